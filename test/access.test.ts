@@ -36,14 +36,14 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
 /** What these areas demand; a new area says so in its declarations alone. */
 const demanded = (route: string) => asked.find(([routes]) => routes.test(route));
 
-it("D-TEAM ATH-R5 docs/decisions/0021#permissions every role reads everything, and every other route asks for its permission", () => {
+it("docs/decisions/0021#permissions every role reads everything, and every other route asks for its permission (D-TEAM, ATH-R5)", () => {
   const known = dashboard.filter(({ route }) => demanded(route));
   const declared = known.map(({ route, access }) => [route, access.permission]);
   expect(declared).toEqual(known.map(({ route }) => [route, demanded(route)?.[1]]));
   expect(declared.length).toBeGreaterThan(100);
 });
 
-it("ERR-9 docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions, previews and simulations are none", () => {
+it("docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions, previews and simulations are none (ERR-9)", () => {
   const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
   expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",
@@ -65,7 +65,7 @@ it("ERR-9 docs/decisions/0021#permissions what changes something is a write, wha
   ]);
 });
 
-it("D-SCOPE ATH-R3 ATH-R4 ATH-R11 every route of server keys asks for its scope, whoami for none", () => {
+it("every route of server keys asks for its scope, whoami for none (D-SCOPE, ATH-R3, ATH-R4, ATH-R11)", () => {
   const scopes = endpoints
     .filter(({ access }) => access.credentials.includes("server"))
     .map(({ route, access }): [string, Scope | undefined] => [route, access.scope]);
@@ -87,7 +87,7 @@ it("D-SCOPE ATH-R3 ATH-R4 ATH-R11 every route of server keys asks for its scope,
   });
 });
 
-it("ARC-9 D-TENANT ATH-R6 only sessions, the own account, the bill and /me are open while suspended, only ingestion remembers a credential", () => {
+it("only sessions, the own account, the bill and /me are open while suspended, only ingestion remembers a credential (ARC-9, D-TENANT, ATH-R6)", () => {
   const open = endpoints.filter(({ access }) => access.openWhileSuspended).map(({ route }) => route);
   expect(open.sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",

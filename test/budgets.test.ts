@@ -132,7 +132,7 @@ it("a webhook delivery is 4 WCU alone, in groups 2.3 WCU and 2.5 requests, and t
   expect(later.wcu - idle.wcu).toBe(1);
 });
 
-it("ARC-7 a template list is at most 12 RCU at 500 templates", async () => {
+it("a template list is at most 12 RCU at 500 templates (ARC-7)", async () => {
   const { world, tenant } = await withTenant();
   const puts = Array.from({ length: 500 }, (_, n) => {
     const [id, name] = [world.ids.uuidAt(START - n * SECOND), `Template number ${n}`];

@@ -22,11 +22,11 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const released: Release = JSON.parse(read("docs/released-api.json"));
 const TODAY = timestamp(systemClock.now()).slice(0, 10);
 
-it("D-VER what the last release promised still holds: else announce it, see docs/architecture.md", () => {
+it("what the last release promised still holds: else announce it, see docs/architecture.md (D-VER)", () => {
   expect(breaksOf(released, signatureOf(document), TODAY)).toEqual([]);
 });
 
-it("D-VER no deprecation is shorter than 12 months", () => {
+it("no deprecation is shorter than 12 months (D-VER)", () => {
   const all = [...groups.flatMap((group) => group.endpoints), stream.endpoint];
   const wrong = all.flatMap(({ route, shape: { deprecated } }) =>
     deprecated && faultOfDeprecation(deprecated) ? route : [],
@@ -159,7 +159,7 @@ describe("a planted change", () => {
     ],
   ];
 
-  it.each(breaking)("D-VER %s is found", (_, change, expected) => {
+  it.each(breaking)("%s is found (D-VER)", (_, change, expected) => {
     const breaks = found(change);
     expect(breaks.filter((text) => expected.test(text)).length).toBeGreaterThan(0);
   });
@@ -181,11 +181,11 @@ describe("a planted change", () => {
     ["a new name of a shape", (all) => Object.assign(all.components.schemas, { Other: shape(all, "Template") })],
   ];
 
-  it.each(harmless)("D-VER %s is no break", (_, change) => {
+  it.each(harmless)("%s is no break (D-VER)", (_, change) => {
     expect(found(change)).toEqual([]);
   });
 
-  it("D-VER a route may go when it was released as deprecated and its sunset is over, not a day before", () => {
+  it("a route may go when it was released as deprecated and its sunset is over, not a day before (D-VER)", () => {
     const announced: Deprecation = { since: "2026-12-01", sunset: "2027-12-01" };
     const announce = (all: OpenApi) => Object.assign(operation(all, ROUTE), { "x-deprecated": announced });
     expect(found(announce)).toEqual([]);
@@ -199,7 +199,7 @@ describe("a planted change", () => {
     ]);
   });
 
-  it("D-VER a deprecation that is too short, or dated before the release that lacks it, announces nothing", () => {
+  it("a deprecation that is too short, or dated before the release that lacks it, announces nothing (D-VER)", () => {
     const announce = (since: string, sunset: string) => (all: OpenApi) =>
       Object.assign(operation(all, ROUTE), { "x-deprecated": { since, sunset } });
     expect(found(announce("2026-12-01", "2027-11-30"))[0]).toContain("2027-11-30 is not 12 months after 2026-12-01");
@@ -221,7 +221,7 @@ describe("an endpoint that will go", () => {
   });
   const passing = group("passing", "What will go.", [old]);
 
-  it("D-VER says so by Deprecation, Sunset and Link on every answer; others do not", async () => {
+  it("says so by Deprecation, Sunset and Link on every answer; others do not (D-VER)", async () => {
     const world = await testWorld();
     const handler = serve(passing, world.depsFor("test"));
     const ask = () => handler(requestEvent(old), {} as never);
@@ -237,7 +237,7 @@ describe("an endpoint that will go", () => {
     expect(Object.keys(headers).filter((name) => name in wanted)).toEqual([]);
   });
 
-  it("D-VER is marked in the reference, with its headers and its days", async () => {
+  it("is marked in the reference, with its headers and its days (D-VER)", async () => {
     const all = await openApiOf({ ...contents, groups: [...contents.groups, passing] });
     const described = all.paths["/api/v1/older"]!.get!;
     expect(described.deprecated).toBe(true);
@@ -253,7 +253,7 @@ describe("an endpoint that will go", () => {
     ).toBe(false);
   });
 
-  it("D-VER is given 12 months at least, by the calendar", () => {
+  it("is given 12 months at least, by the calendar (D-VER)", () => {
     const fault = (since: string, sunset: string) => faultOfDeprecation({ since, sunset });
     expect(fault("2027-01-31", "2028-01-31")).toBeUndefined();
     expect(fault("2027-01-31", "2028-01-30")).toContain("not 12 months");

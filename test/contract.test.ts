@@ -38,13 +38,13 @@ const fill = (route: string, id = UNKNOWN) => route.replaceAll(/:\w+/g, id);
 let writes = 0;
 
 describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
-  it("ATH-R2 ATH-R5 ATH-R7 ERR-2 ERR-5 ERR-6 ERR-7 ERR-9 answers every credential as it declares, and a refusal changes nothing", async () => {
+  it("answers every credential as it declares, and a refusal changes nothing (ATH-R2, ATH-R5, ATH-R7, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9)", async () => {
     const before = writes;
     expect(await wrongRefusals(world, endpoint, credentials, fill(route))).toEqual([]);
     expect(writes).toBe(before);
   });
 
-  it("ATH-R1 ATH-R4 admits the callers that it declares", async () => {
+  it("admits the callers that it declares (ATH-R1, ATH-R4)", async () => {
     const accepted = credentials.filter((presented) => !refusalOf(endpoint, presented) && presented.kind);
     const wrong = [];
     for (const { name, headers, readOnly, status: workspace } of accepted) {
@@ -55,7 +55,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     expect(wrong).toEqual([]);
   });
 
-  it("ERR-0 ERR-1 ERR-13 GEN-12 refuses a hostile body in an envelope of ours, and nothing changes", async () => {
+  it("refuses a hostile body in an envelope of ours, and nothing changes (ERR-0, ERR-1, ERR-13, GEN-12)", async () => {
     if (!endpoint.shape.body && !endpoint.shape.form) return;
     const as = goodFor(endpoint);
     const tooDeep = `${'{"a":'.repeat(400)}1${"}".repeat(400)}`;
@@ -89,7 +89,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     if (endpoint.shape.body) expect((await world.call(fill(route), { as, raw: OVERSIZED })).status).toBe(413);
   });
 
-  it("GEN-10 refuses a plan without its feature in the feature's own body, and nothing changes", async () => {
+  it("refuses a plan without its feature in the feature's own body, and nothing changes (GEN-10)", async () => {
     const { feature } = endpoint.access;
     if (!feature) return;
     const poor = await world.tenant({ plan: "free" });
@@ -103,7 +103,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     expect(writes).toBe(before);
   });
 
-  it("GEN-8 ERR-10 a foreign id and a missing id answer byte for byte the same", async () => {
+  it("a foreign id and a missing id answer byte for byte the same (GEN-8, ERR-10)", async () => {
     if (!route.includes(":")) return;
     const other = await world.tenant();
     const foreign = await foreignIds(world, tenant, route);
@@ -177,7 +177,7 @@ describe(stream.endpoint.route, () => {
       world.gateway.stream(request, out).catch(reject);
     });
 
-  it("ATH-R7 ERR-6 ERR-7 answers every credential as it declares", async () => {
+  it("answers every credential as it declares (ATH-R7, ERR-6, ERR-7)", async () => {
     const answers = [];
     const expected = [];
     for (const presented of credentials) {
@@ -189,7 +189,7 @@ describe(stream.endpoint.route, () => {
     expect(answers).toEqual(expected);
   });
 
-  it("INX-1 is gated by plan, and names what is wrong with a query", async () => {
+  it("is gated by plan, and names what is wrong with a query (INX-1)", async () => {
     const free = await world.tenant({ plan: "free" });
     expect((await open(free.sdk)).body).toMatchObject({ error: "in_app_not_permitted", upgrade_required: true });
     expect(await open(tenant.sdk, "subscriber_id=x")).toMatchObject({
@@ -200,7 +200,7 @@ describe(stream.endpoint.route, () => {
   });
 });
 
-it("AMB-59 an SDK key and a dashboard token of different workspaces are refused together, of the same one not", async () => {
+it("an SDK key and a dashboard token of different workspaces are refused together, of the same one not (AMB-59)", async () => {
   const other = await world.tenant();
   const both = (dashboard: Record<string, string>) =>
     world.call(`GET /v1/in-app/messages?subscriber_id=${UNKNOWN}`, { as: { ...tenant.sdk, ...dashboard } });

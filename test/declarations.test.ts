@@ -84,7 +84,7 @@ describe("GEN-9 every capability is there", () => {
     return credentials.includes("server") ? tenant.server : tenant.dashboard();
   };
 
-  it.each(capabilities)("GEN-9 %s: each route is declared, and answers", async (_, routes) => {
+  it.each(capabilities)("%s: each route is declared, and answers (GEN-9)", async (_, routes) => {
     expect(routes.filter((route) => !find(route))).toEqual([]);
     for (const route of routes.filter((one) => one !== stream.endpoint.route)) {
       const endpoint = find(route)!;
@@ -104,7 +104,7 @@ describe("GEN-9 every capability is there", () => {
 const isMet = (status: number) => status >= 200 && status < 300;
 const isUnmet = (status: number) => [200, 400, 404, 422].includes(status);
 
-it("GEN-10 every surface of a feature asks for it", () => {
+it("every surface of a feature asks for it (GEN-10)", () => {
   const surfaces: [RegExp, Feature][] = [
     [/\/in-app\//, "in_app"],
     [/^(POST|PATCH) \/api\/v1\/schedules/, "schedules"],
@@ -117,7 +117,7 @@ it("GEN-10 every surface of a feature asks for it", () => {
   }
 });
 
-it("ATH-R8 ATH-R9 AMB-55 no credential but the four opens anything, and the dashboard's lasts 15 minutes", async () => {
+it("no credential but the four opens anything, and the dashboard's lasts 15 minutes (ATH-R8, ATH-R9, AMB-55)", async () => {
   const kinds = new Set(endpoints.flatMap(({ access }) => access.credentials));
   expect([...kinds].sort()).toEqual(["agent", "dashboard", "sdk", "server"]);
   const world = await testWorld();
@@ -137,7 +137,7 @@ it("ATH-R8 ATH-R9 AMB-55 no credential but the four opens anything, and the dash
     expect([route, (await world.call(route, { as: agent })).status]).toEqual([route, 401]);
 });
 
-it("GEN-10 ERR-8 ERR-20 every feature is refused in the body that the specification gives it", () => {
+it("every feature is refused in the body that the specification gives it (GEN-10, ERR-8, ERR-20)", () => {
   const refusals = features.map((feature) => {
     try {
       requireFeature("free", feature);
@@ -155,7 +155,7 @@ it("GEN-10 ERR-8 ERR-20 every feature is refused in the body that the specificat
   ]);
 });
 
-it("ERR-17 ERR-18 what is not ours says nothing of itself; a busy dependency is 503 with Retry-After", () => {
+it("what is not ours says nothing of itself; a busy dependency is 503 with Retry-After (ERR-17, ERR-18)", () => {
   const secret = toApiError(new Error("table T#secret is broken"), "r-1");
   expect([secret.status, secret.body()]).toEqual([
     500,
@@ -181,7 +181,7 @@ it("ERR-17 ERR-18 what is not ours says nothing of itself; a busy dependency is 
   }
 });
 
-it("ERR-1 ERR-2 ERR-3 ERR-4 ERR-5 ERR-6 ERR-7 ERR-8 ERR-9 ERR-10 ERR-11 ERR-12 ERR-13 ERR-14 ERR-15 ERR-16 ERR-17 ERR-18 the vocabulary", () => {
+it("the vocabulary (ERR-1, ERR-2, ERR-3, ERR-4, ERR-5, ERR-6, ERR-7, ERR-8, ERR-9, ERR-10, ERR-11, ERR-12, ERR-13, ERR-14, ERR-15, ERR-16, ERR-17, ERR-18)", () => {
   expect(Object.entries(statuses).map(([code, status]) => `${code} ${status}`)).toEqual([
     "BAD_REQUEST 400",
     "UNAUTHORIZED 401",
@@ -209,7 +209,7 @@ it("ERR-1 ERR-2 ERR-3 ERR-4 ERR-5 ERR-6 ERR-7 ERR-8 ERR-9 ERR-10 ERR-11 ERR-12 E
   ]);
 });
 
-it("ATH-R1 TPC-3 the client key opens only what rule 1 lists, and the preferences", () => {
+it("the client key opens only what rule 1 lists, and the preferences (ATH-R1, TPC-3)", () => {
   const open = endpoints.filter(({ access }) => access.credentials.includes("sdk"));
   const allowed = [
     "POST /api/v1/subscribers/upsert",
@@ -235,7 +235,7 @@ it("ATH-R1 TPC-3 the client key opens only what rule 1 lists, and the preference
   expect(allowed).toEqual(expect.arrayContaining(open.map(({ route }) => route)));
 });
 
-it("ATH-R7 every other management route asks for the dashboard token", () => {
+it("every other management route asks for the dashboard token (ATH-R7)", () => {
   const management = endpoints.filter(
     ({ route, access }) => route.includes(" /api/v1/") && !access.credentials.includes("sdk"),
   );

@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(await tab.evaluate(LINKS)).toBe(1);
   }, 60_000);
 
-  it("GEN-16 a filter for a field leads to the field, however deep it is", async () => {
+  it("a filter for a field leads to the field, however deep it is (GEN-16)", async () => {
     const tab = await open(1_280, false);
     await tab.fill("nav input", "max_bounce_rate");
     await tab.click("nav .list a:not([hidden])");

@@ -21,7 +21,7 @@ const described = (route: string): OperationObject => {
 const successes = ({ responses }: OperationObject) => Object.keys(responses).filter((one) => /^(2\d\d|302)$/.test(one));
 
 it.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as const))(
-  "GEN-16 the example of %s succeeds",
+  "the example of %s succeeds (GEN-16)",
   async (route, endpoint) => {
     const operation = described(route);
     const { status, body } = await requests.send(endpoint, operation);
@@ -57,7 +57,7 @@ const requestsWith: Record<string, (example: unknown) => [route: string, status:
   JourneyGraph: (steps) => ["POST /api/v1/journeys", 201, { ...journey, trigger, steps }],
 };
 
-it.each(Object.entries(requestsWith))("GEN-16 the examples of %s are taken", async (name, requestOf) => {
+it.each(Object.entries(requestsWith))("the examples of %s are taken (GEN-16)", async (name, requestOf) => {
   const { examples = [] } = document.components.schemas[name]!;
   expect(examples.length).toBeGreaterThanOrEqual(3);
   for (const example of examples) {

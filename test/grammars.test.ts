@@ -27,7 +27,7 @@ const free: Record<string, string> = {
 /** Bodies that others define: the provider of the chat app, JSON-RPC, OpenAPI; and the form of a hosted page. */
 const foreign = ["/v1/inbound/chat-app/{channelId}", "/v1/mcp", "/openapi.json", "/p/{token}"];
 
-it("GEN-16 RDA-18 no schema is a bare object, except where the specification leaves it free", () => {
+it("no schema is a bare object, except where the specification leaves it free (GEN-16, RDA-18)", () => {
   const bare = partsOf(document).filter(
     ({ schema, name, path }) =>
       isBare(schema) && !Object.hasOwn(free, name) && !foreign.some((one) => path.includes(one)),
@@ -60,7 +60,7 @@ describe("every grammar", () => {
   const written = Object.entries(grammars).filter(
     ([name]) => !ALTERNATIVES.includes(name) && !/(Target|Event|Data)$/.test(name),
   );
-  it.each(written)("GEN-16 RDA-18 %s has three worked examples, which it takes", (_, schema) => {
+  it.each(written)("%s has three worked examples, which it takes (GEN-16, RDA-18)", (_, schema) => {
     expect(schema.examples?.length).toBeGreaterThanOrEqual(3);
     for (const example of schema.examples ?? []) expect(faultsOf(schema, example, grammars)).toEqual([]);
   });
@@ -103,7 +103,7 @@ const judges: Record<string, Judge> = {
 };
 
 describe("the validator of a grammar", () => {
-  it.each(Object.entries(judges))("GEN-16 RDA-18 %s takes what the schema takes, and no more", (name, judge) => {
+  it.each(Object.entries(judges))("%s takes what the schema takes, and no more (GEN-16, RDA-18)", (name, judge) => {
     const schema = grammars[name]!;
     const differing = (schema.examples ?? []).flatMap(variantsOf).flatMap((value) => {
       if (isBeyondSchema(value)) return [];

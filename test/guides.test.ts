@@ -5,7 +5,7 @@ import { runnableGuides } from "./guides.gen.ts";
 import { guideDeps } from "./support/guide-deps.ts";
 import { testWorld } from "./support/world.ts";
 
-it.each(runnableGuides)("GEN-16 the guide $name works as written", async ({ run, printed }) => {
+it.each(runnableGuides)("the guide $name works as written (GEN-16)", async ({ run, printed }) => {
   const world = await testWorld();
   const { deps, lines } = await guideDeps(world, await world.tenant());
   await run(deps);

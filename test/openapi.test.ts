@@ -64,7 +64,7 @@ describe("generated files are as the declarations make them: `npm run docs`", ()
 });
 
 describe("the document", () => {
-  it("GEN-16 covers every endpoint once, under names that are unique", () => {
+  it("covers every endpoint once, under names that are unique (GEN-16)", () => {
     const all = operations.map(({ endpoint }) => described(endpoint.route).operationId);
     expect(new Set(all).size).toBe(all.length);
     expect(Object.values(document.paths).flatMap(Object.keys).length).toBe(all.length);
@@ -72,7 +72,7 @@ describe("the document", () => {
     expect(JSON.stringify(document.info)).toMatch(/## Limits.*## Paging and versions/);
   });
 
-  it("GEN-16 says of everything what it is: operations, parameters, limits, webhook events", () => {
+  it("says of everything what it is: operations, parameters, limits, webhook events (GEN-16)", () => {
     const silent = operations.flatMap(({ endpoint: { route } }) => {
       const { description, parameters = [] } = described(route);
       const unsaid = parameters.filter(
@@ -86,14 +86,14 @@ describe("the document", () => {
     for (const event of webhookEvents) expect(description).toContain(`| \`${event}\` | \`{`);
   });
 
-  it("GEN-16 says of every field what it is: else add its sentence to docs/generate/sentences", () => {
+  it("says of every field what it is: else add its sentence to docs/generate/sentences (GEN-16)", () => {
     const silent = partsOf(document).filter(
       ({ schema, name, isField }) => isField && name !== "" && !schema.description,
     );
     expect(silent.map(({ path }) => path)).toEqual([]);
   });
 
-  it("GEN-16 shows of every operation a request as curl and as code of the SDK, and a response", () => {
+  it("shows of every operation a request as curl and as code of the SDK, and a response (GEN-16)", () => {
     const without = operations.flatMap(({ endpoint: { route, shape, access }, isStream }) => {
       const { "x-codeSamples": samples = [], responses } = described(route);
       const languages = samples.map(({ lang }) => lang).join();
@@ -106,7 +106,7 @@ describe("the document", () => {
     expect(without).toEqual([]);
   });
 
-  it("GEN-16 says of every operation how it succeeds: with a 2xx, or the 302 of a link", () => {
+  it("says of every operation how it succeeds: with a 2xx, or the 302 of a link (GEN-16)", () => {
     const without = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([, { responses }]) => !Object.keys(responses).some((status) => /^(2\d\d|302)$/.test(status)))
@@ -184,7 +184,7 @@ describe("the document", () => {
   });
 });
 
-it("ERR-0 the gateway's own refusal of a large body is as described", async () => {
+it("the gateway's own refusal of a large body is as described (ERR-0)", async () => {
   const world = await testWorld();
   const as = await (await world.tenant()).dashboard();
   const large = { as, raw: Buffer.alloc(11_000_000, " "), headers: { "content-type": "application/json" } };
@@ -192,7 +192,7 @@ it("ERR-0 the gateway's own refusal of a large body is as described", async () =
   expect([status, faultsOf(errorSchemas.GatewayError!, body, {})]).toEqual([413, []]);
 });
 
-it("SSE-6 a frame of the stream is as described", async () => {
+it("a frame of the stream is as described (SSE-6)", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
   const [id] = (await addPeople(world, tenant, 1)) as [string];

@@ -15,7 +15,7 @@ const plants = [
   ],
 ] as const;
 
-it("F7 a field of a campaign that is planted in two places is checked, stored, returned, copied, replaced and documented", () => {
+it("a field of a campaign that is planted in two places is checked, stored, returned, copied, replaced and documented (F7)", () => {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     [

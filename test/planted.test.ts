@@ -42,7 +42,7 @@ beforeAll(async () => {
   document = JSON.parse(files.get("docs/openapi.json")!);
 }, 60_000);
 
-it("F7 in the OpenAPI document, with its access, shapes, refusals and an example", () => {
+it("in the OpenAPI document, with its access, shapes, refusals and an example (F7)", () => {
   const create = document.paths["/api/v1/parrots"]!.post!;
   expect(create).toMatchObject({
     operationId: "parrotsCreate",

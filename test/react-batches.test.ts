@@ -53,7 +53,7 @@ async function outcomes(deliver: (records: Batch["Records"]) => Batch["Records"]
   };
 }
 
-it("D-NTF-STATE what follows from a write happens once, whether a batch comes once, twice, in halves or one by one", async () => {
+it("what follows from a write happens once, whether a batch comes once, twice, in halves or one by one (D-NTF-STATE)", async () => {
   const whole = await outcomes((records) => [records]);
   expect(whole).toMatchObject({ inboxes: [1, 2, 2], members: ["s0"], used: { sends: 5 }, dead: 0 });
   expect(await outcomes((records) => [records, records])).toEqual(whole);
@@ -66,7 +66,7 @@ it("D-NTF-STATE what follows from a write happens once, whether a batch comes on
   expect(await outcomes((records) => records.map((record) => [record]))).toEqual(whole);
 });
 
-it("D-HEALTH what follows from a write follows where something else that follows from it fails", async () => {
+it("what follows from a write follows where something else that follows from it fails (D-HEALTH)", async () => {
   const isDown = (input: Record<string, unknown>) => String(input.QueueUrl).endsWith("/segment");
   const before: Hooks["before"] = (service, _operation, input) => {
     if (service === "sqs" && isDown(input)) throw new Error("The queue is not there.");

@@ -6,13 +6,13 @@ import { SECOND } from "../shared/kernel/clock.ts";
 import { delaySeconds } from "../shared/runtime/worker.ts";
 import { testWorld } from "./support/world.ts";
 
-it("D-HEALTH the delays grow from seconds to the visibility timeout, half of each at random", () => {
+it("the delays grow from seconds to the visibility timeout, half of each at random (D-HEALTH)", () => {
   const delays = (random: number) => Array.from({ length: 6 }, (_, n) => delaySeconds(n + 1, random));
   expect(delays(0)).toEqual([5, 20, 80, 320, VISIBILITY_SECONDS, VISIBILITY_SECONDS]);
   expect(delays(1)).toEqual([3, 10, 40, 160, 180, 180]);
 });
 
-it("D-HEALTH a failed message is tried again within seconds, then later and later, and ends among the dead letters", async () => {
+it("a failed message is tried again within seconds, then later and later, and ends among the dead letters (D-HEALTH)", async () => {
   const attempts: number[] = [];
   let isBroken = true;
   const world = await testWorld({

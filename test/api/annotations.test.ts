@@ -21,7 +21,7 @@ async function setting() {
 }
 
 describe("annotations", () => {
-  it("ANN-1 ANN-3 answers 201 with the annotation; one without an end is a point in time", async () => {
+  it("answers 201 with the annotation; one without an end is a point in time (ANN-1, ANN-3)", async () => {
     const { tenant, write, list } = await setting();
     const made = await write();
     expect(made.status).toBe(201);
@@ -39,7 +39,7 @@ describe("annotations", () => {
     expect((await list()).body.annotations).toHaveLength(2);
   });
 
-  it("ANN-3 refuses a missing time, an empty or too long text, an end before the beginning", async () => {
+  it("refuses a missing time, an empty or too long text, an end before the beginning (ANN-3)", async () => {
     const { write } = await setting();
     for (const [field, body] of [
       ["occurred_at", { occurred_at: undefined }],
@@ -58,7 +58,7 @@ describe("annotations", () => {
     for (const character of ["x", "🎉"]) expect((await write({ text: character.repeat(500) })).status).toBe(201);
   });
 
-  it("ANN-2 lists a range by time, both ends included, of the requested kinds", async () => {
+  it("lists a range by time, both ends included, of the requested kinds (ANN-2)", async () => {
     const { write, list } = await setting();
     for (const day of ["03", "01", "02"]) await write({ occurred_at: `2026-11-${day}T00:00:00Z`, text: day });
     const texts = async (query: string) =>
@@ -72,7 +72,7 @@ describe("annotations", () => {
     expect((await list("from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z")).status).toBe(422);
   });
 
-  it("ANN-5 ANN-6 AMB-33 a plan change adds an annotation, and annotations of the service cannot be deleted", async () => {
+  it("a plan change adds an annotation, and annotations of the service cannot be deleted (ANN-5, ANN-6, AMB-33)", async () => {
     const { world, as, write, list, remove } = await setting();
     const { id } = (await write()).body;
     await world.call("PUT /api/v1/billing/plan", { as: await as(), body: { plan: "pro" } });
@@ -85,13 +85,13 @@ describe("annotations", () => {
     expect((await remove("not-an-id")).status).toBe(404);
   });
 
-  it("ANN-4 a read-only session may not write", async () => {
+  it("a read-only session may not write (ANN-4)", async () => {
     const { tenant, write } = await setting();
     const refused = await write({}, tenant.dashboard("owner", { readOnly: true }));
     expect(refused).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
   });
 
-  it("ANN-3 ANN-4 D-AGENCY agency_only is written, seen and deleted only in an agency's session", async () => {
+  it("agency_only is written, seen and deleted only in an agency's session (ANN-3, ANN-4, D-AGENCY)", async () => {
     const { world, tenant, write, list, remove } = await setting();
     const refused = await write({ visibility: "agency_only" });
     expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });

@@ -12,7 +12,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh, withTenant } = worlds();
 
 describe("delete", () => {
-  it("AST-4 removes the row, the object and the URL", async () => {
+  it("removes the row, the object and the URL (AST-4)", async () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     const kept = (await upload(world, tenant, { file: pictures.gif })).body;
@@ -28,7 +28,7 @@ describe("delete", () => {
     expect(await storedBytes(world, tenant)).toBe(pictures.gif.length);
   });
 
-  it("AST-4 AMB-118 the object is gone before the answer, although no worker has run", async () => {
+  it("the object is gone before the answer, although no worker has run (AST-4, AMB-118)", async () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     await world.settle();
@@ -37,7 +37,7 @@ describe("delete", () => {
     expect(await objects(world)).toEqual([]);
   });
 
-  it("AST-4 two concurrent deletions: one 204, one 404, and the bytes are returned once", async () => {
+  it("two concurrent deletions: one 204, one 404, and the bytes are returned once (AST-4)", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
     const both = await Promise.all([remove(world, tenant, id), remove(world, tenant, id)]);
@@ -46,7 +46,7 @@ describe("delete", () => {
     expect(await storedBytes(world, tenant)).toBe(0);
   });
 
-  it("AST-4 GEN-8 an unknown and another workspace's asset are 404", async () => {
+  it("an unknown and another workspace's asset are 404 (AST-4, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const { id, url } = (await upload(world, other, { file: pictures.png })).body;
@@ -55,7 +55,7 @@ describe("delete", () => {
     expect((await ask(world, url)).status).toBe(200);
   });
 
-  it("AST-4 AMB-118 rule 20 while S3 fails it is not confirmed; the worker removes the object", async () => {
+  it("rule 20 while S3 fails it is not confirmed; the worker removes the object (AST-4, AMB-118)", async () => {
     let failures = 2;
     const hooks = () => ({
       before: (service: string, operation: string) => {
@@ -71,7 +71,7 @@ describe("delete", () => {
     expect(await objects(world)).toEqual([]);
   });
 
-  it("AST-4 AMB-118 a repeated request removes the object that the first could not", async () => {
+  it("a repeated request removes the object that the first could not (AST-4, AMB-118)", async () => {
     let failing = true;
     const hooks = () => ({
       before: (service: string, operation: string) => {
@@ -97,7 +97,7 @@ describe("an interrupted upload", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "AST-2 %s its object is written, is not listed and is removed",
+    "%s its object is written, is not listed and is removed (AST-2)",
     async (when) => {
       const { world, tenant } = await withTenant({ hooks: failing(when) });
       expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);

@@ -21,28 +21,31 @@ describe("upload", () => {
     ["gif", "image/gif", "gif"],
     ["webp", "image/webp", "webp"],
     ["jpeg", "image/jpeg", "jpg"],
-  ] as const)("AST-1 AST-2 takes a %s: 201 with exactly the asset's fields", async (kind, content_type, extension) => {
-    const { world, tenant } = await withTenant();
-    const bytes = pictures[kind];
-    const { status, body } = await upload(world, tenant, {
-      file: { bytes, filename: "Sale banner.bin", type: "text/html" },
-    });
-    expect([status, body]).toEqual([
-      201,
-      {
-        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        filename: "Sale banner.bin",
-        content_type,
-        size_bytes: bytes.length,
-        url: expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1/assets/[\\w-]{22}\\.${extension}$`)),
-        created_at: new Date(START).toISOString(),
-      },
-    ]);
-    const seen = await ask(world, body.url);
-    expect([seen.status, seen.headers["content-type"], seen.body.equals(bytes)]).toEqual([200, content_type, true]);
-  });
+  ] as const)(
+    "takes a %s: 201 with exactly the asset's fields (AST-1, AST-2)",
+    async (kind, content_type, extension) => {
+      const { world, tenant } = await withTenant();
+      const bytes = pictures[kind];
+      const { status, body } = await upload(world, tenant, {
+        file: { bytes, filename: "Sale banner.bin", type: "text/html" },
+      });
+      expect([status, body]).toEqual([
+        201,
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          filename: "Sale banner.bin",
+          content_type,
+          size_bytes: bytes.length,
+          url: expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1/assets/[\\w-]{22}\\.${extension}$`)),
+          created_at: new Date(START).toISOString(),
+        },
+      ]);
+      const seen = await ask(world, body.url);
+      expect([seen.status, seen.headers["content-type"], seen.body.equals(bytes)]).toEqual([200, content_type, true]);
+    },
+  );
 
-  it("AST-1 the URL is immutable and random, served as an image and never executed", async () => {
+  it("the URL is immutable and random, served as an image and never executed (AST-1)", async () => {
     const { world, tenant } = await withTenant();
     const [first, second] = [
       (await upload(world, tenant, { file: pictures.png })).body,
@@ -75,7 +78,7 @@ describe("upload", () => {
   });
 
   it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))(
-    "AST-2 AMB-102 refuses %s with 400, whatever it is called",
+    "refuses %s with 400, whatever it is called (AST-2, AMB-102)",
     async (_, bytes) => {
       const { world, tenant } = await withTenant();
       const { status, body } = await upload(world, tenant, { file: { bytes, filename: "a.png", type: "image/png" } });
@@ -84,7 +87,7 @@ describe("upload", () => {
     },
   );
 
-  it("ARC-2 AST-2 AMB-83 accepts 4,194,304 bytes; one more, or many more, is 400", async () => {
+  it("accepts 4,194,304 bytes; one more, or many more, is 400 (ARC-2, AST-2, AMB-83)", async () => {
     const { world, tenant } = await withTenant();
     expect((await upload(world, tenant, { file: pictureOf(4 * MB) })).status).toBe(201);
     for (const size of [4 * MB + 1, 12 * MB]) {
@@ -94,7 +97,7 @@ describe("upload", () => {
     expect(await storedBytes(world, tenant)).toBe(4 * MB);
   });
 
-  it("AST-2 a body without its one file part is 400", async () => {
+  it("a body without its one file part is 400 (AST-2)", async () => {
     const { world, tenant } = await withTenant();
     const named: [string, AssetForm][] = [
       ["file", {}],
@@ -118,7 +121,7 @@ describe("upload", () => {
     ["größe 😀.png", "größe 😀.png"],
     ["", "image.png"],
     [`${"x".repeat(300)}.png`, `${"x".repeat(251)}.png`],
-  ])("AST-1 keeps the displayable part of the name %j: %j", async (filename, kept) => {
+  ])("keeps the displayable part of the name %j: %j (AST-1)", async (filename, kept) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await upload(world, tenant, { file: { bytes: pictures.png, filename } });
     expect([status, body.filename]).toEqual([201, kept]);
@@ -126,7 +129,7 @@ describe("upload", () => {
 });
 
 describe("quota", () => {
-  it("AMB-40 D-PLAN stored bytes are counted exactly: an upload beyond the quota is 429 and stores nothing", async () => {
+  it("stored bytes are counted exactly: an upload beyond the quota is 429 and stores nothing (AMB-40, D-PLAN)", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
     const quota = 1_024 * MB;
     await quickStore(world, tenant).put(AssetTotals, {}, { bytes: quota - 1_000, assets: 1, changes: 1 });
@@ -141,7 +144,7 @@ describe("quota", () => {
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
   });
 
-  it("AMB-40 concurrent uploads cannot exceed the quota together", async () => {
+  it("concurrent uploads cannot exceed the quota together (AMB-40)", async () => {
     const { world, tenant } = await withTenant({ plan: "starter" });
     await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1_024 * MB - 3_500, assets: 1, changes: 1 });
     const race = await Promise.all(Array.from({ length: 6 }, () => upload(world, tenant, { file: pictureOf(1_000) })));
@@ -160,7 +163,7 @@ describe("quota", () => {
 });
 
 describe("list", () => {
-  it("AST-3 pages newest first with a total; page_size is clamped to 100, and 0 is 400", async () => {
+  it("pages newest first with a total; page_size is clamped to 100, and 0 is 400 (AST-3)", async () => {
     const { world, tenant } = await withTenant();
     const made: string[] = [];
     for (let n = 0; n < 23; n++) {
@@ -181,7 +184,7 @@ describe("list", () => {
     }
   });
 
-  it("GEN-8 lists nothing of another workspace", async () => {
+  it("lists nothing of another workspace (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await upload(world, other, { file: pictures.png });
@@ -189,7 +192,7 @@ describe("list", () => {
   });
 });
 
-it("INX-1 a plan without in-app messaging refuses all three with its own body", async () => {
+it("a plan without in-app messaging refuses all three with its own body (INX-1)", async () => {
   const { world, tenant } = await withTenant({ plan: "free" });
   for (const { status, body } of [
     await upload(world, tenant, { file: pictures.png }),

@@ -37,7 +37,7 @@ describe("the audit trail", () => {
     ]);
   });
 
-  it("RDA-23 has what users, agent keys and server keys change, with its outcome; never what they sent", async () => {
+  it("has what users, agent keys and server keys change, with its outcome; never what they sent (RDA-23)", async () => {
     const { world, tenant, call, list, verify } = await setting();
     const { id } = (await call("POST /api/v1/lists", { name: "first" })).body;
     expect((await call("POST /api/v1/lists", { name: "first" })).status).toBe(409);
@@ -71,7 +71,7 @@ describe("the audit trail", () => {
     expect(await verify()).toEqual({ valid: true, verified: 6, broken: null, next_cursor: "" });
   });
 
-  it("RDA-23 leaves out reads, calls that checks refuse, clients, and the sends and upserts of server keys", async () => {
+  it("leaves out reads, calls that checks refuse, clients, and the sends and upserts of server keys (RDA-23)", async () => {
     const { world, tenant, call, list } = await setting();
     const server = await tenant.backend("subscribers:write", "messages:send");
     await call("GET /api/v1/lists");
@@ -90,7 +90,7 @@ describe("the audit trail", () => {
     expect(await list()).toMatchObject([{ action: "subscribers.createConsent", target: id }]);
   });
 
-  it("RDA-23 names who called and what was changed; what is gone has no name", async () => {
+  it("names who called and what was changed; what is gone has no name (RDA-23)", async () => {
     const { call, list } = await setting();
     const kept = (await call("POST /api/v1/lists", { name: "Kept" })).body;
     const gone = (await call("POST /api/v1/lists", { name: "Gone" })).body;
@@ -102,7 +102,7 @@ describe("the audit trail", () => {
     expect(entries.every(({ actor }) => actor.name)).toBe(true);
   });
 
-  it("RDA-23 is filtered and paged, for every role, and is of one workspace", async () => {
+  it("is filtered and paged, for every role, and is of one workspace (RDA-23)", async () => {
     const { world, tenant, call, list, labels } = await setting();
     const other = await world.tenant();
     await call("POST /api/v1/lists", { name: "x" }, await other.dashboard());
@@ -141,7 +141,7 @@ describe("the audit trail", () => {
     expect((await call(`GET /api/v1/audit?cursor=${foreign}`, undefined, await other.dashboard())).status).toBe(422);
   });
 
-  it("F22 RDA-23 verify names the first row that was changed, removed or cut off, in each chain", async () => {
+  it("verify names the first row that was changed, removed or cut off, in each chain (F22, RDA-23)", async () => {
     const { world, tenant, call, verify } = await setting();
     for (let n = 0; n < 6; n++) await call("POST /api/v1/lists", { name: `n${n}` });
     const shard = Number(/#AUDIT#(\d)/.exec((await rowsOf(world, tenant))[0]!.pk.S)![1]);
@@ -190,7 +190,7 @@ describe("the audit trail", () => {
     expect((await restored(head, () => tenant.rows.remove(head)))?.reason).toBe("end_missing");
   });
 
-  it("RDA-23 costs two writes a call, and calls at the same moment are all in it, with their outcomes", async () => {
+  it("costs two writes a call, and calls at the same moment are all in it, with their outcomes (RDA-23)", async () => {
     const { world, tenant, call, list, verify } = await setting();
     await call("POST /api/v1/annotations", { occurred_at: "2026-11-01T00:00:00Z", text: "warm" });
     const as = await tenant.dashboard();
@@ -214,7 +214,7 @@ describe("the audit trail", () => {
   });
 });
 
-it("RDA-23 nothing is changed that is not in the trail; what was interrupted is `unknown`", async () => {
+it("nothing is changed that is not in the trail; what was interrupted is `unknown` (RDA-23)", async () => {
   let failing: "AUDIT#" | "AUDITHEADS" | undefined;
   const before = (service: string, operation: string, input: unknown) => {
     if (

@@ -21,7 +21,7 @@ async function registered(world: TestWorld) {
 }
 
 describe("sessions", () => {
-  it("D-AUTH ATH-R10 register, then login, each opens a session of 15 minutes on an empty workspace", async () => {
+  it("register, then login, each opens a session of 15 minutes on an empty workspace (D-AUTH, ATH-R10)", async () => {
     const world = await fresh();
     const first = await registered(world);
     expect(first).toMatchObject({ user: { email: "ada@example.com" }, token_type: "Bearer", expires_in: 900 });
@@ -39,7 +39,7 @@ describe("sessions", () => {
     }
   });
 
-  it("ATH-3 D-AUTH a token names its workspace and role, holds to its 15 minutes to the second, then is 401", async () => {
+  it("a token names its workspace and role, holds to its 15 minutes to the second, then is 401 (ATH-3, D-AUTH)", async () => {
     const world = await fresh();
     const { access_token, tenant, user } = await registered(world);
     expect(claimsOf(access_token)).toMatchObject({
@@ -57,7 +57,7 @@ describe("sessions", () => {
     expect((await ask()).status).toBe(401);
   });
 
-  it("D-AUTH a wrong password and an unknown user cannot be distinguished", async () => {
+  it("a wrong password and an unknown user cannot be distinguished (D-AUTH)", async () => {
     const world = await fresh();
     await registered(world);
     const [wrong, unknown] = await Promise.all([
@@ -68,7 +68,7 @@ describe("sessions", () => {
     expect(unknown.status).toBe(401);
   });
 
-  it("D-TEAM ATH-3 each role writes what the table allows, a read-only token nothing", async () => {
+  it("each role writes what the table allows, a read-only token nothing (D-TEAM, ATH-3)", async () => {
     const { world, tenant } = await withTenant();
     const body = { name: "t", content: { title: "t", body: "b" } };
     const code = async (as: Record<string, string>) => {
@@ -85,7 +85,7 @@ describe("sessions", () => {
 });
 
 describe("keys", () => {
-  it("ATH-1 GEN-13 the SDK key is sk_, the workspace and a signature; it stays the same and works in its header only", async () => {
+  it("the SDK key is sk_, the workspace and a signature; it stays the same and works in its header only (ATH-1, GEN-13)", async () => {
     const { world, tenant } = await withTenant();
     const read = async () => (await world.call("GET /api/v1/sdk-key", { as: await tenant.dashboard() })).body.sdk_key;
     const key = await read();
@@ -106,7 +106,7 @@ describe("keys", () => {
       expect((await upsert(as)).status).toBe(401);
   });
 
-  it("ATH-R1 a client key reads no list, sends nothing and manages nothing", async () => {
+  it("a client key reads no list, sends nothing and manages nothing (ATH-R1)", async () => {
     const { world, tenant } = await withTenant();
     for (const route of [
       "GET /v1/subscribers",
@@ -125,7 +125,7 @@ describe("keys", () => {
     }
   });
 
-  it("ATH-2 GEN-4 a server key is service_srv_ and 32 characters, shown once, kept as a hash, revoked at once", async () => {
+  it("a server key is service_srv_ and 32 characters, shown once, kept as a hash, revoked at once (ATH-2, GEN-4)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const made = (await world.call("POST /api/v1/server-keys", { as, body: { name: "zapier" } })).body;
@@ -142,7 +142,7 @@ describe("keys", () => {
     expect((await ask()).status).toBe(401);
   });
 
-  it("D-WHOAMI HOK-9 answers whose key it is", async () => {
+  it("answers whose key it is (D-WHOAMI, HOK-9)", async () => {
     const { world } = await withTenant();
     const tenant = await world.tenant({ plan: "pro", name: "Shop" });
     const { status, body } = await world.call("GET /v1/whoami", { as: tenant.server });

@@ -8,7 +8,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const TEXTS = { title: "Hello", body: "World" };
 
-it("BKS-1 ATH-R7 each route wants its own scope, a key without scopes has none of them, management stays closed", async () => {
+it("each route wants its own scope, a key without scopes has none of them, management stays closed (BKS-1, ATH-R7)", async () => {
   const { world, tenant } = await withTenant();
   const [id = ""] = await addPeople(world, tenant, 1);
   const scheduled = { target: { type: "all" }, ...TEXTS, scheduled_at: "2027-01-01T00:00:00Z" };
@@ -43,7 +43,7 @@ it("BKS-1 ATH-R7 each route wants its own scope, a key without scopes has none o
   for (const route of management) expect((await world.call(route, { as: whole, body: {} })).status).toBe(401);
 });
 
-it("BKS-2 a backend's upsert is the one of the client, and it reads what it wrote, in its own workspace only", async () => {
+it("a backend's upsert is the one of the client, and it reads what it wrote, in its own workspace only (BKS-2)", async () => {
   const { world, tenant } = await withTenant();
   const as = await tenant.backend("subscribers:write", "subscribers:read");
   const body = { external_id: "ada", email: "ada@example.com", attributes: { tier: "gold" } };
@@ -57,7 +57,7 @@ it("BKS-2 a backend's upsert is the one of the client, and it reads what it wrot
   expect((await world.call(`GET /v1/subscribers/${made.id}`, { as: other })).status).toBe(404);
 });
 
-it("BKS-3 a backend sends once per idempotency key, sees its send as the dashboard does, and cancels it", async () => {
+it("a backend sends once per idempotency key, sees its send as the dashboard does, and cancels it (BKS-3)", async () => {
   const { world, tenant } = await withTenant();
   const [id = ""] = await addPeople(world, tenant, 1);
   const as = await tenant.backend("messages:send", "messages:read");
@@ -81,7 +81,7 @@ it("BKS-3 a backend sends once per idempotency key, sees its send as the dashboa
   expect((await world.call(`POST /v1/notifications/${waiting.id}/cancel`, { as })).body.status).toBe("canceled");
 });
 
-it("BKS-4 BKS-5 external ids name recipients; the answer lists the ones of no subscriber by the name they were given", async () => {
+it("external ids name recipients; the answer lists the ones of no subscriber by the name they were given (BKS-4, BKS-5)", async () => {
   const { world, tenant } = await withTenant();
   const ids = await addPeople(world, tenant, 3);
   const erased = await world.call(`DELETE /api/v1/subscribers/${ids[1]}`, { as: await tenant.dashboard() });
@@ -110,7 +110,7 @@ it("BKS-4 BKS-5 external ids name recipients; the answer lists the ones of no su
   expect((await post(world, tenant, { external_ids: beyond })).status).toBe(422);
 });
 
-it("BKS-4 a scheduled send reaches a subscriber who was created after it, and the preview takes external ids too", async () => {
+it("a scheduled send reaches a subscriber who was created after it, and the preview takes external ids too (BKS-4)", async () => {
   const { world, tenant } = await withTenant();
   const scheduled = { external_ids: ["p0"], scheduled_at: "2026-11-20T13:00:00Z" };
   const { body } = await post(world, tenant, scheduled);

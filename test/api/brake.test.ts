@@ -48,7 +48,7 @@ function refusingThirty(ids: readonly string[]) {
   return (subscriber: string) => (refused.has(subscriber) ? ("permanent" as const) : undefined);
 }
 
-it("F21 a provider that refuses 30 % stops a send by default after a few hundred messages, and a resumed one reaches the rest once", async () => {
+it("a provider that refuses 30 % stops a send by default after a few hundred messages, and a resumed one reaches the rest once (F21)", async () => {
   const { world, tenant, ids, provider, begin, call } = await pushing(1_200);
   await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["notification.halted"] });
   provider.outcomeOf = refusingThirty(ids);
@@ -93,7 +93,7 @@ it("F21 a provider that refuses 30 % stops a send by default after a few hundred
   expect(done.halted).toBeUndefined();
 });
 
-it("F21 a resumed send that still goes wrong halts again, and a canceled one ends with what it did", async () => {
+it("a resumed send that still goes wrong halts again, and a canceled one ends with what it did (F21)", async () => {
   const { world, tenant, provider, begin, call } = await pushing(1_100);
   provider.outcomeOf = () => "transient";
   const job = await begin();
@@ -114,7 +114,7 @@ it("F21 a resumed send that still goes wrong halts again, and a canceled one end
   expect(await jobOf(world, tenant, job)).toMatchObject({ status: "canceled", halted: { reason: "error_rate" } });
 });
 
-it("F21 a worker that is at work while its send halts and is resumed halts it again", async () => {
+it("a worker that is at work while its send halts and is resumed halts it again (F21)", async () => {
   let resume: ((job: string) => Promise<unknown>) | undefined;
   const { world, tenant, provider, begin, call } = await pushing(150, (name) => ({
     after: async (_, operation, input: Wire) => {
@@ -137,7 +137,7 @@ it("F21 a worker that is at work while its send halts and is resumed halts it ag
   expect(provider.calls.length).toBeLessThanOrEqual(60);
 });
 
-it("F21 the canary gets a send first, and the others after its wait", async () => {
+it("the canary gets a send first, and the others after its wait (F21)", async () => {
   const { world, tenant, ids, provider, begin } = await pushing(250);
   const job = await begin({ safety: { canary_percent: 20, canary_wait_minutes: 20 } });
   const canary = ids.filter((id) => isCanary(job, id, 20));
@@ -148,7 +148,7 @@ it("F21 the canary gets a send first, and the others after its wait", async () =
   expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 250 } });
 });
 
-it("F21 the bounces of the canary stop the others", async () => {
+it("the bounces of the canary stop the others (F21)", async () => {
   const { world, tenant } = await withTenant();
   await mailing(world, tenant);
   await addPeople(world, tenant, 200, (n) => ({
@@ -165,7 +165,7 @@ it("F21 the bounces of the canary stop the others", async () => {
   });
 });
 
-it("F21 a small send has no brake of its own accord, and safety: null switches it off for a large one", async () => {
+it("a small send has no brake of its own accord, and safety: null switches it off for a large one (F21)", async () => {
   const { world, tenant, ids, provider, begin, call } = await pushing(1_100);
   provider.outcomeOf = refusingThirty(ids);
   const off = await begin({ safety: null });

@@ -17,7 +17,7 @@ async function setting() {
 
 const error = { code: "SEND_CAP_REACHED", message: expect.stringContaining("0 of 0") };
 
-it("AMB-123 AMB-126 a message that was over the cap has its error; the others have none", async () => {
+it("a message that was over the cap has its error; the others have none (AMB-123, AMB-126)", async () => {
   const { world, tenant, several, release, get, report, call } = await setting();
   const { id } = await several(undefined, at(HOUR));
   await operate(world, tenant, { monthly_send_cap: 0 });
@@ -45,7 +45,7 @@ it("AMB-123 AMB-126 a message that was over the cap has its error; the others ha
   expect(by_message[1]).not.toHaveProperty("error");
 });
 
-it("AMB-126 the error is noted on its campaign where that still exists", async () => {
+it("the error is noted on its campaign where that still exists (AMB-126)", async () => {
   const { world, tenant, create, release, get, call } = await setting();
   const made = [(await create()).body.id, (await create()).body.id];
   await operate(world, tenant, { monthly_send_cap: 0 });

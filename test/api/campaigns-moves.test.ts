@@ -12,7 +12,7 @@ const { fresh } = worlds();
 const setting = async () => withCampaigns(await fresh());
 
 describe("moves", () => {
-  it("CMP-17 CMP-21 CMP-22 AMB-13 AMB-14 paused messages are held, and go out after the resume", async () => {
+  it("paused messages are held, and go out after the resume (CMP-17, CMP-21, CMP-22, AMB-13, AMB-14)", async () => {
     const { world, several, release, act, inbox, get } = await setting();
     const { id } = await several(at(HOUR), at(9 * DAY));
     await release(id);
@@ -98,7 +98,7 @@ describe("moves", () => {
     });
   });
 
-  it("CMP-21 a pause before the scheduled time holds every message, in any order of the workers", async () => {
+  it("a pause before the scheduled time holds every message, in any order of the workers (CMP-21)", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(HOUR), at(DAY));
     await release(id);
@@ -111,7 +111,7 @@ describe("moves", () => {
     expect(await inbox()).toHaveLength(seen);
   });
 
-  it.each(["pause", "archive"])("AMB-113 %s holds a job that is queued, and resume sends it", async (action) => {
+  it.each(["pause", "archive"])("%s holds a job that is queued, and resume sends it (AMB-113)", async (action) => {
     const { world, several, release, act, inbox, job, get } = await setting();
     const { id } = await several(undefined);
     const [{ job_id }] = (await release(id)).body.messages;
@@ -135,7 +135,7 @@ describe("moves", () => {
   it.each([
     ["just before its dispatch", "UpdateItem", "queued"],
     ["just after its dispatch, before its audience is planned", "SendMessageBatch", "processing"],
-  ])("AMB-113 a job is held by a pause %s, and sent once on resume", async (_, operation, status) => {
+  ])("a job is held by a pause %s, and sent once on resume (AMB-113)", async (_, operation, status) => {
     let meanwhile: (() => Promise<unknown>) | undefined;
     const hooks = (name: string): Hooks => ({
       before: async (_, requested) => {
@@ -179,7 +179,7 @@ describe("moves", () => {
     return id;
   };
 
-  it("CMP-2 CMP-25 the whole matrix: an action that a status does not allow is a 409 naming it", async () => {
+  it("the whole matrix: an action that a status does not allow is a 409 naming it (CMP-2, CMP-25)", async () => {
     const here = await setting();
     const allowed: Record<string, Record<string, string>> = {
       draft: { archive: "archived" },
@@ -204,14 +204,14 @@ describe("moves", () => {
       }
   }, 60_000);
 
-  it("CMP-17 an unknown action is a 422, an unknown campaign a 404", async () => {
+  it("an unknown action is a 422, an unknown campaign a 404 (CMP-17)", async () => {
     const { create, act } = await setting();
     const { id } = (await create()).body;
     expect((await act(id, "explode")).status).toBe(422);
     expect((await act(UNKNOWN, "pause")).status).toBe(404);
   });
 
-  it("CMP-23 CMP-24 unarchive restores the previous status, for each of the five", async () => {
+  it("unarchive restores the previous status, for each of the five (CMP-23, CMP-24)", async () => {
     const here = await setting();
     for (const status of campaignStatuses.filter((status) => status !== "archived")) {
       const id = await reach(status, here);
@@ -220,7 +220,7 @@ describe("moves", () => {
     }
   });
 
-  it("AMB-54 AMB-67 a message that came due while archived waits for pause and resume; a later one is sent at its time", async () => {
+  it("a message that came due while archived waits for pause and resume; a later one is sent at its time (AMB-54, AMB-67)", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(HOUR), at(2 * DAY));
     await release(id);
@@ -260,7 +260,7 @@ describe("recurring schedules of a campaign", () => {
     return { ...here, id, schedules, actives, set };
   }
 
-  it("CMP-21 CMP-22 AMB-15 AMB-67 pause switches them off, resume switches the same ones on, never those that the user switched off", async () => {
+  it("pause switches them off, resume switches the same ones on, never those that the user switched off (CMP-21, CMP-22, AMB-15, AMB-67)", async () => {
     const { id, schedules, actives, set, act, release, world, inbox } = await withSchedules(2);
     await release(id);
     await world.settle();
@@ -274,7 +274,7 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true, false]);
   });
 
-  it("CMP-23 CMP-24 AMB-67 archive switches them off, unarchive on; a campaign that was paused before stays paused", async () => {
+  it("archive switches them off, unarchive on; a campaign that was paused before stays paused (CMP-23, CMP-24, AMB-67)", async () => {
     const { id, actives, act, release } = await withSchedules(1);
     await release(id);
     await act(id, "archive");
@@ -289,7 +289,7 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true]);
   });
 
-  it("D-CMP-AUTO AMB-67 it is not completed before its last schedule is switched off", async () => {
+  it("it is not completed before its last schedule is switched off (D-CMP-AUTO, AMB-67)", async () => {
     const { id, schedules, set, release, world, get } = await withSchedules(1);
     await release(id);
     await world.advance(HOUR);
@@ -299,7 +299,7 @@ describe("recurring schedules of a campaign", () => {
     expect((await get(id)).status).toBe("completed");
   });
 
-  it("GEN-8 AMB-15 another workspace's campaign is a 422 naming the field", async () => {
+  it("another workspace's campaign is a 422 naming the field (GEN-8, AMB-15)", async () => {
     const { call, channel_ids, template } = await setting();
     const body = { cron_expression: "0 * * * *", timezone: "UTC", template_id: await template(), channel_ids };
     const refused = await call("POST /api/v1/schedules", { ...body, target: { type: "all" }, campaign_id: UNKNOWN });

@@ -10,7 +10,7 @@ const { fresh } = worlds();
 const setting = async () => withCampaigns(await fresh());
 
 describe("create", () => {
-  it("CMP-1 CMP-3 CMP-4 CMP-9 CMP-11 CMP-12 a draft with its defaults, and one message of its content", async () => {
+  it("a draft with its defaults, and one message of its content (CMP-1, CMP-3, CMP-4, CMP-9, CMP-11, CMP-12)", async () => {
     const { create, get, channel_ids } = await setting();
     const made = await create();
     expect(made.status).toBe(201);
@@ -30,7 +30,7 @@ describe("create", () => {
     expect(await get(made.body.id)).toEqual({ ...made.body, failed: 0, fail_reasons: {}, uncertain: 0, halted: [] });
   });
 
-  it("CMP-5 CMP-7 AMB-65 a template supplies the content", async () => {
+  it("a template supplies the content (CMP-5, CMP-7, AMB-65)", async () => {
     const { create, template, channel_ids } = await setting();
     const template_id = await template();
     const { status, body } = await create({ content: undefined, template_id });
@@ -42,7 +42,7 @@ describe("create", () => {
     ]);
   });
 
-  it("CMP-10 AMB-66 the top level repeats the first message; its time is the campaign's if that has one", async () => {
+  it("the top level repeats the first message; its time is the campaign's if that has one (CMP-10, AMB-66)", async () => {
     const { several, call, channel_ids } = await setting();
     const own = await several(at(HOUR), at(2 * HOUR));
     expect(own).toMatchObject({ content: text("M0"), channel_ids, scheduled_at: at(HOUR) });
@@ -52,7 +52,7 @@ describe("create", () => {
     expect(body.scheduled_at).toBe(at(HOUR));
   });
 
-  it("CMP-6 CMP-12 with messages, template_id applies to those without content or template of their own", async () => {
+  it("with messages, template_id applies to those without content or template of their own (CMP-6, CMP-12)", async () => {
     const { world, call, template, channel_ids } = await setting();
     const [template_id, another] = [await template(), await template()];
     const messages = [{ channel_ids }, { content: text("Own"), channel_ids }, { template_id: another, channel_ids }];
@@ -69,7 +69,7 @@ describe("create", () => {
     expect((await post({ template_id: foreign, messages: [messages[1]] })).body.code).toBe("TEMPLATE_NOT_FOUND");
   });
 
-  it("CMP-13 AMB-65 refuses each bad field, naming it", async () => {
+  it("refuses each bad field, naming it (CMP-13, AMB-65)", async () => {
     const { create, channel_ids, call } = await setting();
     const cases: [string, object][] = [
       ["name", { name: undefined }],
@@ -96,7 +96,7 @@ describe("create", () => {
     expect((await call("GET /api/v1/campaigns")).body.total).toBe(0);
   });
 
-  it("CMP-6 CMP-13 AMB-89 GEN-8 another workspace's template or channel is refused like an unknown one", async () => {
+  it("another workspace's template or channel is refused like an unknown one (CMP-6, CMP-13, AMB-89, GEN-8)", async () => {
     const { world, create, template, channel, channel_ids } = await setting();
     const other = await world.tenant();
     const unknown = await create({ template_id: UNKNOWN, content: undefined });
@@ -113,7 +113,7 @@ describe("create", () => {
 });
 
 describe("list and replace", () => {
-  it("CMP-14 CMP-15 pages newest first, filters by status, and counts what it filtered", async () => {
+  it("pages newest first, filters by status, and counts what it filtered (CMP-14, CMP-15)", async () => {
     const { world, create, call, release } = await setting();
     const ids: string[] = [];
     for (let n = 0; n < 4; n++) {
@@ -130,7 +130,7 @@ describe("list and replace", () => {
     expect((await call(`GET /api/v1/campaigns/${UNKNOWN}`)).status).toBe(404);
   });
 
-  it("CMP-16 AMB-65 PUT replaces the whole draft: omitted fields get their defaults", async () => {
+  it("PUT replaces the whole draft: omitted fields get their defaults (CMP-16, AMB-65)", async () => {
     const { create, call, get, channel_ids } = await setting();
     const { id } = (await create({ category: "transactional", holdout_percentage: 10, scheduled_at: at(DAY) })).body;
     const messages = [
@@ -151,7 +151,7 @@ describe("list and replace", () => {
     expect(await get(id)).toEqual({ ...put.body, failed: 0, fail_reasons: {}, uncertain: 0, halted: [] });
   });
 
-  it("CMP-16 AMB-50 PUT refuses empty messages, a bad time or category, an unknown template or campaign, and a campaign that is not a draft", async () => {
+  it("PUT refuses empty messages, a bad time or category, an unknown template or campaign, and a campaign that is not a draft (CMP-16, AMB-50)", async () => {
     const { create, call, release, channel_ids } = await setting();
     const { id } = (await create()).body;
     const messages = [{ content: text("One"), channel_ids }];
@@ -172,7 +172,7 @@ describe("list and replace", () => {
 });
 
 describe("release", () => {
-  it("CMP-18 CMP-19 ARC-11 one job per message, each at its own time, its id on the message at once", async () => {
+  it("one job per message, each at its own time, its id on the message at once (CMP-18, CMP-19, ARC-11)", async () => {
     const { world, several, release, get, job, inbox } = await setting();
     const { id } = await several(undefined, at(HOUR), at(2 * HOUR));
     const released = await release(id);
@@ -195,7 +195,7 @@ describe("release", () => {
     expect((await get(id)).status).toBe("completed");
   });
 
-  it("CMP-20 a second release is a 409, and concurrent ones make one job per message", async () => {
+  it("a second release is a 409, and concurrent ones make one job per message (CMP-20)", async () => {
     const { world, several, release, call, inbox } = await setting();
     const { id } = await several(undefined, undefined);
     const answers = await Promise.all([release(id), release(id), release(id)]);
@@ -206,7 +206,7 @@ describe("release", () => {
     expect((await release(UNKNOWN)).status).toBe(404);
   });
 
-  it("AMB-65 D-CMP-AUTO a message whose time is past is sent at release; a later time makes the campaign scheduled", async () => {
+  it("a message whose time is past is sent at release; a later time makes the campaign scheduled (D-CMP-AUTO, AMB-65)", async () => {
     const { world, create, release, inbox } = await setting();
     const past = (await create({ scheduled_at: at(-HOUR) })).body;
     expect((await release(past.id)).body.status).toBe("live");
@@ -216,7 +216,7 @@ describe("release", () => {
     expect(await inbox()).toEqual(["Hello"]);
   });
 
-  it("CMP-8 ABH-2 the share held out receives nothing", async () => {
+  it("the share held out receives nothing (CMP-8, ABH-2)", async () => {
     const { create, release, world, job } = await setting();
     const { id } = (await create({ holdout_percentage: 99 })).body;
     const { messages } = (await release(id)).body;
@@ -224,7 +224,7 @@ describe("release", () => {
     expect(await job(messages[0].job_id)).toMatchObject({ holdout_percentage: 99, counts: { total: 1 } });
   });
 
-  it("CMP-26 D-CMP-AUTO scheduled becomes live with its first job, and completed with its last, failed ones too", async () => {
+  it("scheduled becomes live with its first job, and completed with its last, failed ones too (D-CMP-AUTO, CMP-26)", async () => {
     const { world, call, template, channel_ids, release, get } = await setting();
     const template_id = await template();
     const messages = [
@@ -240,7 +240,7 @@ describe("release", () => {
     expect((await get(id)).status).toBe("completed");
   });
 
-  it("D-CMP-AUTO a message whose job was canceled counts as ended", async () => {
+  it("a message whose job was canceled counts as ended (D-CMP-AUTO)", async () => {
     const { world, several, release, get, call } = await setting();
     const { id } = await several(undefined, at(HOUR));
     const { messages } = (await release(id)).body;

@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-it("RDA-15 settings are what was uploaded without its secrets, and follow every upload", async () => {
+it("settings are what was uploaded without its secrets, and follow every upload (RDA-15)", async () => {
   const { world, tenant } = await withTenant();
   const ids = await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
   const { get, call, upload } = await channelCalls(world, tenant);
@@ -34,7 +34,7 @@ it("RDA-15 settings are what was uploaded without its secrets, and follow every 
   expect(inApp).not.toHaveProperty("settings");
 });
 
-it("RDA-15 health: the last answers of the provider, the throttle, and what uses the channel", async () => {
+it("health: the last answers of the provider, the throttle, and what uses the channel (RDA-15)", async () => {
   const { world, tenant } = await withTenant();
   const { ios: channel = "" } = await openChannels(world, tenant, "ios-push");
   const { call } = await channelCalls(world, tenant);
@@ -92,7 +92,7 @@ it("RDA-15 health: the last answers of the provider, the throttle, and what uses
   expect((await health()).used_by).toEqual({ campaigns: [{ id, name: "Spring" }], schedules: [], journeys: [] });
 });
 
-it("RDA-15 rates of bounces and complaints count each mail once, for SES alone", async () => {
+it("rates of bounces and complaints count each mail once, for SES alone (RDA-15)", async () => {
   const { world, tenant } = await withTenant();
   const { mail, channel } = await mailing(world, tenant, "bounce@simulator.amazonses.com");
   await mail();

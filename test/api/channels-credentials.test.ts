@@ -32,7 +32,7 @@ const paths = Object.keys(uploads) as UploadPath[];
 describe.each(paths)("%s", (path) => {
   const { type, short } = kinds[path];
 
-  it("CRD-1 CRD-3 CRD-4 CRD-5 CRD-6 CRD-7 GEN-5 GEN-7 D-EMAIL is confirmed by its short name, with exactly these fields", async () => {
+  it("is confirmed by its short name, with exactly these fields (CRD-1, CRD-3, CRD-4, CRD-5, CRD-6, CRD-7, GEN-5, GEN-7, D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -49,7 +49,7 @@ describe.each(paths)("%s", (path) => {
     expect(v.safeParse(credentialSchema(type), await opened(world, tenant, id)).success).toBe(true);
   });
 
-  it("CRD-8 CHN-11 replaces the stored ones: the same confirmation, a later update, and another verification is queued", async () => {
+  it("replaces the stored ones: the same confirmation, a later update, and another verification is queued (CRD-8, CHN-11)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -65,7 +65,7 @@ describe.each(paths)("%s", (path) => {
     expect(after!.verification).not.toBe(before!.verification);
   });
 
-  it("AMB-19 is 422 for every other type of channel, 404 for an unknown channel or another workspace's", async () => {
+  it("is 422 for every other type of channel, 404 for an unknown channel or another workspace's (AMB-19)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     for (const other of ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"].filter(
@@ -80,7 +80,7 @@ describe.each(paths)("%s", (path) => {
   });
 });
 
-it("CRD-3 the environment is sandbox by default; the other fields and the key file are required and checked", async () => {
+it("the environment is sandbox by default; the other fields and the key file are required and checked (CRD-3)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("ios");
@@ -119,7 +119,7 @@ it("CRD-3 the environment is sandbox by default; the other fields and the key fi
   expect((await upload(id, "ios-push", { body: IOS_FIELDS })).status).toBe(400);
 });
 
-it("CRD-4 AMB-91 a service-account key is JSON with its fields, or 422 naming the file", async () => {
+it("a service-account key is JSON with its fields, or 422 naming the file (CRD-4, AMB-91)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("android");
@@ -145,7 +145,7 @@ it("CRD-4 AMB-91 a service-account key is JSON with its fields, or 422 naming th
   expect((await upload(id, "android-push", form({}))).body.fields).toEqual({ key_file: "is required" });
 });
 
-it("CRD-5 the key pair is generated: the public key belongs to the sealed private one, and each pair is different", async () => {
+it("the key pair is generated: the public key belongs to the sealed private one, and each pair is different (CRD-5)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("web_push");
@@ -163,7 +163,7 @@ it.each([
   ["chat_app", "chat_app", CHAT_APP, ["access_token", "phone_number_id", "waba_id"]],
   ["email", "email", SMTP, ["provider", "from_email", "host"]],
 ] as const)(
-  "CRD-6 CRD-7 D-EMAIL AMB-91 %s: what is required, empty or unknown is 422 naming it",
+  "%s: what is required, empty or unknown is 422 naming it (CRD-6, CRD-7, D-EMAIL, AMB-91)",
   async (path, type, body, required) => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
@@ -191,17 +191,20 @@ it.each([
   ["::1", 465, "host"],
   ["mail.internal", undefined, "host"],
   ["smtp.example.com", 22, "port"],
-])("ARC-16 D-EMAIL the SMTP server %s:%s is refused when it is uploaded, naming the %s", async (host, port, field) => {
-  const { world, tenant } = await withTenant();
-  const { create, upload, get } = await channelCalls(world, tenant);
-  const id = await create("email");
-  const { status, body } = await upload(id, "email", { body: { ...SMTP, host, port } });
-  expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
-  expect(await tenant.store.get(CredentialsItem, { channel: id })).toBeUndefined();
-  expect((await get(id)).status).toBe("pending");
-});
+])(
+  "the SMTP server %s:%s is refused when it is uploaded, naming the %s (ARC-16, D-EMAIL)",
+  async (host, port, field) => {
+    const { world, tenant } = await withTenant();
+    const { create, upload, get } = await channelCalls(world, tenant);
+    const id = await create("email");
+    const { status, body } = await upload(id, "email", { body: { ...SMTP, host, port } });
+    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+    expect(await tenant.store.get(CredentialsItem, { channel: id })).toBeUndefined();
+    expect((await get(id)).status).toBe("pending");
+  },
+);
 
-it("CRD-7 with an app secret the provider may call back about existing channels only", async () => {
+it("with an app secret the provider may call back about existing channels only (CRD-7)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call } = await channelCalls(world, tenant);
   const called = calledWorkspace.open(world.depsFor("test"))("" as TenantId);

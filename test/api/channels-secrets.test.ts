@@ -44,7 +44,7 @@ const canaries = [
   ],
 ];
 
-it("CRD-2 ATH-R12 ARC-13 no response, log line, stored row or message contains a secret", async () => {
+it("no response, log line, stored row or message contains a secret (CRD-2, ATH-R12, ARC-13)", async () => {
   const folder = mkdtempSync(join(tmpdir(), "secrets-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { world, tenant } = await withTenant({ file: join(folder, "data") });
@@ -69,7 +69,7 @@ it("CRD-2 ATH-R12 ARC-13 no response, log line, stored row or message contains a
   for (const secret of secrets) expect([secret, everything.includes(secret)]).toEqual([secret, false]);
 });
 
-it("ARC-13 a ciphertext does not open for another workspace, channel or type, nor after a change", async () => {
+it("a ciphertext does not open for another workspace, channel or type, nor after a change (ARC-13)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -91,7 +91,7 @@ it("ARC-13 a ciphertext does not open for another workspace, channel or type, no
   await expect(vault(tenant.id).open(place, parts.slice(0, 4).join("."))).rejects.toThrow();
 });
 
-it("ARC-13 a data key is decrypted once in five minutes, and each upload has its own", async () => {
+it("a data key is decrypted once in five minutes, and each upload has its own (ARC-13)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const [one, two] = [await create("sms"), await create("sms")];

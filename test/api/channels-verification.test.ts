@@ -22,7 +22,7 @@ async function notes(tenant: Tenant): Promise<unknown[]> {
 describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
   const { type } = kinds[path];
 
-  it("CHN-6 CHN-8 CHN-9 CRD-8 is pending, then active after the provider accepted the credentials", async () => {
+  it("is pending, then active after the provider accepted the credentials (CHN-6, CHN-8, CHN-9, CRD-8)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -34,7 +34,7 @@ describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
     expect(await get(id)).not.toHaveProperty("verification_error");
   });
 
-  it("CHN-5 CHN-7 CHN-10 CHN-11 is invalid with the provider's message, and active again after valid credentials", async () => {
+  it("is invalid with the provider's message, and active again after valid credentials (CHN-5, CHN-7, CHN-10, CHN-11)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get, call } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -57,7 +57,7 @@ describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
   });
 });
 
-it("CHN-11 D-ANNAUTO an active channel that becomes invalid gets an annotation", async () => {
+it("an active channel that becomes invalid gets an annotation (CHN-11, D-ANNAUTO)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get, call } = await channelCalls(world, tenant);
   const id = await create("sms", "Texts");
@@ -79,7 +79,7 @@ it("CHN-11 D-ANNAUTO an active channel that becomes invalid gets an annotation",
   expect(await notes(tenant)).toEqual([note]);
 });
 
-it("CHN-11 new credentials must be verified before a send uses them", async () => {
+it("new credentials must be verified before a send uses them (CHN-11)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -90,7 +90,7 @@ it("CHN-11 new credentials must be verified before a send uses them", async () =
   expect([replaced!.status, isUsable(replaced!)]).toEqual(["pending", false]);
 });
 
-it("CHN-11 a late or double outcome changes nothing once the credentials were replaced", async () => {
+it("a late or double outcome changes nothing once the credentials were replaced (CHN-11)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -110,7 +110,7 @@ it("CHN-11 a late or double outcome changes nothing once the credentials were re
   expect(await row()).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
 });
 
-it("CHN-10 AMB-123 an unavailable provider is asked again until it answers, and the channel says so", async () => {
+it("an unavailable provider is asked again until it answers, and the channel says so (CHN-10, AMB-123)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -124,7 +124,7 @@ it("CHN-10 AMB-123 an unavailable provider is asked again until it answers, and 
   expect(await get(id)).not.toHaveProperty("last_error");
 });
 
-it("CHN-10 after a day of attempts by the timer, an unavailable provider counts as a refusal", async () => {
+it("after a day of attempts by the timer, an unavailable provider counts as a refusal (CHN-10)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -140,7 +140,7 @@ it("CHN-10 after a day of attempts by the timer, an unavailable provider counts 
   });
 });
 
-it("CHN-10 the timer repeats a verification whose messages were lost, and changes nothing after its outcome", async () => {
+it("the timer repeats a verification whose messages were lost, and changes nothing after its outcome (CHN-10)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -171,7 +171,7 @@ it("a channel that is deleted during its verification stays deleted", async () =
   expect(await tenant.store.get(ChannelItem, { id })).toBeUndefined();
 });
 
-it("CHN-17 a send that names a deleted channel continues without it", async () => {
+it("a send that names a deleted channel continues without it (CHN-17)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, call, as } = await channelCalls(world, tenant);
   const texts = await create("sms");

@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
-it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending and enabled, and has no fields of a verification", async () => {
+it("a new channel is pending and enabled, and has no fields of a verification (CHN-1, CHN-4, CHN-6, CHN-7, CHN-8, CHN-12)", async () => {
   const { world, tenant } = await withTenant();
   const { call } = await channelCalls(world, tenant);
   const answer = await call("POST /", { body: { type: "ios", name: " Our app " } });
@@ -27,7 +27,7 @@ it("CHN-1 CHN-4 CHN-6 CHN-7 CHN-8 CHN-12 a new channel is pending and enabled, a
   expect((await call(`GET /${answer.body.id}`)).body).toEqual(answer.body);
 });
 
-it("CHN-2 GEN-5 GEN-9 accepts exactly the seven types", async () => {
+it("accepts exactly the seven types (CHN-2, GEN-5, GEN-9)", async () => {
   const { world, tenant } = await withTenant();
   const { call } = await channelCalls(world, tenant);
   const wanted = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
@@ -41,7 +41,7 @@ it("CHN-2 GEN-5 GEN-9 accepts exactly the seven types", async () => {
     });
 });
 
-it("CHN-3 CHN-12 AMB-18 names are 1 to 128 characters and unique in their workspace: 422 naming the field", async () => {
+it("names are 1 to 128 characters and unique in their workspace: 422 naming the field (CHN-3, CHN-12, AMB-18)", async () => {
   const { world, tenant } = await withTenant();
   const { call, create } = await channelCalls(world, tenant);
   const name = "n".repeat(128);
@@ -59,7 +59,7 @@ it("CHN-3 CHN-12 AMB-18 names are 1 to 128 characters and unique in their worksp
     expect((await other.call("POST /", { body: { type: "ios", name: free } })).status).toBe(201);
 });
 
-it("CHN-13 ERR-20 a type outside the plan is refused with its own body", async () => {
+it("a type outside the plan is refused with its own body (CHN-13, ERR-20)", async () => {
   const world = await fresh();
   const { call } = await channelCalls(world, await world.tenant({ plan: "growth" }));
   expect(await call("POST /", { body: { type: "chat_app", name: "x" } })).toMatchObject({
@@ -73,7 +73,7 @@ it("CHN-13 ERR-20 a type outside the plan is refused with its own body", async (
   expect((await call("POST /", { body: { type: "sms", name: "x" } })).status).toBe(201);
 });
 
-it("CHN-14 CHN-15 lists every channel of the workspace, oldest first, and gets one", async () => {
+it("lists every channel of the workspace, oldest first, and gets one (CHN-14, CHN-15)", async () => {
   const { world, tenant } = await withTenant();
   const { call, create } = await channelCalls(world, tenant);
   const made = [];
@@ -90,7 +90,7 @@ it("CHN-14 CHN-15 lists every channel of the workspace, oldest first, and gets o
   for (const id of [made[0], UNKNOWN]) expect((await other.call(`GET /${id}`)).status).toBe(404);
 });
 
-it("CHN-16 CHN-3 changes the given fields only, and refuses a name that is taken", async () => {
+it("changes the given fields only, and refuses a name that is taken (CHN-16, CHN-3)", async () => {
   const { world, tenant } = await withTenant();
   const { call, create } = await channelCalls(world, tenant);
   const id = await create("sms", "first");
@@ -114,7 +114,7 @@ it("CHN-16 CHN-3 changes the given fields only, and refuses a name that is taken
   expect((await call("POST /", { body: { type: "ios", name: "first" } })).status).toBe(201);
 });
 
-it("CHN-17 deletes a channel; one with stored credentials only with force", async () => {
+it("deletes a channel; one with stored credentials only with force (CHN-17)", async () => {
   const { world, tenant } = await withTenant();
   const { call, create, upload } = await channelCalls(world, tenant);
   const bare = await create("sms", "bare");
@@ -133,7 +133,7 @@ it("CHN-17 deletes a channel; one with stored credentials only with force", asyn
   expect(await tenant.store.queryRows(CredentialsItem, { channel: held })).toEqual({ items: [] });
 });
 
-it("CHN-18 D-INAPP-CH an in-app channel verifies at once without credentials, as often as it is asked", async () => {
+it("an in-app channel verifies at once without credentials, as often as it is asked (D-INAPP-CH, CHN-18)", async () => {
   const { world, tenant } = await withTenant();
   const { call, create, get } = await channelCalls(world, tenant);
   const id = await create("in_app");
@@ -148,14 +148,14 @@ it("CHN-18 D-INAPP-CH an in-app channel verifies at once without credentials, as
   expect(await get(id)).toMatchObject({ status: "active", verified_at: "2026-11-20T12:01:00.000Z" });
 });
 
-it("CHN-18 verify is 404 without credentials, and for an unknown channel", async () => {
+it("verify is 404 without credentials, and for an unknown channel (CHN-18)", async () => {
   const { world, tenant } = await withTenant();
   const { call, create } = await channelCalls(world, tenant);
   for (const id of [await create("sms"), UNKNOWN])
     expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-it("CHN-19 ATH-R7 every channel endpoint is 401 without a token, and with every other kind of credential", async () => {
+it("every channel endpoint is 401 without a token, and with every other kind of credential (CHN-19, ATH-R7)", async () => {
   const { world, tenant } = await withTenant();
   const { create } = await channelCalls(world, tenant);
   const id = await create("chat_app");

@@ -35,7 +35,7 @@ async function setting() {
   return { world, tenant, chat_app, email, template, approve, person, filled, message, post, get };
 }
 
-it("AMB-90 an approved template is sent, filled for each recipient; without it a plain text", async () => {
+it("an approved template is sent, filled for each recipient; without it a plain text (AMB-90)", async () => {
   const { world, tenant, chat_app, template, approve, person, message } = await setting();
   await person("ada", "Ada");
   await approve();
@@ -54,7 +54,7 @@ it("AMB-90 an approved template is sent, filled for each recipient; without it a
   expect((await outboxOf(world))[1]).toMatchObject({ title: "Hello", body: "World" });
 });
 
-it("AMB-90 D-WAT F2 one that is not approved when its time has come is skipped, and other channels are not", async () => {
+it("one that is not approved when its time has come is skipped, and other channels are not (AMB-90, D-WAT, F2)", async () => {
   const { world, tenant, chat_app, email, person, message, get } = await setting();
   const ada = await person("ada");
   const { job } = await send(world, tenant, message);
@@ -75,7 +75,7 @@ it("AMB-90 D-WAT F2 one that is not approved when its time has come is skipped, 
   expect(both.job).toMatchObject({ delivered_by_channel: { email: 1 }, skip_reasons: {}, counts: { delivered: 1 } });
 });
 
-it("AMB-90 AMB-89 CMP-12 the template must be one of the send's channels, with a text for each variable", async () => {
+it("the template must be one of the send's channels, with a text for each variable (AMB-90, AMB-89, CMP-12)", async () => {
   const { world, email, message, post } = await setting();
   const refusal = async (body: object) => {
     const answer = await post({ ...message, ...body });
@@ -98,7 +98,7 @@ it("AMB-90 AMB-89 CMP-12 the template must be one of the send's channels, with a
   expect([foreign.status, foreign.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
 });
 
-it("AMB-90 CMP-12 CMP-16 messages of campaigns have it, too", async () => {
+it("messages of campaigns have it, too (AMB-90, CMP-12, CMP-16)", async () => {
   const { world, tenant, chat_app, approve, person, filled, get } = await setting();
   await person("ada", "Ada");
   await approve();
@@ -122,7 +122,7 @@ it("AMB-90 CMP-12 CMP-16 messages of campaigns have it, too", async () => {
   expect((await get(`/api/v1/campaigns/${single.body.id}`)).messages[0]).toMatchObject({ ...filled, ...fixed });
 });
 
-it("AMB-90 F8 a preview and the walk of a journey judge a template that the content names for the chat app", async () => {
+it("a preview and the walk of a journey judge a template that the content names for the chat app (AMB-90, F8)", async () => {
   const { tenant, world, chat_app, template, approve, person } = await setting();
   const subscriber_id = await person("ada");
   const content = {

@@ -27,7 +27,7 @@ async function chatWorld() {
 const decide = (world: TestWorld, template: string, status: string, reason?: string) =>
   world.providers.templates.decide(template, status, reason);
 
-it("WAT-1 WAT-2 WAT-6 D-WAT a new template is a draft, by default en_US and MARKETING", async () => {
+it("a new template is a draft, by default en_US and MARKETING (WAT-1, WAT-2, WAT-6, D-WAT)", async () => {
   const { id, call, list } = await chatWorld();
   const { status, body } = await call(`POST /${id}/chat-app-templates`, { body: ORDER });
   expect(status).toBe(201);
@@ -44,7 +44,7 @@ it("WAT-1 WAT-2 WAT-6 D-WAT a new template is a draft, by default en_US and MARK
   expect(await list()).toEqual([body]);
 });
 
-it("WAT-2 name and body are required; language, category and names are checked: 422 naming the field", async () => {
+it("name and body are required; language, category and names are checked: 422 naming the field (WAT-2)", async () => {
   const { id, call, draft } = await chatWorld();
   const post = async (body: object) => {
     const answer = await call(`POST /${id}/chat-app-templates`, { body });
@@ -65,7 +65,7 @@ it("WAT-2 name and body are required; language, category and names are checked: 
   expect(await post({ ...ORDER, language: "de", category: "UTILITY" })).toEqual([201]);
 });
 
-it("WAT-2 WAT-3 belong to chat_app channels of the workspace", async () => {
+it("belong to chat_app channels of the workspace (WAT-2, WAT-3)", async () => {
   const { world, id, call, create, draft } = await chatWorld();
   const sms = await create("sms");
   expect(await call(`POST /${sms}/chat-app-templates`, { body: ORDER })).toMatchObject({
@@ -88,7 +88,7 @@ it("WAT-2 WAT-3 belong to chat_app channels of the workspace", async () => {
   }
 });
 
-it("WAT-4 WAT-5 WAT-6 D-WAT is submitted once from draft, and refreshed only after its submission", async () => {
+it("is submitted once from draft, and refreshed only after its submission (WAT-4, WAT-5, WAT-6, D-WAT)", async () => {
   const { world, draft, submit, refresh, list } = await chatWorld();
   const template = await draft();
   expect(await refresh(template.id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
@@ -110,7 +110,7 @@ it("WAT-4 WAT-5 WAT-6 D-WAT is submitted once from draft, and refreshed only aft
   expect((await list())[0]).toMatchObject({ status: "approved" });
 });
 
-it("WAT-5 WAT-6 a rejected template has the reason, and may be submitted again", async () => {
+it("a rejected template has the reason, and may be submitted again (WAT-5, WAT-6)", async () => {
   const { world, draft, submit, refresh } = await chatWorld();
   const template = await draft();
   const { provider_template_id } = (await submit(template.id)).body;
@@ -155,14 +155,14 @@ describe("D-WAT statuses of the provider", () => {
   });
 });
 
-it("WAT-4 without credentials a submission is 409", async () => {
+it("without credentials a submission is 409 (WAT-4)", async () => {
   const { call, create } = await chatWorld();
   const bare = await create("chat_app");
   const { id } = (await call(`POST /${bare}/chat-app-templates`, { body: ORDER })).body;
   expect((await call(`POST /${bare}/chat-app-templates/${id}/submit`)).status).toBe(409);
 });
 
-it("WAT-4 a submission whose answer was lost is found again and not repeated", async () => {
+it("a submission whose answer was lost is found again and not repeated (WAT-4)", async () => {
   const { world, draft, submit } = await chatWorld();
   const template = await draft({ ...ORDER, name: "Order shipped" });
   const deps = world.depsFor("test");
@@ -175,7 +175,7 @@ it("WAT-4 a submission whose answer was lost is found again and not repeated", a
   expect(lost).toMatchObject({ template: { id: body.provider_template_id } });
 });
 
-it("WAT-4 a refusal of the provider is 422 with its message, and the template stays a draft", async () => {
+it("a refusal of the provider is 422 with its message, and the template stays a draft (WAT-4)", async () => {
   const { world, draft, submit, list } = await chatWorld();
   const template = await draft();
   const deps = world.depsFor("test");
@@ -189,7 +189,7 @@ it("WAT-4 a refusal of the provider is 422 with its message, and the template st
   expect(await list()).toEqual([template]);
 });
 
-it("CHN-17 a channel's templates are removed with it", async () => {
+it("a channel's templates are removed with it (CHN-17)", async () => {
   const { id, call, draft, list, tenant } = await chatWorld();
   await draft();
   expect((await call(`DELETE /${id}?force=true`)).status).toBe(204);

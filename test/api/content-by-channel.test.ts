@@ -61,7 +61,7 @@ const by_channel = {
   in_app: { title: "Inbox", actions: [{ id: "x", title: "Not now", url: "" }] },
 };
 
-it("CHC-1 CHC-3 CHC-4 each channel says its own, as its provider documents it", async () => {
+it("each channel says its own, as its provider documents it (CHC-1, CHC-3, CHC-4)", async () => {
   const { world, tenant, ada, sent, mail, all } = await setting();
   const { job } = await send(world, tenant, { ...all, ...saying({ title: "T", body: "B", by_channel }) });
   expect(job).toMatchObject({ title: "T", body: "B", content: { title: "T", body: "B", by_channel } });
@@ -108,7 +108,7 @@ it("CHC-1 CHC-3 CHC-4 each channel says its own, as its provider documents it", 
   expect(message.content).toEqual({ title: "Inbox", body: "B", actions: by_channel.in_app.actions });
 });
 
-it("CHC-2 HTML reaches neither SMS nor push, whatever it begins with; a lesser-than sign does", async () => {
+it("HTML reaches neither SMS nor push, whatever it begins with; a lesser-than sign does (CHC-2)", async () => {
   const { world, tenant, sent, all } = await setting();
   const content = {
     title: "5 < 6, <b>Ada</b>",
@@ -123,7 +123,7 @@ it("CHC-2 HTML reaches neither SMS nor push, whatever it begins with; a lesser-t
   expect(web_push!.body).toBe("Tom & Ada\n\nTwo");
 });
 
-it("CHC-1 arm B overrides the fields that it names", async () => {
+it("arm B overrides the fields that it names (CHC-1)", async () => {
   const { world, tenant, sent, mail, all } = await setting();
   // Nearly every send is in arm B.
   const variant_b = {
@@ -143,7 +143,7 @@ it("CHC-1 arm B overrides the fields that it names", async () => {
   expect(ios!.payload.aps).toMatchObject({ alert: { title: "Push for Ada", body: "Push B" }, badge: 3 });
 });
 
-it("CHC-1 templates, campaigns and journeys carry it, and a mail's click leads to what was sent", async () => {
+it("templates, campaigns and journeys carry it, and a mail's click leads to what was sent (CHC-1)", async () => {
   const { world, tenant, ids, ada, call, sent, mail, all } = await setting();
   const content = {
     title: "T",
@@ -181,7 +181,7 @@ it("CHC-1 templates, campaigns and journeys carry it, and a mail's click leads t
   ]);
 });
 
-it("CHC-1 a wrong part is named, in sends, templates and journeys", async () => {
+it("a wrong part is named, in sends, templates and journeys (CHC-1)", async () => {
   const { call, ids, ada } = await setting();
   const wrong = {
     email: { html: "{{ broken" },
@@ -228,7 +228,7 @@ it("CHC-1 a wrong part is named, in sends, templates and journeys", async () => 
   expect([foreign.status, foreign.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
 });
 
-it("RDA-8 CHC-5 a preview renders each channel for a subscriber, with what to look at", async () => {
+it("a preview renders each channel for a subscriber, with what to look at (RDA-8, CHC-5)", async () => {
   const { call, ids, ada, all } = await setting();
   const preview = (body: object) => call("POST /api/v1/notifications/preview", body);
   const long = { ...by_channel, sms: { body: "{{ subscriber.city }}ż".repeat(80) }, push: { body: "x".repeat(200) } };
@@ -262,7 +262,7 @@ it("RDA-8 CHC-5 a preview renders each channel for a subscriber, with what to lo
   expect([refused.status, refused.body.fields]).toEqual([422, fields]);
 });
 
-it("CHC-1 the design of a mail is stored and returned as it is: it is no template, and is not sent", async () => {
+it("the design of a mail is stored and returned as it is: it is no template, and is not sent (CHC-1)", async () => {
   const { world, tenant, call, mail, all } = await setting();
   const email = { html: "<p>Made of blocks</p>", design: '{"blocks":[{"text":"{{ not | closed"}]}' };
   const content = { title: "T", body: "B", by_channel: { email } };

@@ -55,7 +55,7 @@ it.each([
     ["in_app", "ios-push", "email", "smtp", "sms"].map((channel) => [channel, 1, target] as const),
   ),
 ] as const)(
-  "F10 the preview of a send by %s to %d, and its record, are within a tenth of what it takes: %s",
+  "the preview of a send by %s to %d, and its record, are within a tenth of what it takes: %s (F10)",
   { timeout: 300_000 },
   async (by, people, target) => {
     const channel = by === "smtp" ? "email" : by;
@@ -125,7 +125,7 @@ describe("prices of providers", () => {
     return { ...buyers, sms, ios, price, campaign };
   };
 
-  it("F10 a send, a campaign and its conversions cost what the provider of each channel charges", async () => {
+  it("a send, a campaign and its conversions cost what the provider of each channel charges (F10)", async () => {
     const { call, sms, price, campaign, define, buy, ids, funnel } = await setting();
     await define();
     expect((await price(sms, 0.08)).body.price_per_message).toBe(0.08);
@@ -148,7 +148,7 @@ describe("prices of providers", () => {
     expect((await funnel(id)).cost).toEqual(rest);
   });
 
-  it("F10 messages without a price are named, and not taken for free", async () => {
+  it("messages without a price are named, and not taken for free (F10)", async () => {
     const { call, sms, campaign } = await setting();
     const body = { title: "Sale", body: "Now", target: { type: "all" }, channel_ids: [sms] };
     const preview = (await call("POST /api/v1/notifications/preview", body)).body;
@@ -158,7 +158,7 @@ describe("prices of providers", () => {
     expect(report.by_channel[1]).toMatchObject({ channel: "sms", provider_dollars: null });
   });
 
-  it("F10 the price of a channel is refused where its provider has none, and removed by null", async () => {
+  it("the price of a channel is refused where its provider has none, and removed by null (F10)", async () => {
     const { call, sms, ios, price } = await setting();
     expect((await price(ios, 0.1)).body.fields).toHaveProperty("price_per_message");
     expect((await price(sms, -1)).status).toBe(422);
@@ -168,14 +168,14 @@ describe("prices of providers", () => {
   });
 });
 
-it("F10 a month at rest costs what the deployment says, and streams are by far the largest part of one in use", () => {
+it("a month at rest costs what the deployment says, and streams are by far the largest part of one in use (F10)", () => {
   const rest = costOfMonth(NOTHING, 21);
   expect(rest.reduce((sum, [, dollars]) => sum + dollars, 0)).toBeCloseTo(13.56, 2);
   const busy = new Map(costOfMonth({ ...NOTHING, subscribers: 100_000, sends: 1e6, streams: 10_000 }, 21));
   expect(busy.get("live streams")).toBeGreaterThan(49_000);
 });
 
-it("F10 a month costs what one adds up by hand, in every dimension that AWS bills", () => {
+it("a month costs what one adds up by hand, in every dimension that AWS bills (F10)", () => {
   const month = {
     subscribers: 200_000,
     sends: 3_000_000,
@@ -209,7 +209,7 @@ it("F10 a month costs what one adds up by hand, in every dimension that AWS bill
     expect([what, lines[what]]).toEqual([what, expect.closeTo(dollars, 2)]);
 });
 
-it("F10 the rates of a month are those that docs/performance.md measured", () => {
+it("the rates of a month are those that docs/performance.md measured (F10)", () => {
   const page = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
   const measured = (work: string, size: string) => {
     const row = page.split("\n").find((line) => line.startsWith(`| ${work} | ${size} |`))!;
@@ -226,7 +226,7 @@ it("F10 the rates of a month are those that docs/performance.md measured", () =>
   }
 });
 
-it("F10 what a month stores is what the table grows by, with the 100 bytes that AWS adds to each row", async () => {
+it("what a month stores is what the table grows by, with the 100 bytes that AWS adds to each row (F10)", async () => {
   const { world, tenant } = await withTenant();
   const as = await tenant.dashboard();
   const stored = async (): Promise<number> => {

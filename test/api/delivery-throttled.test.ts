@@ -55,7 +55,7 @@ const statusOf = async (world: TestWorld, tenant: Tenant, subscriber: string): P
   (await world.call(`GET /api/v1/subscribers/${subscriber}/devices`, { as: await tenant.dashboard() })).body.items[0]
     .status;
 
-it("D-NTF-STATE D-DEV a throttled mark of a dead device changes no outcome, and the next send makes it", async () => {
+it("a throttled mark of a dead device changes no outcome, and the next send makes it (D-NTF-STATE, D-DEV)", async () => {
   let device = "";
   const { world, tenant, throttle } = await throttledWorkspace(
     (operation, input) => operation === "UpdateItem" && input.includes(device),
@@ -84,7 +84,7 @@ it("D-NTF-STATE D-DEV a throttled mark of a dead device changes no outcome, and 
   expect(await statusOf(world, tenant, people[3]!)).toBe("invalid");
 });
 
-it("D-NTF-STATE D-DEV a throttled mark of one dead device leaves the others marked", async () => {
+it("a throttled mark of one dead device leaves the others marked (D-NTF-STATE, D-DEV)", async () => {
   let device = "";
   const { world, tenant, throttle } = await throttledWorkspace(
     (operation, input) => operation === "UpdateItem" && input.includes(device),
@@ -105,7 +105,7 @@ it("D-NTF-STATE D-DEV a throttled mark of one dead device leaves the others mark
   ]);
 });
 
-it("D-NTF-STATE D-CONSENT a throttled suppression of a dead mailbox changes no outcome", async () => {
+it("a throttled suppression of a dead mailbox changes no outcome (D-NTF-STATE, D-CONSENT)", async () => {
   const { world, tenant, throttle } = await throttledWorkspace(
     (operation, input) => operation === "UpdateItem" && input.includes("#AD#"),
   );
@@ -125,7 +125,7 @@ it("D-NTF-STATE D-CONSENT a throttled suppression of a dead mailbox changes no o
   expect((await send(world, tenant, body)).job.skip_reasons).toEqual({ suppressed: 1 });
 });
 
-it("D-CONSENT a dead mailbox does not suppress the address that replaced it before it was marked", async () => {
+it("a dead mailbox does not suppress the address that replaced it before it was marked (D-CONSENT)", async () => {
   let replace: (() => Promise<unknown>) | undefined;
   const { world, tenant } = await withTenant({
     hooks: (name) => ({
@@ -146,7 +146,7 @@ it("D-CONSENT a dead mailbox does not suppress the address that replaced it befo
   expect((await outboxOf(world)).map(({ to }) => to)).toEqual(["new@example.com"]);
 });
 
-it("D-NTF-STATE throttled ledger rows change no outcome: the claim keeps what is known", async () => {
+it("throttled ledger rows change no outcome: the claim keeps what is known (D-NTF-STATE)", async () => {
   const { world, tenant, throttle } = await throttledWorkspace((operation) => operation === "BatchWriteItem");
   const { people, body } = await tenPhones(world, tenant);
   throttle.on = true;
@@ -157,7 +157,7 @@ it("D-NTF-STATE throttled ledger rows change no outcome: the claim keeps what is
   await expectTrueOutcomes(world, tenant, people, job.id);
 });
 
-it("D-NTF-STATE throttled reads of the next group change no outcome of the groups before", async () => {
+it("throttled reads of the next group change no outcome of the groups before (D-NTF-STATE)", async () => {
   let last = "";
   const { world, tenant, throttle } = await throttledWorkspace(
     (operation, input) => operation === "BatchGetItem" && input.includes(last),

@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 
 describe("channels", () => {
-  it("NTF-23 NTF-11 an explicit send reaches each subscriber by every selected channel that has an address", async () => {
+  it("an explicit send reaches each subscriber by every selected channel that has an address (NTF-23, NTF-11)", async () => {
     const { world, tenant } = await withTenant();
     await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
     const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({
@@ -42,7 +42,7 @@ describe("channels", () => {
     expect(rows.every(({ provider_id }) => typeof provider_id === "string" || provider_id === undefined)).toBe(true);
   });
 
-  it("AMB-121 HTML is text on every channel but e-mail, whatever the order of the channels", async () => {
+  it("HTML is text on every channel but e-mail, whatever the order of the channels (AMB-121)", async () => {
     const { world, tenant } = await withTenant();
     await openChannels(world, tenant, "ios-push", "sms", "email");
     const [ada] = (await addPeople(world, tenant, 1, () => ({
@@ -62,7 +62,7 @@ describe("channels", () => {
     }
   });
 
-  it("NTF-23 texts are personalised on every channel, and a static push reads no profile", async () => {
+  it("texts are personalised on every channel, and a static push reads no profile (NTF-23)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await openChannels(world, tenant, "ios-push");
     const [ada] = (await addPeople(world, tenant, 1, () => ({ attributes: { first_name: "Ada" } }))) as [string];
@@ -71,7 +71,7 @@ describe("channels", () => {
     expect((await outboxOf(world)).map(({ title }) => title)).toEqual(["Hi Ada"]);
   });
 
-  it("NTF-11 the last of 100 recipients is reached on every device", async () => {
+  it("the last of 100 recipients is reached on every device (NTF-11)", async () => {
     const { world, tenant } = await withTenant();
     const { ios } = await openChannels(world, tenant, "ios-push");
     const ids = (await addPeople(world, tenant, 100)).sort();
@@ -82,7 +82,7 @@ describe("channels", () => {
     expect((await ledgerOf(tenant, last)).map(({ state }) => state)).toEqual(["sent", "sent"]);
   });
 
-  it("NTF-12 DEV-3 a push goes only to the devices that the filter means", async () => {
+  it("a push goes only to the devices that the filter means (NTF-12, DEV-3)", async () => {
     const { world, tenant } = await withTenant();
     const { ios } = await openChannels(world, tenant, "ios-push");
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -97,7 +97,7 @@ describe("channels", () => {
 });
 
 describe("skips", () => {
-  it("AMB-57 D-CONSENT D-ATTR a subscriber that no selected channel reaches is skipped with the most specific reason", async () => {
+  it("a subscriber that no selected channel reaches is skipped with the most specific reason (AMB-57, D-CONSENT, D-ATTR)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await openChannels(world, tenant, "ios-push", "email", "sms");
     const upsert = async (external_id: string, more: object): Promise<string> =>
@@ -132,7 +132,7 @@ describe("skips", () => {
     ]);
   });
 
-  it("D-CONSENT in a workspace of opt-ins marketing mail goes only to subscribers who opted in", async () => {
+  it("in a workspace of opt-ins marketing mail goes only to subscribers who opted in (D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
     const { email } = await openChannels(world, tenant, "email");
     const as = await tenant.dashboard();
@@ -159,7 +159,7 @@ describe("outcomes", () => {
     return { world, tenant, ada, device, body };
   };
 
-  it("D-DEV a token that the provider does not know any more makes the device invalid, and it is not used again", async () => {
+  it("a token that the provider does not know any more makes the device invalid, and it is not used again (D-DEV)", async () => {
     const { world, tenant, ada, body } = await onePhone();
     await spoil(world, { channel: "ios", outcome: "invalid_token" });
     const { job } = await send(world, tenant, body);
@@ -207,7 +207,7 @@ describe("outcomes", () => {
     expect(await outboxOf(world)).toHaveLength(1);
   });
 
-  it("AMB-95 F1 a call without an answer is unconfirmed: uncertain inside failed, and never sent again", async () => {
+  it("a call without an answer is unconfirmed: uncertain inside failed, and never sent again (AMB-95, F1)", async () => {
     const { world, tenant, ada, body } = await onePhone();
     await spoil(world, { channel: "ios", outcome: "timeout", times: 1 });
     const { job } = await send(world, tenant, body);
@@ -236,7 +236,7 @@ describe("outcomes", () => {
     expect((await ledgerOf(tenant, ada)).map(({ state }) => state).sort()).toEqual(["failed", "sent"]);
   });
 
-  it("ABH-1 a held-out subscriber has a ledger row that says so, on every path", async () => {
+  it("a held-out subscriber has a ledger row that says so, on every path (ABH-1)", async () => {
     const { world, tenant } = await withTenant();
     const { ios } = await openChannels(world, tenant, "ios-push");
     const ids = await addPeople(world, tenant, 20);

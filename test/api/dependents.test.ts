@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("AMB-119 SEG-9 a segment that triggers an active journey is deleted only with force, which pauses the journey", async () => {
+it("a segment that triggers an active journey is deleted only with force, which pauses the journey (AMB-119, SEG-9)", async () => {
   const { call, create, activate } = await journeySetting(await fresh());
   const rule = { attribute: { plan: { $in: ["pro"] } } };
   const segment = (await call("POST /api/v1/segments", { name: "Paying", is_dynamic: true, rule })).body.id;
@@ -36,7 +36,7 @@ it("AMB-119 SEG-9 a segment that triggers an active journey is deleted only with
   );
 });
 
-it("AMB-119 SEG-9 a segment whose journey is paused is deleted", async () => {
+it("a segment whose journey is paused is deleted (AMB-119, SEG-9)", async () => {
   const { call, create, activate } = await journeySetting(await fresh());
   const rule = { attribute: { plan: { $in: ["pro"] } } };
   const segment = (await call("POST /api/v1/segments", { name: "Paying", rule })).body.id;
@@ -47,7 +47,7 @@ it("AMB-119 SEG-9 a segment whose journey is paused is deleted", async () => {
   expect((await call(`DELETE /api/v1/segments/${segment}`)).status).toBe(204);
 });
 
-it("AMB-119 SEG-9 the segment that something sends to is deleted only with force, which pauses what can be paused", async () => {
+it("the segment that something sends to is deleted only with force, which pauses what can be paused (AMB-119, SEG-9)", async () => {
   const { world, call, channel_ids, create, release, get } = await withCampaigns(await fresh());
   const rule = { attribute: { plan: { $in: ["pro"] } } };
   const segment_id = (await call("POST /api/v1/segments", { name: "Paying", rule })).body.id;
@@ -88,7 +88,7 @@ it("AMB-119 SEG-9 the segment that something sends to is deleted only with force
     );
 });
 
-it("AMB-119 CHN-17 a channel with credentials is refused with what uses it, and only then because of the credentials", async () => {
+it("a channel with credentials is refused with what uses it, and only then because of the credentials (AMB-119, CHN-17)", async () => {
   const { world, call, create, release } = await withCampaigns(await fresh());
   const channel = (await call("POST /api/v1/channels", { type: "sms", name: "SMS" })).body.id;
   await call(`POST /api/v1/channels/${channel}/credentials/sms`, SMS);
@@ -99,7 +99,7 @@ it("AMB-119 CHN-17 a channel with credentials is refused with what uses it, and 
   expect((await call(`DELETE /api/v1/channels/${channel}`)).body.message).toContain(id);
 });
 
-it("AMB-119 CHN-17 the channel of a scheduled campaign is deleted only with force, which pauses the campaign", async () => {
+it("the channel of a scheduled campaign is deleted only with force, which pauses the campaign (AMB-119, CHN-17)", async () => {
   const { world, call, channel_ids, create, release, get } = await withCampaigns(await fresh());
   const [channel] = channel_ids;
   const draft = (await create()).body.id;
@@ -126,7 +126,7 @@ it("AMB-119 CHN-17 the channel of a scheduled campaign is deleted only with forc
   expect((await get(id)).status).toBe("paused");
 });
 
-it("AMB-119 TPL-8 SCH-9 the template and the channel of an active schedule are deleted only with force, which switches it off", async () => {
+it("the template and the channel of an active schedule are deleted only with force, which switches it off (AMB-119, TPL-8, SCH-9)", async () => {
   const { call, channel_ids } = await withCampaigns(await fresh());
   const template = async (name: string): Promise<string> =>
     (await call("POST /api/v1/templates", { name, content: { title: "t", body: "b" } })).body.id;
@@ -159,7 +159,7 @@ it("AMB-119 TPL-8 SCH-9 the template and the channel of an active schedule are d
   }
 });
 
-it("AMB-119 TPL-8 CHN-17 the template and the channel of an active journey are deleted only with force, which pauses it", async () => {
+it("the template and the channel of an active journey are deleted only with force, which pauses it (AMB-119, TPL-8, CHN-17)", async () => {
   const { call, create, activate, channel } = await journeySetting(await fresh());
   const template = await call("POST /api/v1/templates", { name: "Step", content: { title: "t", body: "b" } });
   const template_id = template.body.id;

@@ -27,7 +27,7 @@ const browser = {
 };
 
 describe("registration", () => {
-  it("DEV-1 D-DEV answers 201 for a new device, 200 for a known one, and never returns the token", async () => {
+  it("answers 201 for a new device, 200 for a known one, and never returns the token (DEV-1, D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const more = { device_id: "phone", model: "iPhone16,2", locale: "de-DE", timezone: "Europe/Berlin" };
@@ -58,7 +58,7 @@ describe("registration", () => {
     expect(await listed(world, tenant, id)).toEqual([again.body]);
   });
 
-  it("D-DEV a device is known by its device_id, else by its token", async () => {
+  it("a device is known by its device_id, else by its token (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const nameless = await register(world, tenant, phone(id));
@@ -72,7 +72,7 @@ describe("registration", () => {
     expect(await listed(world, tenant, id)).toHaveLength(2);
   });
 
-  it("D-DEV a token or a device_id that is registered for another subscriber moves to it", async () => {
+  it("a token or a device_id that is registered for another subscriber moves to it (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     const { body: device } = await register(world, tenant, phone(ada, { device_id: "a", model: "old" }));
@@ -84,7 +84,7 @@ describe("registration", () => {
     expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[back.body], []]);
   });
 
-  it("D-DEV one token is on one device only: the device that had it is removed", async () => {
+  it("one token is on one device only: the device that had it is removed (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await register(world, tenant, phone(ada, { device_id: "a", token: "shared" }));
@@ -97,7 +97,7 @@ describe("registration", () => {
     expect([again.status, await listed(world, tenant, bob)]).toEqual([201, [taken.body]]);
   });
 
-  it("D-DEV the same token of another platform, or of another workspace, is another device", async () => {
+  it("the same token of another platform, or of another workspace, is another device (D-DEV)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [mine] = (await addPeople(world, tenant, 1)) as [string];
@@ -108,7 +108,7 @@ describe("registration", () => {
     expect(await listed(world, tenant, mine)).toHaveLength(2);
   });
 
-  it("D-DEV a subscriber has at most 20 devices: the one seen longest ago is removed", async () => {
+  it("a subscriber has at most 20 devices: the one seen longest ago is removed (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const name = (n: number) => ({ device_id: `d${n}`, token: `token-${n}` });
@@ -125,7 +125,7 @@ describe("registration", () => {
     expect((await register(world, tenant, phone(id, name(1)))).status).toBe(201);
   });
 
-  it("D-DEV AMB-107 an external_id creates the subscriber as upsert does, and finds it the next time", async () => {
+  it("an external_id creates the subscriber as upsert does, and finds it the next time (D-DEV, AMB-107)", async () => {
     const { world, tenant } = await withTenant();
     const body = { external_id: "ada", platform: "android", token: "fcm" };
     const { body: device, status } = await register(world, tenant, body);
@@ -135,7 +135,7 @@ describe("registration", () => {
     expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).body.id).toBe(device.subscriber_id);
   });
 
-  it("D-DEV a browser sends its PushSubscription unchanged", async () => {
+  it("a browser sends its PushSubscription unchanged (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const { status, body } = await register(world, tenant, { subscriber_id: id, ...browser, push_enabled: false });
@@ -176,14 +176,14 @@ describe("registration", () => {
     ["an odd locale", { locale: "de_DE!" }, "locale"],
     ["a device_id too long", { device_id: "x".repeat(129) }, "device_id"],
     ["an unknown environment", { environment: "test" }, "environment"],
-  ])("D-DEV answers 422 for %s, naming the field", async (_, wrong, field) => {
+  ])("answers 422 for %s, naming the field (D-DEV)", async (_, wrong, field) => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const { status, body } = await register(world, tenant, phone(id, wrong));
     expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
   });
 
-  it("D-DEV a foreign or erased subscriber cannot have a device", async () => {
+  it("a foreign or erased subscriber cannot have a device (D-DEV)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [foreign] = (await addPeople(world, other, 1)) as [string];
@@ -192,7 +192,7 @@ describe("registration", () => {
     for (const id of [foreign, erased]) expect((await register(world, tenant, phone(id))).status).toBe(422);
   });
 
-  it("D-DEV two registrations at once leave one device", async () => {
+  it("two registrations at once leave one device (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     const answers = await Promise.all(
@@ -206,7 +206,7 @@ describe("registration", () => {
 
 describe("removal", () => {
   it.each(["sdk", "dashboard"] as const)(
-    "D-DEV AMB-74 a logout removes the device: 204, then 404 (%s)",
+    "a logout removes the device: 204, then 404 (%s) (D-DEV, AMB-74)",
     async (kind) => {
       const { world, tenant } = await withTenant();
       const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -220,13 +220,13 @@ describe("removal", () => {
     },
   );
 
-  it("D-DEV the list is 404 for an unknown subscriber", async () => {
+  it("the list is 404 for an unknown subscriber (D-DEV)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     expect((await world.call(`GET /api/v1/subscribers/${UNKNOWN}/devices`, { as })).status).toBe(404);
   });
 
-  it("DEV-2 SUB-9 an erased subscriber's devices are removed with their pointers", async () => {
+  it("an erased subscriber's devices are removed with their pointers (DEV-2, SUB-9)", async () => {
     const { world, tenant } = await withTenant();
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     await register(world, tenant, phone(id, { device_id: "a", token: "canary-token" }));

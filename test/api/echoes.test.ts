@@ -28,7 +28,7 @@ async function resourceOf(world: TestWorld, route: string) {
 }
 
 it.each(changes.map(({ route }) => route))(
-  "AMB-115 %s takes what GET returned, and names what it cannot change",
+  "%s takes what GET returned, and names what it cannot change (AMB-115)",
   async (route) => {
     const world = await testWorld();
     const { path, as, found } = await resourceOf(world, route);
@@ -45,7 +45,7 @@ it.each(changes.map(({ route }) => route))(
   },
 );
 
-it("AMB-116 every endpoint names a parameter that it does not have", async () => {
+it("every endpoint names a parameter that it does not have (AMB-116)", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
   const wrong = [];

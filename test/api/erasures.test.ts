@@ -24,7 +24,7 @@ async function erasedSubscriber(world: TestWorld, tenant: Tenant): Promise<strin
 }
 
 describe("GET /api/v1/erasures/:id", () => {
-  it("F14 counts what was removed by store, and is signed once nothing is left", async () => {
+  it("counts what was removed by store, and is signed once nothing is left (F14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);
     const running = await receipt(world, tenant, id);
@@ -49,7 +49,7 @@ describe("GET /api/v1/erasures/:id", () => {
     expect({ removed, tenant_id, sub }).toEqual({ removed: body.removed, tenant_id: tenant.id, sub: id });
   });
 
-  it("F14 the receipt is no credential", async () => {
+  it("the receipt is no credential (F14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);
     await world.advance(5 * MINUTE);
@@ -57,7 +57,7 @@ describe("GET /api/v1/erasures/:id", () => {
     expect((await world.call("GET /api/v1/me", { as: { authorization: `Bearer ${body.receipt}` } })).status).toBe(401);
   });
 
-  it("F14 a worker that died after it had removed rows makes the counts estimates", async () => {
+  it("a worker that died after it had removed rows makes the counts estimates (F14)", async () => {
     const worker = mortal("erase");
     const world = await fresh({ hooks: worker.hooks });
     const tenant = await world.tenant();
@@ -69,7 +69,7 @@ describe("GET /api/v1/erasures/:id", () => {
     expect((await receipt(world, tenant, id)).body).toMatchObject({ state: "completed", exact: false });
   });
 
-  it("F14 there is no receipt of a living subscriber, an unknown one or another workspace's", async () => {
+  it("there is no receipt of a living subscriber, an unknown one or another workspace's (F14)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [living] = (await addPeople(world, tenant, 1)) as [string];

@@ -35,7 +35,7 @@ it("what is packed is unpacked as it was", () => {
   );
 });
 
-it("EVT-14 every event is in one block or alone; a block has one day, at most 300 events, and spans no more than its class", () => {
+it("every event is in one block or alone; a block has one day, at most 300 events, and spans no more than its class (EVT-14)", () => {
   const dense = fc.integer({ min: 0, max: 20_000 }).map((ms) => timestamp(START - ms));
   const arbitrary = fc.array(
     fc.oneof(
@@ -92,7 +92,7 @@ describe("a batch whose request ended early", () => {
     }));
 
   it.each(["histories", "seals"] as const)(
-    "EVT-11 EVT-12 is in exports and segments within a minute, also where its %s could not be written",
+    "is in exports and segments within a minute, also where its %s could not be written (EVT-11, EVT-12)",
     async (what) => {
       const { world, tenant, refuse } = await breakable();
       const people = await addPeople(world, tenant, 5);
@@ -110,7 +110,7 @@ describe("a batch whose request ended early", () => {
     },
   );
 
-  it("EVT-8 AMB-114 is completed by a repeat of its keys before the response", async () => {
+  it("is completed by a repeat of its keys before the response (EVT-8, AMB-114)", async () => {
     const { world, tenant, refuse } = await breakable();
     const people = await addPeople(world, tenant, 4);
     const events = batchOf(people, (n) => ({ idempotency_key: `key ${n}` }));
@@ -128,7 +128,7 @@ describe("a batch whose request ended early", () => {
     expect(await eventsOf(quickStore(world, tenant), people[0]!, { event_name: "buy" })).toHaveLength(1);
   });
 
-  it("EXP-11 SUB-16 shows nothing of a subscriber that was erased in the meantime", async () => {
+  it("shows nothing of a subscriber that was erased in the meantime (EXP-11, SUB-16)", async () => {
     const { world, tenant, refuse } = await breakable();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { events: someEvents(2) });
@@ -144,7 +144,7 @@ describe("a batch whose request ended early", () => {
   });
 });
 
-it("AMB-114 of batches that race with the same keys each event is stored once, by whichever came first", async () => {
+it("of batches that race with the same keys each event is stored once, by whichever came first (AMB-114)", async () => {
   const { world, tenant } = await withTenant();
   const batch = (from: number, name: string) => ({
     events: someEvents(20, (n) => ({ event_name: name, idempotency_key: `key ${from + n}` })),

@@ -30,7 +30,7 @@ it.each([
   ["few", 0],
   ["more than are read at once", 300],
 ])(
-  "EXP-11 SUB-16 events in flight of an erased subscriber and its anonymous ids are hidden before they are rewritten, beside %s",
+  "events in flight of an erased subscriber and its anonymous ids are hidden before they are rewritten, beside %s (EXP-11, SUB-16)",
   async (_, others) => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];

@@ -22,7 +22,7 @@ const placeOf = ({ occurred_at, id }: Row) => `${occurred_at}#${id}`;
 const numbersOf = (rows: Row[]) => rows.map(({ properties }) => properties.n);
 
 describe("window, limit, cursor", () => {
-  it("EXP-1 AMB-98 from is included, to is not, each alone or both; without them everything up to now", async () => {
+  it("from is included, to is not, each alone or both; without them everything up to now (EXP-1, AMB-98)", async () => {
     const { world, tenant } = await withTenant();
     const at = (n: number) => timestamp(START - 40 * DAY + n * 10 * DAY);
     await ingest(world, tenant, { events: someEvents(5, (n) => ({ occurred_at: at(n), properties: { n } })) });
@@ -55,7 +55,7 @@ describe("window, limit, cursor", () => {
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("EXP-6 AMB-98 a cursor of another workspace, of another window or changed by a letter is 422", async () => {
+  it("a cursor of another workspace, of another window or changed by a letter is 422 (EXP-6, AMB-98)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await ingest(world, tenant, { events: someEvents(3) });
@@ -73,7 +73,7 @@ describe("window, limit, cursor", () => {
       );
   });
 
-  it("EXP-2 EXP-3 EVT-13 IDN-4 AMB-27 AMB-28 401 without a credential, 403 to a client, by scope to a server key", async () => {
+  it("401 without a credential, 403 to a client, by scope to a server key (EXP-2, EXP-3, EVT-13, IDN-4, AMB-27, AMB-28)", async () => {
     const { world, tenant } = await withTenant();
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const keyOf = async (scopes: ("events:read" | "events:write")[]) => {
@@ -105,7 +105,7 @@ describe("window, limit, cursor", () => {
 });
 
 describe("pages", () => {
-  it("EXP-7 EXP-9 rows are in the order of (occurred_at, id) over days and partitions, page by page, the last without a cursor", async () => {
+  it("rows are in the order of (occurred_at, id) over days and partitions, page by page, the last without a cursor (EXP-7, EXP-9)", async () => {
     const { world, tenant } = await withTenant();
     const hour = (n: number) => timestamp(START - ((n * 37) % 80) * 18 * HOUR - 1);
     const crowd = someEvents(600, (n) => ({
@@ -137,7 +137,7 @@ describe("pages", () => {
     }
   });
 
-  it("EXP-8 an event stored before the export is exported exactly once, whatever is stored meanwhile", async () => {
+  it("an event stored before the export is exported exactly once, whatever is stored meanwhile (EXP-8)", async () => {
     const moments = fc.array(
       fc.record({ minutesAgo: fc.integer({ min: 0, max: 3 * 24 * 60 }), count: fc.integer({ min: 1, max: 70 }) }),
       { minLength: 1, maxLength: 5 },
@@ -171,7 +171,7 @@ describe("pages", () => {
     }
   });
 
-  it("ARC-6 EXP-8 the end of an open window is fixed at the first page", async () => {
+  it("the end of an open window is fixed at the first page (ARC-6, EXP-8)", async () => {
     const { world, tenant } = await withTenant();
     await ingest(world, tenant, { events: someEvents(3) });
     await world.advance(SECOND);
@@ -182,7 +182,7 @@ describe("pages", () => {
     expect(rows).toHaveLength(3);
   });
 
-  it("EXP-1 a page closes at 4 MB with a cursor", async () => {
+  it("a page closes at 4 MB with a cursor (EXP-1)", async () => {
     const { world, tenant } = await withTenant();
     const big = { properties: { k: Array(110).fill("x".repeat(250)) } };
     for (let n = 0; n < 20; n++) await ingest(world, tenant, { events: someEvents(10, () => big) });
@@ -195,7 +195,7 @@ describe("pages", () => {
 });
 
 describe("erased subscribers", () => {
-  it("EXP-11 SUB-16 D-EXPORTDEL both ids are null at once, linked anonymous ids included, and everything else stays", async () => {
+  it("both ids are null at once, linked anonymous ids included, and everything else stays (EXP-11, SUB-16, D-EXPORTDEL)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     const mine = [{ subscriber_id: ada }, { anonymous_id: "laptop" }];
@@ -214,7 +214,7 @@ describe("erased subscribers", () => {
     expect(expected.filter(({ subscriber_id }) => subscriber_id === null)).toHaveLength(2);
   });
 
-  it("SUB-16 no row of the table names an erased subscriber: events, links, index keys, a thousand of them", async () => {
+  it("no row of the table names an erased subscriber: events, links, index keys, a thousand of them (SUB-16)", async () => {
     const { world, tenant } = await withTenant();
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     const canaries = Array.from({ length: 3 }, (_, n) => `canary-device-${n}`);
@@ -241,7 +241,7 @@ describe("erased subscribers", () => {
     });
   });
 
-  it("SUB-16 events in flight at the tombstone are anonymized by the second pass; the device can be linked anew at once", async () => {
+  it("events in flight at the tombstone are anonymized by the second pass; the device can be linked anew at once (SUB-16)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { event_name: "first", anonymous_id: "shared" });
@@ -265,7 +265,7 @@ describe("erased subscribers", () => {
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 
-  it("D-EXPORTDEL properties are erased too where the request asks for it, on both endpoints", async () => {
+  it("properties are erased too where the request asks for it, on both endpoints (D-EXPORTDEL)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob, eve] = (await addPeople(world, tenant, 3)) as [string, string, string];
     const events = [ada, bob, eve].map((subscriber_id) => ({
@@ -287,7 +287,7 @@ describe("erased subscribers", () => {
     expect(rows.every(({ subscriber_id }) => subscriber_id === null)).toBe(true);
   });
 
-  it("EVT-8 a repeat of an erased subscriber's event is still accepted and stays without an owner", async () => {
+  it("a repeat of an erased subscriber's event is still accepted and stays without an owner (EVT-8)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const event = { event_name: "bought", subscriber_id: id, idempotency_key: "order" };

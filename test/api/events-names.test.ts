@@ -16,7 +16,7 @@ const { withTenant } = worlds();
 const namesIn = (world: TestWorld, tenant: Tenant, kind: Named) => namesOf(quickStore(world, tenant), kind);
 
 describe("names", () => {
-  it("EVT-2 event names are learned once, and cost nothing afterwards", async () => {
+  it("event names are learned once, and cost nothing afterwards (EVT-2)", async () => {
     const { world, tenant } = await withTenant();
     const batch = { events: someEvents(40, (n) => ({ event_name: `name ${n % 4}`, anonymous_id: "a" })) };
     await ingest(world, tenant, batch);
@@ -28,7 +28,7 @@ describe("names", () => {
     expect(await namesIn(world, tenant, "events")).toHaveLength(5);
   });
 
-  it("SEG-11 SEG-12 as many names are kept as are ever shown, and further names cost nothing", async () => {
+  it("as many names are kept as are ever shown, and further names cost nothing (SEG-11, SEG-12)", async () => {
     const { world, tenant } = await withTenant();
     const batch = (from: number) => ({ events: someEvents(150, (n) => ({ event_name: `name ${from + n}` })) });
     for (const from of [0, 150]) await ingest(world, tenant, batch(from));
@@ -37,7 +37,7 @@ describe("names", () => {
     expect(beyond.by_operation.UpdateItem).toBeUndefined();
   });
 
-  it("SUB-3 attribute keys are learned from subscribers, without the service's own fields", async () => {
+  it("attribute keys are learned from subscribers, without the service's own fields (SUB-3)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 30, (n) => ({
       email: "a@example.com",
@@ -53,7 +53,7 @@ describe("watched events", () => {
       .filter(({ sk }) => sk.S.startsWith(HISTORY))
       .map(({ events, react }) => [unpackEvents(Buffer.from(events.B, "base64"))[0]?.event_name, react?.S]);
 
-  it("EVT-12 an event triggers a reaction only while something of the workspace watches its name, at once in every environment", async () => {
+  it("an event triggers a reaction only while something of the workspace watches its name, at once in every environment (EVT-12)", async () => {
     const { world, tenant } = await withTenant();
     const store = quickStore(world, tenant);
     const send = (event_name: string) => ingest(world, tenant, { event_name, anonymous_id: "a" });

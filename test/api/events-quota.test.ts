@@ -17,7 +17,7 @@ const used = async (world: TestWorld, tenant: Tenant) =>
   (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events;
 
 describe("quota", () => {
-  it("AMB-40 ERR-3 the last event of the quota is taken, the next is 402 and stores nothing, repeats cost nothing", async () => {
+  it("the last event of the quota is taken, the next is 402 and stores nothing, repeats cost nothing (AMB-40, ERR-3)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     await setUsage(quickStore(world, tenant), { events: 99_990 });
     const keyed = (from: number, count: number) => ({
@@ -35,7 +35,7 @@ describe("quota", () => {
     expect(await used(world, tenant)).toBe(100_000);
   });
 
-  it("AMB-40 concurrent requests use the whole quota and no more", async () => {
+  it("concurrent requests use the whole quota and no more (AMB-40)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
     await setUsage(store, { events: 99_900 });
@@ -59,7 +59,7 @@ describe("quota", () => {
     expect((await usageOf(store)).events).toBe(99_995);
   });
 
-  it("F25 at 80 and at 95 % of the quota there is one annotation each", async () => {
+  it("at 80 and at 95 % of the quota there is one annotation each (F25)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
     const warnings = async () => (await store.queryAll(AnnotationItem, {})).map(({ text }) => text.slice(0, 4));
@@ -76,7 +76,7 @@ describe("quota", () => {
 });
 
 describe("durability", () => {
-  it("EVT-11 what the table leaves unprocessed is written before the response", async () => {
+  it("what the table leaves unprocessed is written before the response (EVT-11)", async () => {
     let left = 6;
     const unprocessed = (operation: string, count: number) =>
       operation === "BatchWriteItem" && left-- > 0 ? count - 1 : 0;
@@ -87,7 +87,7 @@ describe("durability", () => {
     expect(await exportAll(world, tenant)).toHaveLength(60);
   });
 
-  it("EVT-11 a batch that could not be stored whole is 503; a retry with the same keys stores it whole and counts it once", async () => {
+  it("a batch that could not be stored whole is 503; a retry with the same keys stores it whole and counts it once (EVT-11)", async () => {
     let broken = false;
     const unprocessed = (operation: string, count: number) =>
       broken && operation === "BatchWriteItem" ? Math.min(count, 20) : 0;
@@ -109,7 +109,7 @@ describe("durability", () => {
 });
 
 describe("credentials", () => {
-  it("ATH-R6 a revoked key may ingest up to a minute, and nothing else; its use does not extend the minute", async () => {
+  it("a revoked key may ingest up to a minute, and nothing else; its use does not extend the minute (ATH-R6)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const { body: made } = await world.call("POST /api/v1/server-keys", { as, body: { name: "short" } });

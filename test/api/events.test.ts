@@ -10,7 +10,7 @@ const { fresh, withTenant } = worlds();
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
 describe("what is stored", () => {
-  it("EVT-1 EVT-3 EVT-5 EVT-7 EVT-9 EVT-11 EXP-10 an event is exported as it was sent, with the fields that the service adds", async () => {
+  it("an event is exported as it was sent, with the fields that the service adds (EVT-1, EVT-3, EVT-5, EVT-7, EVT-9, EVT-11, EXP-10)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const sent = {
@@ -61,7 +61,7 @@ describe("what is stored", () => {
     });
   });
 
-  it("EVT-8 AMB-23 AMB-98 a repeat of an idempotency key counts and stores nothing new, within a request and after", async () => {
+  it("a repeat of an idempotency key counts and stores nothing new, within a request and after (EVT-8, AMB-23, AMB-98)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const keyed = (properties: object) => event({ idempotency_key: "order-1", properties });
@@ -79,7 +79,7 @@ describe("what is stored", () => {
     expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(2);
   });
 
-  it("EVT-8 AMB-114 the first event of a key stands: a repeat with another time or other content changes nothing", async () => {
+  it("the first event of a key stands: a repeat with another time or other content changes nothing (EVT-8, AMB-114)", async () => {
     const { world, tenant } = await withTenant();
     const keyed = (more: object) => event({ idempotency_key: "order-1", ...more });
     await ingest(world, tenant, keyed({ properties: { n: 1 } }));
@@ -96,7 +96,7 @@ describe("what is stored", () => {
     expect(await exportAll(world, tenant)).toEqual(first.items);
   });
 
-  it("EVT-8 AMB-114 of requests that race with one key and other times one event stands, and it is paid for once", async () => {
+  it("of requests that race with one key and other times one event stands, and it is paid for once (EVT-8, AMB-114)", async () => {
     const { world, tenant } = await withTenant();
     const race = Array.from({ length: 5 }, (_, n) =>
       ingest(world, tenant, {
@@ -113,7 +113,7 @@ describe("what is stored", () => {
     expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(6);
   });
 
-  it("AMB-115 unknown fields of an event are ignored, and the event is stored", async () => {
+  it("unknown fields of an event are ignored, and the event is stored (AMB-115)", async () => {
     const { world, tenant } = await withTenant();
     const extended = event({ context: { library: "next" }, colour: "red" });
     expect((await ingest(world, tenant, extended, "sdk")).status).toBe(202);
@@ -123,14 +123,14 @@ describe("what is stored", () => {
     expect(await exportAll(world, tenant)).toHaveLength(2);
   });
 
-  it("EVT-8 an event without a key is stored every time", async () => {
+  it("an event without a key is stored every time (EVT-8)", async () => {
     const { world, tenant } = await withTenant();
     for (let n = 0; n < 3; n++) await ingest(world, tenant, event());
     await world.advance(SECOND);
     expect(new Set((await exportAll(world, tenant)).map(({ id }) => id)).size).toBe(3);
   });
 
-  it("EVT-4 an external_id is resolved by the server tier, also of a subscriber that was erased and created again", async () => {
+  it("an external_id is resolved by the server tier, also of a subscriber that was erased and created again (EVT-4)", async () => {
     const { world, tenant } = await withTenant();
     const upsert = async () =>
       (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } })).body.id;
@@ -148,7 +148,7 @@ describe("what is stored", () => {
   });
 });
 
-it("EVT-2 EVT-6 characters are counted as code points", async () => {
+it("characters are counted as code points (EVT-2, EVT-6)", async () => {
   const { world, tenant } = await withTenant();
   const long = (n: number) => ({
     event_name: "🎉".repeat(n),
@@ -192,7 +192,7 @@ describe("requests that are refused as a whole", () => {
   ];
 
   it.each(cases)(
-    "AMB-22 %s: 422 naming it, alone and in a batch, and nothing is stored",
+    "%s: 422 naming it, alone and in a batch, and nothing is stored (AMB-22)",
     async (_, more, field, tier = "server") => {
       const { world, tenant } = await withTenant();
       const single = await ingest(world, tenant, event(more), tier);
@@ -216,13 +216,13 @@ describe("requests that are refused as a whole", () => {
     ["an event that is no object", { events: [event(), "x"] }, "events[1]"],
     ["a list in an event's place", { events: [[]] }, "events[0]"],
     ["something beside the events", { events: [event()], source: "x" }, "source"],
-  ])("EVT-11 %s: 422", async (_, body, field) => {
+  ])("%s: 422 (EVT-11)", async (_, body, field) => {
     const { world, tenant } = await withTenant();
     const answer = await ingest(world, tenant, body);
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
   });
 
-  it("EVT-13 AMB-58 an erased subscriber is refused, and one of another workspace is unknown", async () => {
+  it("an erased subscriber is refused, and one of another workspace is unknown (EVT-13, AMB-58)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [mine] = (await addPeople(world, tenant, 1)) as [string];
@@ -237,7 +237,7 @@ describe("requests that are refused as a whole", () => {
 });
 
 describe("limits", () => {
-  it("EVT-2 EVT-6 values at the limits are accepted", async () => {
+  it("values at the limits are accepted (EVT-2, EVT-6)", async () => {
     const { world, tenant } = await withTenant();
     const properties = Object.fromEntries(
       Array.from({ length: 50 }, (_, n) => [`${n}`.padEnd(256, "k"), "v".repeat(256)]),
@@ -249,7 +249,7 @@ describe("limits", () => {
   it.each([
     ["sdk", 50],
     ["server", 1_000],
-  ] as const)("EVT-14 %s: %i events in a request, not one more", async (tier, max) => {
+  ] as const)("%s: %i events in a request, not one more (EVT-14)", async (tier, max) => {
     const { world, tenant } = await withTenant();
     const beyond = await ingest(world, tenant, { events: someEvents(max + 1) }, tier);
     expect([beyond.status, beyond.body.code, Object.keys(beyond.body.fields)]).toEqual([
@@ -262,7 +262,7 @@ describe("limits", () => {
     expect(await exportAll(world, tenant)).toHaveLength(max);
   });
 
-  it("EVT-15 AMB-20 a body of 500 KB is accepted from a server key, one byte more is 413; from a client only its events are limited", async () => {
+  it("a body of 500 KB is accepted from a server key, one byte more is 413; from a client only its events are limited (EVT-15, AMB-20)", async () => {
     const { world, tenant } = await withTenant();
     const body = (bytes: number) => {
       const text = JSON.stringify({ events: someEvents(100) });
@@ -289,12 +289,12 @@ describe("limits", () => {
   it.each([
     ["sdk", 48 * HOUR],
     ["server", 90 * DAY],
-  ] as const)("EVT-17 %s: back to the millisecond", async (tier, window) => {
+  ] as const)("%s: back to the millisecond (EVT-17)", async (tier, window) => {
     const at = await statusAt(tier);
     expect([await at(-window), await at(-window - 1)]).toEqual([202, 422]);
   });
 
-  it("EVT-17 AMB-24 AMB-117 a server's event is at most five minutes ahead", async () => {
+  it("a server's event is at most five minutes ahead (EVT-17, AMB-24, AMB-117)", async () => {
     const at = await statusAt("server");
     expect([await at(5 * MINUTE), await at(5 * MINUTE + 1)]).toEqual([202, 422]);
   });

@@ -22,7 +22,7 @@ const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
   (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
 
 describe("change", () => {
-  it("INX-25 each given block replaces the whole block, the rest stays", async () => {
+  it("each given block replaces the whole block, the rest stays (INX-25)", async () => {
     const { world, tenant } = await withTenant();
     const { body: before } = await create(world, tenant, {
       ...READY,
@@ -53,7 +53,7 @@ describe("change", () => {
     expect((await read(world, tenant, before.id)).body).toEqual(expected);
   });
 
-  it("INX-16 INX-26 AMB-102 a time sets, an empty one clears, an omitted one stays; start_at may be in the past", async () => {
+  it("a time sets, an empty one clears, an omitted one stays; start_at may be in the past (INX-16, INX-26, AMB-102)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const window = async (change: object) => {
@@ -70,7 +70,7 @@ describe("change", () => {
     expect(await window({ start_at: "", end_at: "" })).toEqual([undefined, undefined]);
   });
 
-  it("INX-27 the B arm is replaced whole, removed with its share, which may be set before it", async () => {
+  it("the B arm is replaced whole, removed with its share, which may be set before it (INX-27)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const arms = async (change: object) => {
@@ -89,14 +89,14 @@ describe("change", () => {
     expect(await arms({ variant_b: { title: "B" } })).toEqual([{ title: "B" }, 50]);
   });
 
-  it("INX-3 a name has at most 200 characters, each counted once", async () => {
+  it("a name has at most 200 characters, each counted once (INX-3)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const rename = async (n: number) => (await patch(world, tenant, id, { name: "🎉".repeat(n) })).status;
     expect([await rename(200), await rename(201)]).toEqual([200, 400]);
   });
 
-  it("INX-19 a share alone, 1 to 99, is kept for the B arm to come, and no arm is sent without it", async () => {
+  it("a share alone, 1 to 99, is kept for the B arm to come, and no arm is sent without it (INX-19)", async () => {
     const { world, tenant } = await withTenant();
     const { body } = await create(world, tenant, { ...READY, split_percentage: 1 });
     expect([body.variant_b, body.split_percentage]).toEqual([undefined, 1]);
@@ -104,7 +104,7 @@ describe("change", () => {
     expect(await jobOf(world, tenant, notification_id)).toMatchObject({ variant_b: null, split_percentage: null });
   });
 
-  it("INX-28 INX-29 only a draft changes: 422 in every other state, without a change", async () => {
+  it("only a draft changes: 422 in every other state, without a change (INX-28, INX-29)", async () => {
     const { world, tenant } = await withTenant();
     const paths = { live: ["publish"], paused: ["publish", "pause"], ended: ["publish", "end"], archived: ["archive"] };
     for (const [status, actions] of Object.entries(paths)) {
@@ -118,7 +118,7 @@ describe("change", () => {
     }
   });
 
-  it("INX-25 concurrent changes all apply, one after the other", async () => {
+  it("concurrent changes all apply, one after the other (INX-25)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant);
     const changes = [{ name: "n" }, { format: "modal" }, { content: { title: "c" } }, { holdout_percentage: 9 }];
@@ -129,7 +129,7 @@ describe("change", () => {
 });
 
 describe("duplicate", () => {
-  it("INX-39 INX-40 is a new draft of what was authored, without the live window and the send", async () => {
+  it("is a new draft of what was authored, without the live window and the send (INX-39, INX-40)", async () => {
     const { world, tenant } = await withTenant();
     const authored = {
       display: { trigger: "session_start", frequency: "once" },
@@ -159,14 +159,14 @@ describe("duplicate", () => {
     expect((await list(world, tenant)).body.total).toBe(3);
   });
 
-  it("INX-3 INX-39 the name of a copy keeps within 200 characters", async () => {
+  it("the name of a copy keeps within 200 characters (INX-3, INX-39)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant, { name: "x".repeat(200) });
     expect((await act(world, tenant, id, "duplicate")).body.name).toBe(`Copy of ${"x".repeat(192)}`);
   });
 });
 
-it("RDA-22 a draft is deleted; a published experience or another workspace's is not", async () => {
+it("a draft is deleted; a published experience or another workspace's is not (RDA-22)", async () => {
   const { world, tenant } = await withTenant();
   const remove = async (id: string, of = tenant) =>
     (await world.call(`DELETE /api/v1/in-app/experiences/${id}`, { as: await of.dashboard() })).status;

@@ -28,7 +28,7 @@ const rich = {
 const usual = { trigger: "immediate", frequency: "once" };
 
 describe("content", () => {
-  it("INB-2 INX-14 the inbox has everything that was authored, rendered for the recipient", async () => {
+  it("the inbox has everything that was authored, rendered for the recipient (INB-2, INX-14)", async () => {
     const ada = { first_name: "Ada", picture: "ada.png", link: "myapp://ada" };
     const { world, tenant, ids: people } = await withPeople(1, {}, ada);
     const { notification_id } = await take(world, tenant, await draft(world, tenant, rich), "publish");
@@ -52,7 +52,7 @@ describe("content", () => {
     expect(message.content).not.toHaveProperty("variant_id");
   });
 
-  it("D-LIQUID a URL that its values made unsafe or empty is left out", async () => {
+  it("a URL that its values made unsafe or empty is left out (D-LIQUID)", async () => {
     const { world, tenant, ids: people } = await withPeople(1, {}, { picture: "a b.png", link: "javascript:alert(1)" });
     const empty = { ...rich.content, actions: [{ id: "own", title: "Yours", url: "{{ subscriber.nothing }}" }] };
     await take(world, tenant, await draft(world, tenant, rich), "publish");
@@ -64,7 +64,7 @@ describe("content", () => {
     expect(second.content.actions).toEqual([]);
   });
 
-  it("INB-2 SSE-6 AMB-120 fields that were not authored are absent, but for the display, which has its defaults", async () => {
+  it("fields that were not authored are absent, but for the display, which has its defaults (INB-2, SSE-6, AMB-120)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     await take(world, tenant, await draft(world, tenant), "publish");
@@ -73,7 +73,7 @@ describe("content", () => {
     expect(stream.frames().map(({ data }) => data.display)).toEqual([usual]);
   });
 
-  it("SSE-6 AMB-1 AMB-2 the frame: actions carry labels, display has two keys, all of it is in data", async () => {
+  it("the frame: actions carry labels, display has two keys, all of it is in data (SSE-6, AMB-1, AMB-2)", async () => {
     const {
       world,
       tenant,
@@ -105,7 +105,7 @@ describe("content", () => {
 describe("arms and holdout", () => {
   const variant_b = { title: "B for {{ subscriber.external_id }}", body: "Bb", image_url: "https://example.com/b.png" };
 
-  it("ABH-1 ABH-2 AMB-101 D-AB each recipient has one arm or is held out, drawn by the notification's id", async () => {
+  it("each recipient has one arm or is held out, drawn by the notification's id (ABH-1, ABH-2, AMB-101, D-AB)", async () => {
     const { world, tenant, ids: people } = await withPeople(60);
     const shares = { split_percentage: 30, holdout_percentage: 20 };
     const content = { title: "A", body: "Aa", image_url: "https://example.com/a.png" };
@@ -125,7 +125,7 @@ describe("arms and holdout", () => {
     expect([...seen].sort()).toEqual(["a", "b", "held out"]);
   });
 
-  it("INX-18 AMB-101 arm B has its own image or none, and the event's data has the arm", async () => {
+  it("arm B has its own image or none, and the event's data has the arm (INX-18, AMB-101)", async () => {
     const { world, tenant, ids: people } = await withPeople(30);
     const id = await draft(world, tenant, {
       content: { title: "A", body: "a", image_url: "https://example.com/a.png" },
@@ -141,7 +141,7 @@ describe("arms and holdout", () => {
 
   const lowest = "00000000-0000-7000-8000-000000000000";
 
-  it("ABH-4 without a holdout no recipient is held out, and without a B arm none has an arm", async () => {
+  it("without a holdout no recipient is held out, and without a B arm none has an arm (ABH-4)", async () => {
     const { world, tenant, ids: people } = await withPeople(40);
     await take(world, tenant, await draft(world, tenant), "publish");
     for (const person of people) {
@@ -151,7 +151,7 @@ describe("arms and holdout", () => {
   });
 });
 
-it("SUB-9 rule 20 erasing a recipient removes all messages of experiences", async () => {
+it("rule 20 erasing a recipient removes all messages of experiences (SUB-9)", async () => {
   const { world, tenant, ids: people } = await withPeople(1, {}, { first_name: "Adelaide" });
   const id = await draft(world, tenant, rich);
   await take(world, tenant, id, "publish");

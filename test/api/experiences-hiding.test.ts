@@ -17,7 +17,7 @@ const statusesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
   (await inboxOf(world, tenant, person)).map(({ status }) => status);
 
 describe("hiding and recalling", () => {
-  it("INX-33 INX-34 INX-35 D-INBOXRECALL a pause hides, a resume restores, an end removes", async () => {
+  it("a pause hides, a resume restores, an end removes (INX-33, INX-34, INX-35, D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(3);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
@@ -36,7 +36,7 @@ describe("hiding and recalling", () => {
     expect(await inboxOf(world, tenant, reader)).toHaveLength(1);
   });
 
-  it("AMB-108 reading or dismissing a hidden or recalled message is 404 and changes nothing", async () => {
+  it("reading or dismissing a hidden or recalled message is 404 and changes nothing (AMB-108)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
@@ -55,7 +55,7 @@ describe("hiding and recalling", () => {
     expect(await both()).toEqual([404, 404]);
   });
 
-  it("INB-7 AMB-37 read-all counts and marks shown messages: hidden ones return unread", async () => {
+  it("read-all counts and marks shown messages: hidden ones return unread (INB-7, AMB-37)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const ids = [await draft(world, tenant, { name: "one" }), await draft(world, tenant, { name: "two" })];
@@ -73,7 +73,7 @@ describe("hiding and recalling", () => {
     expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 0 });
   });
 
-  it("INB-7 a second read-all marks messages that were hidden at the first", async () => {
+  it("a second read-all marks messages that were hidden at the first (INB-7)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(world, tenant);
@@ -87,7 +87,7 @@ describe("hiding and recalling", () => {
     expect(await statusesOf(world, tenant, reader)).toEqual(["read", "read"]);
   });
 
-  it("INB-6 a limit counts shown messages, and a filter by status omits hidden ones", async () => {
+  it("a limit counts shown messages, and a filter by status omits hidden ones (INB-6)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     await send(world, tenant, { subscriberIds: [reader], title: "old" });
@@ -101,7 +101,7 @@ describe("hiding and recalling", () => {
     expect(await titles("&limit=3&status=unread")).toEqual(["old"]);
   });
 
-  it("D-INBOXRECALL a stream omits hidden and recalled messages, also after a reconnect", async () => {
+  it("a stream omits hidden and recalled messages, also after a reconnect (D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const query = `?subscriber_id=${people[0]}`;
     const shown = await draft(world, tenant, { name: "shown" });
@@ -125,7 +125,7 @@ describe("hiding and recalling", () => {
     expect(await titles()).toEqual(["Plain"]);
   });
 
-  it("D-INBOXRECALL an open stream omits messages that are delivered during a pause", async () => {
+  it("an open stream omits messages that are delivered during a pause (D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
     const id = await draft(world, tenant);

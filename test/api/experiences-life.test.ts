@@ -41,9 +41,9 @@ const matrix = experienceStatuses.flatMap((status) =>
   ["publish", "pause", "resume", "end", "archive"].map((action) => [status, action] as const),
 );
 
-it("INX-5 INX-37 has a matrix of 25", () => expect(matrix).toHaveLength(25));
+it("has a matrix of 25 (INX-5, INX-37)", () => expect(matrix).toHaveLength(25));
 
-it.each(matrix)("INX-30 to INX-38 %s: %s", async (status, action) => {
+it.each(matrix)("to INX-38 %s: %s (INX-30)", async (status, action) => {
   const { world, tenant } = await withTenant();
   const id = await draft(world, tenant);
   await take(world, tenant, id, ...ways[status]);
@@ -64,7 +64,7 @@ it.each(matrix)("INX-30 to INX-38 %s: %s", async (status, action) => {
   }
 });
 
-it("INX-30 to INX-38 in any order of actions the status follows the table, and at most one send is made", async () => {
+it("to INX-38 in any order of actions the status follows the table, and at most one send is made (INX-30)", async () => {
   const { world, tenant } = await withTenant();
   const calls = fc.array(fc.constantFrom("publish", "pause", "resume", "end", "archive"), { maxLength: 10 });
   await fc.assert(
@@ -85,7 +85,7 @@ it("INX-30 to INX-38 in any order of actions the status follows the table, and a
 });
 
 describe("pause and resume", () => {
-  it("INX-33 AMB-6 a pause cancels a scheduled send; a resume sends at start_at, or at once if that has passed", async () => {
+  it("a pause cancels a scheduled send; a resume sends at start_at, or at once if that has passed (INX-33, AMB-6)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(2 * HOUR) });
     const first = (await take(world, tenant, id, "publish")).notification_id;
@@ -104,7 +104,7 @@ describe("pause and resume", () => {
     expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
   });
 
-  it("INX-33 ARC-10 a pause just before the time of its send: either it is canceled, or it was delivered and is hidden", async () => {
+  it("a pause just before the time of its send: either it is canceled, or it was delivered and is hidden (INX-33, ARC-10)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(10 * MINUTE) });
     await take(world, tenant, id, "publish");
@@ -117,7 +117,7 @@ describe("pause and resume", () => {
     expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
   });
 
-  it("INX-34 AMB-5 after end_at a resume is 400 naming the status", async () => {
+  it("after end_at a resume is 400 naming the status (INX-34, AMB-5)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant, { end_at: at(MINUTE) });
     await take(world, tenant, id, "publish", "pause");
@@ -132,7 +132,7 @@ describe("pause and resume", () => {
 });
 
 describe("end", () => {
-  it("INX-35 cancels a scheduled send permanently", async () => {
+  it("cancels a scheduled send permanently (INX-35)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { start_at: at(HOUR) });
     const { notification_id } = await take(world, tenant, id, "publish");
@@ -146,7 +146,7 @@ describe("end", () => {
   it.each([
     ["live", ["publish"]],
     ["paused", ["publish", "pause"]],
-  ] as const)("AMB-7 comes by itself at end_at when %s, not before, with the same effects", async (_, actions) => {
+  ] as const)("comes by itself at end_at when %s, not before, with the same effects (AMB-7)", async (_, actions) => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, { end_at: at(3 * HOUR) });
     await take(world, tenant, id, ...actions);
@@ -158,7 +158,7 @@ describe("end", () => {
     expect(await notesOf(world, id)).toEqual(["experience_ended", "experience_published"]);
   });
 
-  it("AMB-7 an end_at a moment after the publish is not missed", async () => {
+  it("an end_at a moment after the publish is not missed (AMB-7)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(world, tenant, { end_at: at(1) });
     await act(world, tenant, id, "publish");
@@ -166,7 +166,7 @@ describe("end", () => {
     expect((await read(world, tenant, id)).body.status).toBe("ended");
   });
 
-  it("AMB-7 the timer of an experience that was never published, or was ended through the API, does nothing", async () => {
+  it("the timer of an experience that was never published, or was ended through the API, does nothing (AMB-7)", async () => {
     const { world, tenant } = await withTenant();
     const refused = await draft(world, tenant, { end_at: at(HOUR) });
     await operate(world, tenant, { monthly_send_cap: 0 });
@@ -181,7 +181,7 @@ describe("end", () => {
   });
 });
 
-it("D-ANNAUTO a publish and an end each have one annotation, other actions have none", async () => {
+it("a publish and an end each have one annotation, other actions have none (D-ANNAUTO)", async () => {
   const { world, tenant } = await withTenant();
   const id = await draft(world, tenant);
   await act(world, tenant, id, "pause");
@@ -191,7 +191,7 @@ it("D-ANNAUTO a publish and an end each have one annotation, other actions have 
   expect(await notesOf(world, id)).toEqual(["experience_ended", "experience_published"]);
 });
 
-it("INX-21 INX-36 archived_at is the time of the archiving and stays", async () => {
+it("archived_at is the time of the archiving and stays (INX-21, INX-36)", async () => {
   const { world, tenant } = await withTenant();
   const id = await draft(world, tenant);
   await world.advance(HOUR);

@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 describe("list", () => {
-  it("INX-23 LIM-8 AMB-29 pages newest first with a total, one status or all; sizes are clamped, invalid values are 400", async () => {
+  it("pages newest first with a total, one status or all; sizes are clamped, invalid values are 400 (INX-23, LIM-8, AMB-29)", async () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let n = 0; n < 25; n++) {

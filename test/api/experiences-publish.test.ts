@@ -19,7 +19,7 @@ const { withPeople, withTenant } = worlds();
 const at = (ms: number) => new Date(START + ms).toISOString();
 
 describe("publish", () => {
-  it("INX-17 INX-31 INX-32 goes live, sends at once, and names its send", async () => {
+  it("goes live, sends at once, and names its send (INX-17, INX-31, INX-32)", async () => {
     const { world, tenant, ids: people } = await withPeople(3);
     const id = await draft(world, tenant);
     expect((await read(world, tenant, id)).body).not.toHaveProperty("notification_id");
@@ -39,7 +39,7 @@ describe("publish", () => {
     expect((await jobsOf(world, tenant, id)).map((one: { id: string }) => one.id)).toEqual([body.notification_id]);
   });
 
-  it("INX-32 sends at a future start_at, or at once if it has passed", async () => {
+  it("sends at a future start_at, or at once if it has passed (INX-32)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const later = await draft(world, tenant, { start_at: at(HOUR) });
     const { notification_id, status } = await take(world, tenant, later, "publish");
@@ -53,7 +53,7 @@ describe("publish", () => {
     expect(await reachedOf(world, tenant, people, now)).toEqual(people);
   });
 
-  it("INX-6 INX-31 AMB-4 all missing fields are named, and nothing is sent", async () => {
+  it("all missing fields are named, and nothing is sent (INX-6, INX-31, AMB-4)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(world, tenant, {
       content: { title: "t" },
@@ -74,7 +74,7 @@ describe("publish", () => {
     expect((await act(world, tenant, id, "publish")).status).toBe(200);
   });
 
-  it("INX-15 is sent to its list, and a deleted list is named", async () => {
+  it("is sent to its list, and a deleted list is named (INX-15)", async () => {
     const { world, tenant, ids: people } = await withPeople(3);
     const as = await tenant.dashboard();
     const { id: list_id } = (await world.call("POST /api/v1/lists", { as, body: { name: "VIP" } })).body;
@@ -93,7 +93,7 @@ describe("publish", () => {
     expect([status, Object.keys(body.fields)]).toEqual([400, ["audience.list_id"]]);
   });
 
-  it("INX-30 two concurrent requests make one send", async () => {
+  it("two concurrent requests make one send (INX-30)", async () => {
     const { world, tenant, ids: people } = await withPeople(2);
     const id = await draft(world, tenant);
     const both = await Promise.all([act(world, tenant, id, "publish"), act(world, tenant, id, "publish")]);
@@ -103,7 +103,7 @@ describe("publish", () => {
     for (const person of people) expect(await inboxOf(world, tenant, person)).toHaveLength(1);
   });
 
-  it("AMB-47 requires an active in_app channel", async () => {
+  it("requires an active in_app channel (AMB-47)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const [{ id: channel }] = (await world.call("GET /api/v1/channels", { as })).body.channels;
@@ -114,7 +114,7 @@ describe("publish", () => {
     expect((await act(world, tenant, id, "publish")).status).toBe(200);
   });
 
-  it("AMB-87 counts against the quota of sends: beyond it 402, and it stays a draft", async () => {
+  it("counts against the quota of sends: beyond it 402, and it stays a draft (AMB-87)", async () => {
     const { world, tenant } = await withPeople(3);
     await operate(world, tenant, { monthly_send_cap: 2 });
     const id = await draft(world, tenant);

@@ -19,7 +19,7 @@ const report = (world: TestWorld, tenant: Tenant, job_id: string, interaction: s
     body: { job_id, interaction, platform: "ios", occurred_at: new Date(START - ++reports * SECOND), ...more },
   });
 
-it("INX-41 INS-1 INS-2 counts reports and subscribers, with the rates by impressions", async () => {
+it("counts reports and subscribers, with the rates by impressions (INX-41, INS-1, INS-2)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 3);
   const id = await draft(world, tenant);
@@ -48,7 +48,7 @@ it("INX-41 INS-1 INS-2 counts reports and subscribers, with the rates by impress
   expect((await stats(world, tenant, id)).body).toEqual({ ...body, status: "ended" });
 });
 
-it("INS-2 INS-3 without impressions both shares are 0, and only an A/B experience is split", async () => {
+it("without impressions both shares are 0, and only an A/B experience is split (INS-2, INS-3)", async () => {
   const { world, tenant } = await withTenant();
   const nothing = { impressions: 0, clicks: 0, dismissals: 0, ctr: 0 };
   const plain = await draft(world, tenant);
@@ -70,7 +70,7 @@ it("INS-2 INS-3 without impressions both shares are 0, and only an A/B experienc
   expect((await stats(world, tenant, split)).body).toMatchObject({ clicks: 1, ctr: 0, dismiss_rate: 0 });
 });
 
-it("INS-3 ABH-3 each arm counts the reports of its recipients", async () => {
+it("each arm counts the reports of its recipients (INS-3, ABH-3)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 12);
   const id = await draft(world, tenant, { variant_b: { title: "B", body: "b" } });
@@ -92,7 +92,7 @@ it("INS-3 ABH-3 each arm counts the reports of its recipients", async () => {
   ]);
 });
 
-it("INX-1 INX-41 GEN-8 an unknown and another workspace's experience are 404, a plan without in-app 403", async () => {
+it("an unknown and another workspace's experience are 404, a plan without in-app 403 (INX-1, INX-41, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other, poor] = [await world.tenant(), await world.tenant(), await world.tenant({ plan: "free" })];
   const foreign = await draft(world, other);

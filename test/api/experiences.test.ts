@@ -29,7 +29,7 @@ const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
   (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
 
 describe("create", () => {
-  it("INX-2 INX-22 AMB-120 answers 201 with a draft of what is required, and GET the same", async () => {
+  it("answers 201 with a draft of what is required, and GET the same (INX-2, INX-22, AMB-120)", async () => {
     const { world, tenant } = await withTenant();
     const answer = await create(world, tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
     expect([answer.status, answer.body]).toEqual([
@@ -50,7 +50,7 @@ describe("create", () => {
     expect([again.status, again.body]).toEqual([200, answer.body]);
   });
 
-  it("INX-2 INX-7 INX-8 INX-12 INX-13 INX-18 INX-19 INX-20 stores every field unchanged", async () => {
+  it("stores every field unchanged (INX-2, INX-7, INX-8, INX-12, INX-13, INX-18, INX-19, INX-20)", async () => {
     const { world, tenant } = await withTenant();
     const list_id = await makeList(world, tenant);
     const whole = {
@@ -86,12 +86,12 @@ describe("create", () => {
     expect((await read(world, tenant, body.id)).body).toEqual(body);
   });
 
-  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("INX-4 accepts the format %s", async (format) => {
+  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("accepts the format %s (INX-4)", async (format) => {
     const { world, tenant } = await withTenant();
     expect((await create(world, tenant, { ...base, format })).body.format).toBe(format);
   });
 
-  it("INX-9 INX-11 accepts each trigger and frequency; the defaults are immediate and once", async () => {
+  it("accepts each trigger and frequency; the defaults are immediate and once (INX-9, INX-11)", async () => {
     const { world, tenant } = await withTenant();
     const shown = async (display: object) => (await create(world, tenant, { ...base, display })).body.display;
     expect(await shown({})).toEqual({ trigger: "immediate", frequency: "once" });
@@ -101,7 +101,7 @@ describe("create", () => {
       expect((await shown({ frequency })).frequency).toBe(frequency);
   });
 
-  it("INX-19 the share of arm A is 50 by default, if there is a B arm", async () => {
+  it("the share of arm A is 50 by default, if there is a B arm (INX-19)", async () => {
     const { world, tenant } = await withTenant();
     const { body } = await create(world, tenant, { ...base, variant_b: { title: "B" } });
     expect([body.variant_b, body.split_percentage]).toEqual([{ title: "B" }, 50]);
@@ -172,7 +172,7 @@ describe("create", () => {
     ["holdout_percentage", { ...base, holdout_percentage: 100 }],
     ["status", { ...base, status: "live" }],
   ])(
-    "INX-3 INX-10 INX-12 INX-13 INX-16 INX-18 INX-20 INX-22 AMB-3 AMB-102 ABH-4 answers 400 naming %s",
+    "answers 400 naming %s (INX-3, INX-10, INX-12, INX-13, INX-16, INX-18, INX-20, INX-22, AMB-3, AMB-102, ABH-4)",
     async (field, body) => {
       const { world, tenant } = await withTenant();
       const answer = await create(world, tenant, body);
@@ -182,7 +182,7 @@ describe("create", () => {
     },
   );
 
-  it("GEN-8 another workspace's list is treated as missing", async () => {
+  it("another workspace's list is treated as missing (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const audience = { type: "list", list_id: await makeList(world, other) };
@@ -232,7 +232,7 @@ it.each([
   }
 });
 
-it("INX-24 GEN-8 an unknown and another workspace's experience are 404 on every route", async () => {
+it("an unknown and another workspace's experience are 404 on every route (INX-24, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const foreign = await draft(world, other);
@@ -245,7 +245,7 @@ it("INX-24 GEN-8 an unknown and another workspace's experience are 404 on every 
   expect((await read(world, other, foreign)).body.status).toBe("draft");
 });
 
-it("INX-1 a plan without in-app messaging refuses every route with its own body", async () => {
+it("a plan without in-app messaging refuses every route with its own body (INX-1)", async () => {
   const { world, tenant } = await withTenant({ plan: "free" });
   const answers = [
     await create(world, tenant, base),

@@ -56,7 +56,7 @@ const ADA = {
   consent: { channel: "email", status: "opted_in", consented_at: "2026-11-01T00:00:00Z" },
 };
 
-it("RDA-16 subscribers as a file that imports again as it is, without formulas", async () => {
+it("subscribers as a file that imports again as it is, without formulas (RDA-16)", async () => {
   const { world, tenant, call, upsert, made, begin, get } = await setting();
   await upsert(ADA);
   await upsert({ external_id: "bob" });
@@ -101,7 +101,7 @@ it("RDA-16 subscribers as a file that imports again as it is, without formulas",
   expect((await world.call("POST /api/v1/exports", { as: viewer, body: { kind: "subscribers" } })).status).toBe(403);
 });
 
-it("RDA-16 members of a list and a segment, recipients of a send, events and reports", async () => {
+it("members of a list and a segment, recipients of a send, events and reports (RDA-16)", async () => {
   const { world, tenant, call, upsert, made } = await setting();
   const ada = await upsert(ADA);
   const bob = await upsert({ external_id: "bob" });
@@ -138,7 +138,7 @@ it("RDA-16 members of a list and a segment, recipients of a send, events and rep
   expect(report).toMatch(new RegExp(`^${campaign},Spring,completed,marketing,.*,2,2,0,0,0,0,0,0,0$`));
 });
 
-it("RDA-16 refuses what is not there, foreign ids, and a fourth export at a time", async () => {
+it("refuses what is not there, foreign ids, and a fourth export at a time (RDA-16)", async () => {
   const { world, call, begin } = await setting();
   const unknown = "00000000-0000-4000-8000-000000000000";
   const foreign = (
@@ -163,7 +163,7 @@ it("RDA-16 refuses what is not there, foreign ids, and a fourth export at a time
   expect((await call("POST /api/v1/exports", { kind: "report" })).body).toMatchObject({ code: "QUOTA_EXCEEDED" });
 });
 
-it("RDA-16 SUB-9 an erasure deletes the files that were made before it, and ends what is being made", async () => {
+it("an erasure deletes the files that were made before it, and ends what is being made (RDA-16, SUB-9)", async () => {
   const { world, call, upsert, begin, get } = await setting();
   const ada = await upsert(ADA);
   await upsert({ external_id: "bob" });
@@ -184,7 +184,7 @@ it("RDA-16 SUB-9 an erasure deletes the files that were made before it, and ends
   expect(JSON.stringify(await wholeTable(world))).not.toContain("ada@example.com");
 });
 
-it("ARC-15 RDA-16 a large file is made in parts, by several messages and after a crash, with each row once", async () => {
+it("a large file is made in parts, by several messages and after a crash, with each row once (ARC-15, RDA-16)", async () => {
   let [pages, crashes] = [0, 0];
   const found = await setting({
     hooks: (name) => ({

@@ -44,7 +44,7 @@ async function setting(frequency_caps: object[], more: object = {}) {
   };
 }
 
-it("D-ATTRIB lift counts those stopped by a cap on both sides of its fraction", async () => {
+it("lift counts those stopped by a cap on both sides of its fraction (D-ATTRIB)", async () => {
   const { world, tenant, call, person, push } = await setting([{ ...DAILY, max: 1 }]);
   const subscriber_id = await person("ada");
   await call("POST /api/v1/insights/config", { event_name: "bought" });
@@ -57,7 +57,7 @@ it("D-ATTRIB lift counts those stopped by a cap on both sides of its fraction", 
   expect(lift.treated).toMatchObject({ size: 1, converters: 1, conversion_rate: 1 });
 });
 
-it.each([{}, { channel_class: "push" }])("D-CAP AMB-111 a throttled message is counted once %j", async (scope) => {
+it.each([{}, { channel_class: "push" }])("a throttled message is counted once %j (D-CAP, AMB-111)", async (scope) => {
   const { world, person, push, reached } = await setting([{ ...WEEKLY, ...scope }]);
   await person("ada");
   await spoil(world, { channel: "ios", outcome: "rate_limited", times: 1 });
@@ -67,7 +67,7 @@ it.each([{}, { channel_class: "push" }])("D-CAP AMB-111 a throttled message is c
   expect((await push()).job).toMatchObject({ skip_reasons: { capped: 1 } });
 });
 
-it("D-CAP F16 over the cap is skipped with its reason; explain shows the cap and the count seen", async () => {
+it("over the cap is skipped with its reason; explain shows the cap and the count seen (D-CAP, F16)", async () => {
   const { world, person, push, explain, reached } = await setting([DAILY]);
   const ada = await person("ada");
   for (let n = 0; n < 2; n++)
@@ -91,7 +91,7 @@ it("D-CAP F16 over the cap is skipped with its reason; explain shows the cap and
   expect((await push()).job.counts.delivered).toBe(1);
 });
 
-it("D-CAP a category that no cap names is untouched, and one that is named is capped", async () => {
+it("a category that no cap names is untouched, and one that is named is capped (D-CAP)", async () => {
   const { person, push } = await setting([{ ...DAILY, max: 1 }]);
   await person("ada");
   const { counts } = (await push()).job;
@@ -105,7 +105,7 @@ it("D-CAP a category that no cap names is untouched, and one that is named is ca
   expect((await other.push()).job.counts.delivered).toBe(1);
 });
 
-it("D-CAP a class has its own count: what its cap refuses comes by the other channels", async () => {
+it("a class has its own count: what its cap refuses comes by the other channels (D-CAP)", async () => {
   const { world, tenant, ids, person, push, explain, reached } = await setting([{ ...WEEKLY, channel_class: "push" }]);
   const ada = await person("ada");
   await addPhone(world, tenant, ada, "ios");
@@ -123,7 +123,7 @@ it("D-CAP a class has its own count: what its cap refuses comes by the other cha
   expect(attempts.filter(({ reason }: { reason: string }) => reason === "capped")).toHaveLength(2);
 });
 
-it("D-CAP SMA-6 a smart send goes on to the next class that may", async () => {
+it("a smart send goes on to the next class that may (D-CAP, SMA-6)", async () => {
   const { person, push } = await setting([{ ...WEEKLY, channel_class: "push" }]);
   await person("ada");
   const smart = { channel_arbitration_mode: "smart", channel_ids: undefined };
@@ -134,7 +134,7 @@ it("D-CAP SMA-6 a smart send goes on to the next class that may", async () => {
   });
 });
 
-it("D-CAP one send is one message, by however many devices and channels, retries included", async () => {
+it("one send is one message, by however many devices and channels, retries included (D-CAP)", async () => {
   const { world, tenant, ids, person, push } = await setting([{ ...DAILY, max: 2 }]);
   const ada = await person("ada");
   await addPhone(world, tenant, ada, "ios");
@@ -150,7 +150,7 @@ it("D-CAP one send is one message, by however many devices and channels, retries
   expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
 });
 
-it("D-CAP what is not tried is not counted, what the provider refuses is", async () => {
+it("what is not tried is not counted, what the provider refuses is (D-CAP)", async () => {
   const { world, tenant, person, push } = await setting([DAILY]);
   const ada = await person("ada");
   const count = async () =>
@@ -162,7 +162,7 @@ it("D-CAP what is not tried is not counted, what the provider refuses is", async
   expect(await count()).toBe(1);
 });
 
-it("D-CAP across campaigns, journeys, schedules and API sends", async () => {
+it("across campaigns, journeys, schedules and API sends (D-CAP)", async () => {
   const { world, tenant, ids, person, call, push, reached } = await setting([{ ...DAILY, max: 4 }]);
   await person("ada");
   const content = { title: "t", body: "b" };
@@ -200,7 +200,7 @@ it("D-CAP across campaigns, journeys, schedules and API sends", async () => {
   expect(await reached()).toHaveLength(4);
 });
 
-it("D-CAP F16 sends that run at once do not pass the cap, each subscriber gets exactly that many", async () => {
+it("sends that run at once do not pass the cap, each subscriber gets exactly that many (D-CAP, F16)", async () => {
   const { world, tenant, ids, call } = await setting([{ ...DAILY, max: 2 }]);
   const people = await addPeople(world, tenant, 25);
   const body = { title: "t", body: "b", target: { type: "all" }, channel_ids: [ids.in_app] };
@@ -218,7 +218,7 @@ it("D-CAP F16 sends that run at once do not pass the cap, each subscriber gets e
   for (const id of people) expect(await inboxOf(world, tenant, id)).toHaveLength(2);
 });
 
-it("D-CAP D-QUIET a message that waits is counted on the day it is sent", async () => {
+it("a message that waits is counted on the day it is sent (D-CAP, D-QUIET)", async () => {
   const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
   const { world, tenant, person, push, reached } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
   const ada = await person("ada");
@@ -231,7 +231,7 @@ it("D-CAP D-QUIET a message that waits is counted on the day it is sent", async 
   expect(rows.map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
 });
 
-it("D-CAP AMB-57 a send that reaches no subscriber ends too", async () => {
+it("a send that reaches no subscriber ends too (D-CAP, AMB-57)", async () => {
   const { push, ids } = await setting([DAILY]);
   for (const channel of ["ios", "in_app"]) {
     const wish = { subscriberIds: ["nobody"], target: undefined, channel_ids: [ids[channel]] };
@@ -239,7 +239,7 @@ it("D-CAP AMB-57 a send that reaches no subscriber ends too", async () => {
   }
 });
 
-it("D-CAP D-QUIET experiences are shown as often as they say themselves, at any hour", async () => {
+it("experiences are shown as often as they say themselves, at any hour (D-CAP, D-QUIET)", async () => {
   const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
   const { world, tenant, ids, push, person } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
   const ada = await person("ada");
@@ -249,7 +249,7 @@ it("D-CAP D-QUIET experiences are shown as often as they say themselves, at any 
   expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
 });
 
-it("D-CAP SUB-9 an erasure leaves no counter; without caps a send makes no further requests", async () => {
+it("an erasure leaves no counter; without caps a send makes no further requests (D-CAP, SUB-9)", async () => {
   const { world, tenant, person, push, call } = await setting([DAILY]);
   const ada = await person("ada");
   await push();

@@ -12,7 +12,7 @@ const create = (world: TestWorld, tenant: Tenant, body: object = {}) =>
   world.call("POST /v1/hooks", { as: tenant.server, body: { target_url, events: ["subscriber.created"], ...body } });
 
 describe("server keys: /v1/hooks", () => {
-  it("HOK-1 HOK-2 HOK-6 the secret is shown at creation and never again", async () => {
+  it("the secret is shown at creation and never again (HOK-1, HOK-2, HOK-6)", async () => {
     const { world, tenant } = await withTenant();
     const made = await create(world, tenant, { events: ["subscriber.created", "notification.terminal"] });
     expect(made.status).toBe(201);
@@ -40,28 +40,28 @@ describe("server keys: /v1/hooks", () => {
     ["https://localhost/", "target_url"],
     ["https://example.com:8443/", "target_url"],
     ["https://user:secret@example.com/", "target_url"],
-  ])("HOK-3 ARC-16 refuses %s", async (url, field) => {
+  ])("refuses %s (HOK-3, ARC-16)", async (url, field) => {
     const { world, tenant } = await withTenant();
     const refused = await create(world, tenant, { target_url: url });
     expect(refused.status).toBe(422);
     expect(refused.body).toMatchObject({ code: "VALIDATION_ERROR", fields: { [field]: expect.any(String) } });
   });
 
-  it("HOK-2 the scheme of a target may be in capitals (RFC 3986)", async () => {
+  it("the scheme of a target may be in capitals (RFC 3986) (HOK-2)", async () => {
     const { world, tenant } = await withTenant();
     const made = await create(world, tenant, { target_url: "HTTPS://Hooks.Example.com/In" });
     expect([made.status, made.body.target_url]).toEqual([201, "https://hooks.example.com/In"]);
   });
 
   it.each([[["subscriber.deleted"]], [[]], ["subscriber.created"], [undefined]])(
-    "HOK-3 refuses the events %j",
+    "refuses the events %j (HOK-3)",
     async (events) => {
       const { world, tenant } = await withTenant();
       expect((await create(world, tenant, { events })).status).toBe(422);
     },
   );
 
-  it("HOK-4 GEN-10 ERR-20 a plan without webhooks is refused with its own body", async () => {
+  it("a plan without webhooks is refused with its own body (HOK-4, GEN-10, ERR-20)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const refused = await create(world, tenant);
     expect(refused.status).toBe(403);
@@ -71,7 +71,7 @@ describe("server keys: /v1/hooks", () => {
     expect((await world.call("POST /api/v1/webhooks", { as, body })).body).toEqual({ error: "feature_not_available" });
   });
 
-  it("HOK-5 LIM-5 AMB-30 AMB-100 ten endpoints in both groups together, also with twelve concurrent requests", async () => {
+  it("ten endpoints in both groups together, also with twelve concurrent requests (HOK-5, LIM-5, AMB-30, AMB-100)", async () => {
     const { world, tenant } = await withTenant();
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(world, tenant)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 422, 422]);
@@ -84,7 +84,7 @@ describe("server keys: /v1/hooks", () => {
     expect((await world.call("POST /api/v1/webhooks", { as, body })).status).toBe(201);
   });
 
-  it("HOK-7 AMB-31 a deleted endpoint is gone, and a second deletion is 404", async () => {
+  it("a deleted endpoint is gone, and a second deletion is 404 (HOK-7, AMB-31)", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await create(world, tenant)).body;
     expect((await world.call(`DELETE /v1/hooks/${id}`, { as: tenant.server })).status).toBe(204);
@@ -97,19 +97,19 @@ describe("server keys: /v1/hooks", () => {
     ["notification.dispatched", ["job_id", "target_size_estimate", "scheduled_at"]],
     ["notification.terminal", ["job_id", "status", "delivered", "failed", "total"]],
     ["notification.interaction", ["job_id", "interaction_type", "platform", "variant_id"]],
-  ])("HOK-8 AMB-105 the sample of %s is its data without the envelope", async (event, fields) => {
+  ])("the sample of %s is its data without the envelope (HOK-8, AMB-105)", async (event, fields) => {
     const { world, tenant } = await withTenant();
     const { body } = await world.call(`GET /v1/hooks/samples/${event}`, { as: tenant.server });
     expect(body).toHaveLength(1);
     expect(Object.keys(body[0])).toEqual(fields);
   });
 
-  it("HOK-8 AMB-31 an unknown event type has no sample", async () => {
+  it("an unknown event type has no sample (HOK-8, AMB-31)", async () => {
     const { world, tenant } = await withTenant();
     expect((await world.call("GET /v1/hooks/samples/nothing", { as: tenant.server })).status).toBe(404);
   });
 
-  it("AMB-79 a key with scopes needs hooks:write to create and hooks:read to read", async () => {
+  it("a key with scopes needs hooks:write to create and hooks:read to read (AMB-79)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const keyWith = async (scopes: string[]) => {
@@ -146,7 +146,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     return { world, tenant, as: () => tenant.dashboard(), outside, made, upsert, at };
   }
 
-  it("D-HOOKS AMB-100 one collection in both groups, with the same endpoints", async () => {
+  it("one collection in both groups, with the same endpoints (D-HOOKS, AMB-100)", async () => {
     const { world, tenant, as, made, at } = await setting();
     const { secret, ...record } = made;
     expect(record).toEqual({
@@ -166,7 +166,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect(secret).toMatch(/^whsec_/);
   });
 
-  it("D-HOOKS changes the given fields, and delivers nothing to a disabled endpoint", async () => {
+  it("changes the given fields, and delivers nothing to a disabled endpoint (D-HOOKS)", async () => {
     const { world, as, outside, upsert, at } = await setting();
     const body = { active: false, description: null, target_url: "https://other.example.com/" };
     const changed = await world.call(`PATCH ${at("")}`, { as: await as(), body });
@@ -182,7 +182,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect((await world.call(`PATCH ${at("")}`, { as: await as(), body: inside })).status).toBe(422);
   });
 
-  it("D-HOOKS a test delivery is sent and is in the log", async () => {
+  it("a test delivery is sent and is in the log (D-HOOKS)", async () => {
     const { world, as, outside, at } = await setting();
     const sent = await world.call(`POST ${at("/test")}`, { as: await as(), body: { event: "notification.terminal" } });
     expect(sent.status).toBe(202);
@@ -198,7 +198,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect(refused.status).toBe(409);
   });
 
-  it("D-HOOKS the log is paged newest first and filtered by outcome and type", async () => {
+  it("the log is paged newest first and filtered by outcome and type (D-HOOKS)", async () => {
     const { world, as, outside, upsert, at } = await setting();
     outside.answer(({ body }) => (JSON.parse(body).data.external_id === "u2" ? 400 : 200));
     for (let n = 0; n < 5; n++) {
@@ -223,7 +223,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect((await world.call(`GET ${at("/deliveries?cursor=x.y")}`, { as: await as() })).status).toBe(422);
   });
 
-  it("AMB-104 a redelivery keeps id and body and adds up to four more attempts", async () => {
+  it("a redelivery keeps id and body and adds up to four more attempts (AMB-104)", async () => {
     const { world, as, outside, upsert, at } = await setting();
     outside.answer(() => 500);
     await upsert("u1");
@@ -240,7 +240,7 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect(missing.status).toBe(404);
   });
 
-  it("F11 D-HOOKS after an hour of downtime one replay delivers everything that failed, once each", async () => {
+  it("after an hour of downtime one replay delivers everything that failed, once each (F11, D-HOOKS)", async () => {
     const { world, as, outside, upsert, at } = await setting();
     await upsert("before");
     await world.advance(MINUTE);

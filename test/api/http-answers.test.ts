@@ -10,7 +10,7 @@ const { withTenant } = worlds();
 const UPSERT = "POST /api/v1/subscribers/upsert";
 
 describe("answers", () => {
-  it("D-REQID every answer has its own X-Request-Id, the log has the same, and JSON is never cached or sniffed", async () => {
+  it("every answer has its own X-Request-Id, the log has the same, and JSON is never cached or sniffed (D-REQID)", async () => {
     const { world, tenant } = await withTenant();
     const answers = [
       await world.call(UPSERT, { as: tenant.sdk, body: { external_id: "a" } }),
@@ -28,7 +28,7 @@ describe("answers", () => {
     }
   });
 
-  it("ERR-17 D-REQID what breaks inside is a 500 that names the request in its message and nothing else", async () => {
+  it("what breaks inside is a 500 that names the request in its message and nothing else (ERR-17, D-REQID)", async () => {
     const hooks = (): Hooks => ({
       before: (_, operation) => {
         if (operation === "Query") throw awsFailure("AccessDeniedException", "secret arn:aws:iam::1:role/x");
@@ -42,7 +42,7 @@ describe("answers", () => {
     expect(world.logs).toContainEqual(expect.objectContaining({ level: "error", request_id: headers["x-request-id"] }));
   });
 
-  it("ERR-18 a busy dependency is a 503 with Retry-After", async () => {
+  it("a busy dependency is a 503 with Retry-After (ERR-18)", async () => {
     const hooks = (): Hooks => ({
       before: (_, operation) => {
         if (operation === "Query") throw awsFailure("ServiceUnavailable", "busy");
@@ -53,7 +53,7 @@ describe("answers", () => {
     expect([status, body.code, headers["retry-after"]]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
   });
 
-  it("GEN-3 ids are UUIDs throughout", async () => {
+  it("ids are UUIDs throughout (GEN-3)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = await addPeople(world, tenant, 1);
     const as = await tenant.dashboard();
@@ -66,7 +66,7 @@ describe("answers", () => {
 });
 
 describe("browsers", () => {
-  it("D-CORS SDK-key routes are open to any origin without credentials, on success and on refusal", async () => {
+  it("SDK-key routes are open to any origin without credentials, on success and on refusal (D-CORS)", async () => {
     const { world, tenant } = await withTenant();
     for (const options of [{ as: tenant.sdk, body: { external_id: "a" } }, { as: tenant.sdk, body: {} }, {}]) {
       const { headers } = await world.call(UPSERT, { ...options, headers: { origin: "https://shop.example" } });
@@ -87,7 +87,7 @@ describe("browsers", () => {
     ["/v1/in-app/messages", "GET"],
     [`/v1/in-app/messages/${UNKNOWN}/read`, "POST"],
     ["/v1/in-app/stream", "GET"],
-  ])("D-CORS the preflight of %s names its method and headers", async (path, method) => {
+  ])("the preflight of %s names its method and headers (D-CORS)", async (path, method) => {
     const { world } = await withTenant();
     const headers = { origin: "https://shop.example", "access-control-request-method": method };
     const answer = await world.call(`OPTIONS ${path}`, { headers });
@@ -100,7 +100,7 @@ describe("browsers", () => {
   });
 
   it.each(["/api/v1/templates", "/api/v1/notifications", "/v1/subscribers", "/nothing"])(
-    "D-CORS the preflight of %s is 404 without any permission",
+    "the preflight of %s is 404 without any permission (D-CORS)",
     async (path) => {
       const { world } = await withTenant();
       const { status, headers } = await world.call(`OPTIONS ${path}`, { headers: { origin: "https://shop.example" } });

@@ -10,7 +10,7 @@ const UPSERT = "POST /api/v1/subscribers/upsert";
 const json = { "content-type": "application/json" };
 
 describe("routes", () => {
-  it("GEN-1 GEN-14 management and SDK writes are under /api/v1, delivery and integrations under /v1", () => {
+  it("management and SDK writes are under /api/v1, delivery and integrations under /v1 (GEN-1, GEN-14)", () => {
     const routes = groups.flatMap((group) => group.endpoints.map(({ route }) => route));
     for (const route of [
       "POST /api/v1/subscribers/upsert",
@@ -53,7 +53,7 @@ describe("routes", () => {
     ["the other wrong prefix", "POST /v1/templates"],
     ["a path that does not decode", "GET /api/v1/nothing/%zz"],
     ["a deeper path", `GET /api/v1/templates/${UNKNOWN}/more`],
-  ])("D-HTTPCODES %s is 404 NOT_FOUND in the envelope, for every caller", async (_, route) => {
+  ])("%s is 404 NOT_FOUND in the envelope, for every caller (D-HTTPCODES)", async (_, route) => {
     const { world, tenant } = await withTenant();
     for (const as of [{}, await tenant.dashboard()]) {
       const { status, body, headers } = await world.call(route, { as });
@@ -78,7 +78,7 @@ describe("routes", () => {
     expect([stream.status, stream.headers["content-type"]]).toEqual([200, "text/event-stream"]);
   });
 
-  it("D-HTTPCODES an id that could be none of ours is 404, however it is spelt", async () => {
+  it("an id that could be none of ours is 404, however it is spelt (D-HTTPCODES)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     for (const id of ["%2F", "a%2Fb", "%00", "..%2f..", "a%20b", "x".repeat(300), "%F0%9F%98%80", "undefined", "*"])
@@ -115,7 +115,7 @@ describe("bodies", () => {
     ["two values", "{}{}"],
     ["NaN", '{"external_id": NaN}'],
     ["blanks", "   "],
-  ])("D-HTTPCODES ERR-1 a body that is %s is 400 BAD_REQUEST", async (_, raw) => {
+  ])("a body that is %s is 400 BAD_REQUEST (D-HTTPCODES, ERR-1)", async (_, raw) => {
     const { status, body } = await upsert(raw, json);
     expect([status, body]).toEqual([400, { code: "BAD_REQUEST", message: expect.any(String) }]);
   });
@@ -126,7 +126,7 @@ describe("bodies", () => {
     "multipart/form-data; boundary=x",
     "application/xml",
     "",
-  ])("D-HTTPCODES GEN-11 JSON sent as %j is 400 BAD_REQUEST", async (type) => {
+  ])("JSON sent as %j is 400 BAD_REQUEST (D-HTTPCODES, GEN-11)", async (type) => {
     const { status, body } = await upsert('{"external_id": "a"}', type ? { "content-type": type } : {});
     expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
   });
@@ -136,7 +136,7 @@ describe("bodies", () => {
     "application/json;charset=UTF-8",
     "Application/JSON",
     "application/vnd.x+json",
-  ])("GEN-11 JSON sent as %s is read", async (type) => {
+  ])("JSON sent as %s is read (GEN-11)", async (type) => {
     const { status, body } = await upsert('{"external_id": "größe 😀"}', { "content-type": type });
     expect([status, body.external_id]).toEqual([200, "größe 😀"]);
   });
@@ -147,7 +147,7 @@ describe("bodies", () => {
     ["a number", "7"],
     ["a list", '[{"external_id": "a"}]'],
     ["nothing", ""],
-  ])("ERR-0 ERR-13 a body of %s where an object belongs is 422 with fields", async (_, raw) => {
+  ])("a body of %s where an object belongs is 422 with fields (ERR-0, ERR-13)", async (_, raw) => {
     const { status, body } = await upsert(raw, json);
     expect([status, body.code]).toEqual([422, "VALIDATION_ERROR"]);
     expect(Object.keys(body.fields)).toHaveLength(1);
@@ -161,7 +161,7 @@ describe("bodies", () => {
     ["a key __proto__", '{"external_id":"a","attributes":{"__proto__":{"polluted":1}}}'],
     ["a key constructor", '{"external_id":"a","attributes":{"x":{"constructor":1}}}'],
     ["a number out of range", '{"external_id":"a","attributes":{"x":1e999}}'],
-  ])("ERR-13 a body of %s is refused with 4xx, and nothing happens", async (_, raw) => {
+  ])("a body of %s is refused with 4xx, and nothing happens (ERR-13)", async (_, raw) => {
     const { world, tenant } = await withTenant();
     const { status } = await world.call(UPSERT, { as: tenant.sdk, raw: Buffer.from(raw), headers: json });
     expect([400, 422]).toContain(status);
@@ -170,7 +170,7 @@ describe("bodies", () => {
     expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("ERR-0 unknown fields are named, several faults each under its own name, the message names the first", async () => {
+  it("unknown fields are named, several faults each under its own name, the message names the first (ERR-0)", async () => {
     const { status, body } = await upsert('{"external_ID": "a", "email": 5, "locale": "?"}', json);
     expect(status).toBe(422);
     expect(Object.keys(body.fields).sort()).toEqual(["email", "external_ID", "external_id", "locale"]);
@@ -178,14 +178,14 @@ describe("bodies", () => {
     expect(Object.keys(body.fields).some((name) => body.message.startsWith(`${name}: `))).toBe(true);
   });
 
-  it("ERR-0 the refusal of hundreds of faults stays small", async () => {
+  it("the refusal of hundreds of faults stays small (ERR-0)", async () => {
     const faults = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`unknown${n}`, 1]));
     const { status, body } = await upsert(JSON.stringify({ external_id: "a", ...faults }), json);
     expect(status).toBe(422);
     expect(JSON.stringify(body).length).toBeLessThan(5_000);
   });
 
-  it("GEN-2 timestamps come in RFC 3339 only, with any offset, and go out in UTC", async () => {
+  it("timestamps come in RFC 3339 only, with any offset, and go out in UTC (GEN-2)", async () => {
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
     const since = (text: string) =>
@@ -204,7 +204,7 @@ describe("bodies", () => {
   });
 });
 
-it("ERR-7 before there is any workspace, a key and a link of a mail are refused like any that are not genuine", async () => {
+it("before there is any workspace, a key and a link of a mail are refused like any that are not genuine (ERR-7)", async () => {
   const world = await testWorld();
   const key = `sk_${Buffer.from(UNKNOWN).toString("base64url")}.${Buffer.alloc(32, 7).toString("base64url")}`;
   const keyed = await world.call("GET /v1/in-app/messages", { as: { "x-sdk-key": key } });

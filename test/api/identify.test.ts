@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh, withTenant } = worlds();
 
 describe("linking", () => {
-  it("IDN-1 EVT-3 an anonymous id too long for its key is 422 naming it, not 500", async () => {
+  it("an anonymous id too long for its key is 422 naming it, not 500 (IDN-1, EVT-3)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 1);
     const body = { anonymous_id: "👋".repeat(256), subscriber_id: ada };
@@ -18,7 +18,7 @@ describe("linking", () => {
     expect([answer.status, answer.body.fields]).toEqual([422, { anonymous_id: expect.any(String) }]);
   });
 
-  it("IDN-1 IDN-2 IDN-3 events before and after count for the subscriber, and a repeat changes nothing", async () => {
+  it("events before and after count for the subscriber, and a repeat changes nothing (IDN-1, IDN-2, IDN-3)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { events: someEvents(30, () => ({ anonymous_id: "laptop" })) }, "sdk");
@@ -39,7 +39,7 @@ describe("linking", () => {
     expect(exported.find(({ anonymous_id }) => anonymous_id === "phone")).toMatchObject({ subscriber_id: ada });
   });
 
-  it("AMB-26 the first link wins", async () => {
+  it("the first link wins (AMB-26)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { event_name: "seen", anonymous_id: "tablet" });
@@ -51,7 +51,7 @@ describe("linking", () => {
     expect(race.map(({ body }) => body.linked).sort()).toEqual([false, true]);
   });
 
-  it("AMB-26 an unknown, erased or foreign subscriber is 422 naming it, and links nothing", async () => {
+  it("an unknown, erased or foreign subscriber is 422 naming it, and links nothing (AMB-26)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [erased, living] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -79,7 +79,7 @@ describe("linking", () => {
     ["a long one", { anonymous_id: "x".repeat(257), subscriber_id: UNKNOWN }, "anonymous_id"],
     ["no subscriber_id", { anonymous_id: "a" }, "subscriber_id"],
     ["a subscriber_id that is no UUID", { anonymous_id: "a", subscriber_id: "ada" }, "subscriber_id"],
-  ])("IDN-1 %s is 422", async (_, body, field) => {
+  ])("%s is 422 (IDN-1)", async (_, body, field) => {
     const { world, tenant } = await withTenant();
     const answer = await world.call("POST /v1/events/identify", { as: tenant.server, body });
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
@@ -87,7 +87,7 @@ describe("linking", () => {
 });
 
 describe("history", () => {
-  it("IDN-2 filters by name, under any identity, in order, within a range", async () => {
+  it("filters by name, under any identity, in order, within a range (IDN-2)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
     await identify(world, tenant, "laptop", ada);

@@ -11,7 +11,7 @@ const setting = importing({ withTenant });
 describe("columns", () => {
   const csv = "Mail,Nam,tier,Note,Newsletter consent\nada@x.example,Byron,gold,secret,yes\nnot-mail,B,1,2,no\n";
 
-  it("RDA-14 explains columns with a sample and a suggestion, and shows rejected rows", async () => {
+  it("explains columns with a sample and a suggestion, and shows rejected rows (RDA-14)", async () => {
     const { run, job, attributes, members } = await setting();
     const failed = await run(csv);
     expect([failed.status, failed.columns, failed.rejected_sample]).toEqual(["failed", [], []]);
@@ -51,13 +51,13 @@ describe("columns", () => {
     ["a forbidden key", '{"Mail":"attribute:__proto__"}', "mapping.Mail"],
     ["of a forbidden name", '{"__proto__":"email"}', "mapping"],
     ["of one column twice", '{"Mail":"email","mail ":"phone"}', "mapping"],
-  ])("RDA-14 refuses a mapping that is %s", async (_, mapping, field) => {
+  ])("refuses a mapping that is %s (RDA-14)", async (_, mapping, field) => {
     const { post, list } = await setting();
     const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([400, [field]]);
   });
 
-  it("RDA-14 fails an import whose mapping does not fit the file", async () => {
+  it("fails an import whose mapping does not fit the file (RDA-14)", async () => {
     const { run } = await setting();
     const missing = await run(csv, { mapping: '{"E-Mail":"email"}' });
     expect(missing.error_message).toBe("the mapping names e-mail, which is no column of the file");
@@ -67,14 +67,14 @@ describe("columns", () => {
     expect(lost.error_message).toBe("two columns are mapped to attribute:a");
   });
 
-  it("RDA-14 refuses a field that the form does not have: a misspelt dry_run writes nothing", async () => {
+  it("refuses a field that the form does not have: a misspelt dry_run writes nothing (RDA-14)", async () => {
     const { post, list, members } = await setting();
     const answer = await post({ listId: list, dryRun: "true" }, { filename: "a.csv", content: csv });
     expect([answer.status, answer.body.fields]).toEqual([422, { dryRun: "is not a known field" }]);
     expect(await members()).toEqual([]);
   });
 
-  it("RDA-14 lists imports, newest first, of this workspace only", async () => {
+  it("lists imports, newest first, of this workspace only (RDA-14)", async () => {
     const { world, run, as } = await setting();
     const first = await run(people(1));
     await world.advance(1_000);
@@ -88,7 +88,7 @@ describe("columns", () => {
     expect([rest.next_cursor, (await page("", await world.tenant())).items]).toEqual(["", []]);
   });
 
-  it("RDA-14 SUB-9 an erasure removes the sample that names its subscriber", async () => {
+  it("an erasure removes the sample that names its subscriber (RDA-14, SUB-9)", async () => {
     const { world, tenant, run, as } = await setting();
     const { import_job_id } = await run("external_id,email\nu1,canary@x.example\n");
     const [{ id }] = (await world.call("GET /api/v1/subscribers?external_id=u1", { as: await as() })).body.items;

@@ -53,13 +53,13 @@ async function setting(options: Parameters<typeof withTenant>[0] = {}) {
 it.each([
   ["completed", `${HEADER}bob,bob@example.com,,\n`],
   ["failed", "name\nAda Lovelace\n"],
-])("SUB-9 IMP-2 the uploaded file of an import is deleted once it is %s", async (status, content) => {
+])("the uploaded file of an import is deleted once it is %s (SUB-9, IMP-2)", async (status, content) => {
   const { run, files } = await setting();
   expect(await run(content)).toMatchObject({ status });
   expect(await files()).toEqual({});
 });
 
-it("SUB-9 IMP-2 the uploaded file is deleted although the first attempt fails", async () => {
+it("the uploaded file is deleted although the first attempt fails (SUB-9, IMP-2)", async () => {
   const { world, start, job, files } = await setting();
   const id = await start(`${HEADER}bob,bob@example.com,,\n`);
   // The read of the file and its deletion, as often as the client tries.
@@ -73,7 +73,7 @@ it.each([
   ["external_id", "ada-7f3a,not-an-address,,Lovelace"],
   ["e-mail address", "other,ADA.7f3a@EXAMPLE.com,,Lovelace,more"],
   ["phone number", `other,bad-address,+49 (151) 123-45678,Lovelace`],
-])("SUB-9 IMP-3 rejected rows with the %s of an erased subscriber are deleted with their file", async (_, row) => {
+])("rejected rows with the %s of an erased subscriber are deleted with their file (SUB-9, IMP-3)", async (_, row) => {
   const { world, run, job, files, traces, upsert, erase } = await setting();
   const id = await upsert(ADA);
   const named = await run(`${HEADER}${row}\nbob,bad-address,,\n`);
@@ -94,7 +94,7 @@ it.each([
   expect([kept, more]).toEqual([expect.stringContaining("carl,bad-address"), []]);
 });
 
-it("SUB-9 GEN-8 an erasure leaves the files of other workspaces", async () => {
+it("an erasure leaves the files of other workspaces (SUB-9, GEN-8)", async () => {
   const { world, run, upload, files, upsert } = await setting();
   await run(`${HEADER}ada-7f3a,bad-address,,Lovelace\n`);
   await upload(`${HEADER}ada-7f3a,,,\n`);
@@ -107,7 +107,7 @@ it("SUB-9 GEN-8 an erasure leaves the files of other workspaces", async () => {
   expect(Object.keys(before)).toHaveLength(2);
 });
 
-it("SUB-9 an uploaded file that names the subscriber and that no import has taken is deleted, another stays", async () => {
+it("an uploaded file that names the subscriber and that no import has taken is deleted, another stays (SUB-9)", async () => {
   const { world, upload, files, traces, upsert, erase, send } = await setting();
   const id = await upsert(ADA);
   const named = await upload(`${HEADER}bob,bob@example.com,,\nx,ada.7f3a@example.com,,Lovelace\n`);
@@ -119,7 +119,7 @@ it("SUB-9 an uploaded file that names the subscriber and that no import has take
   expect(await send({ upload_id: named })).toMatchObject({ code: "BAD_REQUEST" });
 });
 
-it("SUB-9 the erasure waits for an import that was under way, and visits it after its end", async () => {
+it("the erasure waits for an import that was under way, and visits it after its end (SUB-9)", async () => {
   const { world, start, job, traces, upsert, erase } = await setting();
   const id = await upsert(ADA);
   const import_job_id = await start(`${HEADER}ada-7f3a,not-an-address,${PHONE},Lovelace\nbob,bob@example.com,,\n`);
@@ -134,7 +134,7 @@ it("SUB-9 the erasure waits for an import that was under way, and visits it afte
   expect(await traces()).toEqual([]);
 });
 
-it("IMP-4 SUB-9 the reason of a failed import quotes nothing of its file", async () => {
+it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
   const { run } = await setting();
   const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,Lovelace"x",,\n`);
   expect([status, error_message]).toEqual(["failed", expect.stringContaining("line 2")]);

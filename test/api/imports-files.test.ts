@@ -132,7 +132,7 @@ describe("spreadsheets", () => {
     expect((await mail("x2"))?.[0]).toBe("opted_out");
   });
 
-  it("UTF-16 with a byte order mark and tabs AMB-133", async () => {
+  it("with a byte order mark and tabs AMB-133 (UTF-16)", async () => {
     const { run, attributes } = await setting();
     const text = `\uFEFF${SHEET.map((row) => row.join("\t")).join("\r\n")}\r\n`;
     const done = await run(Buffer.from(text, "utf16le"));

@@ -38,7 +38,7 @@ async function withTopics() {
   return { ...found, createTopics, choices, optOut };
 }
 
-it("TPC-5 RDA-14 a dry run and a result say what choices do, and name unknown topics", async () => {
+it("a dry run and a result say what choices do, and name unknown topics (TPC-5, RDA-14)", async () => {
   const { world, tenant, run, post, list, choices, optOut, attributes, consents } = await withTopics();
   await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "cyd" } });
   await optOut("cyd");
@@ -90,7 +90,7 @@ it("TPC-5 RDA-14 a dry run and a result say what choices do, and name unknown to
   expect(await consents("ada")).toHaveLength(3);
 });
 
-it("TPC-5 RDA-16 an export has the choices, and imports them again", async () => {
+it("an export has the choices, and imports them again (TPC-5, RDA-16)", async () => {
   const { world, tenant, run, createTopics, choices } = await withTopics();
   await run(CSV);
   const as = await tenant.dashboard();

@@ -12,14 +12,14 @@ const { withTenant } = worlds();
 const setting = importing({ withTenant });
 
 describe("requests", () => {
-  it("IMP-5 IMP-1 answers 202 with a pending job", async () => {
+  it("answers 202 with a pending job (IMP-5, IMP-1)", async () => {
     const { post, list } = await setting();
     const answer = await post({ listId: list }, { filename: "a.csv", content: people(1) });
     expect(answer.status).toBe(202);
     expect(answer.body).toEqual({ import_job_id: expect.any(String), status: "pending" });
   });
 
-  it("IMP-6 IMP-7 AMB-34 GEN-6 GEN-11 each bad request by its own status", async () => {
+  it("each bad request by its own status (IMP-6, IMP-7, AMB-34, GEN-6, GEN-11)", async () => {
     const { world, as, post, list, listOf } = await setting();
     const file = { filename: "a.csv", content: people(1) };
     const statusOf = async (fields: Record<string, string>, part?: FilePart) => (await post(fields, part)).status;
@@ -48,21 +48,21 @@ describe("requests", () => {
     ["a listId that is too long for any id", "listId", { listId: "x".repeat(200) }, {}],
     ["a file that is sent as text", "file", { file: "email\na@example.com" }, undefined],
     ["a file under another name", "file", {}, { name: "csv" }],
-  ])("IMP-6 AMB-34 %s is 400 naming it", async (_, field, fields, part) => {
+  ])("%s is 400 naming it (IMP-6, AMB-34)", async (_, field, fields, part) => {
     const { post, list } = await setting();
     const file = part && { filename: "a.csv", content: people(1), ...part };
     const { status, body } = await post({ listId: list, ...fields }, file);
     expect([status, body.code, Object.keys(body.fields ?? {})]).toEqual([400, "BAD_REQUEST", [field]]);
   });
 
-  it("IMP-7 LIM-6 AMB-83 a byte more than 50 MB is FILE_TOO_LARGE", async () => {
+  it("a byte more than 50 MB is FILE_TOO_LARGE (IMP-7, LIM-6, AMB-83)", async () => {
     const { post, list } = await setting();
     const content = Buffer.alloc(52_428_801, "a");
     const answer = await post({ listId: list }, { filename: "a.csv", content });
     expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
   });
 
-  it("IMP-8 GEN-8 another workspace's job is not found", async () => {
+  it("another workspace's job is not found (IMP-8, GEN-8)", async () => {
     const { world, run } = await setting();
     const { import_job_id } = await run(people(1));
     const as = await (await world.tenant()).dashboard();
@@ -72,7 +72,7 @@ describe("requests", () => {
 });
 
 describe("rows", () => {
-  it("IMP-2 IMP-13 AMB-107 rows become subscribers and members, counted", async () => {
+  it("rows become subscribers and members, counted (IMP-2, IMP-13, AMB-107)", async () => {
     const { run, members, world, tenant } = await setting();
     const done = await run(people(250));
     expect(done).toMatchObject({ status: "completed", processed_rows: 250, total_rows: 250, failed_rows: 0 });
@@ -82,7 +82,7 @@ describe("rows", () => {
     expect(listed.body.items).toHaveLength(250);
   });
 
-  it("IMP-3 AMB-49 F13 invalid rows are reported with line and reason, the others are imported", async () => {
+  it("invalid rows are reported with line and reason, the others are imported (IMP-3, AMB-49, F13)", async () => {
     const { world, run, members } = await setting();
     const done = await run(
       'external_id,email,=note\nu1,u1@x.co,fine\nu2,not-an-email,"=cmd, ""x"""\n\nu3,u3@x.co\n,,\nu4,u4@x.co,ok\n',
@@ -113,7 +113,7 @@ describe("rows", () => {
     expect(await follow()).toBe(404);
   });
 
-  it("IMP-4 AMB-49 a file that cannot be read fails with the reason", async () => {
+  it("a file that cannot be read fails with the reason (IMP-4, AMB-49)", async () => {
     const { run } = await setting();
     const cases: [string | Buffer, RegExp][] = [
       ["", /empty/],
@@ -132,7 +132,7 @@ describe("rows", () => {
     expect([told.status, told.error_message]).toEqual(["failed", "the file is not UTF-8 text"]);
   });
 
-  it("D-CSV reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last one wins", async () => {
+  it("reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last one wins (D-CSV)", async () => {
     const { run, members, attributes } = await setting();
     await run('\uFEFFemail;first_name;note\r\nA@x.co;Ada;"two\r\nlines"\r\nb@x.co;Bob;\r\na@x.co;Anna;last\r\n');
     const found = await members();
@@ -140,7 +140,7 @@ describe("rows", () => {
     expect(await attributes("a@x.co")).toEqual({ first_name: "Anna", note: "last" });
   });
 
-  it("IMP-4 AMB-49 a list that is deleted meanwhile makes the job fail", async () => {
+  it("a list that is deleted meanwhile makes the job fail (IMP-4, AMB-49)", async () => {
     const { world, as, post, job, list } = await setting();
     const { body } = await post({ listId: list }, { filename: "a.csv", content: people(3) });
     await world.call(`DELETE /api/v1/lists/${list}`, { as: await as() });
@@ -151,7 +151,7 @@ describe("rows", () => {
     });
   });
 
-  it("AMB-88 AMB-40 rows beyond the plan's subscribers fail with the reason quota", async () => {
+  it("rows beyond the plan's subscribers fail with the reason quota (AMB-88, AMB-40)", async () => {
     const { world, tenant, run, job } = await setting();
     await operate(world, tenant, { plan: "free" });
     const { import_job_id } = await run(people(1_010));
@@ -164,7 +164,7 @@ describe("rows", () => {
     expect(world.sqs.meter().sent - before).toBeLessThan(5);
   });
 
-  it("F13 a dry run counts everything and writes nothing", async () => {
+  it("a dry run counts everything and writes nothing (F13)", async () => {
     const { run, members, world, tenant } = await setting();
     const content = "email,consent_status,consent_at\na@x.co,yes,2025-01-01T00:00:00Z\nb@x.co,no,\nbad,,\n";
     const done = await run(content, { dry_run: "true" });
@@ -176,7 +176,7 @@ describe("rows", () => {
 });
 
 describe("consent", () => {
-  it("IMP-12 is recorded with its evidence, and never reverts an opt-out", async () => {
+  it("is recorded with its evidence, and never reverts an opt-out (IMP-12)", async () => {
     const { world, tenant, run, consents } = await setting();
     const out = { external_id: "left", consent: { status: "opted_out" } };
     await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: out });
@@ -198,7 +198,7 @@ describe("consent", () => {
 });
 
 describe("interruptions", () => {
-  it("IMP-2 a separate upload and a repeat of every message change nothing", async () => {
+  it("a separate upload and a repeat of every message change nothing (IMP-2)", async () => {
     const { world, as, list, job, post, members } = await setting();
     const form = (await world.call("POST /api/v1/lists/import/uploads", { as: await as() })).body;
     const upload = multipartBody(form.fields, { filename: "big.csv", content: people(120) });
@@ -216,7 +216,7 @@ describe("interruptions", () => {
     expect(await members()).toHaveLength(120);
   });
 
-  it("IMP-2 ARC-1 the form of an upload is valid for 15 minutes of service time", async () => {
+  it("the form of an upload is valid for 15 minutes of service time (IMP-2, ARC-1)", async () => {
     const { world, as } = await setting();
     await world.advance(3 * DAY);
     const send = async (afterMs: number) => {
@@ -228,7 +228,7 @@ describe("interruptions", () => {
     expect([await send(0), await send(15 * 60_000), await send(15 * 60_000 + 1_000)]).toEqual([204, 204, 403]);
   });
 
-  it("IMP-2 with a reader that crashes again and again, every row is counted once", async () => {
+  it("with a reader that crashes again and again, every row is counted once (IMP-2)", async () => {
     const { world, post, list, job, members } = await setting();
     const { body } = await post({ listId: list }, { filename: "a.csv", content: people(250) });
     for (const times of [20, 35, 50]) {
@@ -243,7 +243,7 @@ describe("interruptions", () => {
 });
 
 describe("canceling", () => {
-  it("RDA-21 an import ends after the batch in progress: its rows stay and are counted, the file is deleted", async () => {
+  it("an import ends after the batch in progress: its rows stay and are counted, the file is deleted (RDA-21)", async () => {
     let cancel = async () => {};
     const { world, post, job, list, members, as } = await setting({
       hooks: (name) => ({

@@ -61,7 +61,7 @@ const reviewed = (event: string, template: string, { reason = "NONE", time = at 
     { time },
   );
 
-it("D-WAT the challenge is answered only with the channel's verify token", async () => {
+it("the challenge is answered only with the channel's verify token (D-WAT)", async () => {
   const { world, id, create, upload } = await inboundWorld();
   const ask = (channel: string, token: string, challenge = "1158201444", mode = "subscribe") => {
     const query = new URLSearchParams({ "hub.mode": mode, "hub.verify_token": token, "hub.challenge": challenge });
@@ -84,7 +84,7 @@ it("D-WAT the challenge is answered only with the channel's verify token", async
   }
 });
 
-it("D-WAT a callback without a valid signature is 401; without an app secret 404", async () => {
+it("a callback without a valid signature is 401; without an app secret 404 (D-WAT)", async () => {
   const { world, tenant, id, post, person, consents, create, upload } = await inboundWorld();
   const subscriber = await person("anna");
   const good = createHmac("sha256", CHAT_APP.app_secret)
@@ -122,7 +122,7 @@ it("D-WAT a callback without a valid signature is 401; without an app secret 404
   expect(tenant.id).toBeTruthy();
 });
 
-it("D-WAT a signed invalid body is 400; parts about others or of unknown types are ignored", async () => {
+it("a signed invalid body is 400; parts about others or of unknown types are ignored (D-WAT)", async () => {
   const { post, person, consents } = await inboundWorld();
   const subscriber = await person("anna");
   for (const payload of ["", "{ not json", "[]", "null", '"text"', "{}", '{"entry":7}', '{"__proto__":{},"entry":[]}'])
@@ -149,7 +149,7 @@ it("D-WAT a signed invalid body is 400; parts about others or of unknown types a
   expect(await consents(subscriber)).toEqual([]);
 });
 
-it("AMB-90 an opt-out is stored once as a chat-app consent of every subscriber with the number", async () => {
+it("an opt-out is stored once as a chat-app consent of every subscriber with the number (AMB-90)", async () => {
   const { tenant, post, person, consents } = await inboundWorld();
   const [anna, anna2, other] = [
     await person("anna"),
@@ -179,7 +179,7 @@ it("AMB-90 an opt-out is stored once as a chat-app consent of every subscriber w
   expect(await consents(anna)).toHaveLength(2);
 });
 
-it("AMB-90 the newest consent counts: a late opt-out is only added to the history", async () => {
+it("the newest consent counts: a late opt-out is only added to the history (AMB-90)", async () => {
   const { world, tenant, post, person, consents } = await inboundWorld();
   const anna = await person("anna");
   const consent = { channel: "chat_app", status: "opted_in" };
@@ -201,7 +201,7 @@ it("a message that says STOP opts out whoever gets its phone number later (AMB-1
   expect(await consents(later)).toMatchObject([{ channel: "chat_app", status: "opted_out", source: "address" }]);
 });
 
-it("AMB-90 a number that was changed, removed or erased matches no subscriber", async () => {
+it("a number that was changed, removed or erased matches no subscriber (AMB-90)", async () => {
   const { world, tenant, post, person, consents } = await inboundWorld();
   const [moved, cleared, erased] = [await person("moved"), await person("cleared"), await person("erased")];
   await person("moved", "+4915123456700");
@@ -216,7 +216,7 @@ it("AMB-90 a number that was changed, removed or erased matches no subscriber", 
   );
 });
 
-it("AMB-90 an opt-out text is the whole message, in any case", () => {
+it("an opt-out text is the whole message, in any case (AMB-90)", () => {
   for (const text of ["STOP", "stop", " Stop ", "STOPALL", "unsubscribe", "Cancel", "END", "quit\n"])
     expect(isOptOut(text)).toBe(true);
   for (const text of ["", "stop it", "please stop", "stopp", "ends", "no", "s t o p"])
@@ -224,7 +224,7 @@ it("AMB-90 an opt-out text is the whole message, in any case", () => {
   fc.assert(fc.property(fc.string({ minLength: 1 }), (more) => more.trim() === "" || !isOptOut(`stop ${more} x`)));
 });
 
-it("WAT-5 D-WAT a callback reports the review of a template; a late or repeated one changes nothing", async () => {
+it("a callback reports the review of a template; a late or repeated one changes nothing (WAT-5, D-WAT)", async () => {
   const { id, call, post } = await inboundWorld();
   const body = { name: "order_shipped", body: "On its way." };
   const template = (await call(`POST /${id}/chat-app-templates`, { body })).body;

@@ -43,7 +43,7 @@ const readAll = mark(() => "read");
 const titles = (messages: { content: { title: string } }[]) => messages.map(({ content }) => content.title);
 
 describe("list", () => {
-  it("INB-1 INB-2 INB-4 INB-6 lists newest first with exactly the message's fields", async () => {
+  it("lists newest first with exactly the message's fields (INB-1, INB-2, INB-4, INB-6)", async () => {
     const { world, tenant, id } = await withMessages(3);
     const { status, body } = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk });
     expect([status, Object.keys(body), titles(body.messages)]).toEqual([200, ["messages"], ["m2", "m1", "m0"]]);
@@ -58,7 +58,7 @@ describe("list", () => {
     });
   });
 
-  it("INB-6 LIM-8 AMB-80 gives 50 by default and at most 200; below 1 or no number is 422", async () => {
+  it("gives 50 by default and at most 200; below 1 or no number is 422 (INB-6, LIM-8, AMB-80)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await putMessages(tenant, id, { count: 205, body: "b" });
@@ -71,7 +71,7 @@ describe("list", () => {
     }
   });
 
-  it("INB-6 docs/decisions/0021#page-size a response holds as many of the largest messages as fit, newest first", async () => {
+  it("docs/decisions/0021#page-size a response holds as many of the largest messages as fit, newest first (INB-6)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await putMessages(tenant, id, { count: 45, body: "€".repeat(50_000) });
@@ -81,7 +81,7 @@ describe("list", () => {
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 45 });
   });
 
-  it("INB-3 INB-6 status filters; without it all are listed (AMB-37), another value is 422", async () => {
+  it("status filters; without it all are listed (AMB-37), another value is 422 (INB-3, INB-6)", async () => {
     const { world, tenant, id } = await withMessages(3);
     const [newest, middle] = await inboxOf(world, tenant, id);
     await read(world, tenant, id, newest.id);
@@ -93,7 +93,7 @@ describe("list", () => {
     expect([bad.status, Object.keys(bad.body.fields)]).toEqual([422, ["status"]]);
   });
 
-  it("INB-5 every request names its subscriber: 422 without one, or for an id that is not a UUID", async () => {
+  it("every request names its subscriber: 422 without one, or for an id that is not a UUID (INB-5)", async () => {
     const { world, tenant } = await withTenant();
     for (const query of ["", "?subscriber_id=", "?subscriber_id=ada"]) {
       const { status, body } = await world.call(`GET /v1/in-app/messages${query}`, { as: tenant.sdk });
@@ -106,7 +106,7 @@ describe("list", () => {
     expect(await inboxOf(world, tenant, UNKNOWN)).toEqual([]);
   });
 
-  it("INB-5 accepts a dashboard token as well; no credential and a server key are 401", async () => {
+  it("accepts a dashboard token as well; no credential and a server key are 401 (INB-5)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const route = `GET /v1/in-app/messages?subscriber_id=${id}`;
     for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
@@ -114,7 +114,7 @@ describe("list", () => {
     for (const as of [{}, tenant.server]) expect((await world.call(route, { as })).status).toBe(401);
   });
 
-  it("GEN-8 AMB-59 another workspace sees nothing, and two credentials of two workspaces are 401", async () => {
+  it("another workspace sees nothing, and two credentials of two workspaces are 401 (GEN-8, AMB-59)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [id] = (await addPeople(world, tenant, 1)) as [string];
@@ -129,7 +129,7 @@ describe("list", () => {
     expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: same })).status).toBe(200);
   });
 
-  it("AMB-82 INX-1 a plan without in-app is 403 with its own body", async () => {
+  it("a plan without in-app is 403 with its own body (AMB-82, INX-1)", async () => {
     const { world, tenant, id } = await withMessages(1);
     await operate(world, tenant, { plan: "free" });
     for (const route of [`GET /v1/in-app/messages?subscriber_id=${id}`, "POST /v1/in-app/messages/read"]) {
@@ -139,7 +139,7 @@ describe("list", () => {
     }
   });
 
-  it("INB-10 SSE-5 works while the live stream's function is throttled", async () => {
+  it("works while the live stream's function is throttled (INB-10, SSE-5)", async () => {
     const hooks = (name: string): Hooks => ({
       before: () => {
         if (name === "stream") throw awsFailure("ServiceUnavailable", "throttled", { status: 400 });
@@ -154,7 +154,7 @@ describe("list", () => {
 });
 
 describe("marks", () => {
-  it("INB-8 read answers the updated message and keeps the first read_at", async () => {
+  it("read answers the updated message and keeps the first read_at (INB-8)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     await world.advance(LATER);
@@ -165,7 +165,7 @@ describe("marks", () => {
     expect(await inboxOf(world, tenant, id)).toEqual([first.body]);
   });
 
-  it("INB-9 AMB-37 dismiss sets no read_at, a repeat changes nothing; a later read sets it and stays dismissed", async () => {
+  it("dismiss sets no read_at, a repeat changes nothing; a later read sets it and stays dismissed (INB-9, AMB-37)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const dismissed = await dismiss(world, tenant, id, message.id);
@@ -178,7 +178,7 @@ describe("marks", () => {
     expect(after.body).toEqual({ ...dismissed.body, read_at: at(START + MINUTE) });
   });
 
-  it("INB-9 AMB-37 a read message that is dismissed keeps its read_at", async () => {
+  it("a read message that is dismissed keeps its read_at (INB-9, AMB-37)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const { body } = await read(world, tenant, id, message.id);
@@ -186,7 +186,7 @@ describe("marks", () => {
     expect((await dismiss(world, tenant, id, message.id)).body).toEqual({ ...body, status: "dismissed" });
   });
 
-  it("INB-7 mark-all leaves out what a slow worker writes afterwards, below the id of what was read", async () => {
+  it("mark-all leaves out what a slow worker writes afterwards, below the id of what was read (INB-7)", async () => {
     const { world, tenant, id } = await withMessages(2);
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 2 });
     await putMessages(tenant, id, { count: 600, body: "b" });
@@ -197,7 +197,7 @@ describe("marks", () => {
     expect(await inboxOf(world, tenant, id, "&status=unread")).toEqual([]);
   });
 
-  it("INB-7 AMB-37 mark-all counts and changes only unread messages; later ones are unread", async () => {
+  it("mark-all counts and changes only unread messages; later ones are unread (INB-7, AMB-37)", async () => {
     const { world, tenant, id } = await withMessages(4);
     const [m3, , , m0] = await inboxOf(world, tenant, id);
     const earlier = (await read(world, tenant, id, m3.id)).body;
@@ -223,7 +223,7 @@ describe("marks", () => {
     });
   });
 
-  it("INB-8 INB-9 404 for an unknown message, another subscriber's message, and an invalid id", async () => {
+  it("404 for an unknown message, another subscriber's message, and an invalid id (INB-8, INB-9)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     const [message] = await inboxOf(world, tenant, id);
@@ -240,7 +240,7 @@ describe("marks", () => {
     expect((await inboxOf(world, tenant, id))[0].status).toBe("unread");
   });
 
-  it("AMB-60 ATH-3 a viewer or a read-only token marks no message: 403 READ_ONLY_TOKEN; a full token may", async () => {
+  it("a viewer or a read-only token marks no message: 403 READ_ONLY_TOKEN; a full token may (AMB-60, ATH-3)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const readOnly = [await tenant.dashboard("viewer"), await tenant.dashboard("owner", { readOnly: true })];
@@ -253,7 +253,7 @@ describe("marks", () => {
     expect((await read(world, tenant, id, message.id, await tenant.dashboard())).body.status).toBe("read");
   });
 
-  it("INB-7 INB-8 /messages/read marks all, /messages/:id/read marks one", async () => {
+  it("/messages/read marks all, /messages/:id/read marks one (INB-7, INB-8)", async () => {
     const { world, tenant, id } = await withMessages(2);
     const [newest] = await inboxOf(world, tenant, id);
     expect(Object.keys((await read(world, tenant, id, newest.id)).body)).toContain("content");
@@ -263,7 +263,7 @@ describe("marks", () => {
 });
 
 describe("expiry", () => {
-  it("INB-4 a message is listed until the last millisecond of 30 days", async () => {
+  it("a message is listed until the last millisecond of 30 days (INB-4)", async () => {
     const { world, tenant, id } = await withMessages(2);
     const [newer, older] = await inboxOf(world, tenant, id);
     await world.advance(START + LIFETIME - 1 - world.clock.now());
@@ -278,7 +278,7 @@ describe("expiry", () => {
     expect(await inboxOf(world, tenant, id)).toEqual([]);
   });
 
-  it("INB-4 an expired message is not listed even if the table has not removed it yet", async () => {
+  it("an expired message is not listed even if the table has not removed it yet (INB-4)", async () => {
     const { world, tenant, id } = await withMessages(1);
     world.clock.jumpTo(START + LIFETIME);
     const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" });

@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const setting = async (people?: number) => withBuyers(await withTenant(), people);
 
 describe("lift", () => {
-  it("ISG-6 ISG-7 ISG-8 ISG-9 AMB-97 treated against held out, everyone assigned counted", async () => {
+  it("treated against held out, everyone assigned counted (ISG-6, ISG-7, ISG-8, ISG-9, AMB-97)", async () => {
     const { call, ids, define, campaign, buy } = await setting(80);
     const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
     const job = jobs[0]!;
@@ -42,7 +42,7 @@ describe("lift", () => {
 });
 
 describe("heatmap", () => {
-  it("ISG-4 ISG-5 AMB-56 by weekday and hour in UTC, empty cells left out, days capped", async () => {
+  it("by weekday and hour in UTC, empty cells left out, days capped (ISG-4, ISG-5, AMB-56)", async () => {
     const { world, call, ids, campaign, react } = await setting();
     const { jobs } = await campaign();
     await react(jobs[0]!, ids[0]!, "inapp_impression");

@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const setting = async (people?: number) => withBuyers(await withTenant(), people);
 
 describe("conversion definitions", () => {
-  it("CNV-1 CNV-2 CNV-3 CNV-4 CNV-5 are listed, replaced by their event, and removed", async () => {
+  it("are listed, replaced by their event, and removed (CNV-1, CNV-2, CNV-3, CNV-4, CNV-5)", async () => {
     const { call, define } = await setting(0);
     expect((await call("GET /api/v1/insights/config")).body).toEqual({ definitions: [] });
     expect((await define()).status).toBe(204);
@@ -42,7 +42,7 @@ describe("conversion definitions", () => {
 });
 
 describe("funnel and summary", () => {
-  it("ISG-1 CRP-2 counts subscribers at each stage, and their revenue", async () => {
+  it("counts subscribers at each stage, and their revenue (ISG-1, CRP-2)", async () => {
     const { ids, define, campaign, react, buy, funnel } = await setting();
     await define();
     const { id, jobs } = await campaign();
@@ -81,7 +81,7 @@ describe("funnel and summary", () => {
     });
   });
 
-  it("ISG-2 ISG-3 AMB-68 refuses bad parameters", async () => {
+  it("refuses bad parameters (ISG-2, ISG-3, AMB-68)", async () => {
     const { call } = await setting(0);
     for (const query of [
       "funnel",
@@ -99,7 +99,7 @@ describe("funnel and summary", () => {
       expect((await call(`GET /api/v1/insights/${query}`)).status, query).toBe(422);
   });
 
-  it("D-ATTRIB only events within the window after the touch count, its end included", async () => {
+  it("only events within the window after the touch count, its end included (D-ATTRIB)", async () => {
     const { world, ids, define, campaign, buy, funnel } = await setting();
     await define({ window_seconds: 3_600 });
     const { id } = await campaign();
@@ -110,7 +110,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 100 });
   });
 
-  it("D-ATTRIB CNV-4 a repeated event counts once; an event without a definition does not count", async () => {
+  it("a repeated event counts once; an event without a definition does not count (D-ATTRIB, CNV-4)", async () => {
     const { world, tenant, ids, define, campaign, buy, funnel, summary } = await setting();
     await define();
     const { id } = await campaign();
@@ -121,7 +121,7 @@ describe("funnel and summary", () => {
     expect(await summary("campaign")).toMatchObject([{ source_id: id, conversions: 1, revenue_cents: 100 }]);
   });
 
-  it("ISG-3 AMB-53 AMB-97 a conversion counts for the last touch alone in `conversions`, for every source in `converted`", async () => {
+  it("a conversion counts for the last touch alone in `conversions`, for every source in `converted` (ISG-3, AMB-53, AMB-97)", async () => {
     const { world, ids, channel, define, campaign, buy, funnel, summary } = await setting();
     await define();
     const first = await campaign();
@@ -138,7 +138,7 @@ describe("funnel and summary", () => {
     expect(await funnel(second.id)).toMatchObject({ conversions: 1, last_touch_revenue_cents: 700 });
   });
 
-  it("ISG-1 a subscriber of two messages of one campaign converts once", async () => {
+  it("a subscriber of two messages of one campaign converts once (ISG-1)", async () => {
     const { world, ids, define, campaign, buy, funnel } = await setting();
     await define();
     const { id } = await campaign([undefined, timestamp(world.clock.now() + HOUR)]);
@@ -147,7 +147,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 100 });
   });
 
-  it("ISG-10 the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end", async () => {
+  it("the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end (ISG-10)", async () => {
     const { world, ids, define, campaign, buy, funnel, summary } = await setting();
     await define({ window_seconds: 90 * 86_400 });
     const { id } = await campaign();
@@ -169,7 +169,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ sent: 0, converted: 0, conversions: 0 });
   });
 
-  it("IDN-3 D-ATTRIB events of an anonymous id count for the subscriber it belongs to", async () => {
+  it("events of an anonymous id count for the subscriber it belongs to (IDN-3, D-ATTRIB)", async () => {
     const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
     await define();
     const { id } = await campaign();
@@ -179,7 +179,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
   });
 
-  it("IDN-2 D-ATTRIB events before the identification count as well, and once", async () => {
+  it("events before the identification count as well, and once (IDN-2, D-ATTRIB)", async () => {
     const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
     const anonymous = "漢".repeat(256);
     await define();
@@ -196,7 +196,7 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
   });
 
-  it("GEN-8 one workspace's conversions are not another's", async () => {
+  it("one workspace's conversions are not another's (GEN-8)", async () => {
     const { world, ids, define, campaign, buy } = await setting();
     await define();
     const { id } = await campaign();
@@ -210,7 +210,7 @@ describe("funnel and summary", () => {
 });
 
 describe("campaign report", () => {
-  it("CRP-1 CRP-2 CRP-3 CRP-4 CRP-5 AMB-68 the funnel, by channel and by message", async () => {
+  it("the funnel, by channel and by message (CRP-1, CRP-2, CRP-3, CRP-4, CRP-5, AMB-68)", async () => {
     const { world, call, ids, channel, define, buy, react } = await setting();
     await define();
     const as = { name: "Named", content: { title: "From the template", body: "b" } };
@@ -309,7 +309,7 @@ describe("campaign report", () => {
     expect((await call(`GET /api/v1/campaigns/${UNKNOWN}/report`)).status).toBe(404);
   });
 
-  it("CRP-5 a campaign of one message has no split by message", async () => {
+  it("a campaign of one message has no split by message (CRP-5)", async () => {
     const { call, campaign } = await setting();
     const { id } = await campaign();
     expect((await call(`GET /api/v1/campaigns/${id}/report`)).body).toMatchObject({ sent: 4, by_message: [] });

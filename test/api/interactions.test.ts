@@ -37,7 +37,7 @@ async function withJob(options: object = {}) {
 }
 
 describe("reporting", () => {
-  it("INT-1 INT-6 INT-7 INT-8 every field is accepted, and the answer is 202 without a body", async () => {
+  it("every field is accepted, and the answer is 202 without a body (INT-1, INT-6, INT-7, INT-8)", async () => {
     const { job, people, say } = await withJob();
     const more = {
       interaction: "inapp_click",
@@ -50,7 +50,7 @@ describe("reporting", () => {
     expect((await say(seen(job))).status).toBe(202);
   });
 
-  it("INT-3 INT-4 INT-10 every interaction counts under its name, from every platform", async () => {
+  it("every interaction counts under its name, from every platform (INT-3, INT-4, INT-10)", async () => {
     const { job, totals, say } = await withJob();
     for (const interaction of interactions)
       for (const platform of platforms) expect((await say(seen(job, { interaction, platform }))).status).toBe(202);
@@ -74,14 +74,14 @@ describe("reporting", () => {
     ["INT-6 an action_id that is no text", { action_id: 7 }, "action_id"],
     ["INT-8 a variant_id that is no text", { variant_id: {} }, "variant_id"],
     ["GEN-12 an unknown field", { colour: "red" }, "colour"],
-  ])("INT-9 %s is 422 naming it, and nothing counts", async (_, more, field) => {
+  ])("%s is 422 naming it, and nothing counts (INT-9)", async (_, more, field) => {
     const { job, totals, say } = await withJob();
     const { status, body } = await say(seen(job, more));
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
     expect((await totals()).interactions.inapp_impression).toBe(0);
   });
 
-  it("AMB-41 GEN-8 another workspace's job is refused like an unknown one", async () => {
+  it("another workspace's job is refused like an unknown one (AMB-41, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await addPeople(world, tenant, 1);
@@ -92,7 +92,7 @@ describe("reporting", () => {
 });
 
 describe("counting", () => {
-  it("AMB-106 a report equal in every field counts once, any other counts again, recipients count once", async () => {
+  it("a report equal in every field counts once, any other counts again, recipients count once (AMB-106)", async () => {
     const { job, people, totals, say } = await withJob();
     const [ada, bob] = people;
     const click = { interaction: "inapp_click", subscriber_id: ada };
@@ -115,7 +115,7 @@ describe("counting", () => {
     });
   });
 
-  it("AMB-68 an open on two channels is one recipient in all and one in each", async () => {
+  it("an open on two channels is one recipient in all and one in each (AMB-68)", async () => {
     const { job, people, totals, say } = await withJob();
     for (const interaction of ["email_opened", "email_clicked", "tapped", "dismissed"])
       await say(seen(job, { interaction, platform: "android", subscriber_id: people[0] }));
@@ -131,7 +131,7 @@ describe("counting", () => {
     ]);
   });
 
-  it("ABH-3 the arm is stored for A/B sends alone, and only if it is one", async () => {
+  it("the arm is stored for A/B sends alone, and only if it is one (ABH-3)", async () => {
     const plain = await withJob();
     await plain.say(seen(plain.job, { variant_id: "a" }));
     expect((await plain.totals()).variants).toEqual({});
@@ -150,7 +150,7 @@ describe("counting", () => {
     expect(recipients.opened).toBe(4);
   });
 
-  it("INT-8 a known device identifies its subscriber; unknown and erased subscribers are counted and not stored", async () => {
+  it("a known device identifies its subscriber; unknown and erased subscribers are counted and not stored (INT-8)", async () => {
     const { world, tenant, job, people, totals, say } = await withJob();
     const device = { subscriber_id: people[0], platform: "ios", token: "token", device_id: "phone" };
     expect((await world.call("POST /api/v1/devices", { as: tenant.sdk, body: device })).status).toBe(201);
@@ -166,7 +166,7 @@ describe("counting", () => {
     expect(table.split(`E#${job}`).length - 1).toBe(1);
   });
 
-  it("SUB-8 an erasure removes the stages of the subscriber, and leaves the counts", async () => {
+  it("an erasure removes the stages of the subscriber, and leaves the counts (SUB-8)", async () => {
     const { world, tenant, job, people, totals, say } = await withJob();
     await say(seen(job, { interaction: "tapped", subscriber_id: people[0] }));
     const before = await totals();
@@ -176,7 +176,7 @@ describe("counting", () => {
     expect(await totals()).toEqual(before);
   });
 
-  it("SMA-3 D-ARB an answer counts once a job and class, for its subscriber and for the workspace; an impression does not", async () => {
+  it("an answer counts once a job and class, for its subscriber and for the workspace; an impression does not (SMA-3, D-ARB)", async () => {
     const { world, tenant, job, people, say } = await withJob();
     const [ada, bob] = people;
     for (const interaction of [
@@ -200,7 +200,7 @@ describe("counting", () => {
     expect(await tenantEngagements(store)).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 } });
   });
 
-  it("ISG-5 deliveries and first opens are counted by day and hour; with a wrong clock, by the time of receipt", async () => {
+  it("deliveries and first opens are counted by day and hour; with a wrong clock, by the time of receipt (ISG-5)", async () => {
     const { world, tenant, job, people, say } = await withJob();
     const times = ["2026-11-20T03:59:59.999Z", "2026-11-19T23:00:00Z", "1999-01-01T00:00:00Z", "2039-01-01T00:00:00Z"];
     for (const [n, occurred_at] of times.entries()) await say(seen(job, { occurred_at, subscriber_id: people[n] }));
@@ -219,7 +219,7 @@ describe("counting", () => {
     });
   });
 
-  it("INT-10 the counters agree with the rows and with a recount, for random reports in random order", async () => {
+  it("the counters agree with the rows and with a recount, for random reports in random order (INT-10)", async () => {
     const { job, people, totals, say } = await withJob({ variant_b: { title: "B", body: "B" } });
     const anyReport = fc.record({
       interaction: fc.constantFrom(...interactions),

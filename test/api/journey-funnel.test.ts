@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 describe("funnel and summary of a journey", () => {
-  it("ISG-1 ISG-3 D-INTJOBS every send counts, also several to one subscriber; a conversion counts once", async () => {
+  it("every send counts, also several to one subscriber; a conversion counts once (ISG-1, ISG-3, D-INTJOBS)", async () => {
     const { world, tenant, call, send, active, person, track } = await journeySetting(await fresh());
     await call("POST /api/v1/insights/config", { event_name: "bought", value_property: "cents" });
     const id = await active(
@@ -66,7 +66,7 @@ describe("funnel and summary of a journey", () => {
     expect(await funnel(`&start=${timestamp(world.clock.now() - 50 * DAY)}`)).toMatchObject({ sent: 6, converted: 1 });
   });
 
-  it("F10 it says what its sends cost, each at the prices of its dispatch", async () => {
+  it("it says what its sends cost, each at the prices of its dispatch (F10)", async () => {
     const { world, tenant, call, active, track } = await journeySetting(await fresh());
     const { sms = "" } = await openChannels(world, tenant, "sms");
     const id = await active(
@@ -95,7 +95,7 @@ describe("funnel and summary of a journey", () => {
     expect(await cost()).toMatchObject({ provider_dollars: 0.1, unpriced: ["sms"] });
   });
 
-  it("ISG-1 its price does not grow with the number of sends", async () => {
+  it("its price does not grow with the number of sends (ISG-1)", async () => {
     const { world, call, send, active, person, track } = await journeySetting(await fresh());
     const id = await active(graphOf({ only: send("Hello") }));
     const read = async () => {

@@ -45,7 +45,7 @@ async function pushing(people: number, safety: object = { max_error_rate: 0.2 })
   return { ...setting, id, ids, provider, enter, brakes, decide };
 }
 
-it("F21 a provider that refuses 30 % stops a journey's step, its runs wait there, and a resumed step serves each of them once", async () => {
+it("a provider that refuses 30 % stops a journey's step, its runs wait there, and a resumed step serves each of them once (F21)", async () => {
   const { world, call, id, ids, provider, enter, brakes, decide, stats, runs } = await pushing(440);
   await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["journey.halted"] });
   // Three of ten, and not about 30 %: the figures of 240 are then sure.
@@ -84,7 +84,7 @@ it("F21 a provider that refuses 30 % stops a journey's step, its runs wait there
   expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 440 });
 });
 
-it("F21 a canceled step ends the runs that wait there and those that arrive later", async () => {
+it("a canceled step ends the runs that wait there and those that arrive later (F21)", async () => {
   const { world, id, ids, provider, enter, decide, stats, runs } = await pushing(200);
   provider.outcomeOf = () => "permanent";
   await enter(ids.slice(0, 150));
@@ -100,7 +100,7 @@ it("F21 a canceled step ends the runs that wait there and those that arrive late
   expect(ended).toMatchObject({ end_reason: "the step was canceled after it halted" });
 });
 
-it("F21 the canary of a step goes on first, and the others after its wait", async () => {
+it("the canary of a step goes on first, and the others after its wait (F21)", async () => {
   const { world, ids, provider, enter } = await pushing(100, { canary_percent: 20, canary_wait_minutes: 20 });
   await enter(ids);
   await world.advance(18 * MINUTE);
@@ -110,7 +110,7 @@ it("F21 the canary of a step goes on first, and the others after its wait", asyn
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());
 });
 
-it("F21 a step without safety has no brake, and wrong limits are refused with their field", async () => {
+it("a step without safety has no brake, and wrong limits are refused with their field (F21)", async () => {
   const { call, active, send, definition } = await pushing(0);
   const id = await active(graphOf({ hello: send("Hello") }));
   expect((await call(`GET /api/v1/journeys/${id}/brakes`)).body).toEqual({ items: [] });

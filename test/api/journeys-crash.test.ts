@@ -16,7 +16,7 @@ const PATIENCE_MS = 240_000;
 const plan = (value: string) => ({ attribute: { plan: { $eq: value } } });
 
 it(
-  "JND-15 JND-9 a crash at any step of a run: each send once, each outcome counted once",
+  "a crash at any step of a run: each send once, each outcome counted once (JND-15, JND-9)",
   async () => {
     const worker = mortal("step-journey");
     const all = await journeySetting(await fresh({ hooks: worker.hooks }));
@@ -62,7 +62,7 @@ it(
   PATIENCE_MS,
 );
 
-it("JND-13 JST-1 a crash while many delays end together, and a run is canceled after it: each is counted once", async () => {
+it("a crash while many delays end together, and a run is canceled after it: each is counted once (JND-13, JST-1)", async () => {
   const worker = mortal("step-journey");
   const { world, tenant, call, active, person, runs } = await journeySetting(await fresh({ hooks: worker.hooks }));
   const delay = (next: string) => ({ delay: { duration: "1m", next } });
@@ -92,7 +92,7 @@ it("JND-13 JST-1 a crash while many delays end together, and a run is canceled a
   for (let n = 1; n <= steps; n++) await run(n);
 });
 
-it("JND-15 JND-13 repeated, late and reordered messages change nothing", async () => {
+it("repeated, late and reordered messages change nothing (JND-15, JND-13)", async () => {
   const { world, tenant, send, active, person, track, inbox, runs, stats } = await journeySetting(await fresh());
   const id = await active(
     graphOf({
@@ -132,7 +132,7 @@ it("JND-15 JND-13 repeated, late and reordered messages change nothing", async (
   expect(await runs(id)).toHaveLength(1);
 });
 
-it("JND-13 the timeout looks for the event before it takes on_timeout, also where the event's own message is lost", async () => {
+it("the timeout looks for the event before it takes on_timeout, also where the event's own message is lost (JND-13)", async () => {
   const { world, tenant, active, person, track, stats, at } = await journeySetting(await fresh());
   const wait = { event_name: "paid", within: "1h", on_event: "yes", on_timeout: "no" };
   const id = await active(graphOf({ wait: { wait_for_event: wait }, yes: "exit", no: "exit" }));
@@ -156,7 +156,7 @@ it("JND-13 the timeout looks for the event before it takes on_timeout, also wher
   expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 2 });
 });
 
-it("F3 a crash after any write of a simulation that goes on in a worker: each page counts once", async () => {
+it("a crash after any write of a simulation that goes on in a worker: each page counts once (F3)", async () => {
   const worker = mortal("import-rows");
   const hooks = (name: string) => {
     const { after } = worker.hooks(name);

@@ -37,7 +37,7 @@ async function setting(options: Parameters<typeof fresh>[0] = {}) {
   return { ...rest, begin, get, simulate, fill };
 }
 
-it("F3 a journey that was live has the counts of its runs, by step, status and edge", async () => {
+it("a journey that was live has the counts of its runs, by step, status and edge (F3)", async () => {
   const { world, tenant, send, active, person, stats, simulate, inbox } = await setting();
   const steps = graphOf(
     {
@@ -109,7 +109,7 @@ it("F3 a journey that was live has the counts of its runs, by step, status and e
   expect(result.cost.dollars).toBeGreaterThan(0);
 });
 
-it("F3 says who could not be sent to, and which ways nobody took; a sample is a share; later versions do not count", async () => {
+it("says who could not be sent to, and which ways nobody took; a sample is a share; later versions do not count (F3)", async () => {
   const { world, call, send, create, active, person, track, simulate } = await setting();
   const frequency_caps = [{ category: "marketing", max: 1, per: "day" }];
   expect((await call("PATCH /api/v1/workspace", { frequency_caps })).status).toBe(200);
@@ -153,7 +153,7 @@ it("F3 says who could not be sent to, and which ways nobody took; a sample is a 
   ]);
 });
 
-it("F3 a simulation is a job with progress over many pages, and can be canceled; three are computed at once", async () => {
+it("a simulation is a job with progress over many pages, and can be canceled; three are computed at once (F3)", async () => {
   const { world, call, create, person, track, fill, begin, get } = await setting();
   const id = await create(graphOf({ end: "exit" }));
   await person("ada");
@@ -181,7 +181,7 @@ it("F3 a simulation is a job with progress over many pages, and can be canceled;
   expect((await begin(id)).body).toMatchObject({ code: "QUOTA_EXCEEDED" });
 });
 
-it("F3 a simulation that is canceled while it is computed stays canceled; a suspension or a deleted draft does not stop one", async () => {
+it("a simulation that is canceled while it is computed stays canceled; a suspension or a deleted draft does not stop one (F3)", async () => {
   let rival: (() => Promise<unknown>) | undefined;
   const { world, tenant, call, create, person, track, begin, get } = await setting({
     hooks: (name) => ({
@@ -223,7 +223,7 @@ it("F3 a simulation that is canceled while it is computed stays canceled; a susp
   expect(await deleted.read()).toMatchObject({ status: "completed", result: { entered: 1 } });
 });
 
-it("F3 members of a segment enter when they entered it; refuses other windows, versions and triggers", async () => {
+it("members of a segment enter when they entered it; refuses other windows, versions and triggers (F3)", async () => {
   const { world, call, create, person, simulate } = await setting();
   const made = await call("POST /api/v1/segments", { name: "Pro", rule: { attribute: { plan: { $eq: "pro" } } } });
   const trigger = { type: "segment_entered", segment_id: made.body.id };

@@ -30,7 +30,7 @@ async function threeJourneys() {
   return { ...all, ada, accept, results };
 }
 
-it("JND-9 JND-13 an event that is accepted before the run of the one before it has begun ends its wait, or the run", async () => {
+it("an event that is accepted before the run of the one before it has begun ends its wait, or the run (JND-9, JND-13)", async () => {
   const { world, accept, results, inbox, ada } = await threeJourneys();
   await accept({ event_name: "paid" });
   world.clock.jumpTo(START + 1 * SECOND);
@@ -48,7 +48,7 @@ it("JND-9 JND-13 an event that is accepted before the run of the one before it h
   expect([await inbox(ada), await late.inbox(late.ada)]).toEqual([["Hello"], ["Hello"]]);
 });
 
-it("JND-9 JND-13 events that a client sends later, in one request, count in the order in which they occurred", async () => {
+it("events that a client sends later, in one request, count in the order in which they occurred (JND-9, JND-13)", async () => {
   const { accept, results, at } = await threeJourneys();
   await accept(
     { event_name: "paid", occurred_at: at(-1 * SECOND) },
@@ -57,7 +57,7 @@ it("JND-9 JND-13 events that a client sends later, in one request, count in the 
   expect(await results()).toEqual([{ "wait:event": 1 }, { "wait:event": 1 }, 1]);
 });
 
-it("JND-13 a wait does not take what occurred after its window, which a send of a late run lengthens", async () => {
+it("a wait does not take what occurred after its window, which a send of a late run lengthens (JND-13)", async () => {
   const { accept, results, at } = await threeJourneys();
   await accept(
     { event_name: "signed_up", occurred_at: at(-2 * DAY) },

@@ -25,7 +25,7 @@ async function crowd(size: number) {
   return { ...setting, people, enter, sends };
 }
 
-it("JND-15 D-INTJOBS people who take a step together share a notification, and each gets it once", async () => {
+it("people who take a step together share a notification, and each gets it once (JND-15, D-INTJOBS)", async () => {
   const { world, tenant, people, enter, sends, inbox, send, stats, active } = await crowd(50);
   const pause = { delay: { duration: "1h", next: "bye" } };
   const id = await active(graphOf({ hello: send("Hello", "pause"), pause, bye: send("Bye") }));
@@ -44,7 +44,7 @@ it("JND-15 D-INTJOBS people who take a step together share a notification, and e
   expect(readCounts(await recountRuns(tenant.store, id))).toEqual(counted);
 });
 
-it("JND-15 F25 a pack that goes on beyond the quota fails as a whole, and its runs go on", async () => {
+it("a pack that goes on beyond the quota fails as a whole, and its runs go on (JND-15, F25)", async () => {
   const { world, tenant, people, enter, sends, inbox, send, stats, active } = await crowd(4);
   await operate(world, tenant, { monthly_send_cap: 3 });
   const pause = { delay: { duration: "1h", next: "end" } };
@@ -62,7 +62,7 @@ it("JND-15 F25 a pack that goes on beyond the quota fails as a whole, and its ru
   for (const subscriber of people) expect(await inbox(subscriber)).toEqual(["Again"]);
 });
 
-it("JND-12 a late move of a run does not move the one that replaced it", async () => {
+it("a late move of a run does not move the one that replaced it (JND-12)", async () => {
   const { world, tenant, people, enter, active, runs, call } = await crowd(1);
   const { store } = tenant;
   const id = await active(graphOf({ pause: { delay: { duration: "1h", next: "end" } }, end: "exit" }), {

@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("AMB-40 JST-1 the numbers of a journey are repaired in the night, with a line in the log", async () => {
+it("the numbers of a journey are repaired in the night, with a line in the log (AMB-40, JST-1)", async () => {
   const { world, tenant, active, person, track, stats, recounted } = await countedSetting(await fresh());
   const long = await active(delayed("40d"));
   const short = await active(delayed("1h"));

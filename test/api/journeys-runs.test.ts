@@ -10,7 +10,7 @@ const setting = async () => countedSetting(await fresh());
 const statuses = (runs: { status: string }[]) => runs.map(({ status }) => status);
 
 describe("a story of 30 days", () => {
-  it("JND-1 JND-3 JND-4 JND-5 JND-6 JND-7 JND-10 JND-13 JND-14 JND-15 JNY-6 JST-1 JST-2 JST-3 D-INTJOBS from an event to the exit", async () => {
+  it("from an event to the exit (JND-1, JND-3, JND-4, JND-5, JND-6, JND-7, JND-10, JND-13, JND-14, JND-15, JNY-6, JST-1, JST-2, JST-3, D-INTJOBS)", async () => {
     const { world, call, send, active, person, track, stats, runs, inbox, recounted } = await setting();
     const id = await active(
       graphOf({
@@ -77,7 +77,7 @@ describe("a story of 30 days", () => {
 });
 
 describe("entry", () => {
-  it("JND-10 JNY-2 entering and leaving a segment", async () => {
+  it("entering and leaving a segment (JND-10, JNY-2)", async () => {
     const { world, call, active, person, runs, tenant } = await setting();
     const rule = attribute("plan", "pro");
     const segment = (await call("POST /api/v1/segments", { name: "Paying", is_dynamic: true, rule })).body.id;
@@ -96,7 +96,7 @@ describe("entry", () => {
     expect(tenant.id).toBeTruthy();
   });
 
-  it("JND-11 JNY-3 eligibility is evaluated at entry only", async () => {
+  it("eligibility is evaluated at entry only (JND-11, JNY-3)", async () => {
     const { world, active, person, track, runs } = await setting();
     const id = await active(delayed("1h"), { entry_rules: { eligibility: attribute("plan", "pro") } });
     const ada = await person("ada", { plan: "pro" });
@@ -109,7 +109,7 @@ describe("entry", () => {
     expect(statuses(await runs(id))).toEqual(["completed"]);
   });
 
-  it("JND-11 eligibility may depend on the history of events", async () => {
+  it("eligibility may depend on the history of events (JND-11)", async () => {
     const { active, person, track, runs } = await setting();
     const bought = { event: { name: "bought", frequency: { min: 2 } } };
     const id = await active(delayed("1h"), { entry_rules: { eligibility: bought, allow_reentry: true } });
@@ -122,7 +122,7 @@ describe("entry", () => {
     expect(await runs(id)).toHaveLength(1);
   });
 
-  it("JND-12 D-JNY-RUN at most one run ever, or another once the last ended and the window is over", async () => {
+  it("at most one run ever, or another once the last ended and the window is over (D-JNY-RUN, JND-12)", async () => {
     const { world, active, person, track, runs } = await setting();
     const once = await active(delayed("1m"));
     const again = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
@@ -143,7 +143,7 @@ describe("entry", () => {
 });
 
 describe("exit conditions", () => {
-  it("JND-8 JND-9 AMB-10 an attribute, an event and a rule end a run, also while it waits", async () => {
+  it("an attribute, an event and a rule end a run, also while it waits (JND-8, JND-9, AMB-10)", async () => {
     const { world, active, person, track, runs, stats, recounted } = await setting();
     const steps = graphOf({ wait: { wait_for_event: { event_name: "never", on_event: "end" } }, end: "exit" });
     const exit_conditions = [
@@ -169,7 +169,7 @@ describe("exit conditions", () => {
     await recounted(id);
   });
 
-  it("JND-8 an event that occurred between the one that starts a run and the row of the run ends it", async () => {
+  it("an event that occurred between the one that starts a run and the row of the run ends it (JND-8)", async () => {
     const { world, tenant, active, person, runs } = await setting();
     const steps = graphOf({ wait: { wait_for_event: { event_name: "never", on_event: "end" } }, end: "exit" });
     const id = await active({ ...steps, exit_conditions: [{ event: { name: "left" } }] });
@@ -185,7 +185,7 @@ describe("exit conditions", () => {
     expect(statuses(await runs(id))).toEqual(["exited"]);
   });
 
-  it("AMB-75 a condition that is met at entry ends the run at once, with nothing sent", async () => {
+  it("a condition that is met at entry ends the run at once, with nothing sent (AMB-75)", async () => {
     const { active, person, track, runs, inbox, send } = await setting();
     const exit_conditions = [{ attribute: { plan: { $eq: "gone" } } }];
     const id = await active(graphOf({ a: send("Hello") }, exit_conditions));
@@ -196,7 +196,7 @@ describe("exit conditions", () => {
   });
 });
 
-it("RDA-13 runs are listed by the step they are on, and a journey is replaced only as its author saw it", async () => {
+it("runs are listed by the step they are on, and a journey is replaced only as its author saw it (RDA-13)", async () => {
   const { world, tenant, call, active, person, track, runs } = await setting();
   const steps = graphOf({
     pause: { delay: { duration: "3d", next: "rest" } },
@@ -226,7 +226,7 @@ it("RDA-13 runs are listed by the step they are on, and a journey is replaced on
   expect((await replace(String(version))).status).toBe(409);
 });
 
-it("JST-2 JNY-7 a step may have the name of a property that every object has", async () => {
+it("a step may have the name of a property that every object has (JST-2, JNY-7)", async () => {
   const { call, send, active, person, track, stats } = await setting();
   const id = await active(
     graphOf({ toString: send("Hi", "valueOf"), valueOf: { delay: { duration: "1d", next: "end" } }, end: "exit" }),

@@ -42,7 +42,7 @@ async function setting() {
 
 const signedUp = { event_name: "signed_up", occurred_at: at(HOUR), properties: { code: "A1" } };
 
-it("RDA-13 a sample waits for the event that its trigger names, with rendered texts and clauses", async () => {
+it("a sample waits for the event that its trigger names, with rendered texts and clauses (RDA-13)", async () => {
   const { world, simulate } = await setting();
   const before = await wholeTable(world);
   const sample = { attributes: { plan: "free", first_name: "Ada" } };
@@ -65,7 +65,7 @@ it("RDA-13 a sample waits for the event that its trigger names, with rendered te
   expect(await wholeTable(world)).toHaveLength(before.length);
 });
 
-it("RDA-13 times out, takes the other branch, meets an exit condition, or waits for what is not given", async () => {
+it("times out, takes the other branch, meets an exit condition, or waits for what is not given (RDA-13)", async () => {
   const { simulate } = await setting();
   const outcomes = async (plan: string, more: object[] = []) => {
     const { body } = await simulate({ sample: { attributes: { plan } }, events: [signedUp, ...more] });
@@ -81,7 +81,7 @@ it("RDA-13 times out, takes the other branch, meets an exit condition, or waits 
   expect(await outcomes("free", [left])).toEqual(["sent", "exited", at(DAY)]);
 });
 
-it("RDA-13 walks a subscriber as the journey then does", async () => {
+it("walks a subscriber as the journey then does (RDA-13)", async () => {
   const { world, id, simulate, activate, person, track, runs, inbox } = await setting();
   const ada = await person("ada", { plan: "pro", first_name: "Ada" });
   const { body } = await simulate({ subscriber_id: ada, events: [{ ...signedUp, occurred_at: at(0) }] });
@@ -94,7 +94,7 @@ it("RDA-13 walks a subscriber as the journey then does", async () => {
   expect(titles).toEqual(await inbox(ada));
 });
 
-it("RDA-13 GEN-8 refuses foreign journeys and subscribers, incomplete steps, and two subjects", async () => {
+it("refuses foreign journeys and subscribers, incomplete steps, and two subjects (RDA-13, GEN-8)", async () => {
   const { world, id, simulate, create, call, person } = await setting();
   const ada = await person("ada");
   const other = await (await world.tenant()).dashboard();
@@ -109,7 +109,7 @@ it("RDA-13 GEN-8 refuses foreign journeys and subscribers, incomplete steps, and
   expect((await call(`POST /api/v1/journeys/${draft}/simulate`, { sample: {} })).status).toBe(422);
 });
 
-it("RDA-13 judges the walk as the journey does: who is not eligible, has no address, opted out, left the topic or is capped", async () => {
+it("judges the walk as the journey does: who is not eligible, has no address, opted out, left the topic or is capped (RDA-13)", async () => {
   const { world, tenant, call, create, activate, runs, track, send } = await journeySetting(await fresh());
   const { email } = await openChannels(world, tenant, "email");
   await call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });
@@ -167,7 +167,7 @@ it("RDA-13 judges the walk as the journey does: who is not eligible, has no addr
   expect(again.body.ended).toMatchObject({ status: "refused", reason: "reentry_window" });
 });
 
-it("RDA-13 F3 the walks of random people through random journeys are their replay, and what the journeys then do", async () => {
+it("the walks of random people through random journeys are their replay, and what the journeys then do (RDA-13, F3)", async () => {
   const { world, tenant, call, channel, create, activate, runs } = await journeySetting(await fresh());
   const { email, ios } = await openChannels(world, tenant, "email", "ios-push");
   await call("POST /api/v1/topics", { key: "news", name: "News", default: "in" });

@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("D-LIQUID event.x is of the event that started the run, and after a wait of the event that ended it", async () => {
+it("event.x is of the event that started the run, and after a wait of the event that ended it (D-LIQUID)", async () => {
   const { world, send, active, person, track, inbox } = await journeySetting(await fresh());
   await active(
     graphOf({
@@ -29,7 +29,7 @@ it("D-LIQUID event.x is of the event that started the run, and after a wait of t
   expect(await inbox(ada)).toEqual(["Your gold trial, Ada", "a lamp for 9", "How is a lamp?"]);
 });
 
-it("D-LIQUID event.x lasts through delays, and in a push and in a journey of a segment it is as it is", async () => {
+it("event.x lasts through delays, and in a push and in a journey of a segment it is as it is (D-LIQUID)", async () => {
   const { world, tenant, send, active, person, track, inbox, call } = await journeySetting(await fresh());
   const { ios } = await openChannels(world, tenant, "ios-push");
   const push = { send: { channel_ids: [ios], content: { title: "{{ event.plan | default: 'no plan' }}", body: "b" } } };
@@ -57,7 +57,7 @@ it("D-LIQUID event.x lasts through delays, and in a push and in a journey of a s
   expect(await inbox(ada)).toEqual(["Hi you"]);
 });
 
-it("JND-3 D-JNY-RUN a transactional step ignores quiet hours and opt-outs; the default is marketing", async () => {
+it("a transactional step ignores quiet hours and opt-outs; the default is marketing (D-JNY-RUN, JND-3)", async () => {
   const { world, tenant, active, create, person, track, call } = await journeySetting(await fresh());
   const { ios } = await openChannels(world, tenant, "ios-push");
   await call("PATCH /api/v1/workspace", {

@@ -41,7 +41,7 @@ async function twoVersions() {
   return { ...all, id, first, second };
 }
 
-it("F20 RDA-13 statistics of each version, its steps alone; versions are listed and compared, and are entity tags", async () => {
+it("statistics of each version, its steps alone; versions are listed and compared, and are entity tags (F20, RDA-13)", async () => {
   const { world, call, id, stats } = await twoVersions();
   await world.advance(3 * DAY + MINUTE);
   const of = async (version: number) => (await call(`GET /api/v1/journeys/${id}/stats?version=${version}`)).body;
@@ -93,7 +93,7 @@ const migrationOf = (all: Awaited<ReturnType<typeof twoVersions>>) => ({
   read: async (migration: string) => (await all.call(`GET /api/v1/journeys/${all.id}/migrations/${migration}`)).body,
 });
 
-it("F20 waiting runs move to the new version with their timers, and their numbers with them", async () => {
+it("waiting runs move to the new version with their timers, and their numbers with them (F20)", async () => {
   const all = await twoVersions();
   const { world, id, runs, inbox, person, recounted } = all;
   const { migrate, read } = migrationOf(all);
@@ -118,7 +118,7 @@ it("F20 waiting runs move to the new version with their timers, and their number
   expect(await read(again.id)).toMatchObject({ status: "completed", moved: 0 });
 });
 
-it("F20 a run on a step without a counterpart stays; one that the new version ends is ended at once", async () => {
+it("a run on a step without a counterpart stays; one that the new version ends is ended at once (F20)", async () => {
   const all = await twoVersions();
   const { world, id, call, runs, track } = all;
   const { migrate, read } = migrationOf(all);
@@ -146,7 +146,7 @@ it("F20 a run on a step without a counterpart stays; one that the new version en
   expect((await migrate()).status).toBe(409);
 });
 
-it("F20 a migration during ticks: every run ends once, on one of the versions, and is counted once", async () => {
+it("a migration during ticks: every run ends once, on one of the versions, and is counted once (F20)", async () => {
   const all = await twoVersions();
   const { world, id, person, inbox, track, runs, recounted } = all;
   const { migrate, read } = migrationOf(all);

@@ -21,7 +21,7 @@ describe("waits and branches", () => {
       no: "exit",
     });
 
-  it("JND-13 an event counts up to the end of the window, and not after it", async () => {
+  it("an event counts up to the end of the window, and not after it (JND-13)", async () => {
     const { world, active, person, track, stats, at } = await setting();
     const id = await active(waiting());
     for (const who of ["ada", "bob"]) {
@@ -35,7 +35,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 1 });
   });
 
-  it("AMB-75 the event that started the run does not end its wait", async () => {
+  it("the event that started the run does not end its wait (AMB-75)", async () => {
     const { active, person, track, stats, onEvent } = await setting();
     const id = await active(waiting(), { trigger: onEvent("paid"), entry_rules: { allow_reentry: true } });
     await person("ada");
@@ -45,7 +45,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
   });
 
-  it("JND-13 one event ends one wait, also where the next one waits for the same", async () => {
+  it("one event ends one wait, also where the next one waits for the same (JND-13)", async () => {
     const { world, active, person, track, stats } = await setting();
     const wait = (on_event: string) => ({ wait_for_event: { event_name: "paid", on_event } });
     const id = await active(graphOf({ one: wait("two"), two: wait("end"), end: "exit" }));
@@ -58,7 +58,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).runs.completed).toBe(1);
   });
 
-  it("D-JNY-RUN where may refer to the trigger: keyed waits", async () => {
+  it("where may refer to the trigger: keyed waits (D-JNY-RUN)", async () => {
     const { active, person, track, stats } = await setting();
     const id = await active(waiting({ where: { cart: { $eq: "{{trigger.cart}}" }, n: { $gte: "{{ trigger.n }}" } } }));
     await person("ada");
@@ -70,7 +70,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
   });
 
-  it("AMB-11 without else, on_timeout or within: completed, completed, waiting on", async () => {
+  it("without else, on_timeout or within: completed, completed, waiting on (AMB-11)", async () => {
     const { world, active, person, track, runs } = await setting();
     const wait = { event_name: "paid", on_event: "end" };
     const branching = await active(graphOf({ a: branch(attribute("x", 1), "end"), end: "exit" }));
@@ -84,7 +84,7 @@ describe("waits and branches", () => {
     expect(statuses(await runs(waiting))).toEqual(["active"]);
   });
 
-  it("JND-6 the anonymous side of a subscriber counts", async () => {
+  it("the anonymous side of a subscriber counts (JND-6)", async () => {
     const { world, tenant, active, person, stats, track } = await setting();
     const id = await active(waiting());
     const ada = await person("ada");
@@ -99,7 +99,7 @@ describe("waits and branches", () => {
 });
 
 describe("pause, versions, ends", () => {
-  it("JNY-17 JNY-18 AMB-73 runs do not move while paused; activation takes what happened, and what was left goes on", async () => {
+  it("runs do not move while paused; activation takes what happened, and what was left goes on (JNY-17, JNY-18, AMB-73)", async () => {
     const { world, call, active, activate, person, track, runs, stats } = await setting();
     const id = await active(
       graphOf({
@@ -141,7 +141,7 @@ describe("pause, versions, ends", () => {
       ),
     );
 
-  it("JNY-18 AMB-112 a suspension that meets the activation holds what became due in the pause, and reactivation sends it", async () => {
+  it("a suspension that meets the activation holds what became due in the pause, and reactivation sends it (JNY-18, AMB-112)", async () => {
     const { world, tenant, call, active, activate, person, track, send, inbox, runs, stats } = await setting();
     const id = await active(graphOf({ pause: { delay: { duration: "1h", next: "hello" } }, hello: send("Hello") }));
     const [ada, bob] = [await person("ada"), await person("bob")];
@@ -160,7 +160,7 @@ describe("pause, versions, ends", () => {
     expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 2 });
   });
 
-  it("AMB-12 D-JNY-RUN runs stay on the version they entered, and still react to what it names", async () => {
+  it("runs stay on the version they entered, and still react to what it names (D-JNY-RUN, AMB-12)", async () => {
     const { call, active, activate, definition, person, track, runs, stats } = await setting();
     const waitFor = (event_name: string, end: string) =>
       graphOf({ wait: { wait_for_event: { event_name, on_event: end } }, [end]: "exit" });
@@ -181,7 +181,7 @@ describe("pause, versions, ends", () => {
     expect((await stats(id)).steps).toMatchObject({ a: { outcomes: { exit: 1 } }, b: { outcomes: { exit: 1 } } });
   });
 
-  it("JNY-19 AMB-10 D-JNY-ARCHIVE archiving cancels active runs; deletion removes all runs, with every trace", async () => {
+  it("archiving cancels active runs; deletion removes all runs, with every trace (D-JNY-ARCHIVE, JNY-19, AMB-10)", async () => {
     const { world, call, active, person, track, runs, recounted, tenant } = await setting();
     const id = await active(delayed("1h"));
     const ada = await person("ada");
@@ -198,7 +198,7 @@ describe("pause, versions, ends", () => {
     expect((await countsOf(tenant.store, [id]))[0]!.runs).toMatchObject({ canceled: 0 });
   });
 
-  it("AMB-74 a run is canceled by a user, once", async () => {
+  it("a run is canceled by a user, once (AMB-74)", async () => {
     const { call, world, active, person, track, runs, stats } = await setting();
     const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
     await person("ada");
@@ -214,7 +214,7 @@ describe("pause, versions, ends", () => {
     expect((await call(`POST /api/v1/journeys/${id}/runs/${newest.id}/cancel`)).status).toBe(409);
   });
 
-  it("AMB-10 SUB-9 erasure cancels runs and leaves the numbers", async () => {
+  it("erasure cancels runs and leaves the numbers (AMB-10, SUB-9)", async () => {
     const { call, world, active, person, track, runs, recounted } = await setting();
     const id = await active(
       graphOf({ a: branch(attribute("x", 1), "b", "b"), b: { delay: { duration: "1h", next: "c" } }, c: "exit" }),
@@ -228,7 +228,7 @@ describe("pause, versions, ends", () => {
     expect([numbers.canceled, numbers.active, steps.a!.outcomes]).toEqual([1, 0, { "branch:else": 1 }]);
   });
 
-  it("D-JNY-RUN runs are listed newest first, 100 a page, by status and subscriber", async () => {
+  it("runs are listed newest first, 100 a page, by status and subscriber (D-JNY-RUN)", async () => {
     const { world, call, tenant, active, person } = await setting();
     const id = await active(delayed("1h"));
     const events = [];
@@ -250,7 +250,7 @@ describe("pause, versions, ends", () => {
 });
 
 describe("sends", () => {
-  it("D-JNY-RUN the outcome names why a subscriber got nothing; a deleted template fails the step and the run continues", async () => {
+  it("the outcome names why a subscriber got nothing; a deleted template fails the step and the run continues (D-JNY-RUN)", async () => {
     const { call, channel, active, person, track, stats, tenant, world } = await setting();
     const template = (await call("POST /api/v1/templates", { name: "t", content: { title: "t", body: "b" } })).body.id;
     const email = await call("POST /api/v1/channels", { name: "mail", type: "email" });

@@ -33,7 +33,7 @@ const sorted = (counts: Outcomes): string[] =>
     .sort();
 
 it(
-  "AMB-147 AMB-136 what a walk says, what a replay counts and what the journey did are the same",
+  "what a walk says, what a replay counts and what the journey did are the same (AMB-147, AMB-136)",
   async () => {
     const world = await fresh();
     const { tenant, call, channel, create, activate, track } = await journeySetting(world);

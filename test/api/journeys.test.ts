@@ -10,7 +10,7 @@ const setting = async () => journeySetting(await fresh());
 const whole = graphOf({ pause: { delay: { duration: "3d", next: "end" } }, end: "exit" });
 
 describe("create", () => {
-  it("JNY-1 JNY-4 JNY-5 JNY-6 JNY-8 JNY-11 GEN-15 a draft of version 1, as it was authored", async () => {
+  it("a draft of version 1, as it was authored (JNY-1, JNY-4, JNY-5, JNY-6, JNY-8, JNY-11, GEN-15)", async () => {
     const { call } = await setting();
     const entry_rules = {
       eligibility: { attribute: { plan: { $eq: "pro" } } },
@@ -36,7 +36,7 @@ describe("create", () => {
     ).toBeNull();
   });
 
-  it("JNY-10 AMB-61 tolerates what is missing, dangling or an invalid duration", async () => {
+  it("tolerates what is missing, dangling or an invalid duration (JNY-10, AMB-61)", async () => {
     const { create } = await setting();
     await create({});
     await create(graphOf({ a: { delay: { duration: "1.5h", next: "nowhere" } } }));
@@ -44,7 +44,7 @@ describe("create", () => {
     await create(whole, { trigger: { type: "segment_entered" } });
   });
 
-  it("JNY-2 JNY-3 JNY-9 JND-2 JND-8 AMB-61 refuses what is malformed, naming the field", async () => {
+  it("refuses what is malformed, naming the field (JNY-2, JNY-3, JNY-9, JND-2, JND-8, AMB-61)", async () => {
     const { call, definition } = await setting();
     const refusals: [object, string][] = [
       [{ name: " " }, "name"],
@@ -81,7 +81,7 @@ describe("create", () => {
 });
 
 describe("list and counts", () => {
-  it("JNY-7 LIM-8 100 a page, newest first, an empty cursor at the end", async () => {
+  it("100 a page, newest first, an empty cursor at the end (JNY-7, LIM-8)", async () => {
     const { call, create } = await setting();
     const ids: string[] = [];
     for (let n = 0; n < 101; n++) ids.unshift(await create({}));
@@ -93,7 +93,7 @@ describe("list and counts", () => {
     expect((await call("GET /api/v1/journeys?cursor=abc")).status).toBe(422);
   });
 
-  it("JNY-21 AMB-74 counts active ones and all that are not archived", async () => {
+  it("counts active ones and all that are not archived (JNY-21, AMB-74)", async () => {
     const { call, create, active } = await setting();
     await create({});
     await active(whole);
@@ -103,7 +103,7 @@ describe("list and counts", () => {
 });
 
 describe("PUT", () => {
-  it("JNY-12 JNY-13 keeps the status and counts the version up, on a draft and while paused", async () => {
+  it("keeps the status and counts the version up, on a draft and while paused (JNY-12, JNY-13)", async () => {
     const { call, create, activate, definition } = await setting();
     const id = await create({});
     const put = (more: object = {}) => call(`PUT /api/v1/journeys/${id}`, definition(whole, more));
@@ -116,7 +116,7 @@ describe("PUT", () => {
     expect((await call(`PUT /api/v1/journeys/${UNKNOWN}`, definition(whole))).status).toBe(404);
   });
 
-  it("AMB-8 refuses what is wrong; what is missing only while paused", async () => {
+  it("refuses what is wrong; what is missing only while paused (AMB-8)", async () => {
     const { call, create, activate, definition } = await setting();
     const id = await create({});
     const put = async (steps: object, more: object = {}) =>
@@ -134,7 +134,7 @@ describe("PUT", () => {
 });
 
 describe("activate, pause, archive", () => {
-  it("JNY-14 JNY-15 JND-16 AMB-62 activation requires a complete definition", async () => {
+  it("activation requires a complete definition (JNY-14, JNY-15, JND-16, AMB-62)", async () => {
     const { call, create, send } = await setting();
     const status = async (steps: object, more: object = {}) =>
       (await call(`POST /api/v1/journeys/${await create(steps, more)}/activate`)).status;
@@ -175,7 +175,7 @@ describe("activate, pause, archive", () => {
       expect(await status(steps)).toBe(200);
   });
 
-  it("AMB-89 an unknown template is 422 TEMPLATE_NOT_FOUND", async () => {
+  it("an unknown template is 422 TEMPLATE_NOT_FOUND (AMB-89)", async () => {
     const { call, create, channel } = await setting();
     const id = await create(graphOf({ a: { send: { channel_ids: [channel], template_id: UNKNOWN } } }));
     const answer = await call(`POST /api/v1/journeys/${id}/activate`);
@@ -183,7 +183,7 @@ describe("activate, pause, archive", () => {
     expect(Object.keys(answer.body.fields)).toEqual(["steps.steps.a.send.template_id"]);
   });
 
-  it("JNY-14 JNY-16 JNY-17 AMB-9 D-JNY-ARCHIVE every action from every state", async () => {
+  it("every action from every state (D-JNY-ARCHIVE, JNY-14, JNY-16, JNY-17, AMB-9)", async () => {
     const { call, create, definition } = await setting();
     const to: Record<string, string[]> = {
       draft: [],
@@ -211,7 +211,7 @@ describe("activate, pause, archive", () => {
       expect((await call(`POST /api/v1/journeys/${UNKNOWN}/${action}`)).status).toBe(404);
   });
 
-  it("AMB-74 D-JNY-ARCHIVE a copy is a new draft with the same definition", async () => {
+  it("a copy is a new draft with the same definition (D-JNY-ARCHIVE, AMB-74)", async () => {
     const { call, active } = await setting();
     const id = await active(whole);
     const copy = await call(`POST /api/v1/journeys/${id}/duplicate`);
@@ -219,7 +219,7 @@ describe("activate, pause, archive", () => {
     expect(copy.body).toMatchObject({ name: "Copy of Welcome", status: "draft", version: 1, steps: whole });
   });
 
-  it("D-ANNAUTO activation and pause are annotated", async () => {
+  it("activation and pause are annotated (D-ANNAUTO)", async () => {
     const { call, active, tenant } = await setting();
     const id = await active(whole);
     await call(`POST /api/v1/journeys/${id}/pause`);
@@ -230,7 +230,7 @@ describe("activate, pause, archive", () => {
     ]);
   });
 
-  it("JNY-19 a deleted journey is gone", async () => {
+  it("a deleted journey is gone (JNY-19)", async () => {
     const { call, create } = await setting();
     const id = await create(whole);
     expect((await call(`DELETE /api/v1/journeys/${id}`)).status).toBe(204);
@@ -239,7 +239,7 @@ describe("activate, pause, archive", () => {
     expect((await call("GET /api/v1/journeys/counts")).body).toEqual({ active: 0, total: 0 });
   });
 
-  it("JNY-20 JST-1 JST-2 stats of a journey without runs name its steps", async () => {
+  it("stats of a journey without runs name its steps (JNY-20, JST-1, JST-2)", async () => {
     const { call, create } = await setting();
     expect((await call(`GET /api/v1/journeys/${await create(whole)}/stats`)).body).toEqual({
       refused: {},

@@ -6,7 +6,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 test.each(["Hello", "Hello {{ subscriber.id }}"])(
-  "SUB-9 erased between the plan and a late delivery of %s",
+  "erased between the plan and a late delivery of %s (SUB-9)",
   async (title) => {
     let broken = true;
     const { world, tenant } = await withTenant({

@@ -13,7 +13,7 @@ const PEOPLE = 21;
 const PATIENCE_MS = 240_000;
 
 it(
-  "F1 T1 a crash at any step causes no double send, and leaves at most one group unconfirmed",
+  "a crash at any step causes no double send, and leaves at most one group unconfirmed (F1, T1)",
   async () => {
     const worker = mortal("deliver");
     const { world, tenant } = await withTenant({ hooks: worker.hooks });

@@ -28,7 +28,7 @@ const tracesOf = async (world: TestWorld, id: string): Promise<string[]> =>
 const rowsOf = async (tenant: Tenant, pk: string, prefix: string) =>
   (await tenant.rows.query({ pk: `T#${tenant.id}#${pk}`, prefix })).items;
 
-it("ARC-12 SUB-10 T11 what was sent is kept without the subscriber: chunks, touches, inbox, control group, failures", async () => {
+it("what was sent is kept without the subscriber: chunks, touches, inbox, control group, failures (ARC-12, SUB-10, T11)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -67,7 +67,7 @@ it("ARC-12 SUB-10 T11 what was sent is kept without the subscriber: chunks, touc
   }
 });
 
-it("SUB-10 a worker that read a chunk before an erasure writes under the pseudonym that the chunk holds since", async () => {
+it("a worker that read a chunk before an erasure writes under the pseudonym that the chunk holds since (SUB-10)", async () => {
   const { world, tenant } = await withTenant();
   const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
   const { job } = await send(world, tenant, { subscriberIds: [ada, bob] });
@@ -82,7 +82,7 @@ it("SUB-10 a worker that read a chunk before an erasure writes under the pseudon
   expect(Object.fromEntries(names)).toEqual({ [ada]: held, [bob]: bob });
 });
 
-it("SUB-10 a subscriber erased between the plan and a late delivery is in no chunk either", async () => {
+it("a subscriber erased between the plan and a late delivery is in no chunk either (SUB-10)", async () => {
   let isBroken = true;
   const { world, tenant } = await withTenant({
     hooks: (name) => ({
@@ -108,7 +108,7 @@ it("SUB-10 a subscriber erased between the plan and a late delivery is in no chu
   expect(await tracesOf(world, ada)).toEqual([]);
 });
 
-it("SUB-10 AMB-95 an inbox send counts erased subscribers as erased if it did not reach them, and as delivered if it did", async () => {
+it("an inbox send counts erased subscribers as erased if it did not reach them, and as delivered if it did (SUB-10, AMB-95)", async () => {
   const broken = { deliver: "UpdateItem", erase: "" };
   const { world, tenant } = await withTenant({
     hooks: (name) => ({

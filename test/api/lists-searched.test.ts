@@ -14,7 +14,7 @@ const namesOf = async (world: TestWorld, tenant: Tenant, route: string) =>
     ({ name }: { name: string }) => name,
   );
 
-it("RDA-17 sends are found by a part of the name or the title, also of long ones, and by time", async () => {
+it("sends are found by a part of the name or the title, also of long ones, and by time (RDA-17)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const to = { subscriberIds: [ada] };
@@ -50,7 +50,7 @@ async function campaigns(): Promise<Setting> {
   return { world, tenant, call, create };
 }
 
-it("RDA-12 campaigns are found by a part of their present name and by time", async () => {
+it("campaigns are found by a part of their present name and by time (RDA-12)", async () => {
   const { world, tenant, call, create } = await campaigns();
   const first = await create("Spring sale");
   await world.advance(DAY);
@@ -65,7 +65,7 @@ it("RDA-12 campaigns are found by a part of their present name and by time", asy
   expect([await found("q=spring"), await found("q=summer")]).toEqual([[], ["Summer"]]);
 });
 
-it("RDA-12 a copy is a draft of its own, without times that have passed", async () => {
+it("a copy is a draft of its own, without times that have passed (RDA-12)", async () => {
   const { world, call, create } = await campaigns();
   const later = timestamp(world.clock.now() + HOUR);
   const id = await create("Sale", { scheduled_at: later, holdout_percentage: 5 });
@@ -87,7 +87,7 @@ it("RDA-12 a copy is a draft of its own, without times that have passed", async 
   expect((await call(`POST /api/v1/campaigns/${second.id}/release`)).status).toBe(200);
 });
 
-it("RDA-12 drafts and archived campaigns are deleted, and what those held back is never sent", async () => {
+it("drafts and archived campaigns are deleted, and what those held back is never sent (RDA-12)", async () => {
   const { world, tenant, call, create } = await campaigns();
   const people = await addPeople(world, tenant, 3);
   const scheduled_at = timestamp(world.clock.now() + HOUR);
@@ -109,7 +109,7 @@ it("RDA-12 drafts and archived campaigns are deleted, and what those held back i
   expect((await call(`DELETE /api/v1/campaigns/${await create("Draft")}`)).status).toBe(204);
 });
 
-it("RDA-12 GEN-8 another workspace's campaign is neither copied nor deleted", async () => {
+it("another workspace's campaign is neither copied nor deleted (RDA-12, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const { ios } = await openChannels(world, other, "ios-push");
@@ -121,7 +121,7 @@ it("RDA-12 GEN-8 another workspace's campaign is neither copied nor deleted", as
   expect(await other.store.get(CampaignItem, { id })).toBeDefined();
 });
 
-it("RDA-12 the report says why recipients were skipped, as the send does", async () => {
+it("the report says why recipients were skipped, as the send does (RDA-12)", async () => {
   const { world, tenant, call, create } = await campaigns();
   await addPeople(world, tenant, 3);
   const id = await create("Sale");

@@ -18,7 +18,7 @@ const keysOfTable = async (world: TestWorld) =>
   (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
 
 describe("deletion", () => {
-  it("D-LIST a deleted list is 404 at once and its memberships are removed, also those added at the last moment", async () => {
+  it("a deleted list is 404 at once and its memberships are removed, also those added at the last moment (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 30);
     const id = await named(world, tenant, "Readers");
@@ -42,7 +42,7 @@ describe("deletion", () => {
     expect(await traces()).toEqual([]);
   });
 
-  it("D-LIST a list cannot be deleted while a scheduled notification names it, and can be once that is canceled or sent", async () => {
+  it("a list cannot be deleted while a scheduled notification names it, and can be once that is canceled or sent (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 1);
     const id = await named(world, tenant, "Readers");
@@ -71,7 +71,7 @@ describe("deletion", () => {
 describe("sends", () => {
   const target = (list_id: string) => ({ target: { type: "list", list_id } });
 
-  it("NTF-5 AMB-38 a send to a list reaches its members that pass the filters, and `sent` is their number", async () => {
+  it("a send to a list reaches its members that pass the filters, and `sent` is their number (NTF-5, AMB-38)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 6, (n) => ({ attributes: { n } }));
     const id = await named(world, tenant, "Readers");
@@ -96,7 +96,7 @@ describe("sends", () => {
     ]);
   });
 
-  it("AMB-93 an unknown or foreign list is 422 naming it", async () => {
+  it("an unknown or foreign list is 422 naming it (AMB-93)", async () => {
     const { world, tenant } = await withTenant();
     const other = await world.tenant();
     const foreign = await named(world, other, "Theirs");
@@ -113,7 +113,7 @@ describe("sends", () => {
     }
   });
 
-  it("D-LIST a scheduled send whose list was deleted fails and names the reason", async () => {
+  it("a scheduled send whose list was deleted fails and names the reason (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");
     const { body } = await ask(world, tenant, "POST /api/v1/notifications", {
@@ -129,7 +129,7 @@ describe("sends", () => {
     expect([job.status, job.error]).toEqual(["failed", "the list no longer exists"]);
   });
 
-  it("GEN-8 another workspace's list is not found", async () => {
+  it("another workspace's list is not found (GEN-8)", async () => {
     const world = await fresh();
     const [mine, theirs] = [await world.tenant(), await world.tenant()];
     const id = await named(world, theirs, "Theirs");

@@ -29,7 +29,7 @@ async function allMembers(world: TestWorld, tenant: Tenant, id: string) {
 }
 
 describe("records", () => {
-  it("D-LIST a new list has exactly its fields, and GET answers the same", async () => {
+  it("a new list has exactly its fields, and GET answers the same (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const made = await create(world, tenant, { name: " Readers ", description: "of the newsletter" });
     const at = new Date(START).toISOString();
@@ -48,7 +48,7 @@ describe("records", () => {
     expect((await create(world, tenant, { name: "Plain" })).body.description).toBeNull();
   });
 
-  it("AMB-81 a name that is taken is 409, in a race too, and free again after a deletion or in another workspace", async () => {
+  it("a name that is taken is 409, in a race too, and free again after a deletion or in another workspace (AMB-81)", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");
     const again = await create(world, tenant, { name: "Readers" });
@@ -67,13 +67,13 @@ describe("records", () => {
     ["name", { name: "x".repeat(129) }],
     ["description", { name: "a", description: 7 }],
     ["surprise", { name: "a", surprise: 1 }],
-  ])("D-LIST answers 422 naming %s", async (field, body) => {
+  ])("answers 422 naming %s (D-LIST)", async (field, body) => {
     const { world, tenant } = await withTenant();
     const { status, body: answer } = await create(world, tenant, body);
     expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("D-LIST PATCH overwrites what is supplied; a taken name is 409, an empty change 422", async () => {
+  it("PATCH overwrites what is supplied; a taken name is 409, an empty change 422 (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const id = (await create(world, tenant, { name: "A", description: "first" })).body.id;
     await named(world, tenant, "B");
@@ -87,7 +87,7 @@ describe("records", () => {
     expect((await ask(world, tenant, `PATCH /api/v1/lists/${UNKNOWN}`, { name: "Z" })).status).toBe(404);
   });
 
-  it("D-LIST pages newest first, filters by name and counts members on every page", async () => {
+  it("pages newest first, filters by name and counts members on every page (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 3);
     for (const [i, name] of ["Alpha", "Beta", "Alphabet"].entries()) {
@@ -121,7 +121,7 @@ describe("records", () => {
     expect((await list("?page_size=500")).page_size).toBe(100);
   });
 
-  it("AMB-81 the list after the 10,000th is refused", async () => {
+  it("the list after the 10,000th is refused (AMB-81)", async () => {
     const { world, tenant } = await withTenant();
     const names = Array.from({ length: MAX_ENTITIES }, (_, n) =>
       putItem(Name, { kind: "list", name: `l${n}` }, { id: world.ids.uuidAt(START - n) }),
@@ -131,7 +131,7 @@ describe("records", () => {
     expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
   });
 
-  it("D-TEAM an analyst may read lists and change nothing; a developer may add members", async () => {
+  it("an analyst may read lists and change nothing; a developer may add members (D-TEAM)", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");
     const [person] = await addPeople(world, tenant, 1);
@@ -146,7 +146,7 @@ describe("records", () => {
 });
 
 describe("members", () => {
-  it("D-LIST AMB-81 adding reports new, existing and unknown subscribers; a repeat changes nothing", async () => {
+  it("adding reports new, existing and unknown subscribers; a repeat changes nothing (D-LIST, AMB-81)", async () => {
     const { world, tenant } = await withTenant();
     const other = await world.tenant();
     const [foreign] = (await addPeople(world, other, 1)) as [string];
@@ -165,7 +165,7 @@ describe("members", () => {
     });
   });
 
-  it("D-LIST removing reports how many were members, and names the ids that were not", async () => {
+  it("removing reports how many were members, and names the ids that were not (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 3);
     const id = await named(world, tenant, "Readers");
@@ -176,7 +176,7 @@ describe("members", () => {
     expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
   });
 
-  it("LIM-8 members are listed in pages of 100, each once, and the cursor is valid for this list only", async () => {
+  it("members are listed in pages of 100, each once, and the cursor is valid for this list only (LIM-8)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 230);
     const id = await named(world, tenant, "Readers");
@@ -197,7 +197,7 @@ describe("members", () => {
     ["subscriber_ids", { subscriber_ids: [] }],
     ["subscriber_ids", { subscriber_ids: Array.from({ length: 1_001 }, () => UNKNOWN) }],
     ["subscriber_ids[0]", { subscriber_ids: ["x"] }],
-  ])("D-LIST between 1 and 1,000 ids: 422 naming %s", async (field, body) => {
+  ])("between 1 and 1,000 ids: 422 naming %s (D-LIST)", async (field, body) => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Readers");
     for (const way of ["", "/remove"]) {
@@ -206,7 +206,7 @@ describe("members", () => {
     }
   });
 
-  it("D-LIST concurrent additions and removals: the count is that of the rows", async () => {
+  it("concurrent additions and removals: the count is that of the rows (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 60);
     const id = await named(world, tenant, "Readers");
@@ -218,7 +218,7 @@ describe("members", () => {
     expect(await countMembers(tenant.store, group)).toBe(await recountMembers(tenant.store, group));
   });
 
-  it("D-LIST an import may add any number of ids", async () => {
+  it("an import may add any number of ids (D-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 1_100);
     const id = await named(world, tenant, "Readers");
@@ -231,7 +231,7 @@ describe("members", () => {
     expect(await recountMembers(store, { kind: "list", id })).toBe(1_100);
   });
 
-  it("SUB-9 an erased subscriber leaves its lists at both ends, counts included", async () => {
+  it("an erased subscriber leaves its lists at both ends, counts included (SUB-9)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 2);
     const ids = [await named(world, tenant, "A"), await named(world, tenant, "B")];

@@ -14,7 +14,7 @@ describe("events of SES", () => {
   it.each([
     ["bounce", "bounced", "bounce"],
     ["complaint", "sent", "complaint"],
-  ])("D-EMAIL a %s suppresses the address, and its row says %s", async (fate, state, source) => {
+  ])("a %s suppresses the address, and its row says %s (D-EMAIL)", async (fate, state, source) => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant, `${fate}@simulator.amazonses.com`);
     const { job } = await mail();
@@ -31,7 +31,7 @@ describe("events of SES", () => {
     expect([explained.state, explained.reason]).toEqual(expected);
   });
 
-  it("D-EMAIL a repeated bounce, or one of an address that was changed since, changes nothing", async () => {
+  it("a repeated bounce, or one of an address that was changed since, changes nothing (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();
@@ -67,7 +67,7 @@ describe("events of SES", () => {
       { state: "bounced", reason: "Permanent: General" },
     ],
   ])(
-    "D-EMAIL AMB-95 a mail without an answer is resolved by a late %s, and filters find it",
+    "a mail without an answer is resolved by a late %s, and filters find it (D-EMAIL, AMB-95)",
     async (_, event, state, listed) => {
       const { world, tenant } = await withTenant();
       const { ada, mail } = await mailing(world, tenant);
@@ -90,7 +90,7 @@ describe("events of SES", () => {
     },
   );
 
-  it("SUB-9 D-EMAIL an event of an erased subscriber writes nothing", async () => {
+  it("an event of an erased subscriber writes nothing (SUB-9, D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job } = await mail();
@@ -109,7 +109,7 @@ describe("events of SES", () => {
   it.each([
     ["before its row", false],
     ["at the moment at which its row is written", true],
-  ])("D-EMAIL an event that comes %s is recorded in it", async (_, isWrittenMeanwhile) => {
+  ])("an event that comes %s is recorded in it (D-EMAIL)", async (_, isWrittenMeanwhile) => {
     let afterRefusal: (() => Promise<void>) | undefined;
     let isRefused = false;
     const before = async (_service: string, operation: string) => {
@@ -146,7 +146,7 @@ describe("events of SES", () => {
 const bounceless = { eventType: "Bounce", mail: {} };
 
 describe("a newsletter", () => {
-  it("D-EMAIL F19 sent, opened, clicked, unsubscribed with one click; the next one skips with no_consent", async () => {
+  it("sent, opened, clicked, unsubscribed with one click; the next one skips with no_consent (D-EMAIL, F19)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel, mail } = await mailing(world, tenant);
     const body = '<p>Hi {{ subscriber.first_name }}, <a href="https://shop.example.com/sale">see the sale</a></p>';

@@ -17,7 +17,7 @@ const BODY =
   `<a href="mailto:a@b.example">Write</a><a href="javascript:alert(1)">Run</a><img src="${SHOP}/x.png">`;
 
 describe("links", () => {
-  it("D-EMAIL the links of the HTML count, those of the text stay plain", async () => {
+  it("the links of the HTML count, those of the text stay plain (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { mail: sent } = await mail({ body: BODY, category: "transactional" });
@@ -48,7 +48,7 @@ describe("links", () => {
     expect(sent.html).toContain(`<a class="x" href="${href}">Site</a>`);
   });
 
-  it("AMB-121 the URLs of a text mail are links, and tracked", async () => {
+  it("the URLs of a text mail are links, and tracked (AMB-121)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { mail: sent } = await mail({
@@ -62,7 +62,7 @@ describe("links", () => {
     expect(led).toEqual([`${SHOP}/new?a=1&b=2`, `${SHOP}/old`]);
   });
 
-  it("D-EMAIL no part of the request changes the target", async () => {
+  it("no part of the request changes the target (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const [path] = (await mail({ body: BODY })).mail.clicks as [string];
@@ -127,18 +127,18 @@ describe("links", () => {
     ['<a href="https://e.com/a', []],
     ["<a", []],
     ['<a href="https://[/">', []],
-  ])("D-EMAIL finds in %s %j", (html, targets) => {
+  ])("finds in %s %j (D-EMAIL)", (html, targets) => {
     const found = htmlLinks(html);
     expect(found.targets).toEqual(targets);
     expect(found.pieces).toHaveLength(targets.length + 1);
   });
 
-  it("D-EMAIL reads HTML in one pass, however it is nested", () => {
+  it("reads HTML in one pass, however it is nested (D-EMAIL)", () => {
     for (const html of ["<a href='", "<a ", "<", "<!--", '<a x="', "<a href=https://e.com>", "<style>"])
       expect(htmlLinks(html.repeat(50_000)).targets.length).toBeLessThanOrEqual(1_000);
   });
 
-  it("D-EMAIL the footer and the pixel are added before the end of the body, apart from the authored content", () => {
+  it("the footer and the pixel are added before the end of the body, apart from the authored content (D-EMAIL)", () => {
     const urls = {
       unsubscribe: "https://x.example/u/t",
       open: "https://x.example/o/t",

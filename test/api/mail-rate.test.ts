@@ -35,7 +35,7 @@ async function mailing() {
   return { world, tenant, channel, upload, begin, healthOf };
 }
 
-it("AMB-111 mails by SES keep to nine tenths of the account's rate, so that none is throttled", async () => {
+it("mails by SES keep to nine tenths of the account's rate, so that none is throttled (AMB-111)", async () => {
   const { world, tenant, channel, begin, healthOf } = await mailing();
   world.ses.limit(SANDBOX);
   const start = world.clock.now();
@@ -53,7 +53,7 @@ it("AMB-111 mails by SES keep to nine tenths of the account's rate, so that none
   expect(await healthOf()).toMatchObject({ rate_per_second: 0.9, throttle: null, last_error: null });
 });
 
-it("AMB-111 the rate of SES is read again every hour; a channel's setting is kept, and one that leaves SES is free", async () => {
+it("the rate of SES is read again every hour; a channel's setting is kept, and one that leaves SES is free (AMB-111)", async () => {
   const { world, tenant, channel, upload, begin } = await mailing();
   world.ses.limit(USUAL);
   await begin(1);
@@ -73,7 +73,7 @@ it("AMB-111 the rate of SES is read again every hour; a channel's setting is kep
   expect(await channelRate(tenant.store, channel)).toBeUndefined();
 });
 
-it("AMB-111 while the rate of SES cannot be read, mails go out, and it is read again", async () => {
+it("while the rate of SES cannot be read, mails go out, and it is read again (AMB-111)", async () => {
   const { world, tenant, channel, begin } = await mailing();
   world.ses.limit(USUAL);
   const fault = { channel: "aws:ses", operation: "GetAccount", times: 1 };

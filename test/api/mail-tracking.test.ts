@@ -30,7 +30,7 @@ const rowsOf = async (world: TestWorld) => {
 };
 
 describe("counting", () => {
-  it("D-EMAIL AMB-92 opens and clicks are interactions of the recipient, by arm, and each fires its webhook", async () => {
+  it("opens and clicks are interactions of the recipient, by arm, and each fires its webhook (D-EMAIL, AMB-92)", async () => {
     const outside = receiver(() => 0);
     const world = await fresh({ network: outside.network });
     const tenant = await world.tenant();
@@ -69,7 +69,7 @@ describe("counting", () => {
     ]);
   });
 
-  it("AMB-92 F19 a scanner that follows all links is counted with a verdict, and not as a human", async () => {
+  it("a scanner that follows all links is counted with a verdict, and not as a human (AMB-92, F19)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { job, mail: sent } = await mail({ body: BODY });
@@ -96,7 +96,7 @@ describe("counting", () => {
   });
 
   it.each(["one after the other", "at once"])(
-    "AMB-92 F19 all links within seconds, %s, are a machine's, whenever it comes and whatever agent it names",
+    "all links within seconds, %s, are a machine's, whenever it comes and whatever agent it names (AMB-92, F19)",
     async (how) => {
       const { world, tenant } = await withTenant();
       const { mail } = await mailing(world, tenant);
@@ -121,7 +121,7 @@ describe("counting", () => {
     },
   );
 
-  it("D-EMAIL a thousand requests of a link in a second are one report", async () => {
+  it("a thousand requests of a link in a second are one report (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { job, mail: sent } = await mail({ body: BODY });
@@ -131,7 +131,7 @@ describe("counting", () => {
     expect(await totalsOf(tenant, job.id)).toMatchObject({ email_opened: 1, opened: 1 });
   });
 
-  it("F19 CRP-3 CRP-4 a campaign's report has opens by humans and by all, in total, by channel and by message", async () => {
+  it("a campaign's report has opens by humans and by all, in total, by channel and by message (F19, CRP-3, CRP-4)", async () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant);
     const as = await tenant.dashboard();

@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 describe("unsubscribing", () => {
-  it("D-EMAIL marketing mail has one-click headers and a visible link, transactional mail has neither", async () => {
+  it("marketing mail has one-click headers and a visible link, transactional mail has neither (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { mail: marketing } = await mail({ body: "<p>Hi</p>" });
@@ -23,7 +23,7 @@ describe("unsubscribing", () => {
     expect(`${receipt.html}${receipt.text}`).not.toMatch(/unsubscribe/i);
   });
 
-  it("CHC-4 footer and pages show the sender's name and postal address, in the subscriber's language", async () => {
+  it("footer and pages show the sender's name and postal address, in the subscriber's language (CHC-4)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const sender = { sender_name: "Tom & Söhne", postal_address: "Hauptstr. 1\n10115 Berlin" };
@@ -44,7 +44,7 @@ describe("unsubscribing", () => {
     expect((await mail({ body: "Hallo" })).mail.text).toMatch(/^Hallo\n\n-- \nAbmelden: http/);
   });
 
-  it("D-EMAIL one click opts out, once however often it is sent, and the next send skips with no_consent", async () => {
+  it("one click opts out, once however often it is sent, and the next send skips with no_consent (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -64,7 +64,7 @@ describe("unsubscribing", () => {
     expect(job.counts.delivered).toBe(1);
   });
 
-  it("D-EMAIL a link never expires: after a new opt-in it works again", async () => {
+  it("a link never expires: after a new opt-in it works again (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -78,7 +78,7 @@ describe("unsubscribing", () => {
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["opted_out", "opted_in", "opted_out"]);
   });
 
-  it("D-EMAIL 1,000 GET requests of a scanner change nothing", async () => {
+  it("1,000 GET requests of a scanner change nothing (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -107,7 +107,7 @@ describe("unsubscribing", () => {
       }
   });
 
-  it("D-EMAIL a suppressed address stays suppressed after a click", async () => {
+  it("a suppressed address stays suppressed after a click (D-EMAIL)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
@@ -147,7 +147,7 @@ describe("tokens", () => {
   );
   const kinds = ["unsubscribe", "open", "click"] as const;
 
-  it("D-EMAIL open with their own kind and key alone, to what they were made of", () => {
+  it("open with their own kind and key alone, to what they were made of (D-EMAIL)", () => {
     fc.assert(
       fc.property(token, (made: MailToken) => {
         const text = sealMailToken(key, made);
@@ -158,7 +158,7 @@ describe("tokens", () => {
     );
   });
 
-  it("D-EMAIL are invalid with any character changed, added or left out, even if it decodes to the same bytes", () => {
+  it("are invalid with any character changed, added or left out, even if it decodes to the same bytes (D-EMAIL)", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     fc.assert(
       fc.property(

@@ -26,7 +26,7 @@ const confirm = (token: string, as = key) => mcp.tool(as, "confirm_send", { toke
 const sends = async () => (await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() })).body.items;
 
 describe("AGT-3 F18 a send by an agent", () => {
-  it("AGT-3 F18 D-MCP is planned without being sent, and sent once by its confirmation", async () => {
+  it("is planned without being sent, and sent once by its confirmation (AGT-3, F18, D-MCP)", async () => {
     const planned = await plan();
     expect(planned).toMatchObject({
       token: expect.stringMatching(/^plan_[A-Za-z0-9_-]{32}$/),
@@ -45,7 +45,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect([job.id, job.counts.sent, others]).toEqual([done.id, 3, []]);
   });
 
-  it("AGT-3 two confirmations at once are one send", async () => {
+  it("two confirmations at once are one send (AGT-3)", async () => {
     const { token } = await plan();
     const answers = await Promise.all([confirm(token), confirm(token), confirm(token)]);
     const ids = new Set(answers.flatMap(({ isError, value }) => (isError ? [] : [value.id])));
@@ -98,7 +98,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect([refused.isError, refused.value.fields.target]).toEqual([true, expect.any(String)]);
   });
 
-  it("AGT-3 a template or a segment that was changed meanwhile is refused", async () => {
+  it("a template or a segment that was changed meanwhile is refused (AGT-3)", async () => {
     const post = async (route: string, body: object) => (await world.call(route, { as: owner, body })).body.id;
     const template_id = await post("POST /api/v1/templates", { name: "a", content: { title: "a", body: "a" } });
     const segment_id = await post("POST /api/v1/segments", {
@@ -124,7 +124,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect(await sends()).toEqual([]);
   });
 
-  it("AGT-3 a token is good for ten minutes, for its key alone, and cannot be guessed", async () => {
+  it("a token is good for ten minutes, for its key alone, and cannot be guessed (AGT-3)", async () => {
     const { token } = await plan();
     const stranger = createMcp(world, await world.tenant());
     const strange = await stranger.tool(await stranger.key("write:send"), "confirm_send", { token });
@@ -142,7 +142,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect(await sends()).toEqual([]);
   });
 
-  it("AGT-3 a key that was revoked between plan and confirmation sends nothing", async () => {
+  it("a key that was revoked between plan and confirmation sends nothing (AGT-3)", async () => {
     const { token } = await plan();
     const [{ id }] = (await world.call("GET /api/v1/agent-keys", { as: owner })).body.items;
     await world.call(`DELETE /api/v1/agent-keys/${id}`, { as: owner });
@@ -150,7 +150,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect(await sends()).toEqual([]);
   });
 
-  it("AGT-3 the plan of a send that would be refused is refused", async () => {
+  it("the plan of a send that would be refused is refused (AGT-3)", async () => {
     const bad = await mcp.tool(key, "plan_send", { ...toAll, title: undefined });
     expect([bad.isError, bad.value.fields]).toEqual([true, { title: expect.any(String) }]);
     const own = await mcp.tool(key, "plan_send", { ...toAll, idempotency_key: "mine" });

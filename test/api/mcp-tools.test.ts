@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 describe("tools", () => {
-  it("AGT-2 are the marked endpoints and no others, with the scope that their effect and permission demand", () => {
+  it("are the marked endpoints and no others, with the scope that their effect and permission demand (AGT-2)", () => {
     const marked = operationsOf(contents).filter(({ endpoint }) => endpoint.access.agents);
     expect(new Set(toolSpecs.map(({ route }) => route))).toEqual(new Set(marked.map(({ endpoint }) => endpoint.route)));
     for (const { endpoint } of marked) {
@@ -37,7 +37,7 @@ describe("tools", () => {
     expect(new Set(toolSpecs.map(({ name }) => name)).size).toBe(toolSpecs.length);
   });
 
-  it("AGT-1 AGT-2 a key lists and calls those of its scopes alone", async () => {
+  it("a key lists and calls those of its scopes alone (AGT-1, AGT-2)", async () => {
     const read = await mcp.key("read");
     const listed = (await mcp.rpc(read, "tools/list")).body.result.tools.map(({ name }: { name: string }) => name);
     expect(listed).toEqual(toolSpecs.filter(({ scope }) => scope === "read").map(({ name }) => name));
@@ -61,7 +61,7 @@ describe("tools", () => {
     expect([missing.isError, missing.value.code]).toEqual([true, "NOT_FOUND"]);
   });
 
-  it("AGT-2 arguments are checked by the endpoint's own schemas, and an agent is told what is wrong", async () => {
+  it("arguments are checked by the endpoint's own schemas, and an agent is told what is wrong (AGT-2)", async () => {
     const key = await mcp.key("read", "write:drafts");
     const faults = async (name: string, given: object) => (await mcp.tool(key, name, given)).value.fields;
     expect(await faults("templates_create", { name: 1 })).toMatchObject({ name: expect.any(String) });
@@ -75,7 +75,7 @@ describe("tools", () => {
     expect(unknown.body.error.code).toBe(-32602);
   });
 
-  it("AGT-1 D-MCP no personal data leaves with `read`, and all of it with `read:pii`", async () => {
+  it("no personal data leaves with `read`, and all of it with `read:pii` (AGT-1, D-MCP)", async () => {
     const secrets = [
       "ada@secret.example",
       "+4915123456789",
@@ -133,14 +133,14 @@ describe("tools", () => {
     expect(secrets.filter((secret) => !JSON.stringify(seeing).includes(secret))).toEqual([]);
   });
 
-  it("AGT-2 F2 answers why a person got a send in one call, in words", async () => {
+  it("answers why a person got a send in one call, in words (AGT-2, F2)", async () => {
     const [id] = await addPeople(world, tenant, 1);
     await send(world, tenant, { subscriberIds: [id], title: "Hello" });
     const answer = await mcp.tool(await mcp.key("read:pii"), "recipients_get_why", { person: "p0", send: "Hello" });
     expect(answer.value).toMatchObject({ subscriber: { id, name: "p0" }, in_words: "Delivered by In-app." });
   });
 
-  it("AGT-2 what users wrote reaches an agent as data, without characters that a reader does not see", async () => {
+  it("what users wrote reaches an agent as data, without characters that a reader does not see (AGT-2)", async () => {
     const hidden = `Sale\u{e0041}\u{e0042}\u200b\u202e`;
     await world.call("POST /api/v1/templates", {
       as: owner,
@@ -152,7 +152,7 @@ describe("tools", () => {
     expect(JSON.parse(content[0].text)).toEqual(structuredContent);
   });
 
-  it("AGT-1 a closed workspace and a revoked feature close the tools as they close the API", async () => {
+  it("a closed workspace and a revoked feature close the tools as they close the API (AGT-1)", async () => {
     const small = await world.tenant({ plan: "free" });
     const agent = createMcp(world, small);
     const refused = await agent.tool(await agent.key("read"), "experiences_list", {});

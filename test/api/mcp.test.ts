@@ -20,7 +20,7 @@ describe("agent keys", () => {
   const create = (body: object, as = owner) => world.call("POST /api/v1/agent-keys", { as, body });
   const ping = (key: string) => mcp.rpc(key, "ping");
 
-  it("AGT-1 ATH-R9 GEN-4 D-MCP are shown once, read by default, and end after 90 days", async () => {
+  it("are shown once, read by default, and end after 90 days (AGT-1, ATH-R9, GEN-4, D-MCP)", async () => {
     const { status, body } = await create({ name: "reports" });
     expect([status, body.key]).toEqual([201, expect.stringMatching(/^service_mcp_[A-Za-z0-9_-]{32}$/)]);
     expect(body).toMatchObject({ scopes: ["read"], expires_at: "2027-02-18T12:00:00.000Z" });
@@ -33,7 +33,7 @@ describe("agent keys", () => {
     expect(used.last_used_at).toBe("2026-11-20T12:00:00.000Z");
   });
 
-  it("AGT-1 open nothing once they have expired or were revoked", async () => {
+  it("open nothing once they have expired or were revoked (AGT-1)", async () => {
     const short = (await create({ name: "a", expires_in_days: 1 })).body;
     const long = (await create({ name: "b" })).body;
     await world.advance(DAY - 1);
@@ -47,7 +47,7 @@ describe("agent keys", () => {
     expect((await ping(long.key)).status).toBe(401);
   });
 
-  it("AGT-1 give no more than their maker holds", async () => {
+  it("give no more than their maker holds (AGT-1)", async () => {
     expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
     const developer = await tenant.dashboard("developer");
     expect((await create({ name: "x", scopes: ["read:pii"] }, developer)).status).toBe(201);
@@ -65,7 +65,7 @@ describe("the protocol", () => {
   });
 
   it.each(["2025-03-26", "2025-06-18", "2025-11-25"])(
-    "AGT-1 D-MCP a client of %s shakes hands, pings and lists",
+    "a client of %s shakes hands, pings and lists (AGT-1, D-MCP)",
     async (version) => {
       const info = { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } };
       const { body } = await mcp.rpc(key, "initialize", info);
@@ -80,7 +80,7 @@ describe("the protocol", () => {
     },
   );
 
-  it("AGT-1 a client without a handshake names its revision in each request, in headers as in the body", async () => {
+  it("a client without a handshake names its revision in each request, in headers as in the body (AGT-1)", async () => {
     const stateless = (method: string, params = {}, headers = {}) => mcp.stateless(key, method, params, headers);
     const discovered = (await stateless("server/discover")).body.result;
     expect(discovered).toMatchObject({
@@ -108,7 +108,7 @@ describe("the protocol", () => {
     ]);
   });
 
-  it("AGT-1 what is no message of JSON-RPC is refused by an error of JSON-RPC without an id", async () => {
+  it("what is no message of JSON-RPC is refused by an error of JSON-RPC without an id (AGT-1)", async () => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const post = (text: string) => world.call("POST /v1/mcp", { headers, raw: Buffer.from(text) });
     for (const [text, code] of [
@@ -175,7 +175,7 @@ describe("the protocol", () => {
     expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
   });
 
-  it("AGT-1 there is no stream, no session, no page of a browser, and a batch counts as what it holds", async () => {
+  it("there is no stream, no session, no page of a browser, and a batch counts as what it holds (AGT-1)", async () => {
     const as = { authorization: `Bearer ${key}` };
     for (const method of ["GET", "DELETE"]) {
       const { status, headers } = await world.call(`${method} /v1/mcp`, { as });
@@ -196,7 +196,7 @@ describe("the protocol", () => {
     ).toBe(413);
   });
 
-  it("D-MCP LIM-1 messages count against the limit of the minute, those of a batch one by one", async () => {
+  it("messages count against the limit of the minute, those of a batch one by one (D-MCP, LIM-1)", async () => {
     const free = await world.tenant({ plan: "free" });
     const small = createMcp(world, free);
     const limited = await small.key("read");

@@ -74,20 +74,20 @@ describe("operators", () => {
     }
   };
 
-  it.each(cases)("NTF-13 NTF-15 over subscribers: %s", (_, predicate, matching) =>
+  it.each(cases)("over subscribers: %s (NTF-13, NTF-15)", (_, predicate, matching) =>
     expectReached({ subscriber_filters: { has_device: { $eq: true }, ...predicate } }, matching),
   );
-  it.each(cases)("NTF-12 NTF-15 over devices: %s", (_, device_filters, matching) =>
+  it.each(cases)("over devices: %s (NTF-12, NTF-15)", (_, device_filters, matching) =>
     expectReached({ device_filters }, matching),
   );
-  it("NTF-15 AMB-44 null is a value of a device; of a subscriber it is none", async () => {
+  it("null is a value of a device; of a subscriber it is none (NTF-15, AMB-44)", async () => {
     await expectReached({ device_filters: { vip: { $eq: null } } }, ["high"]);
     await expectReached({ subscriber_filters: { vip: { $eq: null } } }, []);
   });
 });
 
 describe("filters over subscribers", () => {
-  it("NTF-13 the fields of the subscriber itself can be filtered on", async () => {
+  it("the fields of the subscriber itself can be filtered on (NTF-13)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 3, (n) => (n ? { email: `p${n}@example.com` } : {}));
     const sentBy = async (subscriber_filters: Values) =>
@@ -114,7 +114,7 @@ describe("filters over devices", () => {
     ["text that is no version", ["latest", "2.0.0"], { $gt: { major: 1 } }, [1]],
   ];
 
-  it.each(versions)("NTF-16 versions compare as versions: %s", async (_, stored, operators, matching) => {
+  it.each(versions)("versions compare as versions: %s (NTF-16)", async (_, stored, operators, matching) => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, stored.length);
     for (const [n, version] of stored.entries()) {
@@ -128,14 +128,14 @@ describe("filters over devices", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual(ids.filter((_, n) => matching.includes(n)));
   });
 
-  it("NTF-16 a version key takes no text operand: 422 naming the filter", async () => {
+  it("a version key takes no text operand: 422 naming the filter (NTF-16)", async () => {
     const { world, tenant } = await withTenant();
     const body = { ...everybody, title: "t", body: "b", device_filters: { os_version: { $gt: "17" } } };
     const answer = await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body });
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["device_filters.os_version.$gt"]]);
   });
 
-  it("NTF-12 conditions hold on one and the same device", async () => {
+  it("conditions hold on one and the same device (NTF-12)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 2);
     await addDevice(world, tenant, ids[0]!, "a", { platform: "ios", locale: "en" });
@@ -146,7 +146,7 @@ describe("filters over devices", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([ids[1]]);
   });
 
-  it("NTF-14 both filters are ANDed", async () => {
+  it("both filters are ANDed (NTF-14)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 4, (n) => ({ attributes: { pro: n >= 2 } }));
     for (const n of [1, 3]) await addDevice(world, tenant, ids[n]!, "phone", { platform: "ios" });
@@ -165,7 +165,7 @@ describe("audiences by size", () => {
     expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
   };
 
-  it("NTF-5 AMB-38 a send to all is exact up to 1,000, also with many devices per subscriber", async () => {
+  it("a send to all is exact up to 1,000, also with many devices per subscriber (NTF-5, AMB-38)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 300);
     for (const id of ids.slice(0, 150))
@@ -181,7 +181,7 @@ describe("audiences by size", () => {
     expect([answer.sent, job.counts.delivered]).toEqual([300, 300]);
   });
 
-  it("NTF-5 AMB-38 AMB-95 a send to 2,500 reaches everyone once; sent comes from the counts", async () => {
+  it("a send to 2,500 reaches everyone once; sent comes from the counts (NTF-5, AMB-38, AMB-95)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 2_500, (n) => ({ attributes: { rare: n % 25 === 0 } }));
     const { answer, job } = await send(world, tenant, everybody);
@@ -208,7 +208,7 @@ describe("audiences by size", () => {
     });
   });
 
-  it("NTF-2 AMB-57 a list of 1,500 given ids reaches everyone once, with unknown ids and repeats among them", async () => {
+  it("a list of 1,500 given ids reaches everyone once, with unknown ids and repeats among them (NTF-2, AMB-57)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 1_450);
     const strangers = Array.from({ length: 50 }, () => world.ids.uuid());
@@ -221,7 +221,7 @@ describe("audiences by size", () => {
     await everyoneOnce(world, tenant, ids, job.id);
   });
 
-  it("GEN-8 a send to all reaches no subscriber of another workspace", async () => {
+  it("a send to all reaches no subscriber of another workspace (GEN-8)", async () => {
     const { world, tenant } = await withTenant();
     const other = await world.tenant();
     const [mine, theirs] = [await addPeople(world, tenant, 20), await addPeople(world, other, 20)];

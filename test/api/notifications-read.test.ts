@@ -18,7 +18,7 @@ const titleOf = ({ title }: { title: string }) => title;
 describe("idempotency", () => {
   const body = (ids: string[]) => ({ subscriberIds: ids, data: { n: 1 } });
 
-  it("AMB-94 the same key and body give 200, the first response and a header, and no double send", async () => {
+  it("the same key and body give 200, the first response and a header, and no double send (AMB-94)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const key = { "idempotency-key": "order-7" };
     const first = await post(world, tenant, body(ids), key);
@@ -31,14 +31,14 @@ describe("idempotency", () => {
     expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
   });
 
-  it("D-NTF the same key with another body is 409, also from another credential of the workspace", async () => {
+  it("the same key with another body is 409, also from another credential of the workspace (D-NTF)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     await post(world, tenant, { ...body(ids), idempotency_key: "k" });
     const other = await post(world, tenant, { ...body(ids), title: "Other", idempotency_key: "k" });
     expect([other.status, other.body.code]).toEqual([409, "CONFLICT"]);
   });
 
-  it("AMB-125 the answer says which of the given ids are of no subscriber, and a repeat says the same", async () => {
+  it("the answer says which of the given ids are of no subscriber, and a repeat says the same (AMB-125)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const strangers = Array.from({ length: 101 }, () => world.ids.uuid());
     const given = { subscriberIds: [...ids, ...strangers] };
@@ -51,7 +51,7 @@ describe("idempotency", () => {
     expect((await post(world, tenant, everybody)).body).not.toHaveProperty("unknown");
   });
 
-  it("D-NTF racing requests of one key make one send", async () => {
+  it("racing requests of one key make one send (D-NTF)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => post(world, tenant, body(ids), { "idempotency-key": "race" })),
@@ -62,7 +62,7 @@ describe("idempotency", () => {
     expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
   });
 
-  it("D-NTF a key is remembered for 24 hours and by its workspace only", async () => {
+  it("a key is remembered for 24 hours and by its workspace only (D-NTF)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const other = await world.tenant();
     const key = { "idempotency-key": "k" };
@@ -76,7 +76,7 @@ describe("idempotency", () => {
     expect(late.body.id).not.toBe(first.body.id);
   });
 
-  it("D-NTF an empty or overlong header is 422 and never a key that two sends share", async () => {
+  it("an empty or overlong header is 422 and never a key that two sends share (D-NTF)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     for (const key of ["", "x".repeat(256)]) {
       const answer = await post(world, tenant, body(ids), { "idempotency-key": key });
@@ -84,7 +84,7 @@ describe("idempotency", () => {
     }
   });
 
-  it("D-NTF a refused request leaves its key free", async () => {
+  it("a refused request leaves its key free (D-NTF)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const key = { "idempotency-key": "k" };
     await post(world, tenant, { ...body(ids), channel_ids: [UNKNOWN] }, key);
@@ -96,7 +96,7 @@ describe("read", () => {
   const list = async (world: TestWorld, tenant: Tenant, query = "") =>
     world.call(`GET /api/v1/notifications${query}`, { as: await tenant.dashboard() });
 
-  it("NTF-17 answers 404 for an unknown id and 401 to other credentials", async () => {
+  it("answers 404 for an unknown id and 401 to other credentials (NTF-17)", async () => {
     const { world, tenant } = await withTenant();
     for (const id of [UNKNOWN, "nonsense"])
       expect((await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).status).toBe(404);
@@ -104,7 +104,7 @@ describe("read", () => {
       expect((await world.call(`GET /api/v1/notifications/${UNKNOWN}`, { as })).status).toBe(401);
   });
 
-  it("D-NTF docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit", async () => {
+  it("docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit (D-NTF)", async () => {
     const { world, tenant } = await withTenant();
     const large = "€".repeat(21_000);
     const body = {
@@ -129,7 +129,7 @@ describe("read", () => {
     expect(second.next_cursor).toBe("");
   });
 
-  it("D-NTF lists newest first by cursor, filters by status, clamps the limit", async () => {
+  it("lists newest first by cursor, filters by status, clamps the limit (D-NTF)", async () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let n = 0; n < 25; n++) {
@@ -152,7 +152,7 @@ describe("read", () => {
       expect((await list(world, tenant, query)).status).toBe(422);
   });
 
-  it("D-NTF a cursor fits any period, before, in and after it; a period that ends before it begins is 422", async () => {
+  it("a cursor fits any period, before, in and after it; a period that ends before it begins is 422 (D-NTF)", async () => {
     const { world, tenant } = await withTenant();
     for (let n = 0; n < 3; n++) {
       await post(world, tenant, { ...everybody, title: `${n}` });
@@ -172,7 +172,7 @@ describe("read", () => {
     expect([wrong.status, wrong.body.fields]).toEqual([422, { to: "must not be before from" }]);
   });
 
-  it("AMB-127 the list is newest first whatever made the jobs, and never reads thousands of a source it leaves out", async () => {
+  it("the list is newest first whatever made the jobs, and never reads thousands of a source it leaves out (AMB-127)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const { id: own } = (await post(world, tenant, { subscriberIds: ids })).body;
     await world.settle();
@@ -226,7 +226,7 @@ describe("read", () => {
     expect(pages).toEqual(all.filter(({ source }) => source === "campaign").map(({ id }) => id));
   });
 
-  it("AMB-127 the jobs of a busy second are spread, and the list has each once at any size of its pages", async () => {
+  it("the jobs of a busy second are spread, and the list has each once at any size of its pages (AMB-127)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const made: string[] = [];
     for (let n = 0; n < 26; n++) made.push((await post(world, tenant, { subscriberIds: ids })).body.id);

@@ -27,7 +27,7 @@ describe("fire", () => {
     ["5 minutes", 5 * MINUTE],
     ["an hour, 7 seconds and a bit", HOUR + 7 * SECOND + 250],
     ["40 days", 40 * DAY],
-  ])("NTF-9 AMB-38 a send in %s is delivered then, never earlier and within a second", async (_, ms) => {
+  ])("a send in %s is delivered then, never earlier and within a second (NTF-9, AMB-38)", async (_, ms) => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, ms);
     expect(await jobOf(world, tenant, id)).toMatchObject({
@@ -47,7 +47,7 @@ describe("fire", () => {
     expect(late).toBeLessThan(SECOND);
   });
 
-  it("NTF-9 the audience is that of the fire time: who came meanwhile is in, who left is out", async () => {
+  it("the audience is that of the fire time: who came meanwhile is in, who left is out (NTF-9)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const all = await schedule(world, tenant, SOON);
     const given = await schedule(world, tenant, SOON, { subscriberIds: ids });
@@ -59,7 +59,7 @@ describe("fire", () => {
     expect((await jobOf(world, tenant, given)).skip_reasons).toEqual({ unknown_subscriber: 1 });
   });
 
-  it("ARC-5 NTF-9 many sends of one minute all go out, each once", async () => {
+  it("many sends of one minute all go out, each once (ARC-5, NTF-9)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const jobs: string[] = [];
     for (let n = 0; n < 8; n++) jobs.push(await schedule(world, tenant, SOON + n * 5 * SECOND));
@@ -68,13 +68,13 @@ describe("fire", () => {
     expect(found.map((message) => message.notification_id).sort()).toEqual(jobs.sort());
   });
 
-  it("NTF-9 GEN-2 scheduled_at may carry any offset and is shown in UTC", async () => {
+  it("scheduled_at may carry any offset and is shown in UTC (NTF-9, GEN-2)", async () => {
     const { world, tenant } = await withPeople(2);
     const answer = await post(world, tenant, { ...everybody, scheduled_at: "2026-11-20T18:30:00+05:30" });
     expect((await jobOf(world, tenant, answer.body.id)).scheduled_at).toBe("2026-11-20T13:00:00.000Z");
   });
 
-  it("NTF-9 1,100 given ids wait in the table and are all reached", async () => {
+  it("1,100 given ids wait in the table and are all reached (NTF-9)", async () => {
     const { world, tenant, ids } = await withPeople(1_100);
     const id = await schedule(world, tenant, SOON, { subscriberIds: ids });
     await world.advance(SOON + SECOND);
@@ -85,7 +85,7 @@ describe("fire", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual(ids);
   });
 
-  it("D-NTF a replayed scheduled send is scheduled once, also after its time", async () => {
+  it("a replayed scheduled send is scheduled once, also after its time (D-NTF)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const body = { ...everybody, scheduled_at: inMs(world, SOON), idempotency_key: "k" };
     const first = await post(world, tenant, body);
@@ -98,7 +98,7 @@ describe("fire", () => {
 });
 
 describe("cancel", () => {
-  it("NTF-10 NTF-18 D-NTF-CANCEL 200 with status canceled, zero deliveries, and again 200", async () => {
+  it("200 with status canceled, zero deliveries, and again 200 (D-NTF-CANCEL, NTF-10, NTF-18)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await world.advance(SOON - SECOND);
@@ -111,7 +111,7 @@ describe("cancel", () => {
     expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", sent: 0, counts: { total: 0 } });
   });
 
-  it("NTF-10 a cancel between the timer's wake-up and the send still prevents it", async () => {
+  it("a cancel between the timer's wake-up and the send still prevents it (NTF-10)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, 10 * MINUTE);
     await world.advance(9 * MINUTE + 59 * SECOND + 999);
@@ -120,7 +120,7 @@ describe("cancel", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("D-NTF-CANCEL NTF-20 409 once dispatched, 404 for an unknown one, 403 to a role that may not send", async () => {
+  it("409 once dispatched, 404 for an unknown one, 403 to a role that may not send (D-NTF-CANCEL, NTF-20)", async () => {
     const { world, tenant } = await withPeople(2);
     const sent = (await post(world, tenant, everybody)).body.id;
     const queued = await cancel(world, tenant, sent);
@@ -135,7 +135,7 @@ describe("cancel", () => {
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
   });
 
-  it("NTF-10 ARC-10 cancel and fire at one moment: either all are reached and cancel is 409, or none and it is 200", async () => {
+  it("cancel and fire at one moment: either all are reached and cancel is 409, or none and it is 200 (NTF-10, ARC-10)", async () => {
     for (const at of ["before", "after"] as const) {
       let act: (() => Promise<unknown>) | undefined;
       const hook = async (operation: string, input: Record<string, unknown>) => {
@@ -172,7 +172,7 @@ describe("what changed meanwhile", () => {
   };
   const byTemplate = (template_id: string) => ({ ...everybody, template_id, title: undefined, body: undefined });
 
-  it("NTF-22 TPL-8 AMB-48 a template deleted before the fire time fails the job, delivered 0", async () => {
+  it("a template deleted before the fire time fails the job, delivered 0 (NTF-22, TPL-8, AMB-48)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const template_id = await template(world, tenant);
     const id = await schedule(world, tenant, SOON, byTemplate(template_id));
@@ -187,7 +187,7 @@ describe("what changed meanwhile", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("NTF-21 a template's content is that of the fire time, and the record shows it", async () => {
+  it("a template's content is that of the fire time, and the record shows it (NTF-21)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const template_id = await template(world, tenant);
     const id = await schedule(world, tenant, SOON, byTemplate(template_id));
@@ -198,7 +198,7 @@ describe("what changed meanwhile", () => {
     expect(await jobOf(world, tenant, id)).toMatchObject({ title: "Newer", body: "Text", template_id });
   });
 
-  it("D-NTF-STATE ERR-4 a cap reached at the fire time fails the job and says the numbers", async () => {
+  it("a cap reached at the fire time fails the job and says the numbers (D-NTF-STATE, ERR-4)", async () => {
     const { world, tenant, ids } = await withPeople(3);
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { monthly_send_cap: 2 });
@@ -210,7 +210,7 @@ describe("what changed meanwhile", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("AMB-86 a suspended workspace's send is held and is sent on reactivation within 24 h", async () => {
+  it("a suspended workspace's send is held and is sent on reactivation within 24 h (AMB-86)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
@@ -222,7 +222,7 @@ describe("what changed meanwhile", () => {
     expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 2 } });
   });
 
-  it("AMB-86 a held send can be canceled", async () => {
+  it("a held send can be canceled (AMB-86)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { status: "suspended" });
@@ -236,7 +236,7 @@ describe("what changed meanwhile", () => {
   it.each([
     ["just within 24 h it is sent", DAY, "completed"],
     ["more than 24 h late expires", DAY + MINUTE, "failed"],
-  ])("AMB-86 after the service stood still a send %s", async (_, lateness, status) => {
+  ])("after the service stood still a send %s (AMB-86)", async (_, lateness, status) => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     world.clock.jumpTo(START + SOON + lateness);

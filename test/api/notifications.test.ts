@@ -11,7 +11,7 @@ const { fresh, withPeople, withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 
 describe("create", () => {
-  it("NTF-1 NTF-2 NTF-3 AMB-35 AMB-38 answers 201 {id, sent} and delivers to exactly the given subscribers", async () => {
+  it("answers 201 {id, sent} and delivers to exactly the given subscribers (NTF-1, NTF-2, NTF-3, AMB-35, AMB-38)", async () => {
     const { world, tenant, ids } = await withPeople(3);
     const answer = await post(world, tenant, { subscriberIds: ids.slice(0, 2) });
     expect([answer.status, answer.body]).toEqual([
@@ -25,7 +25,7 @@ describe("create", () => {
     expect(message).toMatchObject({ notification_id: answer.body.id, content: { title: "Hello", body: "World" } });
   });
 
-  it("NTF-19 D-NTF AMB-105 the record shows everything that was requested and how it ended", async () => {
+  it("the record shows everything that was requested and how it ended (NTF-19, D-NTF, AMB-105)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const asked = {
       subscriberIds: ids,
@@ -73,14 +73,14 @@ describe("create", () => {
     });
   });
 
-  it("NTF-11 SMA-9 the mode is explicit unless said, and an explicit send has no arbitration readout", async () => {
+  it("the mode is explicit unless said, and an explicit send has no arbitration readout (NTF-11, SMA-9)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const { job } = await send(world, tenant, { subscriberIds: ids, channel_arbitration_mode: "explicit" });
     expect(job.channel_arbitration_mode).toBe("explicit");
     expect(job).not.toHaveProperty("channel_arbitration");
   });
 
-  it("SMA-1 smart mode needs Growth: 403 with its own body on Starter", async () => {
+  it("smart mode needs Growth: 403 with its own body on Starter (SMA-1)", async () => {
     const { world, tenant } = await withTenant();
     await operate(world, tenant, { plan: "starter" });
     const { status, body } = await post(world, tenant, { ...everybody, channel_arbitration_mode: "smart" });
@@ -136,7 +136,7 @@ describe("create", () => {
     ["idempotency_key", { ...everybody, idempotency_key: "" }],
     ["surprise", { ...everybody, surprise: 1 }],
   ])(
-    "NTF-6 NTF-7 NTF-8 AMB-93 answers 422 naming %s",
+    "answers 422 naming %s (NTF-6, NTF-7, NTF-8, AMB-93)",
     async (field, body) => {
       const { world, tenant } = await withTenant();
       const answer = await post(world, tenant, body);
@@ -148,7 +148,7 @@ describe("create", () => {
     10_000,
   );
 
-  it("NTF-21 ERR-14 AMB-89 a template_id that leads nowhere is 422 TEMPLATE_NOT_FOUND, also another workspace's", async () => {
+  it("a template_id that leads nowhere is 422 TEMPLATE_NOT_FOUND, also another workspace's (NTF-21, ERR-14, AMB-89)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const body = { name: "theirs", content: { title: "t", body: "b" } };
@@ -159,7 +159,7 @@ describe("create", () => {
     }
   });
 
-  it("GEN-8 another workspace's channel is 422, its notification 404, and none of its subscribers is reached", async () => {
+  it("another workspace's channel is 422, its notification 404, and none of its subscribers is reached (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const mine = await addPeople(world, tenant, 2);
@@ -176,7 +176,7 @@ describe("create", () => {
     expect(await inboxOf(world, other, theirs[0]!)).toHaveLength(1);
   });
 
-  it("AMB-57 AMB-95 unknown ids are skipped with their reason, and counted in the total only", async () => {
+  it("unknown ids are skipped with their reason, and counted in the total only (AMB-57, AMB-95)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const { answer, job } = await send(world, tenant, { subscriberIds: [...ids, UNKNOWN, "not-a-uuid"] });
     expect(answer.sent).toBe(2);
@@ -189,14 +189,14 @@ describe("create", () => {
     });
   });
 
-  it("NTF-2 an id given twice is reached once, whatever the case of its letters", async () => {
+  it("an id given twice is reached once, whatever the case of its letters (NTF-2)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const { answer, job } = await send(world, tenant, { subscriberIds: [ids[0], ids[0], ids[0]!.toUpperCase()] });
     expect([answer.sent, job.subscriber_ids_count, job.counts.total]).toEqual([1, 1, 1]);
     expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
   });
 
-  it("D-NTF-STATE a send without recipients completes; one without a usable channel fails and says why", async () => {
+  it("a send without recipients completes; one without a usable channel fails and says why (D-NTF-STATE)", async () => {
     const { world, tenant } = await withTenant();
     expect((await send(world, tenant, everybody)).job).toMatchObject({ status: "completed", sent: 0, error: null });
     expect((await send(world, tenant, { subscriberIds: [UNKNOWN] })).job.status).toBe("completed");
@@ -211,7 +211,7 @@ describe("create", () => {
     expect(job.completed_at).not.toBeNull();
   });
 
-  it("D-NTF-STATE a channel that is switched off, or not verified, sends nothing: the job fails", async () => {
+  it("a channel that is switched off, or not verified, sends nothing: the job fails (D-NTF-STATE)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const [channel] = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels;
     for (const change of [{ active: false }, { active: true, status: "invalid" }] as const) {
@@ -224,7 +224,7 @@ describe("create", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("ERR-3 ERR-4 AMB-87 a send beyond the workspace's cap is refused whole with 402, and takes nothing", async () => {
+  it("a send beyond the workspace's cap is refused whole with 402, and takes nothing (ERR-3, ERR-4, AMB-87)", async () => {
     const { world, tenant, ids } = await withPeople(3);
     await operate(world, tenant, { monthly_send_cap: 2 });
     const refused = await post(world, tenant, everybody);
@@ -236,7 +236,7 @@ describe("create", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual(ids.slice(0, 2));
   });
 
-  it("NTF-4 D-LIQUID data and attributes personalise what each recipient reads", async () => {
+  it("data and attributes personalise what each recipient reads (NTF-4, D-LIQUID)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 2, (n) => ({ attributes: n ? { first_name: "Ada" } : {} }));
     await send(world, tenant, {
@@ -254,7 +254,7 @@ describe("create", () => {
 });
 
 describe("what cannot be rendered", () => {
-  it("D-NTF-STATE one recipient whose message grows too large fails alone; the others are reached", async () => {
+  it("one recipient whose message grows too large fails alone; the others are reached (D-NTF-STATE)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 5, (n) => ({
       attributes: { text: n === 2 ? "x".repeat(240_000) : "small" },

@@ -30,7 +30,7 @@ async function phones(count: number, rate_per_second: number | undefined) {
   return { world, tenant, channel, limit, people, begin };
 }
 
-it("AMB-111 a channel's rate is kept, over chunks and workers, and each recipient is tried once", async () => {
+it("a channel's rate is kept, over chunks and workers, and each recipient is tried once (AMB-111)", async () => {
   const { world, tenant, channel, people, begin } = await phones(45, 1);
   const start = world.clock.now();
   const jobs = [await begin(people, "marketing"), await begin(people.slice(0, 20), "marketing")];
@@ -56,7 +56,7 @@ it("AMB-111 a channel's rate is kept, over chunks and workers, and each recipien
   expect(rows.map(({ tries }) => (tries as string[]).length)).toEqual([1]);
 });
 
-it("AMB-111 a transactional message does not wait behind marketing", async () => {
+it("a transactional message does not wait behind marketing (AMB-111)", async () => {
   const { world, tenant, people, begin } = await phones(40, 1);
   await begin(people, "marketing");
   const urgent = await begin(people.slice(0, 1), "transactional");
@@ -64,7 +64,7 @@ it("AMB-111 a transactional message does not wait behind marketing", async () =>
   expect(await jobOf(world, tenant, urgent)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });
 
-it("AMB-111 a provider that limits the rate is asked again when it says, and no try is used up", async () => {
+it("a provider that limits the rate is asked again when it says, and no try is used up (AMB-111)", async () => {
   const { world, tenant, people, begin } = await phones(1, undefined);
   await spoil(world, { channel: "ios", outcome: "rate_limited", retry_after_seconds: 600, times: 1 });
   const job = await begin(people, "marketing");
@@ -74,7 +74,7 @@ it("AMB-111 a provider that limits the rate is asked again when it says, and no 
   expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });
 
-it("AMB-111 a throttle lowers the rate for a time; a limit can be removed", async () => {
+it("a throttle lowers the rate for a time; a limit can be removed (AMB-111)", async () => {
   const { world, tenant, channel, limit, people, begin } = await phones(3, undefined);
   expect(await channelRate(tenant.store, channel)).toBeUndefined();
   await spoil(world, { channel: "ios", outcome: "rate_limited", times: 3 });

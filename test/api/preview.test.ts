@@ -60,7 +60,7 @@ async function crowd({ world, tenant }: Awaited<ReturnType<typeof setting>>, cou
   return people;
 }
 
-it("F8 AMB-38 its counts are those of the send made right after, for 50 random audiences", async () => {
+it("its counts are those of the send made right after, for 50 random audiences (F8, AMB-38)", async () => {
   const all = await setting();
   const { world, tenant, ids, call, preview } = all;
   const people = await crowd(all, 40);
@@ -113,7 +113,7 @@ it("F8 AMB-38 its counts are those of the send made right after, for 50 random a
   expect(waiting).toBeLessThan(25);
 });
 
-it("F8 D-LIQUID samples are rendered, with arms and what waits; variables without a value are counted", async () => {
+it("samples are rendered, with arms and what waits; variables without a value are counted (F8, D-LIQUID)", async () => {
   const { world, tenant, ids, call, preview } = await setting();
   const [ada] = await addPeople(world, tenant, 3, (n) => ({
     attributes: { ...(n === 0 && { first_name: "Ada" }), timezone: n === 2 ? "Asia/Tokyo" : "UTC" },
@@ -157,7 +157,7 @@ it("F8 D-LIQUID samples are rendered, with arms and what waits; variables withou
   expect(none.skipped_samples.no_address).toHaveLength(3);
 });
 
-it("F8 ABH-1 the control group is drawn as a send draws it, of the same size", async () => {
+it("the control group is drawn as a send draws it, of the same size (F8, ABH-1)", async () => {
   const { world, tenant, preview } = await setting();
   await addPeople(world, tenant, 400);
   const { counts, exact } = await preview({ target: { type: "all" }, holdout_percentage: 25 });
@@ -166,7 +166,7 @@ it("F8 ABH-1 the control group is drawn as a send draws it, of the same size", a
   expect(counts.held_out).toBeLessThan(140);
 });
 
-it("F8 RDA-8 a person has the same variant in each preview of one draw, so that it is rendered as the samples say", async () => {
+it("a person has the same variant in each preview of one draw, so that it is rendered as the samples say (F8, RDA-8)", async () => {
   const { world, tenant, preview } = await setting();
   await addPeople(world, tenant, 20);
   const parts = { target: { type: "all" }, variant_b: { title: "B", body: "B" }, split_percentage: 50 };
@@ -179,7 +179,7 @@ it("F8 RDA-8 a person has the same variant in each preview of one draw, so that 
   expect(samples).toHaveLength(5);
 });
 
-it("F8 writes nothing and sends nothing; what a creation refuses it refuses", async () => {
+it("writes nothing and sends nothing; what a creation refuses it refuses (F8)", async () => {
   const { world, tenant, call, preview } = await setting();
   await addPeople(world, tenant, 5);
   await preview({ target: { type: "all" } });
@@ -200,7 +200,7 @@ it("F8 writes nothing and sends nothing; what a creation refuses it refuses", as
   expect(await refusal({ target: undefined })).toEqual([422, "VALIDATION_ERROR"]);
 });
 
-it("F8 a very large audience is estimated from a sample", async () => {
+it("a very large audience is estimated from a sample (F8)", async () => {
   const { world, tenant, ids, preview } = await setting();
   const people = await addPeople(world, tenant, 20);
   await addPhone(world, tenant, people[0]!, "ios");

@@ -9,7 +9,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const setting = (options = {}) => quietSetting(withTenant, options);
 
-it("D-QUIET AMB-14 a paused campaign's waiting messages wait on, and go out when it is resumed", async () => {
+it("a paused campaign's waiting messages wait on, and go out when it is resumed (D-QUIET, AMB-14)", async () => {
   const { world, ids, person, call, job } = await setting();
   const ben = await person("ben", "Asia/Tokyo");
   const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
@@ -30,7 +30,7 @@ it("D-QUIET AMB-14 a paused campaign's waiting messages wait on, and go out when
   expect((await call(`GET /api/v1/campaigns/${id}`)).body.status).toBe("completed");
 });
 
-it("D-QUIET AMB-54 an archived campaign sends nothing of what waited, nor a restored one until it is resumed", async () => {
+it("an archived campaign sends nothing of what waited, nor a restored one until it is resumed (D-QUIET, AMB-54)", async () => {
   const { world, ids, person, call, job } = await setting();
   const ben = await person("ben", "Asia/Tokyo");
   const message = { content: { title: "t", body: "b" }, channel_ids: [ids.ios] };
@@ -71,7 +71,7 @@ const track = (world: TestWorld, tenant: Tenant, external_id: string) =>
     body: { events: [{ event_name: "signed_up", external_id }] },
   });
 
-it("D-QUIET a journey's send waits as well: not while the journey is paused, not at all once it is archived", async () => {
+it("a journey's send waits as well: not while the journey is paused, not at all once it is archived (D-QUIET)", async () => {
   const { world, tenant, ids, person, call } = await setting();
   const [ben, cleo] = [await person("ben", "Asia/Tokyo"), await person("cleo", "Asia/Tokyo")];
   const id = await journey(call, ids.ios!);
@@ -96,7 +96,7 @@ it("D-QUIET a journey's send waits as well: not while the journey is paused, not
   expect(body).toMatchObject({ decision: "skipped", state: "skipped", reason: "canceled" });
 });
 
-it("D-QUIET SMA-6 a smart send's choice waits too, and what fails after the night falls back", async () => {
+it("a smart send's choice waits too, and what fails after the night falls back (D-QUIET, SMA-6)", async () => {
   const { world, person, push, job } = await setting();
   await person("ben", "Asia/Tokyo");
   const { job: sent } = await push({ channel_arbitration_mode: "smart" });
@@ -105,7 +105,7 @@ it("D-QUIET SMA-6 a smart send's choice waits too, and what fails after the nigh
   expect(await job(sent.id)).toMatchObject({ status: "completed", delivered_by_channel: { ios: 1 } });
 });
 
-it("D-QUIET a retry that falls into the night waits for the morning", async () => {
+it("a retry that falls into the night waits for the morning (D-QUIET)", async () => {
   const { world, person, push, job } = await setting({ quiet: { ...QUIET, start: "12:03", end: "13:30" } });
   const ada = await person("ada", "UTC");
   await world.call("POST /_local/faults", { body: { channel: "ios", outcome: "transient", times: 2 } });

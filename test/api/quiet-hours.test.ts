@@ -16,7 +16,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const setting = (options = {}) => quietSetting(withTenant, options);
 
-it("D-QUIET F15 ISG-4 a subscriber in quiet hours gets it at their end, in each zone; the job waits and counts them", async () => {
+it("a subscriber in quiet hours gets it at their end, in each zone; the job waits and counts them (D-QUIET, F15, ISG-4)", async () => {
   const { world, call, person, push, job, explain } = await setting();
   const [ada, ben, cleo] = [
     await person("ada", "Europe/London"),
@@ -75,7 +75,7 @@ it("D-QUIET F15 ISG-4 a subscriber in quiet hours gets it at their end, in each 
   expect(await reached(world)).toHaveLength(3);
 });
 
-it("D-QUIET the workspace's zone applies to all in its mode, and to subscribers with none or an invalid one", async () => {
+it("the workspace's zone applies to all in its mode, and to subscribers with none or an invalid one (D-QUIET)", async () => {
   const { world, configure, person, push } = await setting();
   await configure({ timezone: "Asia/Tokyo" });
   const ada = await person("ada");
@@ -89,7 +89,7 @@ it("D-QUIET the workspace's zone applies to all in its mode, and to subscribers 
   expect((await reached(world)).slice(1).sort()).toEqual([ada, ben, ada, ben, cleo].sort());
 });
 
-it("D-QUIET D-NTF transactional messages, a bypass, the inbox, other days: nothing waits", async () => {
+it("transactional messages, a bypass, the inbox, other days: nothing waits (D-QUIET, D-NTF)", async () => {
   const { world, tenant, ids, configure, person, push } = await setting();
   const ben = await person("ben", "Asia/Tokyo");
   expect((await push({ category: "transactional" })).job).toMatchObject({ status: "completed", deferred: 0 });
@@ -108,14 +108,14 @@ it("D-QUIET D-NTF transactional messages, a bypass, the inbox, other days: nothi
   expect((await push({})).job).toMatchObject({ status: "completed", deferred: 0 });
 });
 
-it("D-QUIET AMB-85 hours without an end are refused", async () => {
+it("hours without an end are refused (D-QUIET, AMB-85)", async () => {
   const { call } = await setting();
   const answer = await call("PATCH /api/v1/workspace", { quiet_hours: { ...QUIET, end: QUIET.start } });
   expect(answer.status).toBe(422);
   expect(answer.body.error?.message ?? JSON.stringify(answer.body)).toContain("end");
 });
 
-it("D-QUIET a timer for each job and release, however many wait; waiting costs a few hundredths of a write each", async () => {
+it("a timer for each job and release, however many wait; waiting costs a few hundredths of a write each (D-QUIET)", async () => {
   const { world, tenant, push } = await setting();
   const count = 450;
   const at = world.clock.now();
@@ -144,7 +144,7 @@ it("D-QUIET a timer for each job and release, however many wait; waiting costs a
   expect(new Set(await reached(world)).size).toBe(count);
 });
 
-it("D-QUIET who is erased or opts out in the meantime is not reached", async () => {
+it("who is erased or opts out in the meantime is not reached (D-QUIET)", async () => {
   const { world, tenant, ids, person, push, job, call } = await setting({ channels: ["ios-push", "sms"] as never });
   const zone = "Asia/Tokyo";
   const gone = await person("gone", zone);
@@ -170,7 +170,7 @@ it("D-QUIET who is erased or opts out in the meantime is not reached", async () 
   expect(rest.items).toEqual([]);
 });
 
-it("D-QUIET AMB-86 while the workspace is suspended nothing is sent; a day later it has expired", async () => {
+it("while the workspace is suspended nothing is sent; a day later it has expired (D-QUIET, AMB-86)", async () => {
   const { world, tenant, person, push, job } = await setting();
   const ben = await person("ben", "Asia/Tokyo");
   const { job: first } = await push({});

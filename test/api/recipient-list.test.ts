@@ -32,7 +32,7 @@ async function recipients(world: TestWorld, tenant: Tenant, job: string, query =
   }
 }
 
-it("RDA-4 lists every recipient once, as the counts and the explanations say, and by state, reason and channel", async () => {
+it("lists every recipient once, as the counts and the explanations say, and by state, reason and channel (RDA-4)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const people = await addPeople(world, tenant, 40);
@@ -59,7 +59,7 @@ it("RDA-4 lists every recipient once, as the counts and the explanations say, an
   }
 });
 
-it("RDA-4 shows who waits for the end of quiet hours, and until when", async () => {
+it("shows who waits for the end of quiet hours, and until when (RDA-4)", async () => {
   const { world, tenant, person, push } = await quietSetting(withTenant, {});
   const [ada, ben] = [await person("ada", "Europe/London"), await person("ben", "Asia/Tokyo")];
   const { job } = await push({});
@@ -68,7 +68,7 @@ it("RDA-4 shows who waits for the end of quiet hours, and until when", async () 
   expect(await recipients(world, tenant, job.id, "state=delivered")).toMatchObject([{ subscriber_id: ada }]);
 });
 
-it("RDA-4 gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox", async () => {
+it("gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox (RDA-4)", async () => {
   const { world, tenant, ids, person, explain } = await quietSetting(withTenant, { channels: ["email"] });
   const ben = await person("ben", "Asia/Tokyo", { email: "ben@example.com" });
   const { channels: all } = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body;
@@ -88,7 +88,7 @@ it("RDA-4 gives each channel its own state, reason and time: a mail in quiet hou
   );
 });
 
-it("RDA-4 lists the only recipient of a send to one inbox, also once the message has expired", async () => {
+it("lists the only recipient of a send to one inbox, also once the message has expired (RDA-4)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const { job } = await send(world, tenant, { subscriberIds: [ada] });
@@ -98,7 +98,7 @@ it("RDA-4 lists the only recipient of a send to one inbox, also once the message
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
 });
 
-it("RDA-4 GEN-8 is 404 in another workspace, names no one who was erased, and reads little for a filter", async () => {
+it("is 404 in another workspace, names no one who was erased, and reads little for a filter (RDA-4, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const people = await addPeople(world, tenant, 160);

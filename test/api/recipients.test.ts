@@ -12,7 +12,7 @@ const { fresh, withTenant } = worlds();
 const explain = async (world: TestWorld, tenant: Tenant, job: string, subscriber: string): Promise<Answer> =>
   world.call(`GET /api/v1/notifications/${job}/recipients/${subscriber}`, { as: await tenant.dashboard() });
 
-it("F2 every reason to skip a subscriber is reached, and shown with the input of the rules", async () => {
+it("every reason to skip a subscriber is reached, and shown with the input of the rules (F2)", async () => {
   const { world, tenant } = await withTenant();
   const ids = await openChannels(world, tenant, "ios-push", "email", "sms");
   const upsert = async (external_id: string, more: object): Promise<string> =>
@@ -55,7 +55,7 @@ it("F2 every reason to skip a subscriber is reached, and shown with the input of
   expect([...new Set(cases.map(([, , reason]) => reason))].sort()).toEqual([...skipReasons].sort());
 });
 
-it("F2 shows every attempt at every address, the arm and the buckets", async () => {
+it("shows every attempt at every address, the arm and the buckets (F2)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const [ada] = (await addPeople(world, tenant, 1)) as [string];
@@ -79,7 +79,7 @@ it("F2 shows every attempt at every address, the arm and the buckets", async () 
   expect(attempts.find(({ state }) => state === "failed")!.reason).toBeTruthy();
 });
 
-it("F2 shows who was held out, who was filtered out by which clause, and the ranking", async () => {
+it("shows who was held out, who was filtered out by which clause, and the ranking (F2)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 30, (n) => ({ attributes: { n } }));
   const { job } = await send(world, tenant, {
@@ -103,7 +103,7 @@ it("F2 shows who was held out, who was filtered out by which clause, and the ran
   expect(sent[0].now.ranking).toEqual([{ class: "in_app", source: "default", score: 0.245 }]);
 });
 
-it("F2 GEN-8 is 404 for a send or a subscriber of another workspace, and for an unknown one", async () => {
+it("is 404 for a send or a subscriber of another workspace, and for an unknown one (F2, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const [ada] = (await addPeople(world, tenant, 1)) as [string];
@@ -197,7 +197,7 @@ it("shows the message as the person got it, and says where attributes that it sh
   ]);
 });
 
-it("F2 finds a person in the plan of a large send, also one who was skipped or filtered out and has no row of its own", async () => {
+it("finds a person in the plan of a large send, also one who was skipped or filtered out and has no row of its own (F2)", async () => {
   const { world, tenant } = await withTenant();
   const { email } = await openChannels(world, tenant, "email");
   const people = await addPeople(world, tenant, 2_400, (n) => ({ attributes: { n } }));

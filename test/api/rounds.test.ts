@@ -31,7 +31,7 @@ async function pushCampaign(people: number) {
   return { ...buyers, release, everyoneBuys, lift };
 }
 
-it("AMB-110 ISG-7 a provider that refuses for a while makes no lift: both sides count from the first claim", async () => {
+it("a provider that refuses for a while makes no lift: both sides count from the first claim (AMB-110, ISG-7)", async () => {
   const { world, ids, release, everyoneBuys, lift, funnel } = await pushCampaign(16);
   for (const subscriber_id of ids)
     await spoil(world, { channel: "ios", outcome: "transient", subscriber_id, times: 2 });
@@ -53,7 +53,7 @@ it("AMB-110 ISG-7 a provider that refuses for a while makes no lift: both sides 
   expect(await funnel(campaign)).toMatchObject({ delivered: treated.length, converted: 0 });
 });
 
-it("AMB-110 who waits for the end of quiet hours counts from the first claim, as who is held out does", async () => {
+it("who waits for the end of quiet hours counts from the first claim, as who is held out does (AMB-110)", async () => {
   const { world, call, ids, release, everyoneBuys, lift } = await pushCampaign(16);
   await call("PATCH /api/v1/workspace", {
     quiet_hours: { ...QUIET, timezone_mode: "workspace" },
@@ -67,7 +67,7 @@ it("AMB-110 who waits for the end of quiet hours counts from the first claim, as
   expect([treated.size > 0, holdout.size > 0, lift_percentage_points]).toEqual([true, true, 0]);
 });
 
-it("AMB-109 D-ATTRIB a message put off to the morning counts for what is bought within its window from then", async () => {
+it("a message put off to the morning counts for what is bought within its window from then (AMB-109, D-ATTRIB)", async () => {
   const { world, call, ids, release, buy, funnel, summary } = await pushCampaign(1);
   await call("PATCH /api/v1/workspace", {
     quiet_hours: { ...QUIET, timezone_mode: "workspace" },
@@ -83,7 +83,7 @@ it("AMB-109 D-ATTRIB a message put off to the morning counts for what is bought 
   expect(await funnel(campaign)).toMatchObject({ converted: 1, revenue_cents: 700 });
 });
 
-it("AMB-109 D-ATTRIB an event that comes before the outcome is written counts once it is, and once", async () => {
+it("an event that comes before the outcome is written counts once it is, and once (AMB-109, D-ATTRIB)", async () => {
   const { world, tenant, ids, release, buy, funnel, summary } = await pushCampaign(1);
   await spoil(world, { channel: "ios", outcome: "transient", times: 1 });
   const { campaign, job } = await release({});
@@ -103,7 +103,7 @@ it("AMB-109 D-ATTRIB an event that comes before the outcome is written counts on
   expect(await summary("campaign")).toMatchObject([{ source_id: campaign, conversions: 1, revenue_cents: 700 }]);
 });
 
-it("AMB-109 INB-7 SSE-4 a fallback of the next morning is unread, on the live stream, and lives from then", async () => {
+it("a fallback of the next morning is unread, on the live stream, and lives from then (AMB-109, INB-7, SSE-4)", async () => {
   const { world, tenant, call, configure } = await quietSetting(withTenant);
   await configure({ quiet_hours: { ...QUIET, timezone_mode: "workspace" }, timezone: "Asia/Tokyo" });
   const { id, open, tell } = await addReader(world, tenant);

@@ -35,7 +35,7 @@ async function setting(change: object = {}, options: Parameters<typeof fresh>[0]
   return { world, tenant, people, call, id, template, get, patch, notes, forgetTemplate };
 }
 
-it("AMB-123 D-ANNAUTO a tick that fails is an error of the schedule and an annotation of its day, until one succeeds", async () => {
+it("a tick that fails is an error of the schedule and an annotation of its day, until one succeeds (AMB-123, D-ANNAUTO)", async () => {
   const { world, call, id, template, get, patch, notes, forgetTemplate } = await setting();
   await world.advance(DAY);
   expect(await get()).not.toHaveProperty("last_error");
@@ -58,7 +58,7 @@ it("AMB-123 D-ANNAUTO a tick that fails is an error of the schedule and an annot
   expect(await notes()).toHaveLength(3);
 });
 
-it("AMB-123 failures of one day in the schedule's zone are one annotation, also after a success", async () => {
+it("failures of one day in the schedule's zone are one annotation, also after a success (AMB-123)", async () => {
   const { world, tenant, template, get, patch, notes, forgetTemplate } = await setting({
     cron_expression: "*/10 * * * *",
   });
@@ -83,7 +83,7 @@ it("AMB-123 failures of one day in the schedule's zone are one annotation, also 
   ]);
 });
 
-it("AMB-123 a send that reaches nobody is a failure of its schedule", async () => {
+it("a send that reaches nobody is a failure of its schedule (AMB-123)", async () => {
   const { world, tenant, people, get, patch } = await setting();
   const { ios } = await openChannels(world, tenant, "ios-push");
   await addPhone(world, tenant, people[0]!, "ios");
@@ -97,7 +97,7 @@ it("AMB-123 a send that reaches nobody is a failure of its schedule", async () =
   expect(await get()).not.toHaveProperty("last_error");
 });
 
-it("AMB-123 AMB-16 AMB-87 what the plan or a cap refuses is said as well", async () => {
+it("what the plan or a cap refuses is said as well (AMB-123, AMB-16, AMB-87)", async () => {
   const { world, tenant, get, notes } = await setting();
   await operate(world, tenant, { monthly_send_cap: 0 });
   await world.advance(DAY);
@@ -108,7 +108,7 @@ it("AMB-123 AMB-16 AMB-87 what the plan or a cap refuses is said as well", async
   expect(await notes()).toHaveLength(2);
 });
 
-it("AMB-123 a tick that came too late to be sent is said, and the next one fires", async () => {
+it("a tick that came too late to be sent is said, and the next one fires (AMB-123)", async () => {
   let broken = false;
   const hooks: LocalServiceOptions["hooks"] = (name) => ({
     before: () => {
@@ -133,7 +133,7 @@ it("AMB-123 a tick that came too late to be sent is said, and the next one fires
   expect(await get()).not.toHaveProperty("last_error");
 });
 
-it("AMB-123 a schedule that was deleted while its send waited is not made again by its failure", async () => {
+it("a schedule that was deleted while its send waited is not made again by its failure (AMB-123)", async () => {
   const { world, tenant, call, id, notes, forgetTemplate } = await setting();
   await operate(world, tenant, { status: "suspended" });
   await world.advance(12 * HOUR + MINUTE);

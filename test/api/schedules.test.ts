@@ -41,7 +41,7 @@ async function setting(plan: PlanName = "premium") {
 }
 
 describe("create", () => {
-  it("SCH-1 SCH-3 SCH-14 answers 201 with the schedule and when it runs next", async () => {
+  it("answers 201 with the schedule and when it runs next (SCH-1, SCH-3, SCH-14)", async () => {
     const { create, get, spec } = await setting();
     const made = await create();
     expect(made.status).toBe(201);
@@ -58,7 +58,7 @@ describe("create", () => {
     expect(await get(made.body.id)).toEqual(made.body);
   });
 
-  it("SCH-4 SCH-10 SCH-13 AMB-64 refuses each bad field, naming it", async () => {
+  it("refuses each bad field, naming it (SCH-4, SCH-10, SCH-13, AMB-64)", async () => {
     const { create, world, as } = await setting();
     const cases: [field: string, change: object][] = [
       ["cron_expression", { cron_expression: "0 9 * *" }],
@@ -85,7 +85,7 @@ describe("create", () => {
     expect((await world.call("GET /api/v1/schedules", { as: await as() })).body.total).toBe(0);
   });
 
-  it("SCH-4 AMB-89 GEN-8 an unknown template and another workspace's are the same 422", async () => {
+  it("an unknown template and another workspace's are the same 422 (SCH-4, AMB-89, GEN-8)", async () => {
     const { world, create, template, channel } = await setting();
     const other = await world.tenant();
     const unknown = await create({ template_id: UNKNOWN });
@@ -94,17 +94,20 @@ describe("create", () => {
     expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty(["channel_ids[0]"]);
   });
 
-  it.each(["free", "starter", "growth", "pro"] as const)("SCH-2 AMB-16 the plan %s gets its own 403", async (plan) => {
-    const { create, world, as } = await setting(plan);
-    const refused = await create();
-    expect(refused.status).toBe(403);
-    expect(refused.body).toEqual({ error: "PLAN_FEATURE_UNAVAILABLE", message: expect.any(String) });
-    expect((await world.call("GET /api/v1/schedules", { as: await as() })).status).toBe(200);
-  });
+  it.each(["free", "starter", "growth", "pro"] as const)(
+    "the plan %s gets its own 403 (SCH-2, AMB-16)",
+    async (plan) => {
+      const { create, world, as } = await setting(plan);
+      const refused = await create();
+      expect(refused.status).toBe(403);
+      expect(refused.body).toEqual({ error: "PLAN_FEATURE_UNAVAILABLE", message: expect.any(String) });
+      expect((await world.call("GET /api/v1/schedules", { as: await as() })).status).toBe(200);
+    },
+  );
 });
 
 describe("list", () => {
-  it("SCH-5 pages newest first, filters by active, and counts what it filtered", async () => {
+  it("pages newest first, filters by active, and counts what it filtered (SCH-5)", async () => {
     const { create, world, as } = await setting();
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
@@ -124,7 +127,7 @@ describe("list", () => {
     expect((await world.call("GET /api/v1/schedules?active=maybe", { as: await as() })).status).toBe(422);
   });
 
-  it("SCH-6 GEN-8 another workspace's schedule is a 404", async () => {
+  it("another workspace's schedule is a 404 (SCH-6, GEN-8)", async () => {
     const { world, create } = await setting();
     const { id } = (await create()).body;
     const as = await (await world.tenant()).dashboard();
@@ -134,7 +137,7 @@ describe("list", () => {
 });
 
 describe("change", () => {
-  it("SCH-7 SCH-14 supplied fields overwrite, the next run is computed again", async () => {
+  it("supplied fields overwrite, the next run is computed again (SCH-7, SCH-14)", async () => {
     const { create, patch, template, channel } = await setting();
     const { id } = (await create()).body;
     const template_id = await template();
@@ -146,7 +149,7 @@ describe("change", () => {
     expect((await patch(id, { timezone: "UTC" })).body.next_run_at).toBe("2026-11-20T18:30:00.000Z");
   });
 
-  it("SCH-8 AMB-64 refuses an empty change and each bad field", async () => {
+  it("refuses an empty change and each bad field (SCH-8, AMB-64)", async () => {
     const { create, patch, get } = await setting();
     const made = (await create()).body;
     for (const body of [
@@ -161,7 +164,7 @@ describe("change", () => {
     expect(await get(made.id)).toEqual(made);
   });
 
-  it("SCH-8 SCH-9 404 for an unknown schedule, 403 after a downgrade, but a deletion stays possible", async () => {
+  it("404 for an unknown schedule, 403 after a downgrade, but a deletion stays possible (SCH-8, SCH-9)", async () => {
     const { world, tenant, as, create, patch } = await setting();
     expect((await patch(UNKNOWN, { active: false })).status).toBe(404);
     const { id } = (await create()).body;
@@ -177,7 +180,7 @@ describe("change", () => {
 });
 
 describe("firing", () => {
-  it("SCH-11 SCH-12 SCH-14 sends on every tick in its zone, once, with the template as it is then", async () => {
+  it("sends on every tick in its zone, once, with the template as it is then (SCH-11, SCH-12, SCH-14)", async () => {
     const { world, create, get, jobs, inbox } = await setting();
     const { id } = (await create()).body;
     await world.advance(3 * DAY);
@@ -192,7 +195,7 @@ describe("firing", () => {
     expect((await get(id)).next_run_at).toBe("2026-11-24T08:00:00.000Z");
   });
 
-  it("SCH-12 AMB-64 does not fire while inactive, and fires again from the next tick on when switched on", async () => {
+  it("does not fire while inactive, and fires again from the next tick on when switched on (SCH-12, AMB-64)", async () => {
     const { world, create, patch, get, jobs } = await setting();
     const { id } = (await create({ cron_expression: "*/10 * * * *" })).body;
     await world.advance(25 * MINUTE);
@@ -206,7 +209,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(3);
   });
 
-  it("SCH-12 switching off and on within one minute neither loses nor repeats a tick", async () => {
+  it("switching off and on within one minute neither loses nor repeats a tick (SCH-12)", async () => {
     const { world, create, patch, jobs } = await setting();
     const { id } = (await create({ cron_expression: "1 * * * *", timezone: "UTC" })).body;
     for (let n = 0; n < 3; n++) {
@@ -217,7 +220,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(2);
   });
 
-  it("SCH-9 a deleted schedule does not fire any more", async () => {
+  it("a deleted schedule does not fire any more (SCH-9)", async () => {
     const { world, as, create, jobs } = await setting();
     const { id } = (await create({ cron_expression: "* * * * *" })).body;
     await world.advance(90_000);
@@ -227,7 +230,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(before);
   });
 
-  it("AMB-16 after a downgrade it stops firing, and goes on after an upgrade", async () => {
+  it("after a downgrade it stops firing, and goes on after an upgrade (AMB-16)", async () => {
     const { world, tenant, create, jobs } = await setting();
     await create({ cron_expression: "0 * * * *" });
     await operate(world, tenant, { plan: "pro" });
@@ -238,7 +241,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  it("TPL-8 NTF-22 a tick whose template was deleted makes a failed job, and the next tick still fires", async () => {
+  it("a tick whose template was deleted makes a failed job, and the next tick still fires (TPL-8, NTF-22)", async () => {
     const { world, tenant, spec, create, get, jobs } = await setting();
     const { id } = (await create()).body;
     // As where the deletion comes between the check of a schedule that is switched on, and its write.
@@ -248,7 +251,7 @@ describe("firing", () => {
     expect((await get(id)).next_run_at).toBe("2026-11-23T08:00:00.000Z");
   });
 
-  it("AMB-86 a suspended workspace's tick waits and is sent on reactivation", async () => {
+  it("a suspended workspace's tick waits and is sent on reactivation (AMB-86)", async () => {
     const { world, tenant, create, jobs } = await setting();
     await create({ cron_expression: "0 13 20 * *", timezone: "UTC" });
     await operate(world, tenant, { status: "suspended" });

@@ -26,7 +26,7 @@ const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<
 };
 
 describe("follows", () => {
-  it("SEG-14 attributes: in when they match, out when they do not, back again, and new subscribers too", async () => {
+  it("attributes: in when they match, out when they do not, back again, and new subscribers too (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "before", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);
@@ -56,7 +56,7 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
   });
 
-  it("RUL-4 what a new subscriber does not have counts as well", async () => {
+  it("what a new subscriber does not have counts as well (RUL-4)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, { attribute: { plan: { $exists: false } } });
     await upsert(world, tenant, "ada");
@@ -65,7 +65,7 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, id)).toEqual([]);
   });
 
-  it("SEG-14 RUL-5 to RUL-8 events, with their counts and properties, by either tier", async () => {
+  it("to RUL-8 events, with their counts and properties, by either tier (SEG-14, RUL-5)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     const once = await segmentOf(world, tenant, bought());
@@ -85,7 +85,7 @@ describe("follows", () => {
     expect(await all()).toEqual([["p0", "p1"], ["p0"], []]);
   });
 
-  it("SEG-14 an anonymous id's events count from the moment it is linked, and those to come", async () => {
+  it("an anonymous id's events count from the moment it is linked, and those to come (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada");
     const id = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
@@ -101,7 +101,7 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, more)).toEqual(["ada"]);
   });
 
-  it("AMB-71 a subscriber without events leaves within 5 minutes of the end of the window, and not before", async () => {
+  it("a subscriber without events leaves within 5 minutes of the end of the window, and not before (AMB-71)", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada");
     const recent = await segmentOf(world, tenant, bought({ within: "2h" }));
@@ -117,7 +117,7 @@ describe("follows", () => {
     expect(await both()).toEqual([[], ["ada"]]);
   });
 
-  it("AMB-71 windows of different lengths end one after the other, also those found by the first computation", async () => {
+  it("windows of different lengths end one after the other, also those found by the first computation (AMB-71)", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada");
     await did(world, tenant, ada, buy);
@@ -133,7 +133,7 @@ describe("follows", () => {
     expect(await counts()).toEqual([0, 0, 0]);
   });
 
-  it("SEG-3 AMB-17 a changed rule is recomputed and followed from then on", async () => {
+  it("a changed rule is recomputed and followed from then on (SEG-3, AMB-17)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({ attributes: { plan: n ? "pro" : "free" } }))) as [
       string,
@@ -153,7 +153,7 @@ describe("follows", () => {
 });
 
 describe("converges", () => {
-  it("SEG-14 late, repeated and reordered messages lead to the same memberships", async () => {
+  it("late, repeated and reordered messages lead to the same memberships (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro);
     const count = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
@@ -169,7 +169,7 @@ describe("converges", () => {
     expect([await membersOf(world, tenant, id), await membersOf(world, tenant, count)]).toEqual([[], []]);
   });
 
-  it("SEG-14 after many concurrent changes of a subscriber its memberships match its last attributes", async () => {
+  it("after many concurrent changes of a subscriber its memberships match its last attributes (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro);
     const change = (plan: string) =>
@@ -199,7 +199,7 @@ describe("converges", () => {
     expect([count, await recountMembers(store, group)]).toEqual([25, 25]);
   });
 
-  it("SUB-9 an erased subscriber leaves its segments, the count follows, and no timer brings it back", async () => {
+  it("an erased subscriber leaves its segments, the count follows, and no timer brings it back (SUB-9)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = (await addPeople(world, tenant, 2)) as [string, string];
     const id = await segmentOf(world, tenant, bought({ within: "1h" }));
@@ -214,7 +214,7 @@ describe("converges", () => {
     expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 
-  it("JND-10 entries and exits are rows that start reactions", async () => {
+  it("entries and exits are rows that start reactions (JND-10)", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);
@@ -235,7 +235,7 @@ describe("converges", () => {
 });
 
 describe("costs", () => {
-  it("SEG-14 events with 10 dynamic segments cost at most 1.5 times as much as with none", async () => {
+  it("events with 10 dynamic segments cost at most 1.5 times as much as with none (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 12, (n) => ({ attributes: { n } }));
     // As AWS prices them: a read unit is a fifth of a write unit.

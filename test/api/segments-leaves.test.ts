@@ -32,7 +32,7 @@ async function recompute(world: TestWorld, tenant: Tenant, id: string): Promise<
   await world.settle();
 }
 
-it("SEG-1 AMB-72 members beyond a leaf are in several, which page, count, grow and shrink; a lost counter is repaired", async () => {
+it("members beyond a leaf are in several, which page, count, grow and shrink; a lost counter is repaired (SEG-1, AMB-72)", async () => {
   const { world, tenant } = await withTenant();
   const names = await namesInShard(world, tenant, 130);
   await addPeople(world, tenant, names.length, (n) => ({
@@ -60,7 +60,7 @@ it("SEG-1 AMB-72 members beyond a leaf are in several, which page, count, grow a
   expect(await leaves()).toEqual([]);
 });
 
-it("JND-10 who enters or leaves a static segment when it is computed again starts journeys, also where a leaf is split", async () => {
+it("who enters or leaves a static segment when it is computed again starts journeys, also where a leaf is split (JND-10)", async () => {
   const world = await fresh();
   const { tenant, active, runs } = await journeySetting(world);
   const names = await namesInShard(world, tenant, 60);
@@ -81,7 +81,7 @@ it("JND-10 who enters or leaves a static segment when it is computed again start
   expect([await who(entered), await who(exited)]).toEqual([ids.slice(40).sort(), ids.slice(0, 2).sort()]);
 });
 
-it("RDA-20 RDA-5 F2 SUB-9 a membership in a static segment is shown with its subscriber, explained, and erased with it", async () => {
+it("a membership in a static segment is shown with its subscriber, explained, and erased with it (RDA-20, RDA-5, F2, SUB-9)", async () => {
   const { world, tenant } = await withTenant();
   const ada = await upsert(world, tenant, "ada", { plan: "pro" });
   await upsert(world, tenant, "bob", { plan: "pro" });

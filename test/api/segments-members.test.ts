@@ -24,7 +24,7 @@ const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
   ask(world, tenant, "POST /api/v1/segments/preview", rule);
 
 describe("static segments", () => {
-  it("AMB-17 are computed on create, keep their members through changes, and follow a recomputation", async () => {
+  it("are computed on create, keep their members through changes, and follow a recomputation (AMB-17)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 320, (n) => ({ attributes: { n } }));
     const id = await segmentOf(world, tenant, { attribute: { n: { $lt: 300 } } }, { is_dynamic: false });
@@ -38,7 +38,7 @@ describe("static segments", () => {
     expect([members.length, members.includes("p0"), members.includes("late")]).toEqual([300, false, true]);
   });
 
-  it("RUL-5 to RUL-8 count events of the past", async () => {
+  it("to RUL-8 count events of the past (RUL-5)", async () => {
     const { world, tenant } = await withTenant();
     const [a, b, c] = (await addPeople(world, tenant, 3)) as [string, string, string];
     for (const total of [5, 15, 25]) await did(world, tenant, a, { event_name: "buy", properties: { total } });
@@ -73,7 +73,7 @@ describe("static segments", () => {
     expect(await get(world, tenant, id)).not.toHaveProperty("last_error");
   });
 
-  it("AMB-123 a computation that is late says so until it ends", async () => {
+  it("a computation that is late says so until it ends (AMB-123)", async () => {
     let isStuck = false;
     const hooks = (name: string) => ({
       before: (_: string, operation: string) => {
@@ -100,7 +100,7 @@ describe("static segments", () => {
 });
 
 describe("members", () => {
-  it("AMB-72 LIM-8 are listed in pages of 100 with when they entered", async () => {
+  it("are listed in pages of 100 with when they entered (AMB-72, LIM-8)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 120, () => ({ attributes: { plan: "pro" } }));
     const id = await segmentOf(world, tenant, pro);
@@ -113,7 +113,7 @@ describe("members", () => {
     expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);
   });
 
-  it("D-SEG F2 a member is explained clause by clause; unknown subscribers are 404", async () => {
+  it("a member is explained clause by clause; unknown subscribers are 404 (D-SEG, F2)", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { plan: "pro" });
     const bob = await upsert(world, tenant, "bob", { plan: "free" });
@@ -140,7 +140,7 @@ describe("members", () => {
     expect((await explain(UNKNOWN)).code).toBe("NOT_FOUND");
   });
 
-  it("NTF-5 docs/decisions/0021#audience-size a send to a segment reaches its members; `sent` is their number, beyond 1,000 by the count", async () => {
+  it("docs/decisions/0021#audience-size a send to a segment reaches its members; `sent` is their number, beyond 1,000 by the count (NTF-5)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 1_100, (n) => ({ attributes: { n } }));
     for (const size of [3, 1_050]) {
@@ -150,7 +150,7 @@ describe("members", () => {
     }
   });
 
-  it("AMB-93 a send to an unknown segment is 422 naming it", async () => {
+  it("a send to an unknown segment is 422 naming it (AMB-93)", async () => {
     const { world, tenant } = await withTenant();
     const body = { target: { type: "segment", segment_id: UNKNOWN }, title: "t", body: "b" };
     const refused = await ask(world, tenant, "POST /api/v1/notifications", body);
@@ -159,7 +159,7 @@ describe("members", () => {
 });
 
 describe("preview", () => {
-  it("SEG-10 D-PREVIEW the body is the rule, in either form; the count is exact and ids are a sample of at most 10", async () => {
+  it("the body is the rule, in either form; the count is exact and ids are a sample of at most 10 (SEG-10, D-PREVIEW)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 40, (n) => ({ attributes: { n } }));
     const few = await preview(world, tenant, { attribute: { n: { $lt: 4 } } });
@@ -174,7 +174,7 @@ describe("preview", () => {
     expect(event).toEqual({ estimated_count: 1, sample_subscriber_ids: [people[7]], exact: true });
   });
 
-  it("SEG-10 D-PREVIEW a rule of events is exact, also by anonymous ids and events sent alone, and costs no query for each subscriber", async () => {
+  it("a rule of events is exact, also by anonymous ids and events sent alone, and costs no query for each subscriber (SEG-10, D-PREVIEW)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 60);
     const events = ids
@@ -201,13 +201,13 @@ describe("preview", () => {
     expect(requests).toBeLessThanOrEqual(40);
   });
 
-  it.each([{}, { rule: pro }, { attribute: { plan: { $regex: "p" } } }])("SEG-10 %j is 422", async (rule) => {
+  it.each([{}, { rule: pro }, { attribute: { plan: { $regex: "p" } } }])("%j is 422 (SEG-10)", async (rule) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await preview(world, tenant, rule);
     expect([status, body.code]).toEqual([422, "VALIDATION_ERROR"]);
   });
 
-  it("D-PREVIEW beyond 10,000 a range of ids is extrapolated; either way at most 450 RCU and 20 requests", async () => {
+  it("beyond 10,000 a range of ids is extrapolated; either way at most 450 RCU and 20 requests (D-PREVIEW)", async () => {
     const { world, tenant } = await withTenant();
     const store = quickStore(world, tenant);
     const at = new Date(START).toISOString();
@@ -253,7 +253,7 @@ describe("preview", () => {
 });
 
 describe("names", () => {
-  it("SEG-11 attribute keys are those that subscribers have or had, in order", async () => {
+  it("attribute keys are those that subscribers have or had, in order (SEG-11)", async () => {
     const { world, tenant } = await withTenant();
     const keysOf = async () => (await ask(world, tenant, "GET /api/v1/segments/attribute-keys")).body;
     expect(await keysOf()).toEqual({ keys: [] });
@@ -262,7 +262,7 @@ describe("names", () => {
     expect(await keysOf()).toEqual({ keys: ["age", "city", "plan"] });
   });
 
-  it("SEG-12 event names are those that were ingested", async () => {
+  it("event names are those that were ingested (SEG-12)", async () => {
     const { world, tenant } = await withTenant();
     await ingest(world, tenant, { event_name: "signed_up", anonymous_id: "a" });
     await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });

@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-it("SEG-14 a computation whose write comes after a newer one has ended changes nothing, also where its worker stops then", async () => {
+it("a computation whose write comes after a newer one has ended changes nothing, also where its worker stops then (SEG-14)", async () => {
   const { world, tenant } = await withTenant();
   await upsert(world, tenant, "ada", { plan: "free" });
   const segment = await segmentOf(world, tenant, { attribute: { plan: { $eq: "free" } } });

@@ -11,7 +11,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-it("AMB-71 a worker whose clock is set back after its timer fired sets the next timer", async () => {
+it("a worker whose clock is set back after its timer fired sets the next timer (AMB-71)", async () => {
   const { world, tenant } = await withTenant();
   const ada = await upsert(world, tenant, "ada");
   for (const within of ["30m", "1h"]) await segmentOf(world, tenant, { event: { name: "buy", within } });

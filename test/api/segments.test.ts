@@ -21,7 +21,7 @@ const preview = (world: TestWorld, tenant: Tenant, rule: unknown) =>
   ask(world, tenant, "POST /api/v1/segments/preview", rule);
 
 describe("records", () => {
-  it("SEG-1 SEG-2 SEG-6 a new segment has exactly its fields, is static by default, and keeps its rule as given", async () => {
+  it("a new segment has exactly its fields, is static by default, and keeps its rule as given (SEG-1, SEG-2, SEG-6)", async () => {
     const { world, tenant } = await withTenant();
     const at = new Date(START).toISOString();
     for (const rule of [pro, flat]) {
@@ -33,7 +33,7 @@ describe("records", () => {
     }
   });
 
-  it("SEG-7 SEG-8 a name that is taken is 409, on create and on rename, and free again after a deletion", async () => {
+  it("a name that is taken is 409, on create and on rename, and free again after a deletion (SEG-7, SEG-8)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro, { name: "A" });
     await segmentOf(world, tenant, pro, { name: "B" });
@@ -58,13 +58,13 @@ describe("records", () => {
     ["rule.event.within", { name: "a", rule: { event: { name: "x", within: "0d" } } }],
     ["is_dynamic", { name: "a", rule: pro, is_dynamic: "yes" }],
     ["surprise", { name: "a", rule: pro, surprise: 1 }],
-  ])("SEG-7 answers 422 naming %s", async (field, body) => {
+  ])("answers 422 naming %s (SEG-7)", async (field, body) => {
     const { world, tenant } = await withTenant();
     const { status, body: answer } = await create(world, tenant, body);
     expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("RUL-3 a rule of 10 levels is accepted; deeper, wider or endless ones are 422, wherever a rule is given", async () => {
+  it("a rule of 10 levels is accepted; deeper, wider or endless ones are 422, wherever a rule is given (RUL-3)", async () => {
     const { world, tenant } = await withTenant();
     const nested = (depth: number): object =>
       depth === 1 ? pro : { group: { op: "and", nodes: [nested(depth - 1)] } };
@@ -77,7 +77,7 @@ describe("records", () => {
     }
   });
 
-  it("SEG-3 SEG-8 AMB-17 AMB-70 a changed rule sets needs_recompute, the same rule in another order does not", async () => {
+  it("a changed rule sets needs_recompute, the same rule in another order does not (SEG-3, SEG-8, AMB-17, AMB-70)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "ada", { plan: "pro" });
     const rule = { attribute: { plan: { $eq: "pro" }, age: { $exists: false } } };
@@ -105,7 +105,7 @@ describe("records", () => {
     expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false, count: 0 });
   });
 
-  it("SEG-2 SEG-8 AMB-46 PATCH needs name and rule, and cannot change is_dynamic", async () => {
+  it("PATCH needs name and rule, and cannot change is_dynamic (SEG-2, SEG-8, AMB-46)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro, { is_dynamic: false, name: "A" });
     const patch = (body: object, of = id) => ask(world, tenant, `PATCH /api/v1/segments/${of}`, body);
@@ -121,7 +121,7 @@ describe("records", () => {
     expect((await patch({ name: "A", rule: pro }, UNKNOWN)).status).toBe(404);
   });
 
-  it("SEG-5 LIM-8 up to 100 a page, newest first, with counts", async () => {
+  it("up to 100 a page, newest first, with counts (SEG-5, LIM-8)", async () => {
     const { world, tenant } = await withTenant();
     const at = new Date(START).toISOString();
     const names = Array.from({ length: 103 }, (_, n) => `S${n}`);
@@ -142,7 +142,7 @@ describe("records", () => {
     expect((await ask(world, tenant, "GET /api/v1/segments?cursor=x")).status).toBe(422);
   });
 
-  it("SEG-9 a deleted segment is 404 at once; its memberships cascade, the subscribers stay", async () => {
+  it("a deleted segment is 404 at once; its memberships cascade, the subscribers stay (SEG-9)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 30, () => ({ attributes: { plan: "pro" } }));
     const id = await segmentOf(world, tenant, pro);
@@ -159,7 +159,7 @@ describe("records", () => {
     expect((await ask(world, tenant, `GET /api/v1/subscribers/${people[0]}`)).status).toBe(200);
   });
 
-  it("SEG-4 GEN-8 the SDK key cannot manage segments, a viewer may only look, another workspace sees nothing", async () => {
+  it("the SDK key cannot manage segments, a viewer may only look, another workspace sees nothing (SEG-4, GEN-8)", async () => {
     const world = await fresh();
     const [mine, theirs] = [await world.tenant(), await world.tenant()];
     expect((await world.call("GET /api/v1/segments", { as: mine.sdk })).status).toBe(401);
@@ -182,7 +182,7 @@ describe("records", () => {
 });
 
 describe("plan caps", () => {
-  it("SEG-7 SEG-13 dynamic segments: not part of Free, five on Starter, also in a race, and a deletion makes room", async () => {
+  it("dynamic segments: not part of Free, five on Starter, also in a race, and a deletion makes room (SEG-7, SEG-13)", async () => {
     const world = await fresh();
     const free = await world.tenant({ plan: "free" });
     const refused = await create(world, free, { name: "a", rule: pro, is_dynamic: true });
@@ -200,7 +200,7 @@ describe("plan caps", () => {
     expect((await create(world, starter, { name: "again", rule: pro, is_dynamic: true })).status).toBe(201);
   });
 
-  it("SEG-7 SEG-13 RUL-6 look-back and event conditions: 422 naming the limit, on create, change and preview", async () => {
+  it("look-back and event conditions: 422 naming the limit, on create, change and preview (SEG-7, SEG-13, RUL-6)", async () => {
     const world = await fresh();
     const tenant = await world.tenant({ plan: "free" });
     const event = (more: object = {}) => ({ event: { name: "buy", ...more } });

@@ -34,7 +34,7 @@ async function deliveredOf(world: TestWorld, tenant: Tenant): Promise<number> {
   return body.cells.reduce((sum: number, { delivered }: { delivered: number }) => sum + delivered, 0);
 }
 
-it("D-BILL ISG-4 what was taken ahead and not used is returned, and deliveries are counted once, however often a quarter-hour is settled", async () => {
+it("what was taken ahead and not used is returned, and deliveries are counted once, however often a quarter-hour is settled (D-BILL, ISG-4)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 5);
   const quarter = quarterAt(world.clock.now());
@@ -54,7 +54,7 @@ it("D-BILL ISG-4 what was taken ahead and not used is returned, and deliveries a
   expect(await usedBy(world, tenant)).toBe(BUSY + 3);
 });
 
-it("ERR-4 a lower cap applies at once, also to what was taken ahead", async () => {
+it("a lower cap applies at once, also to what was taken ahead (ERR-4)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 5);
   const capAt = (monthly_send_cap: number) => world.host.invoke("operator", { tenant_id: tenant.id, monthly_send_cap });
@@ -73,7 +73,7 @@ it("ERR-4 a lower cap applies at once, also to what was taken ahead", async () =
   expect(await usedBy(world, tenant)).toBe(7 + BUSY + 1);
 });
 
-it("D-BILL an operator's correction is not changed by the settlement, and later sends add to it", async () => {
+it("an operator's correction is not changed by the settlement, and later sends add to it (D-BILL)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 5);
   await sendAll(world, tenant, people, BUSY);
@@ -83,7 +83,7 @@ it("D-BILL an operator's correction is not changed by the settlement, and later 
   expect(await usedBy(world, tenant)).toBe(102);
 });
 
-it("D-BILL ISG-4 the nightly recount settles what no watch has settled, and says so", async () => {
+it("the nightly recount settles what no watch has settled, and says so (D-BILL, ISG-4)", async () => {
   let isAway = true;
   const { world, tenant } = await withTenant({
     hooks: (name) => ({

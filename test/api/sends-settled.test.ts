@@ -24,7 +24,7 @@ async function phones() {
 const usedIn = async (world: TestWorld, tenant: Tenant, period = "2026-11") =>
   (await usageIn(quickStore(world, tenant), period)).sends;
 
-it("D-BILL AMB-38 a planned send reserves its audience, and uses what it sent: no address, a cap and a holdout are free", async () => {
+it("a planned send reserves its audience, and uses what it sent: no address, a cap and a holdout are free (D-BILL, AMB-38)", async () => {
   const { world, tenant, people, pushed } = await phones();
   const as = await tenant.dashboard();
   const frequency_caps = [{ category: "marketing", channel_class: "push", max: 1, per: "day" }];
@@ -55,7 +55,7 @@ it("D-BILL AMB-38 a planned send reserves its audience, and uses what it sent: n
   expect(await usedIn(world, tenant)).toBe(1 + 4 + counts.sent);
 });
 
-it("D-BILL AMB-112 what a stopped send did not use is returned, also when it ends in the next month", async () => {
+it("what a stopped send did not use is returned, also when it ends in the next month (D-BILL, AMB-112)", async () => {
   const { world, tenant, pushed } = await phones();
   await world.advance(Date.parse("2026-11-30T23:58:00.000Z") - world.clock.now());
   await spoil(world, { channel: "ios", outcome: "transient", times: 9 });
@@ -72,7 +72,7 @@ it("D-BILL AMB-112 what a stopped send did not use is returned, also when it end
   expect([await usedIn(world, tenant), await usedIn(world, tenant, "2026-12")]).toEqual([counts.sent, 0]);
 });
 
-it("D-BILL AMB-112 a send that a deletion stopped before it was planned uses nothing", async () => {
+it("a send that a deletion stopped before it was planned uses nothing (D-BILL, AMB-112)", async () => {
   const { world, tenant, pushed } = await phones();
   const { id } = (await post(world, tenant, pushed)).body;
   expect(await usedIn(world, tenant)).toBe(5);
@@ -82,7 +82,7 @@ it("D-BILL AMB-112 a send that a deletion stopped before it was planned uses not
   expect([(await jobOf(world, tenant, id)).status, await usedIn(world, tenant)]).toEqual(["canceled", 0]);
 });
 
-it("D-BILL a number that an operator set is not changed by the sends that had begun", async () => {
+it("a number that an operator set is not changed by the sends that had begun (D-BILL)", async () => {
   const { world, tenant, pushed } = await phones();
   await spoil(world, { channel: "ios", outcome: "transient", times: 9 });
   await post(world, tenant, { ...pushed, scheduled_at: inMs(world, MINUTE) });

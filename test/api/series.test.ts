@@ -34,7 +34,7 @@ const nothing = {
   last_touch_revenue_cents: 0,
 };
 
-it("RDA-10 by day, by category and by channel: sends, opens and clicks on their own days, conversions on that of their send", async () => {
+it("by day, by category and by channel: sends, opens and clicks on their own days, conversions on that of their send (RDA-10)", async () => {
   const { world, ids, define, campaign, react, buy, call, series } = await setting();
   await define();
   const { id, jobs } = await campaign();
@@ -93,7 +93,7 @@ it("RDA-10 by day, by category and by channel: sends, opens and clicks on their 
   expect(await series(`?source_type=campaign&source_id=${unknown}`)).toEqual([]);
 });
 
-it("RDA-10 D-ATTRIB a late event counts on its day for the touch before it; the series of a workspace are its own", async () => {
+it("a late event counts on its day for the touch before it; the series of a workspace are its own (RDA-10, D-ATTRIB)", async () => {
   const { world, tenant, ids, define, campaign, buy, call, series } = await setting();
   await define();
   await campaign();
@@ -118,7 +118,7 @@ it("RDA-10 D-ATTRIB a late event counts on its day for the touch before it; the 
   expect((await world.call("GET /api/v1/insights/series", { as: tenant.server })).status).toBe(401);
 });
 
-it("RDA-10 a journey's messages by the day of their dispatch", async () => {
+it("a journey's messages by the day of their dispatch (RDA-10)", async () => {
   const { world, call, send, active, person, track } = await journeySetting(await fresh());
   const id = await active(graphOf({ first: send("One") }));
   for (const who of ["ada", "bob"]) {
@@ -132,7 +132,7 @@ it("RDA-10 a journey's messages by the day of their dispatch", async () => {
   expect(buckets[0].at < buckets[1].at).toBe(true);
 });
 
-it("RDA-10 refuses parameters that exclude each other, and windows that are too long", async () => {
+it("refuses parameters that exclude each other, and windows that are too long (RDA-10)", async () => {
   const { call } = await setting();
   const id = "00000000-0000-4000-8000-000000000000";
   for (const [query, field] of [

@@ -5,7 +5,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("D-HEALTH says ok to anybody while the table answers, and 503 while it does not", async () => {
+it("says ok to anybody while the table answers, and 503 while it does not (D-HEALTH)", async () => {
   let isBusy = false;
   const hooks = (): Hooks => ({
     before: (service) => {
@@ -50,7 +50,7 @@ it.each([
   expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
 });
 
-it("D-VER the description says what may change within a version, and how what goes is announced", async () => {
+it("the description says what may change within a version, and how what goes is announced (D-VER)", async () => {
   const world = await fresh();
   const { info } = (await world.call("GET /openapi.json")).body;
   const versions = info.description.split("## Paging and versions")[1];

@@ -32,7 +32,7 @@ async function costOf(world: TestWorld, tenant: Tenant, body: object) {
   return { wcu: whole.wcu - entrance.wcu, requests: whole.requests - entrance.requests };
 }
 
-it("NTF-17 D-NTF a long text is stored once however many sends have it, and each shows it", async () => {
+it("a long text is stored once however many sends have it, and each shows it (NTF-17, D-NTF)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "plan number 3" } }));
   const as = await tenant.dashboard();
@@ -125,7 +125,7 @@ it("sends of one burst are each delivered once, and a repeated message changes n
   }
 });
 
-it("AMB-112 AMB-109 a suspended workspace's send is held, and is handed over in a round of its own after reactivation", async () => {
+it("a suspended workspace's send is held, and is handed over in a round of its own after reactivation (AMB-112, AMB-109)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
@@ -145,7 +145,7 @@ it("AMB-112 AMB-109 a suspended workspace's send is held, and is handed over in 
   expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
 });
 
-it("AMB-109 D-NTF a new round is delivered in although the reply to its beginning was lost", async () => {
+it("a new round is delivered in although the reply to its beginning was lost (AMB-109, D-NTF)", async () => {
   let lost = 0;
   const after = (_: string, operation: string) => {
     if (operation !== "UpdateItem" || lost++ > 0) return;
@@ -163,7 +163,7 @@ it("AMB-109 D-NTF a new round is delivered in although the reply to its beginnin
   expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
 });
 
-it("AMB-112 a deleted workspace's send is canceled", async () => {
+it("a deleted workspace's send is canceled (AMB-112)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
@@ -175,7 +175,7 @@ it("AMB-112 a deleted workspace's send is canceled", async () => {
   expect(await tenant.store.query(Message, { subscriber: ada! })).toMatchObject({ items: [] });
 });
 
-it("SUB-10 the only recipient of a send is anonymous after erasure, whether the message was delivered before it or not", async () => {
+it("the only recipient of a send is anonymous after erasure, whether the message was delivered before it or not (SUB-10)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const sent = (await post(world, tenant, { subscriberIds: [ada] })).body.id;
@@ -196,7 +196,7 @@ it("SUB-10 the only recipient of a send is anonymous after erasure, whether the 
   expect(JSON.stringify(await wholeTable(world))).not.toContain(packId(ada!));
 });
 
-it("F1 T1 D-NTF a crash at any step of a push to one subscriber sends it at most once, and its row says what became of it", async () => {
+it("a crash at any step of a push to one subscriber sends it at most once, and its row says what became of it (F1, T1, D-NTF)", async () => {
   const worker = mortal("deliver");
   const { world, tenant } = await withTenant({ hooks: worker.hooks });
   const { ios } = await openChannels(world, tenant, "ios-push");
@@ -231,7 +231,7 @@ it("F1 T1 D-NTF a crash at any step of a push to one subscriber sends it at most
   for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
 });
 
-it("D-NTF AMB-111 a push to one subscriber is tried again after a refusal, and shows what is known meanwhile", async () => {
+it("a push to one subscriber is tried again after a refusal, and shows what is known meanwhile (D-NTF, AMB-111)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const [ada = ""] = await addPeople(world, tenant, 1);
@@ -249,7 +249,7 @@ it("D-NTF AMB-111 a push to one subscriber is tried again after a refusal, and s
   expect(await ledgerOf(tenant, ada)).toHaveLength(4);
 });
 
-it("D-NTF a send to one subscriber whose message was lost is found by the watch of its quarter-hour, which ends with it", async () => {
+it("a send to one subscriber whose message was lost is found by the watch of its quarter-hour, which ends with it (D-NTF)", async () => {
   let isLost = true;
   const { world, tenant } = await withTenant({
     hooks: (name) => ({
@@ -273,7 +273,7 @@ it("D-NTF a send to one subscriber whose message was lost is found by the watch 
   expect(rows.filter((row) => row.includes("sends-watch"))).toEqual([]);
 });
 
-it("F1 T1 D-NTF a worker that stops at any step of a send to one inbox, for long, leaves one message", async () => {
+it("a worker that stops at any step of a send to one inbox, for long, leaves one message (F1, T1, D-NTF)", async () => {
   const worker = mortal("deliver");
   const { world, tenant } = await withTenant({ hooks: worker.hooks });
   const [ada = ""] = await addPeople(world, tenant, 1);

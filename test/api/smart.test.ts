@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const smart = { channel_arbitration_mode: "smart" };
 
 describe("ranking of a send", () => {
-  it("SMA-1 needs Growth or higher, with the body of its own", async () => {
+  it("needs Growth or higher, with the body of its own (SMA-1)", async () => {
     for (const plan of ["free", "starter"] as const) {
       const { world, tenant } = await withTenant({ plan });
       const { status, body } = await post(world, tenant, { target: { type: "all" }, ...smart });
@@ -22,7 +22,7 @@ describe("ranking of a send", () => {
     expect((await post(world, tenant, { target: { type: "all" }, ...smart })).status).toBe(201);
   });
 
-  it("SMA-3 SMA-4 SMA-5 SMA-7 personal from 5 deliveries within 90 days, else the default", async () => {
+  it("personal from 5 deliveries within 90 days, else the default (SMA-3, SMA-4, SMA-5, SMA-7)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     for (let n = 0; n < 5; n++) await send(world, tenant, { subscriberIds: n < 4 ? [ada, bob] : [ada] });
@@ -47,7 +47,7 @@ describe("ranking of a send", () => {
     ]);
   });
 
-  it("SMA-5 D-ARB the workspace's history counts from 100 deliveries, for subscribers without their own", async () => {
+  it("the workspace's history counts from 100 deliveries, for subscribers without their own (SMA-5, D-ARB)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 100);
     const readout = async () =>
@@ -57,13 +57,13 @@ describe("ranking of a send", () => {
     expect(await readout()).toEqual([{ class: "in_app", source: "tenant", subscribers: 1 }]);
   });
 
-  it("SMA-9 an explicit send has no readout", async () => {
+  it("an explicit send has no readout (SMA-9)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
     expect((await send(world, tenant, { subscriberIds: [ada] })).job).not.toHaveProperty("channel_arbitration");
   });
 
-  it("SMA-7 a history that cannot be read counts as a rank error, and the default order decides", async () => {
+  it("a history that cannot be read counts as a rank error, and the default order decides (SMA-7)", async () => {
     // Rows are not checked here: the test damages one.
     const { world, tenant } = await withTenant({ onRead: () => undefined });
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
@@ -90,7 +90,7 @@ describe("fallback", () => {
     return { world, tenant, ios, ada, body: { subscriberIds: [ada], ...smart } };
   };
 
-  it("SMA-2 SMA-7 SMA-8 only the first class is sent to; devices of the others are reported as suppressed, without names", async () => {
+  it("only the first class is sent to; devices of the others are reported as suppressed, without names (SMA-2, SMA-7, SMA-8)", async () => {
     const { world, tenant, ada, body } = await withPhone();
     const { job } = await send(world, tenant, body);
     expect(job.delivered_by_channel).toEqual({ ios: 1 });
@@ -111,7 +111,7 @@ describe("fallback", () => {
     expect(JSON.stringify(second.channel_arbitration)).not.toContain(ada);
   });
 
-  it("SMA-6 falls back when every device failed permanently, along the same ranking, each class once", async () => {
+  it("falls back when every device failed permanently, along the same ranking, each class once (SMA-6)", async () => {
     const { world, tenant, ada, body } = await withPhone();
     await spoil(world, { channel: "ios", outcome: "permanent" });
     const { job } = await send(world, tenant, body);
@@ -131,7 +131,7 @@ describe("fallback", () => {
     expect([explained.reason, explained.attempts[0].reason]).toEqual([null, "DeviceTokenNotForTopic"]);
   });
 
-  it("SMA-6 does not fall back while one device may still be reached, nor after a call without an answer", async () => {
+  it("does not fall back while one device may still be reached, nor after a call without an answer (SMA-6)", async () => {
     const { world, tenant, ada, body } = await withPhone();
     await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
     const one = await send(world, tenant, body);
@@ -145,7 +145,7 @@ describe("fallback", () => {
     expect(await reachedOf(world, tenant, [ada])).toEqual([]);
   });
 
-  it("AMB-96 transient failures that run out end failed, without a fallback", async () => {
+  it("transient failures that run out end failed, without a fallback (AMB-96)", async () => {
     const { world, tenant, ada, body } = await withPhone();
     await spoil(world, { channel: "ios", outcome: "transient" });
     const { job } = await send(world, tenant, body);

@@ -41,7 +41,7 @@ async function fates(world: TestWorld, tenant: Tenant, ids: string[], job: strin
   );
 }
 
-it("D-AB the test vectors hold for the hashes of this file", () => {
+it("the test vectors hold for the hashes of this file (D-AB)", () => {
   const job = "7f1b0c9e-0000-4000-8000-000000000001";
   const of = (n: number) => {
     const id = `00000000-0000-4000-8000-00000000000${n}`;
@@ -54,7 +54,7 @@ it("D-AB the test vectors hold for the hashes of this file", () => {
   ]);
 });
 
-it("ABH-2 D-AB a push and a mail carry the arm of their recipient", async () => {
+it("a push and a mail carry the arm of their recipient (ABH-2, D-AB)", async () => {
   const { world, tenant } = await withTenant();
   const { ios, email } = await openChannels(world, tenant, "ios-push", "email");
   const [id = ""] = await addPeople(world, tenant, 1, () => ({ email: "ada@example.com" }));
@@ -85,7 +85,7 @@ describe.each([
     [20, 50],
     [0, 30],
     [99, 1],
-  ])("ABH-1 ABH-2 D-AB holdout %i and split %i give everybody the fate the hashes say", async (holdout, split) => {
+  ])("holdout %i and split %i give everybody the fate the hashes say (ABH-1, ABH-2, D-AB)", async (holdout, split) => {
     const body = { ...everybody, variant_b, split_percentage: split, holdout_percentage: holdout };
     const { answer, job } = await send(world, tenant, body);
     const expected = ids.map((id) => fateOf(job.id, id, holdout, split));
@@ -112,7 +112,7 @@ describe.each([
 });
 
 describe("arms and control", () => {
-  it("ABH-4 holdout 0, or an omitted one, holds out no subscriber", async () => {
+  it("holdout 0, or an omitted one, holds out no subscriber (ABH-4)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 200);
     for (const body of [everybody, { ...everybody, holdout_percentage: 0 }]) {
@@ -122,7 +122,7 @@ describe("arms and control", () => {
     }
   });
 
-  it("ABH-3 AMB-101 variant_id stands in the content of A/B sends only", async () => {
+  it("variant_id stands in the content of A/B sends only (ABH-3, AMB-101)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await send(world, tenant, { subscriberIds: [id] });
@@ -132,7 +132,7 @@ describe("arms and control", () => {
     expect(plain.content).toEqual({ title: "Hello", body: "World" });
   });
 
-  it("AMB-93 split_percentage defaults to 50 where there is a B arm, and is null where there is none", async () => {
+  it("split_percentage defaults to 50 where there is a B arm, and is null where there is none (AMB-93)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 100);
     const { job } = await send(world, tenant, { ...everybody, variant_b });
@@ -141,7 +141,7 @@ describe("arms and control", () => {
     expect((await send(world, tenant, everybody)).job.split_percentage).toBeNull();
   });
 
-  it("ABH-2 given ids and a scheduled send draw the same control; unknown ids are skipped, not held out", async () => {
+  it("given ids and a scheduled send draw the same control; unknown ids are skipped, not held out (ABH-2)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 100);
     const stranger = world.ids.uuid();
@@ -159,7 +159,7 @@ describe("arms and control", () => {
     expect((await jobOf(world, tenant, answer.id)).counts).toMatchObject({ total: 101, held_out, skipped: 1 });
   });
 
-  it("ABH-2 the control is drawn from those the filters leave", async () => {
+  it("the control is drawn from those the filters leave (ABH-2)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 200, (n) => ({ attributes: { even: n % 2 === 0 } }));
     const filters = { subscriber_filters: { even: { $eq: true } }, holdout_percentage: 40 };
@@ -168,7 +168,7 @@ describe("arms and control", () => {
     expect(job.counts).toMatchObject({ total: 100, held_out, sent: 100 - held_out });
   });
 
-  it("ABH-1 ABH-2 two sends draw separately: neither control nor arms are the same subscribers", async () => {
+  it("two sends draw separately: neither control nor arms are the same subscribers (ABH-1, ABH-2)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 200);
     const body = { ...everybody, variant_b, holdout_percentage: 50 };

@@ -90,7 +90,7 @@ it.each<Case>([
   { slow: "read of the inbox", to: "an inbox", how: "paused", isCapped: true },
   { slow: "read of devices", to: "a phone", how: "paused" },
   { slow: "claim of a group", to: "a phone", how: "paused" },
-])("AMB-112 AMB-113 a send to $to that is $how during a slow $slow reaches nobody until it goes on", async (one) => {
+])("a send to $to that is $how during a slow $slow reaches nobody until it goes on (AMB-112, AMB-113)", async (one) => {
   const { world, tenant, job, state, go, reached } = await slowWorld(one);
   state.isOpen = true;
   await world.settle();

@@ -88,7 +88,7 @@ it.each([
 });
 
 it.each(["suspended", "paused"] as const)(
-  "AMB-112 AMB-113 a send that is %s while a provider refuses for now is tried again only afterwards",
+  "a send that is %s while a provider refuses for now is tried again only afterwards (AMB-112, AMB-113)",
   async (how) => {
     const campaign = await pushCampaign();
     const { world, tenant, people, release, reached } = campaign;
@@ -105,7 +105,7 @@ it.each(["suspended", "paused"] as const)(
   },
 );
 
-it("AMB-112 a queued send of a suspended workspace waits, and reaches everyone once it is active again", async () => {
+it("a queued send of a suspended workspace waits, and reaches everyone once it is active again (AMB-112)", async () => {
   const campaign = await pushCampaign();
   const { world, people, release, reached } = campaign;
   await release();
@@ -117,21 +117,24 @@ it("AMB-112 a queued send of a suspended workspace waits, and reaches everyone o
   expect((await reached()).sort()).toEqual(people.toSorted());
 });
 
-it.each(["queued", "in the middle of a chunk"])("AMB-112 a deleted workspace's send is canceled, %s", async (when) => {
-  const { world, tenant, between, release, reached } = await pushCampaign();
-  const remove = () => operate(world, tenant, { status: "deleted" });
-  if (when !== "queued") between.onClaim = remove;
-  const job = await release();
-  if (when === "queued") await remove();
-  await world.settle();
-  const count = when === "queued" ? 0 : 20;
-  expect(await reached()).toHaveLength(count);
-  await world.advance(DAY);
-  expect(await reached()).toHaveLength(count);
-  expect(await findJob(tenant.store, job)).toMatchObject({ status: "canceled", error: "the workspace was deleted" });
-});
+it.each(["queued", "in the middle of a chunk"])(
+  "a deleted workspace's send is canceled, %s (AMB-112)",
+  async (when) => {
+    const { world, tenant, between, release, reached } = await pushCampaign();
+    const remove = () => operate(world, tenant, { status: "deleted" });
+    if (when !== "queued") between.onClaim = remove;
+    const job = await release();
+    if (when === "queued") await remove();
+    await world.settle();
+    const count = when === "queued" ? 0 : 20;
+    expect(await reached()).toHaveLength(count);
+    await world.advance(DAY);
+    expect(await reached()).toHaveLength(count);
+    expect(await findJob(tenant.store, job)).toMatchObject({ status: "canceled", error: "the workspace was deleted" });
+  },
+);
 
-it("AMB-112 a restored workspace sees the whole audience of a send that its deletion stopped", async () => {
+it("a restored workspace sees the whole audience of a send that its deletion stopped (AMB-112)", async () => {
   const { world, tenant, people, release, reached, between } = await pushCampaign();
   await spoil(world, { channel: "ios", outcome: "transient", times: 3 });
   between.onClaim = () => operate(world, tenant, { status: "deleted" });
@@ -155,7 +158,7 @@ it("AMB-112 a restored workspace sees the whole audience of a send that its dele
   expect(people).toContain(first.subscriber_id);
 });
 
-it("AMB-112 D-CAP no inbox message follows a deletion, where its worker stopped after a claim that counts against a cap", async () => {
+it("no inbox message follows a deletion, where its worker stopped after a claim that counts against a cap (AMB-112, D-CAP)", async () => {
   const between = { isOpen: true };
   const { world, tenant } = await withTenant({
     hooks: (name) => ({
@@ -187,7 +190,7 @@ it.each([
   ["a deletion", "deleted", { status: "canceled", counts: { delivered: 0 } }],
   ["a suspension", "suspended", { status: "completed", counts: { delivered: 3 } }],
 ] as const)(
-  "AMB-112 D-CAP no push follows %s, where a claim that counts against a cap took long",
+  "no push follows %s, where a claim that counts against a cap took long (AMB-112, D-CAP)",
   async (_, status, end) => {
     const claim: { during?: () => Promise<unknown> } = {};
     const { world, tenant } = await withTenant({

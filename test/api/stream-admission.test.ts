@@ -19,7 +19,7 @@ async function withReader(options: Parameters<typeof fresh>[0] = {}) {
 }
 
 describe("admission", () => {
-  it("AMB-42 ?sdk_key= opens the stream, on this route only, and is in no log", async () => {
+  it("?sdk_key= opens the stream, on this route only, and is in no log (AMB-42)", async () => {
     const { world, tenant, id, tell } = await withReader();
     const query = `?subscriber_id=${id}&sdk_key=${tenant.sdkKey}`;
     const stream = await openStream(world, query, {});
@@ -30,7 +30,7 @@ describe("admission", () => {
     expect(JSON.stringify(world.logs)).not.toContain(tenant.sdkKey);
   });
 
-  it("SSE-1 INB-5 ATH-3 a dashboard token opens it, a read-only one too; no credential, a server key or an expired token is 401", async () => {
+  it("a dashboard token opens it, a read-only one too; no credential, a server key or an expired token is 401 (SSE-1, INB-5, ATH-3)", async () => {
     const { world, tenant, id } = await withReader();
     const query = `?subscriber_id=${id}`;
     for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
@@ -43,7 +43,7 @@ describe("admission", () => {
     }
   });
 
-  it("SSE-1 AMB-59 422 without a subscriber, 401 for credentials of two workspaces, 403 by plan and by status", async () => {
+  it("422 without a subscriber, 401 for credentials of two workspaces, 403 by plan and by status (SSE-1, AMB-59)", async () => {
     const { world, tenant, id } = await withReader();
     const other = await world.tenant();
     for (const query of ["", "?subscriber_id=ada"]) {
@@ -60,7 +60,7 @@ describe("admission", () => {
     expect([closed.status, JSON.parse(closed.text).code]).toEqual([403, "TENANT_SUSPENDED"]);
   });
 
-  it("AMB-122 a HEAD gets the headers at once and opens nothing, and the function takes no other method", async () => {
+  it("a HEAD gets the headers at once and opens nothing, and the function takes no other method (AMB-122)", async () => {
     const { world, tenant, id } = await withReader();
     const handle = stream.create(world.depsFor("stream"));
     const request = { path: `/v1/in-app/stream?subscriber_id=${id}`, headers: tenant.sdk, body: Buffer.alloc(0) };
@@ -81,7 +81,7 @@ describe("admission", () => {
     expect(await statusOf("POST")).toMatchObject({ status: 404 });
   });
 
-  it("AMB-122 an unknown subscriber, one of another workspace and an erased one are 404", async () => {
+  it("an unknown subscriber, one of another workspace and an erased one are 404 (AMB-122)", async () => {
     const { world, tenant, id } = await withReader();
     const [foreign] = (await addPeople(world, await world.tenant(), 1)) as [string];
     await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
@@ -91,7 +91,7 @@ describe("admission", () => {
     }
   });
 
-  it("SSE-5 docs/decisions/0021#live-streams 503 near the limit of open streams; a stream that ends no longer counts", async () => {
+  it("docs/decisions/0021#live-streams 503 near the limit of open streams; a stream that ends no longer counts (SSE-5)", async () => {
     const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     expect((await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status).toBe(200);
@@ -116,7 +116,7 @@ describe("admission", () => {
     expect([(await open()).status, (await open()).status]).toEqual([200, 200]);
   });
 
-  it("OPS-2 a workspace's key may hold four fifths of the streams, and one address a fifth; others still get theirs", async () => {
+  it("a workspace's key may hold four fifths of the streams, and one address a fifth; others still get theirs (OPS-2)", async () => {
     const { world, tenant, id } = await withReader({ env: { STREAM_CONCURRENCY: "40" } });
     const openFrom = (sourceIp: string, of = tenant, subscriber = id) =>
       openStream(world, `?subscriber_id=${subscriber}`, of.sdk, sourceIp);
@@ -133,7 +133,7 @@ describe("admission", () => {
     expect(await codeOf(openFrom("203.0.113.3", other, reader.id))).toBe(200);
   });
 
-  it("SSE-5 ERR-18 503 while invocations of the stream function are throttled, and 200 afterwards", async () => {
+  it("503 while invocations of the stream function are throttled, and 200 afterwards (SSE-5, ERR-18)", async () => {
     let throttled = true;
     const hooks = (name: string): Hooks => ({
       before: () => {

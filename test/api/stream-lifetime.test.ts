@@ -17,7 +17,7 @@ async function withReader(options: Parameters<typeof fresh>[0] = {}) {
 }
 
 describe("lifetime", () => {
-  it("AMB-122 a stream ends after 90 seconds; one that goes on from its last id loses nothing and sends nothing twice", async () => {
+  it("a stream ends after 90 seconds; one that goes on from its last id loses nothing and sends nothing twice (AMB-122)", async () => {
     const { world, open, tell } = await withReader();
     await tell("before");
     const titles: string[] = [];
@@ -38,7 +38,7 @@ describe("lifetime", () => {
     expect(titles).toEqual(told);
   });
 
-  it("AMB-122 the position is written soon after messages, so that they leave the platform's buffer", async () => {
+  it("the position is written soon after messages, so that they leave the platform's buffer (AMB-122)", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     await tell("hello");
@@ -48,7 +48,7 @@ describe("lifetime", () => {
     expect(stream.text.slice(before)).toMatch(/^id: [0-9a-f-]{36}\.[0-9a-f]{12}\n\n$/);
   });
 
-  it("AMB-122 a viewer that left keeps its invocation until the stream ends; a goodbye ends it at once, that of another does not", async () => {
+  it("a viewer that left keeps its invocation until the stream ends; a goodbye ends it at once, that of another does not (AMB-122)", async () => {
     const { world, tenant, id, open } = await withReader();
     const goodbye = async (stream: Awaited<ReturnType<typeof open>>, as = tenant.sdk, subscriber_id = id) => {
       const body = { subscriber_id, stream_id: stream.headers["x-stream-id"] };
@@ -74,7 +74,7 @@ describe("lifetime", () => {
     expect(await tenant.store.queryAll(SubscriberStream, { subscriber: id })).toEqual([]);
   });
 
-  it("SSE-3 ARC-3 retry at once, a keepalive comment every 30 seconds, a clean end after 90 seconds", async () => {
+  it("retry at once, a keepalive comment every 30 seconds, a clean end after 90 seconds (SSE-3, ARC-3)", async () => {
     const { world, open } = await withReader();
     const stream = await open();
     expect(stream.retries()).toEqual([2_000]);
@@ -94,7 +94,7 @@ describe("lifetime", () => {
     expect(world.logs.filter(({ level }) => level !== "info")).toEqual([]);
   });
 
-  it("SSE-3 keepalives are sent between messages too", async () => {
+  it("keepalives are sent between messages too (SSE-3)", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     for (let n = 0; n < 13; n++) {
@@ -125,7 +125,7 @@ describe("lifetime", () => {
   });
 
   it.each(["suspended", "deleted"] as const)(
-    "ERR-6 ERR-7 the stream of a workspace that is %s ends within half a minute, and a reconnect is refused",
+    "the stream of a workspace that is %s ends within half a minute, and a reconnect is refused (ERR-6, ERR-7)",
     async (status) => {
       const { world, tenant, open } = await withReader();
       const stream = await open();
@@ -138,7 +138,7 @@ describe("lifetime", () => {
     },
   );
 
-  it("SUB-8 the stream of an erased subscriber ends and leaves no row", async () => {
+  it("the stream of an erased subscriber ends and leaves no row (SUB-8)", async () => {
     const { world, tenant, open, id } = await withReader();
     const stream = await open();
     const erased = await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });

@@ -16,7 +16,7 @@ async function withReader(options: Parameters<typeof fresh>[0] = {}) {
 }
 
 describe("frames", () => {
-  it("SSE-1 SSE-2 SSE-6 a message is one frame with an id line and exactly the frame's fields", async () => {
+  it("a message is one frame with an id line and exactly the frame's fields (SSE-1, SSE-2, SSE-6)", async () => {
     const { world, tenant, id, open, tell } = await withReader();
     const stream = await open();
     expect([stream.status, stream.headers["content-type"]]).toEqual([200, "text/event-stream"]);
@@ -46,7 +46,7 @@ describe("frames", () => {
     ]);
   });
 
-  it("SSE-6 AMB-1 AMB-2 AMB-101 authored content: actions carry labels, display has two keys, the rest is in data", async () => {
+  it("authored content: actions carry labels, display has two keys, the rest is in data (SSE-6, AMB-1, AMB-2, AMB-101)", async () => {
     const { world, tenant, id, open } = await withReader();
     const stream = await open();
     const display = { trigger: "immediate", frequency: "once", priority: 3, screens: ["/home"] };
@@ -80,7 +80,7 @@ describe("frames", () => {
     expect((await inboxOf(world, tenant, id))[0].content.actions).toEqual(actions);
   });
 
-  it("SSE-2 a write ends the wait of the stream: the frame arrives at the same instant, before the next poll", async () => {
+  it("a write ends the wait of the stream: the frame arrives at the same instant, before the next poll (SSE-2)", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     await world.advance(300);
@@ -90,7 +90,7 @@ describe("frames", () => {
     expect(stream.frames()).toHaveLength(1);
   });
 
-  it("SSE-2 SSE-4 several messages arrive in order and each once, over many polls", async () => {
+  it("several messages arrive in order and each once, over many polls (SSE-2, SSE-4)", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     for (let n = 0; n < 5; n++) {
@@ -102,7 +102,7 @@ describe("frames", () => {
     expect(new Set(stream.frames().map(({ id }) => id)).size).toBe(5);
   });
 
-  it("SSE-2 a fresh stream sends only new messages, and a text with line breaks stays one frame", async () => {
+  it("a fresh stream sends only new messages, and a text with line breaks stays one frame (SSE-2)", async () => {
     const { open, tell } = await withReader();
     await tell("old");
     const stream = await open();
@@ -110,7 +110,7 @@ describe("frames", () => {
     expect(stream.frames().map(({ data }) => [data.title, data.body])).toEqual([["two\n\nlines", "a\r\nb\ndata: c"]]);
   });
 
-  it("GEN-8 messages of another subscriber or workspace are not sent", async () => {
+  it("messages of another subscriber or workspace are not sent (GEN-8)", async () => {
     const { world, tenant, open } = await withReader();
     const other = await world.tenant();
     const [neighbour] = (await addPeople(world, tenant, 1, () => ({ external_id: "n" }))) as [string];
@@ -124,7 +124,7 @@ describe("frames", () => {
 });
 
 describe("resumption", () => {
-  it("SSE-4 F12 Last-Event-ID resumes with every message after it, in order", async () => {
+  it("Last-Event-ID resumes with every message after it, in order (SSE-4, F12)", async () => {
     const { world, open, tell } = await withReader();
     const first = await open();
     await tell("seen");
@@ -160,7 +160,7 @@ describe("resumption", () => {
     expect(titles).toEqual(told.slice(1));
   });
 
-  it("SSE-4 a message of a recovery run arrives late and once, on open and on resumed streams", async () => {
+  it("a message of a recovery run arrives late and once, on open and on resumed streams (SSE-4)", async () => {
     const { world, tenant, id, open, tell } = await withReader();
     const left = world.clock.now();
     await world.advance(6 * MINUTE);
@@ -179,7 +179,7 @@ describe("resumption", () => {
     expect(titles(second)).toEqual(["late", "live"]);
   });
 
-  it("SSE-4 an invalid Last-Event-ID opens a fresh stream", async () => {
+  it("an invalid Last-Event-ID opens a fresh stream (SSE-4)", async () => {
     const { open, tell } = await withReader();
     await tell("old");
     for (const id of ["", "nonsense", "-".repeat(36), "x".repeat(5_000)]) {
@@ -190,7 +190,7 @@ describe("resumption", () => {
     }
   });
 
-  it("INB-4 SSE-4 a very old Last-Event-ID sends no expired message, and one of the future does not suppress new ones", async () => {
+  it("a very old Last-Event-ID sends no expired message, and one of the future does not suppress new ones (INB-4, SSE-4)", async () => {
     const { world, open, tell } = await withReader();
     await tell("expired");
     world.clock.jumpTo(START + 29 * DAY);

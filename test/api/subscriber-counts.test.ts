@@ -19,7 +19,7 @@ const billOf = async (world: TestWorld, tenant: Tenant) =>
 const upsert = (world: TestWorld, tenant: Tenant, external_id: string) =>
   world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
 
-it("SUB-5 SUB-8 AMB-40 the number of subscribers is exact at once, and stays so when batches of the stream are repeated", async () => {
+it("the number of subscribers is exact at once, and stays so when batches of the stream are repeated (SUB-5, SUB-8, AMB-40)", async () => {
   let failing = 0;
   const hooks = (name: string): Hooks => ({
     before: (service) => {
@@ -44,7 +44,7 @@ it("SUB-5 SUB-8 AMB-40 the number of subscribers is exact at once, and stays so 
   expect((await billOf(world, tenant)).subscribers).toBe(15);
 });
 
-it("AMB-40 every counter that a customer sees or a limit reads is repaired in the night, with a line in the log", async () => {
+it("every counter that a customer sees or a limit reads is repaired in the night, with a line in the log (AMB-40)", async () => {
   const { world, tenant } = await withTenant();
   const { store } = tenant;
   const as = await tenant.dashboard();

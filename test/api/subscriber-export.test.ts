@@ -8,7 +8,7 @@ const { withTenant } = worlds();
 /** More than one page has. */
 const SENDS = 205;
 
-it("F14 exports profile, consents, devices, memberships, inbox, events and sends over as many pages as it takes", async () => {
+it("exports profile, consents, devices, memberships, inbox, events and sends over as many pages as it takes (F14)", async () => {
   const { world, tenant } = await withTenant();
   const as = await tenant.dashboard();
   const call = async (route: string, body?: unknown, headers = as) => {

@@ -21,7 +21,7 @@ const upsert = async (world: TestWorld, tenant: Tenant, body: object) =>
   (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
 
 describe("delete", () => {
-  it("SUB-8 answers 204 without a body, and the subscriber is gone at once", async () => {
+  it("answers 204 without a body, and the subscriber is gone at once (SUB-8)", async () => {
     const { world, tenant } = await withTenant();
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     const answer = await erase(world, tenant, id);
@@ -33,7 +33,7 @@ describe("delete", () => {
     expect(items.map((one: { id: string }) => one.id)).toEqual([other]);
   });
 
-  it("SUB-11 returns 404 for an unknown id, the second time, and for another workspace's subscriber", async () => {
+  it("returns 404 for an unknown id, the second time, and for another workspace's subscriber (SUB-11)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [mine] = (await addPeople(world, tenant, 1)) as [string];
@@ -46,7 +46,7 @@ describe("delete", () => {
     expect((await world.call("GET /v1/subscribers", { as: other.server })).body.items).toHaveLength(1);
   });
 
-  it("SUB-11 ATH-R7 answers 401 without a token, and to an SDK or server key", async () => {
+  it("answers 401 without a token, and to an SDK or server key (SUB-11, ATH-R7)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = await addPeople(world, tenant, 1);
     for (const as of [{}, tenant.sdk, tenant.server])
@@ -54,7 +54,7 @@ describe("delete", () => {
     expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toHaveLength(1);
   });
 
-  it("SUB-8 an erased subscriber is skipped by the next send", async () => {
+  it("an erased subscriber is skipped by the next send (SUB-8)", async () => {
     const { world, tenant } = await withTenant();
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     await erase(world, tenant, id);
@@ -65,7 +65,7 @@ describe("delete", () => {
     expect(given.job.skip_reasons).toEqual({ unknown_subscriber: 1 });
   });
 
-  it("SUB-8 SUB-5 an external_id that is created again is another subscriber, three times over", async () => {
+  it("an external_id that is created again is another subscriber, three times over (SUB-8, SUB-5)", async () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let generation = 0; generation < 4; generation++) {
@@ -82,7 +82,7 @@ describe("delete", () => {
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ids[3]]);
   });
 
-  it("SUB-8 an upsert during an erasure creates a new subscriber, which is kept", async () => {
+  it("an upsert during an erasure creates a new subscriber, which is kept (SUB-8)", async () => {
     const { world, tenant } = await withTenant();
     const first = await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } });
     await erase(world, tenant, first.id);
@@ -96,7 +96,7 @@ describe("delete", () => {
 });
 
 describe("traces", () => {
-  it("SUB-9 SUB-10 no row of the table names the subscriber afterwards: profile, devices, inbox, consents", async () => {
+  it("no row of the table names the subscriber afterwards: profile, devices, inbox, consents (SUB-9, SUB-10)", async () => {
     const { world, tenant } = await withTenant();
     const canary = "canary-7f3a";
     const person = {
@@ -140,7 +140,7 @@ describe("traces", () => {
     expect(body.counts).toEqual(job.counts);
   });
 
-  it("SUB-9 rows that are written during the erasure are removed by the second pass", async () => {
+  it("rows that are written during the erasure are removed by the second pass (SUB-9)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await erase(world, tenant, id);
@@ -154,7 +154,7 @@ describe("traces", () => {
     expect(JSON.stringify(await wholeTable(world))).not.toContain("late-canary");
   });
 
-  it("SUB-9 a subscriber with hundreds of messages loses them all", async () => {
+  it("a subscriber with hundreds of messages loses them all (SUB-9)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const content = toJson({ title: "Long", body: "x".repeat(3_000) });
@@ -171,7 +171,7 @@ describe("bulk delete", () => {
   const bulk = async (world: TestWorld, tenant: Tenant, subscriber_ids: unknown) =>
     world.call("POST /api/v1/subscribers/bulk-delete", { as: await tenant.dashboard(), body: { subscriber_ids } });
 
-  it("SUB-12 SUB-13 GEN-8 deletes what it finds and lists the rest; foreign ids are not found and stay", async () => {
+  it("deletes what it finds and lists the rest; foreign ids are not found and stay (SUB-12, SUB-13, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [a, b, kept] = (await addPeople(world, tenant, 3)) as [string, string, string];
@@ -183,21 +183,21 @@ describe("bulk delete", () => {
     expect((await world.call("GET /v1/subscribers", { as: other.server })).body.items).toHaveLength(1);
   });
 
-  it("AMB-36 repeats count once, whatever the case of the letters", async () => {
+  it("repeats count once, whatever the case of the letters (AMB-36)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const answer = await bulk(world, tenant, [id, id, id.toUpperCase(), UNKNOWN, UNKNOWN]);
     expect(answer.body).toEqual({ deleted: 1, not_found: [UNKNOWN] });
   });
 
-  it("SUB-12 LIM-7 takes 1,000 ids and erases them all", async () => {
+  it("takes 1,000 ids and erases them all (SUB-12, LIM-7)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 1_000);
     expect((await bulk(world, tenant, ids)).body).toEqual({ deleted: 1_000, not_found: [] });
     expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
   });
 
-  it("SUB-12 an erased subscriber is not part of the next audience, nor of its count", async () => {
+  it("an erased subscriber is not part of the next audience, nor of its count (SUB-12)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 30);
     await bulk(world, tenant, ids.slice(10));
@@ -216,13 +216,13 @@ describe("bulk delete", () => {
     ],
     ["a string that is no UUID", [UNKNOWN, "nonsense"], "subscriber_ids[1]"],
     ["a number", [7], "subscriber_ids[0]"],
-  ])("SUB-14 LIM-7 AMB-36 answers 422 for %s", async (_, ids, field) => {
+  ])("answers 422 for %s (SUB-14, LIM-7, AMB-36)", async (_, ids, field) => {
     const { world, tenant } = await withTenant();
     const { status, body } = await bulk(world, tenant, ids);
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("SUB-14 D-TEAM answers 401 without a token and 403 to a role without the permission", async () => {
+  it("answers 401 without a token and 403 to a role without the permission (SUB-14, D-TEAM)", async () => {
     const { world, tenant } = await withTenant();
     const body = { subscriber_ids: [UNKNOWN] };
     expect((await world.call("POST /api/v1/subscribers/bulk-delete", { body })).status).toBe(401);

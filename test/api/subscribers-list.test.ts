@@ -24,7 +24,7 @@ async function pages(world: TestWorld, tenant: Tenant, query: string): Promise<s
 }
 
 describe("paging", () => {
-  it("SUB-15 D-SUB-LIST pages through 260 subscribers of 16 shards, newest first, each exactly once", async () => {
+  it("pages through 260 subscribers of 16 shards, newest first, each exactly once (D-SUB-LIST, SUB-15)", async () => {
     const { world, tenant } = await withTenant();
     const expected: string[] = [];
     for (let group = 0; group < 26; group++) {
@@ -40,7 +40,7 @@ describe("paging", () => {
     expect(flat.map((name) => name.split("-")[0])).toEqual(expected.flatMap((group) => Array(10).fill(group)));
   });
 
-  it("D-SUB-LIST AMB-80 gives 100 by default and at most 1,000", async () => {
+  it("gives 100 by default and at most 1,000 (D-SUB-LIST, AMB-80)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 1_005);
     const sizes = async (query: string) => (await list(world, tenant, query)).body.items.length;
@@ -53,7 +53,7 @@ describe("paging", () => {
     }
   });
 
-  it("D-SUB-LIST a subscriber erased or created between two pages does not affect the others", async () => {
+  it("a subscriber erased or created between two pages does not affect the others (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 30);
     const first = (await list(world, tenant, "?limit=10")).body;
@@ -67,7 +67,7 @@ describe("paging", () => {
     expect(second.items.map(({ id }: { id: string }) => id)).toEqual(rest.slice(1).map(({ id }: { id: string }) => id));
   });
 
-  it("D-SUB-LIST docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit", async () => {
+  it("docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 24, () => ({ attributes: { text: "x".repeat(300_000) } }));
     const found = await pages(world, tenant, "limit=1000");
@@ -75,7 +75,7 @@ describe("paging", () => {
     expect(new Set(found.flat()).size).toBe(24);
   });
 
-  it("D-SUB-LIST GEN-8 a cursor of another workspace or list, or a forged one, is 422 naming cursor", async () => {
+  it("a cursor of another workspace or list, or a forged one, is 422 naming cursor (D-SUB-LIST, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await addPeople(world, tenant, 3);
@@ -97,7 +97,7 @@ describe("paging", () => {
 });
 
 describe("filters", () => {
-  it("D-SUB-LIST external_id finds one, also after it was erased and created again", async () => {
+  it("external_id finds one, also after it was erased and created again (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const [first] = await addPeople(world, tenant, 3);
     const named = async () => (await list(world, tenant, "?external_id=p0")).body;
@@ -109,7 +109,7 @@ describe("filters", () => {
     expect((await list(world, tenant, "?external_id=nobody")).body.items).toEqual([]);
   });
 
-  it("D-SUB-LIST email matches whatever the case, over page borders", async () => {
+  it("email matches whatever the case, over page borders (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 120, (n) => ({ email: n % 40 === 7 ? "Same@Example.com" : `p${n}@example.com` }));
     const found = (await pages(world, tenant, "limit=2&email=same%40example.COM")).flat();
@@ -117,7 +117,7 @@ describe("filters", () => {
     expect((await pages(world, tenant, "email=nobody%40example.com")).flat()).toEqual([]);
   });
 
-  it("D-SUB-LIST updated_since is inclusive and reads any offset", async () => {
+  it("updated_since is inclusive and reads any offset (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 3);
     await world.advance(MINUTE);
@@ -137,7 +137,7 @@ describe("filters", () => {
 });
 
 describe("who may read", () => {
-  it("SUB-15 D-SUB-LIST the dashboard has the same list, and a single read", async () => {
+  it("the dashboard has the same list, and a single read (D-SUB-LIST, SUB-15)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 3);
     const as = await tenant.dashboard();
@@ -147,7 +147,7 @@ describe("who may read", () => {
     expect((await world.call(`GET /api/v1/subscribers/${one.id}`, { as })).body).toMatchObject(one);
   });
 
-  it("GEN-8 lists and reads no subscriber of another workspace", async () => {
+  it("lists and reads no subscriber of another workspace (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [id] = await addPeople(world, other, 1);
@@ -156,7 +156,7 @@ describe("who may read", () => {
     expect((await world.call(`GET /api/v1/subscribers/${id}`, { as: await tenant.dashboard() })).status).toBe(404);
   });
 
-  it("D-SUB-LIST devices in the partitions of the profiles are not listed as subscribers", async () => {
+  it("devices in the partitions of the profiles are not listed as subscribers (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = await addPeople(world, tenant, 1);
     await addDevice(world, tenant, String(id), "phone");
@@ -165,7 +165,7 @@ describe("who may read", () => {
     expect(status).toBe(404);
   });
 
-  it("ATH-R4 D-SCOPE AMB-27 a server key with explicit scopes needs subscribers:read", async () => {
+  it("a server key with explicit scopes needs subscribers:read (ATH-R4, D-SCOPE, AMB-27)", async () => {
     const { world, tenant } = await withTenant();
     const keyWith = async (scopes: string[]) => {
       const body = { name: "k", scopes };

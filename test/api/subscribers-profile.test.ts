@@ -6,7 +6,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
-it("RDA-20 a subscriber is read with its devices, consents, lists and segments", async () => {
+it("a subscriber is read with its devices, consents, lists and segments (RDA-20)", async () => {
   const { world, tenant } = await withTenant();
   const consent = { channel: "email", status: "opted_in" as const, consented_at: timestamp(world.clock.now()) };
   const [id] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "pro" }, consent }));
@@ -39,7 +39,7 @@ it("RDA-20 a subscriber is read with its devices, consents, lists and segments",
   expect((await read()).body).toMatchObject({ lists: [], segments: [] });
 });
 
-it("RDA-7 a consent is added to the history, and the newest one decides", async () => {
+it("a consent is added to the history, and the newest one decides (RDA-7)", async () => {
   const { world, tenant } = await withTenant();
   const [id] = await addPeople(world, tenant, 1);
   const as = await tenant.dashboard();
@@ -57,7 +57,7 @@ it("RDA-7 a consent is added to the history, and the newest one decides", async 
   expect([future.status, Object.keys(future.body.fields)]).toEqual([422, ["consented_at"]]);
 });
 
-it("RDA-7 RDA-20 a subscriber of another workspace, or an erased one, is neither read nor edited", async () => {
+it("a subscriber of another workspace, or an erased one, is neither read nor edited (RDA-7, RDA-20)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const [foreign] = await addPeople(world, other, 1);

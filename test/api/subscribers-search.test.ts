@@ -21,7 +21,7 @@ async function found(world: TestWorld, tenant: Tenant, q: string, limit = 100): 
   }
 }
 
-it("RDA-6 finds by e-mail, external id and last name, whatever the case, each subscriber once", async () => {
+it("finds by e-mail, external id and last name, whatever the case, each subscriber once (RDA-6)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const upsert = (external_id: string, more: object = {}) =>
@@ -48,7 +48,7 @@ it("RDA-6 finds by e-mail, external id and last name, whatever the case, each su
   expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["q"]]);
 });
 
-it("RDA-6 pages through every match in order, and counts without reading them", async () => {
+it("pages through every match in order, and counts without reading them (RDA-6)", async () => {
   const { world, tenant } = await withTenant();
   await addPeople(world, tenant, 130, (n) => ({ external_id: `p${n}`, email: `p${n}@example.com` }));
   const names = await found(world, tenant, "p1", 7);
@@ -61,7 +61,7 @@ it("RDA-6 pages through every match in order, and counts without reading them", 
   expect(count.body).toEqual({ count: 130, exact: true });
 });
 
-it("RDA-6 SUB-9 an erased subscriber is not found, and leaves no entry", async () => {
+it("an erased subscriber is not found, and leaves no entry (RDA-6, SUB-9)", async () => {
   const { world, tenant } = await withTenant();
   const [id] = await addPeople(world, tenant, 1, () => ({ email: "canary@example.com" }));
   expect(await found(world, tenant, "canary")).toEqual(["p0"]);

@@ -31,7 +31,7 @@ async function timeline(world: TestWorld, tenant: Tenant, id: string, query = ""
   }
 }
 
-it("RDA-5 shows messages, events, consents, journeys, segments, lists and devices, newest first, by any size of page", async () => {
+it("shows messages, events, consents, journeys, segments, lists and devices, newest first, by any size of page (RDA-5)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const as = () => tenant.dashboard();
@@ -88,7 +88,7 @@ it("RDA-5 shows messages, events, consents, journeys, segments, lists and device
   expect(some).toEqual(all.filter(({ kind }) => kind === "event" || kind === "list"));
 });
 
-it("RDA-5 pages through hundreds of events, also those of one moment and of a late batch, each once", async () => {
+it("pages through hundreds of events, also those of one moment and of a late batch, each once (RDA-5)", async () => {
   const { world, tenant } = await withTenant();
   const [ada = ""] = await addPeople(world, tenant, 1);
   const now = world.clock.now();
@@ -108,7 +108,7 @@ it("RDA-5 pages through hundreds of events, also those of one moment and of a la
   expect(await timeline(world, tenant, ada, "kinds=event&limit=7")).toEqual(all);
 });
 
-it("RDA-5 GEN-8 is 404 for a subscriber of another workspace, and names unknown kinds", async () => {
+it("is 404 for a subscriber of another workspace, and names unknown kinds (RDA-5, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const [eve] = await addPeople(world, other, 1);
@@ -118,7 +118,7 @@ it("RDA-5 GEN-8 is 404 for a subscriber of another workspace, and names unknown 
   expect([status, Object.keys(body.fields)[0]]).toMatchObject([422, expect.stringContaining("kinds")]);
 });
 
-it("RDA-5 shows a message that waits for the end of quiet hours, and a send that skipped the person", async () => {
+it("shows a message that waits for the end of quiet hours, and a send that skipped the person (RDA-5)", async () => {
   const { world, tenant, person, push } = await quietSetting(withTenant, {});
   const ben = await person("ben", "Asia/Tokyo");
   await push({ title: "Later" });
@@ -134,7 +134,7 @@ it("RDA-5 shows a message that waits for the end of quiet hours, and a send that
   expect(await timeline(world, tenant, ben, "kinds=message&limit=1")).toEqual(entries);
 });
 
-it("RDA-5 shows what happened at the steps of a journey's run, with its reason", async () => {
+it("shows what happened at the steps of a journey's run, with its reason (RDA-5)", async () => {
   const world = await fresh();
   const { tenant, create, activate } = await journeySetting(world);
   const { email } = await openChannels(world, tenant, "email");
@@ -150,7 +150,7 @@ it("RDA-5 shows what happened at the steps of a journey's run, with its reason",
   });
 });
 
-it("RDA-5 shows what started no run of a journey, and why", async () => {
+it("shows what started no run of a journey, and why (RDA-5)", async () => {
   const world = await fresh();
   const { call, tenant, active, person, track, send } = await journeySetting(world);
   const rules = { entry_rules: { eligibility: attribute("plan", "pro") } };

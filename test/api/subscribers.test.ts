@@ -13,7 +13,7 @@ const upsert = (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer
 const attributesOf = ({ body }: Answer) => JSON.parse(body.attributes);
 
 describe("upsert", () => {
-  it("SUB-1 SUB-3 SUB-5 GEN-2 GEN-3 answers 200 with exactly the subscriber's fields, attributes as text", async () => {
+  it("answers 200 with exactly the subscriber's fields, attributes as text (SUB-1, SUB-3, SUB-5, GEN-2, GEN-3)", async () => {
     const { world, tenant } = await withTenant();
     const body = { external_id: "ada", email: "ada@example.com", attributes: { plan: "pro", age: 36 } };
     const answer = await upsert(world, tenant, body);
@@ -30,14 +30,14 @@ describe("upsert", () => {
     expect(attributesOf(answer)).toEqual({ plan: "pro", age: 36 });
   });
 
-  it("SUB-1 SUB-3 leaves email out where there is none, and has an empty object as attributes", async () => {
+  it("leaves email out where there is none, and has an empty object as attributes (SUB-1, SUB-3)", async () => {
     const { world, tenant } = await withTenant();
     const { body } = await upsert(world, tenant, { external_id: "ada" });
     expect(body).not.toHaveProperty("email");
     expect(body.attributes).toBe("{}");
   });
 
-  it("SUB-2 SUB-6 a repeated upsert keeps id and created_at and moves updated_at", async () => {
+  it("a repeated upsert keeps id and created_at and moves updated_at (SUB-2, SUB-6)", async () => {
     const { world, tenant } = await withTenant();
     const first = (await upsert(world, tenant, { external_id: "ada" })).body;
     await world.advance(90 * SECOND);
@@ -49,7 +49,7 @@ describe("upsert", () => {
     expect(list.body.items).toHaveLength(1);
   });
 
-  it("SUB-2 SUB-6 racing upserts of one external_id make one subscriber", async () => {
+  it("racing upserts of one external_id make one subscriber (SUB-2, SUB-6)", async () => {
     const { world, tenant } = await withTenant();
     const keys = ["a", "b", "c", "d", "e", "f"];
     const answers = await Promise.all(
@@ -60,7 +60,7 @@ describe("upsert", () => {
     expect(Object.keys(attributesOf(last)).sort()).toEqual(keys);
   });
 
-  it("GEN-8 AMB-45 the same external_id is another subscriber in another workspace, and two subscribers may have one email", async () => {
+  it("the same external_id is another subscriber in another workspace, and two subscribers may have one email (GEN-8, AMB-45)", async () => {
     const world = await fresh();
     const [one, two] = [await world.tenant(), await world.tenant()];
     const ids = [
@@ -71,7 +71,7 @@ describe("upsert", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("SUB-7 answers 401 without a key and with a wrong one", async () => {
+  it("answers 401 without a key and with a wrong one (SUB-7)", async () => {
     const { world } = await withTenant();
     for (const as of [{}, { "x-sdk-key": "sk_nobody.nothing" }]) {
       const { status, body } = await world.call("POST /api/v1/subscribers/upsert", { as, body: { external_id: "a" } });
@@ -101,7 +101,7 @@ describe("upsert", () => {
     ["consent.channel", { external_id: "a", consent: { status: "opted_in", channel: "fax" } }],
     ["consent.consented_at", { external_id: "a", consent: { status: "opted_in", consented_at: "yesterday" } }],
     ["consent.surprise", { external_id: "a", consent: { status: "opted_in", surprise: 1 } }],
-  ])("SUB-7 AMB-84 answers 422 naming %s", async (field, body) => {
+  ])("answers 422 naming %s (SUB-7, AMB-84)", async (field, body) => {
     const { world, tenant } = await withTenant();
     const answer = await upsert(world, tenant, body);
     expect(answer.status).toBe(422);
@@ -109,7 +109,7 @@ describe("upsert", () => {
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 
-  it("SUB-7 attributes that grow too large over several calls are 422, and the subscriber stays unchanged", async () => {
+  it("attributes that grow too large over several calls are 422, and the subscriber stays unchanged (SUB-7)", async () => {
     const { world, tenant } = await withTenant();
     for (const key of ["a", "b", "c"])
       await upsert(world, tenant, { external_id: "ada", attributes: { [key]: "x".repeat(95_000) } });
@@ -123,7 +123,7 @@ describe("upsert", () => {
     expect((await upsert(world, tenant, { external_id: "ada" })).body).toEqual(before);
   });
 
-  it("SUB-17 GEN-8 only a net-new subscriber counts: updates do not", async () => {
+  it("only a net-new subscriber counts: updates do not (SUB-17, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     for (const external_id of ["a", "b", "a", "a"]) await upsert(world, tenant, { external_id });
@@ -136,7 +136,7 @@ describe("upsert", () => {
 });
 
 describe("attributes", () => {
-  it("AMB-44 merge one level deep, and null removes a key", async () => {
+  it("merge one level deep, and null removes a key (AMB-44)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, { external_id: "ada", attributes: { a: 1, b: { x: 1, y: 2 }, c: "old" } });
     const answer = await upsert(world, tenant, {
@@ -146,7 +146,7 @@ describe("attributes", () => {
     expect(attributesOf(answer)).toEqual({ a: 1, b: { z: 3 }, d: [1, "two"] });
   });
 
-  it("SUB-3 keeps values as they were sent, whatever the key is called", async () => {
+  it("keeps values as they were sent, whatever the key is called (SUB-3)", async () => {
     const { world, tenant } = await withTenant();
     const attributes = {
       "a.b": 0.1,
@@ -162,14 +162,14 @@ describe("attributes", () => {
     expect(answer.body.id).not.toBe("mine");
   });
 
-  it("SUB-5 an email of null removes it, an omitted one stays", async () => {
+  it("an email of null removes it, an omitted one stays (SUB-5)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, { external_id: "ada", email: "ada@example.com" });
     expect((await upsert(world, tenant, { external_id: "ada" })).body.email).toBe("ada@example.com");
     expect((await upsert(world, tenant, { external_id: "ada", email: null })).body).not.toHaveProperty("email");
   });
 
-  it("D-ATTR phone, timezone and locale at the top level are written into the attributes", async () => {
+  it("phone, timezone and locale at the top level are written into the attributes (D-ATTR)", async () => {
     const { world, tenant } = await withTenant();
     const reserved = { phone: "+4930123456", timezone: "Europe/Berlin", locale: "de-DE" };
     const answer = await upsert(world, tenant, { external_id: "ada", ...reserved, attributes: { first_name: "Ada" } });
@@ -184,7 +184,7 @@ describe("consent", () => {
   const consents = async (world: TestWorld, tenant: Tenant, id: string) =>
     world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await tenant.dashboard() });
 
-  it("SUB-4 D-CONSENT an assertion is recorded with its evidence, and the answer stays exactly SUB-1", async () => {
+  it("an assertion is recorded with its evidence, and the answer stays exactly SUB-1 (SUB-4, D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
     const consented_at = "2026-11-19T08:00:00.000Z";
     const consent = {
@@ -213,7 +213,7 @@ describe("consent", () => {
     ]);
   });
 
-  it("D-CONSENT history is append-only, newest first, and a client may withdraw", async () => {
+  it("history is append-only, newest first, and a client may withdraw (D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } })).body;
     await world.advance(MINUTE);
@@ -225,7 +225,7 @@ describe("consent", () => {
     ]);
   });
 
-  it("D-CONSENT an assertion older than the newest is kept in the history and changes the rest of the subscriber", async () => {
+  it("an assertion older than the newest is kept in the history and changes the rest of the subscriber (D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_out" } });
     const older = { status: "opted_in", consented_at: "2026-01-01T00:00:00Z" };
@@ -236,7 +236,7 @@ describe("consent", () => {
     expect((await consents(world, tenant, body.id)).body.items).toHaveLength(2);
   });
 
-  it("D-CONSENT AMB-117 consented_at may be five minutes ahead; beyond it is 422 and nothing is written", async () => {
+  it("consented_at may be five minutes ahead; beyond it is 422 and nothing is written (D-CONSENT, AMB-117)", async () => {
     const { world, tenant } = await withTenant();
     const consentAt = (at: number) => ({ status: "opted_in", consented_at: new Date(at).toISOString() });
     const beyond = { external_id: "ada", consent: consentAt(START + 5 * MINUTE + 1) };
@@ -247,7 +247,7 @@ describe("consent", () => {
     expect(ahead.status).toBe(200);
   });
 
-  it("AMB-117 AMB-131 an opt-out after an opt-in from a clock ahead of ours counts at once", async () => {
+  it("an opt-out after an opt-in from a clock ahead of ours counts at once (AMB-117, AMB-131)", async () => {
     const { world, tenant } = await withTenant();
     const ahead = { status: "opted_in", consented_at: new Date(START + 4 * MINUTE).toISOString() };
     const { id } = (await upsert(world, tenant, { external_id: "ada", consent: ahead })).body;
@@ -258,7 +258,7 @@ describe("consent", () => {
     expect((await consents(world, tenant, id)).body.items[1].consented_at).toBe(new Date(START).toISOString());
   });
 
-  it("D-CONSENT GEN-8 the history of an unknown or foreign subscriber is 404", async () => {
+  it("the history of an unknown or foreign subscriber is 404 (D-CONSENT, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const { id } = (await upsert(world, other, { external_id: "ada" })).body;

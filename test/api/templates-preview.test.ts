@@ -14,7 +14,7 @@ const CONTENT = {
   },
 };
 
-it("RDA-8 CHC-5 an unsaved content is rendered as its send would be, and nothing is stored", async () => {
+it("an unsaved content is rendered as its send would be, and nothing is stored (RDA-8, CHC-5)", async () => {
   const { world, tenant } = await withTenant();
   const upsert = { external_id: "ada", attributes: { first_name: "Ada <3" } };
   const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert })).body;

@@ -40,7 +40,7 @@ function interruption() {
   };
 }
 
-it("TPL-6 two renames at once both answer 200, and the template bears one of the names", async () => {
+it("two renames at once both answer 200, and the template bears one of the names (TPL-6)", async () => {
   const { world, tenant } = await withTenant();
   const id = await named(world, tenant, "start");
   const answers = await Promise.all(
@@ -52,7 +52,7 @@ it("TPL-6 two renames at once both answer 200, and the template bears one of the
   expect(await agreedNames(world, tenant)).toEqual(["a", "b", "c", "start"]);
 });
 
-it("TPL-6 TPL-7 a rename that meets another rename goes on from there", async () => {
+it("a rename that meets another rename goes on from there (TPL-6, TPL-7)", async () => {
   const pause = interruption();
   const { world, tenant } = await withTenant({ hooks: pause.hooks });
   const id = await named(world, tenant, "start");
@@ -63,7 +63,7 @@ it("TPL-6 TPL-7 a rename that meets another rename goes on from there", async ()
   expect(await named(world, tenant, "first")).toBeDefined();
 });
 
-it("TPL-6 a rename that meets the same rename is no conflict with itself", async () => {
+it("a rename that meets the same rename is no conflict with itself (TPL-6)", async () => {
   const pause = interruption();
   const { world, tenant } = await withTenant({ hooks: pause.hooks });
   const id = await named(world, tenant, "start");
@@ -73,7 +73,7 @@ it("TPL-6 a rename that meets the same rename is no conflict with itself", async
   expect(await agreedNames(world, tenant)).toEqual(["same"]);
 });
 
-it("TPL-7 of two templates that want one name, one gets it and the other is 422", async () => {
+it("of two templates that want one name, one gets it and the other is 422 (TPL-7)", async () => {
   const { world, tenant } = await withTenant();
   const ids = [await named(world, tenant, "a"), await named(world, tenant, "b")];
   const answers = await Promise.all(
@@ -83,7 +83,7 @@ it("TPL-7 of two templates that want one name, one gets it and the other is 422"
   expect((await agreedNames(world, tenant)).filter((name) => name === "same")).toHaveLength(1);
 });
 
-it("TPL-8 a removal that meets a rename removes the template and frees both names", async () => {
+it("a removal that meets a rename removes the template and frees both names (TPL-8)", async () => {
   const pause = interruption();
   const { world, tenant } = await withTenant({ hooks: pause.hooks });
   const id = await named(world, tenant, "before");
@@ -94,7 +94,7 @@ it("TPL-8 a removal that meets a rename removes the template and frees both name
     expect((await ask(world, tenant, "POST /api/v1/templates", { name, content })).status).toBe(201);
 });
 
-it("TPL-8 a removal does not free a name that another template got meanwhile", async () => {
+it("a removal does not free a name that another template got meanwhile (TPL-8)", async () => {
   const pause = interruption();
   const { world, tenant } = await withTenant({ hooks: pause.hooks });
   const id = await named(world, tenant, "wanted");
@@ -107,7 +107,7 @@ it("TPL-8 a removal does not free a name that another template got meanwhile", a
   expect((await ask(world, tenant, "POST /api/v1/templates", { name: "wanted", content })).status).toBe(422);
 });
 
-it("TPL-6 TPL-8 a rename of a template that is removed meanwhile is 404 and takes no name", async () => {
+it("a rename of a template that is removed meanwhile is 404 and takes no name (TPL-6, TPL-8)", async () => {
   const pause = interruption();
   const { world, tenant } = await withTenant({ hooks: pause.hooks });
   const id = await named(world, tenant, "before");

@@ -26,7 +26,7 @@ const remove = async (world: TestWorld, tenant: Tenant, id: string) =>
 const namesOf = ({ body }: Answer): string[] => body.data.map(({ name }: { name: string }) => name);
 
 describe("create", () => {
-  it("TPL-1 TPL-2 answers 201 with exactly the template's fields, and GET the same", async () => {
+  it("answers 201 with exactly the template's fields, and GET the same (TPL-1, TPL-2)", async () => {
     const { world, tenant } = await withTenant();
     const answer = await create(world, tenant, { name: "Welcome", content });
     expect(answer.status).toBe(201);
@@ -36,7 +36,7 @@ describe("create", () => {
     expect([read.status, read.body]).toEqual([200, answer.body]);
   });
 
-  it("TPL-3 a name that is taken is 422 naming it, and so is the loser of a race", async () => {
+  it("a name that is taken is 422 naming it, and so is the loser of a race (TPL-3)", async () => {
     const { world, tenant } = await withTenant();
     await named(world, tenant, "Welcome");
     const { status, body } = await create(world, tenant, { name: " Welcome ", content });
@@ -46,7 +46,7 @@ describe("create", () => {
     expect((await list(world, tenant)).body.total).toBe(2);
   });
 
-  it("TPL-9 GEN-8 the same name may exist in two workspaces", async () => {
+  it("the same name may exist in two workspaces (TPL-9, GEN-8)", async () => {
     const world = await fresh();
     for (const tenant of [await world.tenant(), await world.tenant()])
       expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
@@ -66,14 +66,14 @@ describe("create", () => {
     ["content.body", { name: "a", content: { title: "t", body: "{% if %}" } }],
     ["content.subtitle", { name: "a", content: { ...content, subtitle: "s" } }],
     ["surprise", { name: "a", content, surprise: 1 }],
-  ])("TPL-3 answers 422 naming %s", async (field, body) => {
+  ])("answers 422 naming %s (TPL-3)", async (field, body) => {
     const { world, tenant } = await withTenant();
     const answer = await create(world, tenant, body);
     expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 
-  it("TPL-3 docs/decisions/0021#page-lists the template after the 10,000th is refused", async () => {
+  it("docs/decisions/0021#page-lists the template after the 10,000th is refused (TPL-3)", async () => {
     const { world, tenant } = await withTenant();
     const names = Array.from({ length: MAX_ENTITIES - 1 }, (_, n) =>
       putItem(Name, { kind: "template", name: `t${n}` }, { id: world.ids.uuidAt(START - n) }),
@@ -87,7 +87,7 @@ describe("create", () => {
 });
 
 describe("list", () => {
-  it("TPL-4 pages through 45 templates, newest first, with a total on every page", async () => {
+  it("pages through 45 templates, newest first, with a total on every page (TPL-4)", async () => {
     const { world, tenant } = await withTenant();
     const expected: string[] = [];
     for (let n = 0; n < 45; n++) {
@@ -110,7 +110,7 @@ describe("list", () => {
     expect(first.body.data[0].content).toEqual(content);
   });
 
-  it("AMB-29 per_page is clamped to 100; page and per_page below 1 or not a number are 422", async () => {
+  it("per_page is clamped to 100; page and per_page below 1 or not a number are 422 (AMB-29)", async () => {
     const { world, tenant } = await withTenant();
     const store = quickStore(world, tenant);
     for (let n = 0; n < 120; n++) {
@@ -131,7 +131,7 @@ describe("list", () => {
     }
   });
 
-  it("TPL-4 name filters by what it contains, whatever the case, and the total follows", async () => {
+  it("name filters by what it contains, whatever the case, and the total follows (TPL-4)", async () => {
     const { world, tenant } = await withTenant();
     for (const name of ["Summer sale", "WINTER SALE", "Welcome", "100% off", "Größe"]) await named(world, tenant, name);
     const found = async (text: string) => {
@@ -149,7 +149,7 @@ describe("list", () => {
     expect([second.body.data.length, second.body.total]).toEqual([1, 2]);
   });
 
-  it("GEN-8 lists nothing of another workspace", async () => {
+  it("lists nothing of another workspace (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await named(world, other, "theirs");
@@ -158,7 +158,7 @@ describe("list", () => {
 });
 
 describe("one template", () => {
-  it("TPL-5 TPL-7 TPL-8 GEN-8 answers 404 for an unknown, a removed and another workspace's template", async () => {
+  it("answers 404 for an unknown, a removed and another workspace's template (TPL-5, TPL-7, TPL-8, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [gone, foreign] = [await named(world, tenant, "gone"), await named(world, other, "theirs")];
@@ -175,7 +175,7 @@ describe("one template", () => {
     expect((await list(world, tenant)).body.total).toBe(0);
   });
 
-  it("TPL-6 PATCH overwrites what is given, keeps the rest and answers with the whole template", async () => {
+  it("PATCH overwrites what is given, keeps the rest and answers with the whole template (TPL-6)", async () => {
     const { world, tenant } = await withTenant();
     const before = (await create(world, tenant, { name: "Welcome", content })).body;
     const steps: [change: object, after: object][] = [
@@ -200,7 +200,7 @@ describe("one template", () => {
     expect(namesOf(await list(world, tenant))).toEqual(["Bye"]);
   });
 
-  it("TPL-7 an empty change is 422, and so is the name of another template", async () => {
+  it("an empty change is 422, and so is the name of another template (TPL-7)", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "one");
     await named(world, tenant, "two");
@@ -217,7 +217,7 @@ describe("one template", () => {
     expect((await get(world, tenant, id)).body).toMatchObject({ name: "one", content });
   });
 
-  it("TPL-8 DELETE answers 204, frees the name and leaves the list", async () => {
+  it("DELETE answers 204, frees the name and leaves the list (TPL-8)", async () => {
     const { world, tenant } = await withTenant();
     const id = await named(world, tenant, "Welcome");
     const answer = await remove(world, tenant, id);
@@ -226,7 +226,7 @@ describe("one template", () => {
     expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
   });
 
-  it("TPL-3 TPL-5 ATH-R7 answers 401 to a client or server key, 403 to a role that may not write", async () => {
+  it("answers 401 to a client or server key, 403 to a role that may not write (TPL-3, TPL-5, ATH-R7)", async () => {
     const { world, tenant } = await withTenant();
     for (const as of [{}, tenant.sdk, tenant.server])
       expect((await world.call("GET /api/v1/templates", { as })).status).toBe(401);

@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("F4 a crash in a move is continued: each message is sent once, and each timer is counted once", async () => {
+it("a crash in a move is continued: each message is sent once, and each timer is counted once (F4)", async () => {
   const mover = mortal("move-clock");
   const world = await fresh({ hooks: mover.hooks });
   const counts: number[][] = [];
@@ -33,7 +33,7 @@ it("F4 a crash in a move is continued: each message is sent once, and each timer
   expect(counts).toEqual(counts.map(() => counts[0]));
 });
 
-it("F4 a crash right after the end of a move still leads to the first timer that is left", async () => {
+it("a crash right after the end of a move still leads to the first timer that is left (F4)", async () => {
   let isDead: boolean | undefined = false;
   const die = () => {
     if (isDead) throw new Error("the worker died");

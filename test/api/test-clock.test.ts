@@ -18,7 +18,7 @@ async function mailing({ call, tenant, person }: Calls, world: TestWorld) {
 }
 
 describe("a move", () => {
-  it("ARC-14 F4 a journey of 30 days is over in less than a second, and the same way each time", async () => {
+  it("a journey of 30 days is over in less than a second, and the same way each time (ARC-14, F4)", async () => {
     const seen = [];
     for (let run = 0; run < 2; run++) {
       const world = await fresh();
@@ -36,7 +36,7 @@ describe("a move", () => {
     expect(seen[1]).toEqual(seen[0]);
   });
 
-  it("F4 schedules, campaigns, quiet hours, caps, experiences and the month's quota move together; another workspace does not", async () => {
+  it("schedules, campaigns, quiet hours, caps, experiences and the month's quota move together; another workspace does not (F4)", async () => {
     const world = await fresh();
     const prepared = async (own: Calls) => {
       const subscriber = await own.person("ada");
@@ -94,7 +94,7 @@ describe("a move", () => {
     expect(before).toMatchObject({ weekly: 0, spring: 0 });
   });
 
-  it("F4 marketing waits for the end of quiet hours, and a cap for its day, by the time of the sandbox", async () => {
+  it("marketing waits for the end of quiet hours, and a cap for its day, by the time of the sandbox (F4)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const { id, subscriber } = await mailing(sandbox, world);
@@ -120,7 +120,7 @@ describe("a move", () => {
     expect(await titles()).toEqual(["Night", "Next day"]);
   });
 
-  it("F4 is refused outside of a sandbox, backwards, too far, and while another one runs", async () => {
+  it("is refused outside of a sandbox, backwards, too far, and while another one runs (F4)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const ask = async (body: object, as?: Headers) => {
@@ -140,7 +140,7 @@ describe("a move", () => {
     expect(second.body.message).toContain(begun.move.id);
   });
 
-  it("F4 between moves the time of a sandbox passes as usual", async () => {
+  it("between moves the time of a sandbox passes as usual (F4)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const { subscriber } = await month(sandbox, world);
@@ -154,7 +154,7 @@ describe("a move", () => {
 });
 
 describe("a sandbox", () => {
-  it("F4 sends nothing: mail, push and webhooks are in its outbox, and retries follow its time", async () => {
+  it("sends nothing: mail, push and webhooks are in its outbox, and retries follow its time (F4)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const target_url = "https://shop.example/hooks?sandbox_status=503";
@@ -182,7 +182,7 @@ describe("a sandbox", () => {
     expect((await world.call("GET /_local/outbox")).body.items).toEqual([]);
   });
 
-  it("F4 T11 forgets an erased subscriber in its outbox", async () => {
+  it("forgets an erased subscriber in its outbox (F4, T11)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const { id, subscriber } = await mailing(sandbox, world);
@@ -195,7 +195,7 @@ describe("a sandbox", () => {
     expect(await sandbox.outbox()).toEqual([]);
   });
 
-  it("F4 is one from its beginning, and stays one; an agency may make them", async () => {
+  it("is one from its beginning, and stays one; an agency may make them (F4)", async () => {
     const world = await fresh();
     const sandbox = await sandboxIn(world);
     const kindOf = async ({ call }: Calls) => (await call("GET /api/v1/me")).tenant.kind;

@@ -9,7 +9,7 @@ const { withTenant } = worlds();
 const ROUTE = "POST /api/v1/notifications/test";
 const night = { start: "00:00", end: "23:59", timezone_mode: "workspace" };
 
-it("RDA-9 a test send goes to test subscribers and to the caller's own address, marked, and no report counts it", async () => {
+it("a test send goes to test subscribers and to the caller's own address, marked, and no report counts it (RDA-9)", async () => {
   const { world, tenant } = await withTenant();
   await openChannels(world, tenant, "ios-push", "email", "sms");
   const { call } = tenant;
@@ -86,7 +86,7 @@ it("RDA-9 a test send goes to test subscribers and to the caller's own address, 
   );
 });
 
-it("RDA-9 a test send reaches nobody else, and is refused more than 20 times an hour", async () => {
+it("a test send reaches nobody else, and is refused more than 20 times an hour (RDA-9)", async () => {
   const { world, tenant } = await withTenant();
   const stranger = await world.tenant();
   const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];

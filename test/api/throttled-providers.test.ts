@@ -27,7 +27,7 @@ async function setting(path: "ios-push" | "android-push" | "email" | "sms" | "ch
 }
 
 it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
-  "AMB-111 by %s: everyone is reached, in one attempt each",
+  "by %s: everyone is reached, in one attempt each (AMB-111)",
   async (path) => {
     const { world, tenant, people, channel, body } = await setting(path);
     await spoil(world, { channel, outcome: "rate_limited", times: 65 });
@@ -44,7 +44,7 @@ it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
   },
 );
 
-it("OPS-1 AMB-111 a chunk that waits through more than sixteen messages is not stopped as a loop", async () => {
+it("a chunk that waits through more than sixteen messages is not stopped as a loop (OPS-1, AMB-111)", async () => {
   const { world, tenant, channel, body } = await setting("sms");
   await spoil(world, { channel, outcome: "rate_limited", times: 90 });
   const { job } = await send(world, tenant, body);

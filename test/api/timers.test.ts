@@ -18,7 +18,7 @@ const { fresh } = worlds();
 const timerIdIn = ({ ids }: TestWorld) =>
   runsTimerId(ids.uuid(), [{ subscriber: ids.uuid(), run: ids.uuid(), seq: 1 }]);
 
-it("JND-4 hundreds of timers of one minute, and of one shard, are forwarded at their times in few messages", async () => {
+it("hundreds of timers of one minute, and of one shard, are forwarded at their times in few messages (JND-4)", async () => {
   const requests = { due: 0 };
   const hooks = (name: string): Hooks => ({
     before: (service) => {
@@ -59,7 +59,7 @@ function dueRow({ id: tenant }: Tenant, { kind, id, at }: Timer, shard: number):
   return { ...key, react: "due", tenant, kind, id, at, since: START, expires: 0 };
 }
 
-it("JND-4 a timer in any shard is forwarded, and so is one that the minute's pass did not see", async () => {
+it("a timer in any shard is forwarded, and so is one that the minute's pass did not see (JND-4)", async () => {
   const world = await fresh();
   const tenant = await world.tenant();
   const [soon, late] = [START + 30 * SECOND, START + HOUR];
@@ -71,7 +71,7 @@ it("JND-4 a timer in any shard is forwarded, and so is one that the minute's pas
   expect(world.logs.filter(({ message }) => message === DROPPED)).toHaveLength(2);
 });
 
-it("OPS-1 the schedule of a minute is made once, however many batches have timers of it", async () => {
+it("the schedule of a minute is made once, however many batches have timers of it (OPS-1)", async () => {
   let made = 0;
   const hooks = (name: string): Hooks => ({
     before: (_service, operation) => {
@@ -90,7 +90,7 @@ it("OPS-1 the schedule of a minute is made once, however many batches have timer
   expect(made).toBe(1);
 });
 
-it("OPS-1 a sweep that fails goes on where it was", async () => {
+it("a sweep that fails goes on where it was (OPS-1)", async () => {
   let sends = 0;
   const before: Hooks["before"] = (service) => {
     if (service === "sqs" && ++sends === 2) throw new Error("The queue is not there.");

@@ -9,7 +9,7 @@ const { withTenant } = worlds();
 const setting = choosing({ withTenant });
 
 describe("preferences", () => {
-  it("AMB-115 the preferences as they were read change nothing; a changed status among them is a choice", async () => {
+  it("the preferences as they were read change nothing; a changed status among them is a choice (AMB-115)", async () => {
     const { world, tenant, person } = await setting([
       { key: "deals", name: "Deals", default: "out" },
       { key: "news", name: "News" },
@@ -32,7 +32,7 @@ describe("preferences", () => {
       expect((await put({ external_id: "ada", topics })).body.fields).toEqual({ [field]: expect.any(String) });
   });
 
-  it("TPC-3 RDA-20 are read and set by the app, a backend and the dashboard; each change is a consent", async () => {
+  it("are read and set by the app, a backend and the dashboard; each change is a consent (TPC-3, RDA-20)", async () => {
     const { world, tenant, call, person } = await setting([
       { key: "deals", name: "Deals", default: "out" },
       { key: "news", name: "News" },
@@ -85,7 +85,7 @@ describe("preferences", () => {
     expect(JSON.stringify(await wholeTable(world))).not.toContain("topic:news");
   });
 
-  it("TPC-3 ACC-8 need the user's signed id where the workspace demands it", async () => {
+  it("need the user's signed id where the workspace demands it (TPC-3, ACC-8)", async () => {
     const { world, tenant, call, person } = await setting();
     await person("ada");
     await call("POST /api/v1/identity-keys");
@@ -96,7 +96,7 @@ describe("preferences", () => {
     expect([read.status, write.status]).toEqual([403, 403]);
   });
 
-  it("TPC-4 are on a page that mails of a topic lead to, in the subscriber's language; scanners change nothing", async () => {
+  it("are on a page that mails of a topic lead to, in the subscriber's language; scanners change nothing (TPC-4)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { call } = tenant;

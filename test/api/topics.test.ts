@@ -11,7 +11,7 @@ const { withTenant } = worlds();
 const setting = choosing({ withTenant });
 
 describe("topics", () => {
-  it("TPC-1 are created, read, changed and deleted by their key, which never changes", async () => {
+  it("are created, read, changed and deleted by their key, which never changes (TPC-1)", async () => {
     const { call } = await setting([]);
     const created = await call("POST /api/v1/topics", { key: "news", name: " News ", description: "Weekly" });
     expect([created.status, created.body]).toMatchObject([
@@ -32,7 +32,7 @@ describe("topics", () => {
     expect((await call("PATCH /api/v1/topics/deals", { name: "n" })).status).toBe(404);
   });
 
-  it("TPC-1 are at most 100, also where two are created at the same moment", async () => {
+  it("are at most 100, also where two are created at the same moment (TPC-1)", async () => {
     const { call } = await setting(Array.from({ length: 99 }, (_, n) => ({ key: `t${n}`, name: "n" })));
     const both = await Promise.all(["x", "y"].map((key) => call("POST /api/v1/topics", { key, name: "n" })));
     expect(both.map(({ status }) => status).sort()).toEqual([201, 429]);
@@ -41,7 +41,7 @@ describe("topics", () => {
     expect((await call("GET /api/v1/topics")).body.items).toHaveLength(100);
   });
 
-  it("TPC-1 are not deleted while a released campaign, an active schedule or an active journey sends by them", async () => {
+  it("are not deleted while a released campaign, an active schedule or an active journey sends by them (TPC-1)", async () => {
     const { call, inApp } = await setting(["a", "b", "c", "d"].map((key) => ({ key, name: key })));
     const content = { title: "t", body: "b" };
     const at = "2027-01-01T00:00:00Z";
@@ -78,7 +78,7 @@ describe("topics", () => {
 });
 
 describe("a send with a topic", () => {
-  it("TPC-2 skips who is not in it on every channel, transactional or not; preview and explanation say so", async () => {
+  it("skips who is not in it on every channel, transactional or not; preview and explanation say so (TPC-2)", async () => {
     const { world, tenant, call, person, choose } = await setting([
       { key: "news", name: "News" },
       { key: "deals", name: "Deals", default: "out" },
@@ -114,7 +114,7 @@ describe("a send with a topic", () => {
     expect((await world.call("POST /v1/notifications", { as, body })).body).toMatchObject({ sent: 1, unknown: 0 });
   });
 
-  it("TPC-2 keeps the default of its time; choices made while it waits still count, in push and inbox alike", async () => {
+  it("keeps the default of its time; choices made while it waits still count, in push and inbox alike (TPC-2)", async () => {
     const { world, tenant, call, person, push, job, ids } = await quietSetting(withTenant);
     await call("POST /api/v1/topics", { key: "news", name: "News" });
     const [ada, ben] = [await person("ada", "Asia/Tokyo"), await person("ben", "Asia/Tokyo")];
@@ -141,7 +141,7 @@ describe("a send with a topic", () => {
     ]);
   });
 
-  it("TPC-2 a choice between the plan and the delivery counts where a send reaches nothing but inboxes", async () => {
+  it("a choice between the plan and the delivery counts where a send reaches nothing but inboxes (TPC-2)", async () => {
     const worker = mortal("deliver");
     const { world, tenant, call, person, choose, inApp } = await setting(undefined, { hooks: worker.hooks });
     const [ada, ben] = [await person("ada"), await person("ben")];
@@ -162,7 +162,7 @@ describe("a send with a topic", () => {
     ]);
   });
 
-  it("TPC-2 campaigns, journeys and schedules send by their topic", async () => {
+  it("campaigns, journeys and schedules send by their topic (TPC-2)", async () => {
     const { world, tenant, call, person, choose, inApp } = await setting();
     const [ada, ben] = [await person("ada"), await person("ben")];
     await choose("ben", { news: "opted_out" });

@@ -9,7 +9,7 @@ import { worlds } from "../support/worlds.ts";
 const setting = receiving(worlds());
 
 describe("events", () => {
-  it("WEV-1 WEV-5 WEV-6 SUB-17 a new subscriber is one event, an update is none", async () => {
+  it("a new subscriber is one event, an update is none (WEV-1, WEV-5, WEV-6, SUB-17)", async () => {
     const here = await setting();
     await hook(here, ["subscriber.created"]);
     const { id } = await upsert(here, { external_id: "u1", email: "a@example.com", attributes: { vip: true } });
@@ -32,7 +32,7 @@ describe("events", () => {
     });
   });
 
-  it("WEV-2 WEV-3 WEV-7 WEV-8 NTF-20 AMB-95 a job has an event at its dispatch and at its end", async () => {
+  it("a job has an event at its dispatch and at its end (WEV-2, WEV-3, WEV-7, WEV-8, NTF-20, AMB-95)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     await hook(here, ["notification.dispatched", "notification.terminal"]);
@@ -50,7 +50,7 @@ describe("events", () => {
     ]);
   });
 
-  it("WEV-3 WEV-8 D-NTF-STATE a failed job has an event, a canceled one has none", async () => {
+  it("a failed job has an event, a canceled one has none (D-NTF-STATE, WEV-3, WEV-8)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     await hook(here, ["notification.terminal"]);
@@ -71,7 +71,7 @@ describe("events", () => {
     ]);
   });
 
-  it("WEV-11 GEN-8 only endpoints of the same workspace that subscribe to the type receive it", async () => {
+  it("only endpoints of the same workspace that subscribe to the type receive it (WEV-11, GEN-8)", async () => {
     const here = await setting();
     const other = await here.world.tenant();
     await hook(here, ["subscriber.created"], "https://one.example.com/");
@@ -82,7 +82,7 @@ describe("events", () => {
     expect(here.outside.received.map(({ to }) => to)).toEqual(["one.example.com"]);
   });
 
-  it("HOK-7 after its deletion nothing more is delivered, also not a waiting retry", async () => {
+  it("after its deletion nothing more is delivered, also not a waiting retry (HOK-7)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
@@ -96,7 +96,7 @@ describe("events", () => {
     expect(outside.received).toHaveLength(1);
   });
 
-  it("SUB-10 an erased subscriber is removed from the log, and has no more events", async () => {
+  it("an erased subscriber is removed from the log, and has no more events (SUB-10)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id: webhook } = await hook(here, ["subscriber.created"]);
@@ -112,7 +112,7 @@ describe("events", () => {
 });
 
 describe("requests", () => {
-  it("WHK-1 WHK-2 WHK-3 WHK-4 WHK-5 WHK-6 WHK-12 WHK-13 POST, JSON, headers, and a signature that the shipped verifier accepts", async () => {
+  it("POST, JSON, headers, and a signature that the shipped verifier accepts (WHK-1, WHK-2, WHK-3, WHK-4, WHK-5, WHK-6, WHK-12, WHK-13)", async () => {
     const here = await setting();
     const { secret } = await hook(here, ["subscriber.created"], "https://hooks.example.com/a?b=c");
     await upsert(here);
@@ -137,7 +137,7 @@ describe("requests", () => {
     expect(headers["webhook-signature"]).toBe(`v1,${standard}`);
   });
 
-  it("D-HOOKS after a rotation the previous secret also signs for 24 hours", async () => {
+  it("after a rotation the previous secret also signs for 24 hours (D-HOOKS)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id, secret } = await hook(here, ["subscriber.created"]);
@@ -155,7 +155,7 @@ describe("requests", () => {
     expect(outside.received[1]!.headers["x-service-signature-previous"]).toBeUndefined();
   });
 
-  it("ARC-16 a host with a private address is never connected to, and not retried", async () => {
+  it("a host with a private address is never connected to, and not retried (ARC-16)", async () => {
     const here = await setting();
     here.outside.addresses.set("inside.example.com", ["10.0.0.7"]);
     const { id } = await hook(here, ["subscriber.created"], "https://inside.example.com/");

@@ -38,7 +38,7 @@ async function listening(options: object = {}) {
 }
 
 describe("notification.interaction", () => {
-  it("WEV-4 WEV-5 WEV-9 one interaction is one event, in the envelope, without personal data", async () => {
+  it("one interaction is one event, in the envelope, without personal data (WEV-4, WEV-5, WEV-9)", async () => {
     const { tenant, people, job, report, told } = await listening();
     const more = { subscriber_id: people[0], occurred_at: timestamp(START - 1_000), action_id: "buy" };
     for (const _ of "ab") expect(await report(more)).toBe(202);
@@ -56,7 +56,7 @@ describe("notification.interaction", () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it("WEV-4 WEV-10 every type from every platform is an event of its own", async () => {
+  it("every type from every platform is an event of its own (WEV-4, WEV-10)", async () => {
     const { report, told } = await listening();
     const pairs = types.flatMap((interaction) => platforms.map((platform) => ({ interaction, platform })));
     for (const pair of pairs) expect(await report(pair)).toBe(202);
@@ -64,7 +64,7 @@ describe("notification.interaction", () => {
     expect(data.sort()).toEqual(pairs.map(({ interaction, platform }) => `${interaction} ${platform}`).sort());
   });
 
-  it("ABH-3 WEV-9 only A/B sends have a variant_id", async () => {
+  it("only A/B sends have a variant_id (ABH-3, WEV-9)", async () => {
     // Stored apart from its job, because it is long (NTF-17).
     const variant_b = { title: "B", body: "B ".repeat(2_000) };
     const split = await listening({ variant_b, split_percentage: 50 });
@@ -76,7 +76,7 @@ describe("notification.interaction", () => {
     expect(Object.keys((await plain.told())[0].data).sort()).toEqual(["interaction_type", "job_id", "platform"]);
   });
 
-  it("WEV-4 GEN-8 a refused report, or one of another workspace, is no event", async () => {
+  it("a refused report, or one of another workspace, is no event (WEV-4, GEN-8)", async () => {
     const { world, job, report, told } = await listening();
     expect(await report({ interaction: "opened" })).toBe(422);
     const other = await world.tenant();

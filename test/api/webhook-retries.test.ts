@@ -6,7 +6,7 @@ import { worlds } from "../support/worlds.ts";
 const setting = receiving(worlds());
 
 describe("retries", () => {
-  it("ARC-4 WHK-8 WHK-10 LIM-5 a 5xx is attempted four times, after 1, 2 and 4 seconds, with every attempt in the log", async () => {
+  it("a 5xx is attempted four times, after 1, 2 and 4 seconds, with every attempt in the log (ARC-4, WHK-8, WHK-10, LIM-5)", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => 499 + n);
@@ -29,7 +29,7 @@ describe("retries", () => {
     ]);
   });
 
-  it("WHK-7 WHK-8 a receiver that recovers gets the delivery once", async () => {
+  it("a receiver that recovers gets the delivery once (WHK-7, WHK-8)", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => (n === 1 ? "hang up" : 204));
@@ -46,7 +46,7 @@ describe("retries", () => {
     ]);
   });
 
-  it("WHK-7 AMB-32 an attempt without an answer in 10 seconds counts as a network error", async () => {
+  it("an attempt without an answer in 10 seconds counts as a network error (WHK-7, AMB-32)", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer((_, n) => (n === 1 ? "silence" : 200));
@@ -57,7 +57,7 @@ describe("retries", () => {
     expect((await log(here, id)).items[0].attempts[0]).toMatchObject({ status_code: null, duration_ms: 10_000 });
   });
 
-  it.each([400, 404, 410, 429, 301, 302, 307])("WHK-9 AMB-32 a %i is final", async (status) => {
+  it.each([400, 404, 410, 429, 301, 302, 307])("a %i is final (WHK-9, AMB-32)", async (status) => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer(() => status);
@@ -74,7 +74,7 @@ describe("consecutive failures", () => {
   const failures = async ({ world, tenant }: Setting, id: string) =>
     (await world.call(`GET /api/v1/webhooks/${id}`, { as: await tenant.dashboard() })).body;
 
-  it("WHK-11 AMB-103 counts consecutive failed deliveries; a success resets the count", async () => {
+  it("counts consecutive failed deliveries; a success resets the count (WHK-11, AMB-103)", async () => {
     const here = await setting();
     const { id } = await hook(here, ["subscriber.created"]);
     here.outside.answer(() => 400);
@@ -87,7 +87,7 @@ describe("consecutive failures", () => {
     expect(await failures(here, id)).toMatchObject({ consecutive_failures: 0 });
   });
 
-  it("AMB-103 D-ANNAUTO 20 consecutive failures over a day disable it, with an annotation", async () => {
+  it("20 consecutive failures over a day disable it, with an annotation (AMB-103, D-ANNAUTO)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
@@ -108,7 +108,7 @@ describe("consecutive failures", () => {
     expect(await failures(here, id)).toMatchObject({ active: true, disabled_at: null, consecutive_failures: 0 });
   });
 
-  it("AMB-103 D-ANNAUTO a worker that stops between the last failure and the end of its endpoint leaves both to the next", async () => {
+  it("a worker that stops between the last failure and the end of its endpoint leaves both to the next (AMB-103, D-ANNAUTO)", async () => {
     let stops = 0;
     const here = await setting({
       before: (_, operation, input) => {

@@ -58,7 +58,7 @@ const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 const ascending = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
 
 describe("X-Service-Sequence", () => {
-  it("AMB-124 F11 counts the deliveries of each endpoint from 1, and is the same at every attempt and in the log", async () => {
+  it("counts the deliveries of each endpoint from 1, and is the same at every attempt and in the log (AMB-124, F11)", async () => {
     const { world, tenant, outside, accept, sequences, list } = await setting();
     const other = { target_url: "https://other.example.com/in", events: ["subscriber.created"] };
     await world.call("POST /v1/hooks", { as: tenant.server, body: other });
@@ -79,7 +79,7 @@ describe("X-Service-Sequence", () => {
     expect(ascending(items.map(({ sequence }: { sequence: number }) => sequence))).toEqual(upTo(4));
   });
 
-  it.each(upTo(8))("AMB-124 has no gap and no repeat where react dies at request %i of a batch", async (n) => {
+  it.each(upTo(8))("has no gap and no repeat where react dies at request %i of a batch (AMB-124)", async (n) => {
     const worker = mortal("react");
     const { world, outside, accept, sequences } = await setting({ hooks: worker.hooks });
     const names = Array.from({ length: 25 }, (_, i) => `p${i}`);
@@ -96,7 +96,7 @@ describe("X-Service-Sequence", () => {
     expect(new Set(outside.received.map(({ headers }) => headers["x-service-delivery"])).size).toBe(27);
   });
 
-  it("AMB-124 deliveries that the stream reports again, in other batches or by a writer with old data, keep their numbers", async () => {
+  it("deliveries that the stream reports again, in other batches or by a writer with old data, keep their numbers (AMB-124)", async () => {
     const { tenant, webhook, world } = await setting();
     const { store } = tenant;
     const at = (n: number) => ({
@@ -119,7 +119,7 @@ describe("X-Service-Sequence", () => {
     expect(await number("another table", restored)).toEqual([{ first: 5, ids: ids(restored) }]);
   });
 
-  it("AMB-124 a delivery that the stream never reported is numbered once, by its message", async () => {
+  it("a delivery that the stream never reported is numbered once, by its message (AMB-124)", async () => {
     const { tenant, webhook, world } = await setting();
     const { store } = tenant;
     const one = { id: world.ids.uuidAt(world.clock.now()), acceptedAt: world.clock.now(), position: "7" };
@@ -131,7 +131,7 @@ describe("X-Service-Sequence", () => {
 });
 
 describe("first attempts of a group", () => {
-  it("AMB-124 WHK-8 WHK-10 a worker that dies after the claim costs each one attempt, and none is made twice", async () => {
+  it("a worker that dies after the claim costs each one attempt, and none is made twice (AMB-124, WHK-8, WHK-10)", async () => {
     for (const moment of ["before", "after"] as const) {
       const worker = mortal("post-webhook");
       const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
@@ -148,7 +148,7 @@ describe("first attempts of a group", () => {
     }
   });
 
-  it("WHK-8 AMB-124 are followed by the second ones, also where the worker dies after it recorded them", async () => {
+  it("are followed by the second ones, also where the worker dies after it recorded them (WHK-8, AMB-124)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
     outside.answer(({ headers }) => (headers["x-service-sequence"] === "2" ? 200 : 500));
@@ -164,7 +164,7 @@ describe("first attempts of a group", () => {
     expect(outside.received).toHaveLength(9);
   });
 
-  it("AMB-104 AMB-124 are under way until they are made; then each can be redelivered", async () => {
+  it("are under way until they are made; then each can be redelivered (AMB-104, AMB-124)", async () => {
     const worker = mortal("post-webhook");
     const { world, tenant, webhook, outside, accept, list } = await setting({ hooks: worker.hooks });
     worker.dieAt(1, "before");
@@ -186,7 +186,7 @@ describe("first attempts of a group", () => {
 });
 
 describe("missing deliveries", () => {
-  it("AMB-124 F11 are listed in the order of their numbers, failed and pending ones, by page", async () => {
+  it("are listed in the order of their numbers, failed and pending ones, by page (AMB-124, F11)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
     const names = Array.from({ length: 50 }, (_, i) => `p${i}`);
@@ -215,7 +215,7 @@ describe("missing deliveries", () => {
 });
 
 describe("a replay", () => {
-  it("AMB-124 F11 sends in the order of the numbers, and does not wait for one that keeps failing", async () => {
+  it("sends in the order of the numbers, and does not wait for one that keeps failing (AMB-124, F11)", async () => {
     const { world, outside, accept, replay, sequences, names, list } = await setting();
     outside.answer(() => 400);
     for (const letter of ["c", "a", "d", "b"]) await accept(...Array.from({ length: 6 }, (_, i) => `${letter}${i}`));
@@ -231,7 +231,7 @@ describe("a replay", () => {
     expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { external_id: "a0" } } }]);
   });
 
-  it("AMB-124 F11 goes on in another message where the endpoint is slow", async () => {
+  it("goes on in another message where the endpoint is slow (AMB-124, F11)", async () => {
     const { world, outside, accept, replay, sequences } = await setting();
     outside.answer(() => 400);
     await accept(..."abcdef");
@@ -245,7 +245,7 @@ describe("a replay", () => {
     expect(outside.received).toHaveLength(24);
   });
 
-  it("AMB-124 AMB-104 sends what it had reopened when a write failed", async () => {
+  it("sends what it had reopened when a write failed (AMB-124, AMB-104)", async () => {
     let writes = 0;
     const before: Hooks["before"] = (_service, operation, { Key }) => {
       const isDelivery = operation === "UpdateItem" && JSON.stringify(Key).includes('"D#');

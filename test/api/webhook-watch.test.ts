@@ -63,7 +63,7 @@ const claimed = () => deadLettered(CLAIM, "after");
 const UNKNOWN = { n: 1, error: "the outcome of this attempt is not known", status_code: null };
 
 describe("a delivery whose message was dead-lettered", () => {
-  it("WHK-8 D-HOOKS is queued again by the watchdog, and made once", async () => {
+  it("is queued again by the watchdog, and made once (WHK-8, D-HOOKS)", async () => {
     const { world, outside, log } = await unclaimed();
     await world.advance(12 * MINUTE);
     expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 1 }]);
@@ -71,7 +71,7 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(outside.received).toHaveLength(1);
   });
 
-  it("WHK-8 WHK-10 after its claim is attempted three more times at most", async () => {
+  it("after its claim is attempted three more times at most (WHK-8, WHK-10)", async () => {
     const { world, outside, log } = await claimed();
     expect(await log()).toMatchObject([{ attempt_count: 1, attempts: [] }]);
     outside.answer(() => 500);
@@ -82,7 +82,7 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(outside.received).toHaveLength(3);
   });
 
-  it("WHK-8 SUB-10 after its claim logs that attempt although an erasure ends it", async () => {
+  it("after its claim logs that attempt although an erasure ends it (WHK-8, SUB-10)", async () => {
     const { world, tenant, outside, upsert, log } = await claimed();
     const { id } = (await upsert()).body;
     await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
@@ -92,7 +92,7 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(outside.received).toEqual([]);
   });
 
-  it("WHK-8 D-HOOKS is queued again as often as its message is lost; no attempt begins without the secrets", async () => {
+  it("is queued again as often as its message is lost; no attempt begins without the secrets (WHK-8, D-HOOKS)", async () => {
     let isDown = true;
     const before = (service: string) => {
       if (isDown && service === "kms") throw new Error("the key cannot be used");
@@ -110,7 +110,7 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(outside.received).toHaveLength(1);
   });
 
-  it("AMB-104 D-HOOKS can be redelivered", async () => {
+  it("can be redelivered (AMB-104, D-HOOKS)", async () => {
     for (const [lose, earlier] of [
       [unclaimed, []],
       [claimed, [UNKNOWN]],
@@ -126,7 +126,7 @@ describe("a delivery whose message was dead-lettered", () => {
     }
   });
 
-  it("F11 AMB-104 is part of a replay", async () => {
+  it("is part of a replay (F11, AMB-104)", async () => {
     for (const lose of [unclaimed, claimed]) {
       const { world, outside, log, replay } = await lose();
       expect(await replay()).toMatchObject({ status: 202, body: { queued: 1 } });
@@ -139,7 +139,7 @@ describe("a delivery whose message was dead-lettered", () => {
 });
 
 describe("deliveries whose worker died after it had posted them together", () => {
-  it("F11 WHK-8 AMB-104 are sent again, and both posts of each are in the log", async () => {
+  it("are sent again, and both posts of each are in the log (F11, WHK-8, AMB-104)", async () => {
     for (const again of ["watch", "redeliver", "replay"] as const) {
       const worker = mortal("post-webhook");
       const { world, outside, upsert, log, redeliver, replay } = await setting({ hooks: worker.hooks });
@@ -160,7 +160,7 @@ describe("deliveries whose worker died after it had posted them together", () =>
 });
 
 describe("a delivery whose worker died in an attempt", () => {
-  it("AMB-104 F11 is under way until its lease ends; the message of that attempt then has no effect", async () => {
+  it("is under way until its lease ends; the message of that attempt then has no effect (AMB-104, F11)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, upsert, log, redeliver, replay } = await setting({ hooks: worker.hooks });
     worker.dieAt(CLAIM, "after");
@@ -181,7 +181,7 @@ describe("a delivery whose worker died in an attempt", () => {
     expect(outside.received).toHaveLength(4);
   });
 
-  it("AMB-104 WHK-8 WHK-10 a worker that read it before it was reopened claims no attempt", async () => {
+  it("a worker that read it before it was reopened claims no attempt (AMB-104, WHK-8, WHK-10)", async () => {
     const worker = mortal("post-webhook");
     const { world, tenant, webhook, outside, upsert, log, redeliver } = await setting({ hooks: worker.hooks });
     outside.answer(() => 500);
@@ -199,7 +199,7 @@ describe("a delivery whose worker died in an attempt", () => {
     expect(outside.received).toHaveLength(5);
   });
 
-  it("WHK-11 AMB-103 an answer that comes after its attempt was given up ends the failures in a row", async () => {
+  it("an answer that comes after its attempt was given up ends the failures in a row (WHK-11, AMB-103)", async () => {
     let giveUp: ((id: string) => Promise<unknown>) | undefined;
     const { world, tenant, webhook, outside, upsert, log } = await setting({
       hooks: (name) => ({

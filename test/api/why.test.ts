@@ -32,7 +32,7 @@ async function setting() {
   return { ...journeys, email, upsert, send, why };
 }
 
-it("F2 twelve people who fail at twelve gates are each explained in one call, with the true reason", async () => {
+it("twelve people who fail at twelve gates are each explained in one call, with the true reason (F2)", async () => {
   const { world, tenant, call, active, track, email, upsert, send, why } = await setting();
   await call("PATCH /api/v1/workspace", {
     quiet_hours: QUIET,
@@ -97,7 +97,7 @@ it("F2 twelve people who fail at twelve gates are each explained in one call, wi
   expect(sends[0]).toMatchObject({ state: "failed", attempts: [{ claimed_with: { suppression: null } }] });
 });
 
-it("F2 who got it is told by which channel, and a campaign by its name", async () => {
+it("who got it is told by which channel, and a campaign by its name (F2)", async () => {
   const { world, call, email, upsert, why } = await setting();
   const ada = await upsert("ada");
   const message = { content: { title: "Hello", body: "b" }, channel_ids: [email] };
@@ -113,7 +113,7 @@ it("F2 who got it is told by which channel, and a campaign by its name", async (
   });
 });
 
-it("F2 who opted out by the link of a mail, and who came as a visitor, are told so", async () => {
+it("who opted out by the link of a mail, and who came as a visitor, are told so (F2)", async () => {
   const { world, tenant, active, upsert, send, why } = await setting();
   const ada = await upsert("ada");
   await send("First", { external_ids: ["ada"] });
@@ -135,7 +135,7 @@ it("F2 who opted out by the link of a mail, and who came as a visitor, are told 
   expect((await why("ada", { journey: "Welcome" })).in_words).toContain(reasonText("not_identified"));
 });
 
-it("F2 an erased person is told as such, by the id that a send had for it", async () => {
+it("an erased person is told as such, by the id that a send had for it (F2)", async () => {
   const { world, call, upsert, send, active, why } = await setting();
   await active(graphOf({ end: "exit" }));
   const ada = await upsert("ada");
@@ -151,7 +151,7 @@ it("F2 an erased person is told as such, by the id that a send had for it", asyn
     });
 });
 
-it("F2 GEN-8 names the person or the thing that there is not", async () => {
+it("names the person or the thing that there is not (F2, GEN-8)", async () => {
   const { world, call, upsert, why } = await setting();
   await upsert("ada");
   for (const [person, about, field] of [

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { access } from "../../console/app/access.gen.ts";
 import { textOf } from "../../console/pages/settings/audit-sentences.ts";
 
-it("RDA-23 every operation that changes something is told in words", () => {
+it("every operation that changes something is told in words (RDA-23)", () => {
   const audited = Object.keys(access).filter((action) => ["write", "own"].includes(access[action]?.effect ?? ""));
   const named = audited.filter((action) => textOf(action));
   expect(named).toEqual(audited);

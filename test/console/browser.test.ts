@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await cleanUp();
   });
 
-  it("CON-6 CON-4 a first message is written, previewed, sent and explained by keyboard alone", async () => {
+  it("a first message is written, previewed, sent and explained by keyboard alone (CON-6, CON-4)", async () => {
     const { page } = await open();
     const focusOn = (label: string) => tabTo(page, label);
     await page.keyboard.press("g");
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByText("ada got it by In-app.").waitFor();
   });
 
-  it("CON-2 ACC-7 a reload signs in by the cookie, and no script can read a token", async () => {
+  it("a reload signs in by the cookie, and no script can read a token (CON-2, ACC-7)", async () => {
     const { page, context } = await open();
     const used = String(
       await page.evaluate("JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])"),
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "Sign in" }).waitFor();
   });
 
-  it("ACC-1 CON-2 F4 who forgot the password comes in by the link of the mail, and sees the open sessions", async () => {
+  it("who forgot the password comes in by the link of the mail, and sees the open sessions (ACC-1, CON-2, F4)", async () => {
     const register = { email: "grace@hopper.example", password: "compilers for everyone", name: "Grace" };
     const made = await fetch(`${service.url}/api/v1/auth/register`, {
       method: "POST",
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await context.close();
   });
 
-  it("CON-4 every page is free of accessibility violations, light and dark", async () => {
+  it("every page is free of accessibility violations, light and dark (CON-4)", async () => {
     const { page, visit } = await open();
     for (const name of pages) {
       await visit(name);
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   }, 120_000);
 
   it.each(refusals)(
-    "CON-3 CON-4 every page says so, in both themes, where the API answers %s",
+    "every page says so, in both themes, where the API answers %s (CON-3, CON-4)",
     async (_, answer, text, ownText) => {
       const { page, show } = await open();
       await page.route((url) => /^\/((api\/)?v1\/(?!auth|me$)|_local\/)/.test(url.pathname), answer);
@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     },
   );
 
-  it("CON-3 every page loads in its final layout, keeps what it knows while offline, and says so", async () => {
+  it("every page loads in its final layout, keeps what it knows while offline, and says so (CON-3)", async () => {
     const { page, visit, context } = await open();
     await visit("people");
     await page.getByRole("link", { name: "ada", exact: true }).waitFor();
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("CON-5 a viewer sees everything, and each button that writes is disabled with its reason", async () => {
+  it("a viewer sees everything, and each button that writes is disabled with its reason (CON-5)", async () => {
     const { page, visit } = await open("viewer");
     for (const path of [...pages, "campaigns/new", "segments/new", "content/topics", "settings/team"]) {
       if (ofMachine.includes(path)) continue;
@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     }
   });
 
-  it("CON-3 a template is written, put on a schedule in its zone and paused; an experience goes live and ends", async () => {
+  it("a template is written, put on a schedule in its zone and paused; an experience goes live and ends (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     await visit("content");
@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await takePicture(page, `${ARTEFACTS}content-experiences-light.png`);
   });
 
-  it("CON-3 the hours of a week are read by arrow keys, and a panel that fails leaves the others", async () => {
+  it("the hours of a week are read by arrow keys, and a panel that fails leaves the others (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");
     await page.getByLabel("Title").fill("Hello");
@@ -306,7 +306,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   formStories({ service: () => service, open });
   factorStories({ service: () => service, open });
 
-  it("CON-1 no page broke the policy, wrote an error or asked another site for anything", () => {
+  it("no page broke the policy, wrote an error or asked another site for anything (CON-1)", () => {
     expect([...new Set(faults)]).toEqual([]);
   });
 });

@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await cleanUp();
   });
 
-  it("CON-4 pages with what is in them, and their details, are free of accessibility violations, light and dark", async () => {
+  it("pages with what is in them, and their details, are free of accessibility violations, light and dark (CON-4)", async () => {
     const { page, visit, reopen } = await open();
     const idle = async () => {
       await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     expect([...new Set(faults)]).toEqual([]);
   }, 180_000);
 
-  it("CON-4 a journey is made, drawn, mended and activated by keyboard alone", async () => {
+  it("a journey is made, drawn, mended and activated by keyboard alone (CON-4)", async () => {
     const { page, visit } = await open();
     const to = (name: string) => tabTo(page, name);
     await visit("journeys");
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.locator("ol.step-list").getByText("Your trial has ended").waitFor();
   });
 
-  it("CON-4 forced colours leave amounts, choices and what is pressed to be seen", async () => {
+  it("forced colours leave amounts, choices and what is pressed to be seen (CON-4)", async () => {
     const { page, visit } = await open();
     const styleOf = (selector: string, property: string): Promise<unknown> =>
       page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   mailStories(open);
   stories({ service: () => service, open });
 
-  it("CON-1 a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow", async () => {
+  it("a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow (CON-1)", async () => {
     const { page, context } = await openTab({ service, browser, faults });
     const session = await context.newCDPSession(page);
     // Of the thread, so that other work of the machine does not count.
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await context.close();
   });
 
-  it("RDA-16 an export is started, waited for and downloaded; the outbox says what a phone would show", async () => {
+  it("an export is started, waited for and downloaded; the outbox says what a phone would show (RDA-16)", async () => {
     const { page, visit } = await open();
     await visit("exports");
     await page.getByLabel("A segment").check();
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
   });
 
-  it("RDA-19 CON-2 npm run operate -- console shows the operator page to those who know its key, without a session", async () => {
+  it("npm run operate -- console shows the operator page to those who know its key, without a session (RDA-19, CON-2)", async () => {
     const operate = await serveOperateConsole(checked(local(service.url)), 0);
     const context = await browser.newContext({ locale: "en-GB", reducedMotion: "reduce" });
     const page = await context.newPage();
@@ -259,7 +259,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await operate.close();
   });
 
-  it("CON-1 one funnel is read, though the names of the sources come before the first of them is known", async () => {
+  it("one funnel is read, though the names of the sources come before the first of them is known (CON-1)", async () => {
     const { page, visit } = await open();
     const { promise: isNamed, resolve: named } = Promise.withResolvers<void>();
     const funnels: string[] = [];
@@ -274,7 +274,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     expect(funnels).toHaveLength(1);
   });
 
-  it("RDA-10 the days of a series are read by arrow keys", async () => {
+  it("the days of a series are read by arrow keys (RDA-10)", async () => {
     const { page, visit } = await open();
     await visit("insights?series=channel&days=7");
     const day = page.getByRole("slider", { name: "Day of Messages by day" });

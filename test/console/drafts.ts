@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Tab } from "../support/console-tab.ts";
 
 export function draftStories(open: () => Promise<Tab>): void {
-  it("CON-2 what is not saved outlives a reload and another page: campaign, segment, journey and template", async () => {
+  it("what is not saved outlives a reload and another page: campaign, segment, journey and template (CON-2)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     const leave = async (path: string) => {
@@ -69,7 +69,7 @@ export function draftStories(open: () => Promise<Tab>): void {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
-  it("CON-2 who signs in after another, in the same tab, sees nothing of the other's workspace", async () => {
+  it("who signs in after another, in the same tab, sees nothing of the other's workspace (CON-2)", async () => {
     const { page, visit } = await open();
     await visit("people");
     await page.getByRole("link", { name: "ada", exact: true }).waitFor();

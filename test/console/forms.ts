@@ -131,7 +131,7 @@ interface Tabs {
 }
 
 export function formStories({ service, open }: Tabs): void {
-  it("CON-3 CON-4 what is refused stands at its input, in each form and in both themes", async () => {
+  it("what is refused stands at its input, in each form and in both themes (CON-3, CON-4)", async () => {
     const { page, visit } = await open();
     const named = await makeNamed(service());
     let field = "";
@@ -167,7 +167,7 @@ export function formStories({ service, open }: Tabs): void {
     expect(outcomes).toEqual(forms.map((form) => ({ ...form, times: 1, found: {} })));
   });
 
-  it("CON-3 a segment is counted while its rule is written, and says why somebody is in it", async () => {
+  it("a segment is counted while its rule is written, and says why somebody is in it (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("segments/new");
     await page.getByLabel("Name").fill("Ada and others");
@@ -185,7 +185,7 @@ export function formStories({ service, open }: Tabs): void {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("CON-3 IMP-1 IMP-8 a file of 2,000 rows is tried, a column gets another meaning, the import moves on, and says what it rejected", async () => {
+  it("a file of 2,000 rows is tried, a column gets another meaning, the import moves on, and says what it rejected (CON-3, IMP-1, IMP-8)", async () => {
     const { page, visit } = await open();
     const rows = Array.from({ length: 2_000 }, (_, n) =>
       n % 500 === 7 ? `row${n},not an address,x` : `row${n},row${n}@example.com,x`,
@@ -219,7 +219,7 @@ export function formStories({ service, open }: Tabs): void {
     expect(text.trim().split("\n")).toHaveLength(1 + 4);
   }, 120_000);
 
-  it("CON-2 two tabs of one browser show two workspaces, each with its own session", async () => {
+  it("two tabs of one browser show two workspaces, each with its own session (CON-2)", async () => {
     const made = await fetch(`${service().url}/_local/workspaces`, {
       method: "POST",
       body: JSON.stringify({ name: "Navy" }),

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { type Tab, violations } from "../support/console-tab.ts";
 
 export function keyStories(open: () => Promise<Tab>): void {
-  it("CON-4 the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name", async () => {
+  it("the palette takes what is typed at once, and finds a page, an action, and a person by the beginning of a name (CON-4)", async () => {
     const { page, visit } = await open();
     const hits = page.locator("dialog.palette [role=option]");
     await visit("home");

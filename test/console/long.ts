@@ -51,7 +51,7 @@ async function seenAt(page: Page, scroll: string): Promise<Seen> {
 const focused = (page: Page) => page.evaluate("document.activeElement.textContent.trim()");
 
 export function longStories(open: () => Promise<Tab>): void {
-  it("CON-4 a table of 10,000 rows has at most 60 of them in the document, and each row where it is looked for", async () => {
+  it("a table of 10,000 rows has at most 60 of them in the document, and each row where it is looked for (CON-4)", async () => {
     const { page, visit } = await open();
     await page.route("**/api/v1/subscribers?*", (route) =>
       route.fulfill({ json: { items: people(0, PEOPLE), next_cursor: "" } }),
@@ -76,7 +76,7 @@ export function longStories(open: () => Promise<Tab>): void {
     expect(await page.locator("main tr", { has: page.locator(":focus") }).getAttribute("aria-rowindex")).toBe("66");
   });
 
-  it("CON-4 what follows is loaded once asked for, and then when its end comes into sight; a failure is not asked again", async () => {
+  it("what follows is loaded once asked for, and then when its end comes into sight; a failure is not asked again (CON-4)", async () => {
     const { page, visit } = await open();
     const asked: string[] = [];
     await page.route("**/api/v1/subscribers?*", (route) => {
@@ -104,7 +104,7 @@ export function longStories(open: () => Promise<Tab>): void {
     await loaded(4 * PER_PAGE);
   });
 
-  it("CON-4 a page that is opened has the focus at its title, whatever led to it", async () => {
+  it("a page that is opened has the focus at its title, whatever led to it (CON-4)", async () => {
     const { page, visit } = await open();
     await visit("channels");
     const title = page.locator("main h1:focus");

@@ -14,14 +14,14 @@ const htmlOf = (...blocks: Block[]): string => mailHtml(designed(...blocks));
 const TEXT = { ...newBlock("text"), type: "text", size: "normal", align: "left" } as const;
 
 describe("a block", () => {
-  it("CON-3 is escaped as text, but for what the service fills in", () => {
+  it("is escaped as text, but for what the service fills in (CON-3)", () => {
     const text = `1 < 2 & "3" {{ subscriber.name | default: "a <b>" }}`;
     expect(htmlOf({ ...TEXT, text })).toContain(
       `1 &lt; 2 &amp; &quot;3&quot; {{ subscriber.name | default: "a <b>" }}`,
     );
   });
 
-  it("CON-3 of text has paragraphs, lines, bold words, links and lists", () => {
+  it("of text has paragraphs, lines, bold words, links and lists (CON-3)", () => {
     const html = htmlOf({ ...TEXT, text: "One **bold**\ntwo [words](https://a.example/)\n\n- x\n- y" });
     expect(html).toMatch(
       /<p [^>]*>One <strong>bold<\/strong><br>two <a href="https:\/\/a.example\/"[^>]*>words<\/a><\/p>/,
@@ -30,7 +30,7 @@ describe("a block", () => {
   });
 
   it.each(types)(
-    "CON-3 of kind %s is HTML without a class that carries its looks, and closes what it opens",
+    "of kind %s is HTML without a class that carries its looks, and closes what it opens (CON-3)",
     (type) => {
       const html = htmlOf(newBlock(type));
       for (const tag of ["table", "tr", "td", "div", "p", "ul"]) {
@@ -42,7 +42,7 @@ describe("a block", () => {
     },
   );
 
-  it("CON-3 on a background of its own has one colour of text, also where the mailbox is dark", () => {
+  it("on a background of its own has one colour of text, also where the mailbox is dark (CON-3)", () => {
     const html = htmlOf({ ...TEXT, text: "Words", back: "#0b2a3a" });
     expect(html).toContain('bgcolor="#0b2a3a"');
     expect(html).toMatch(/<p style="[^"]*color:#ffffff[^"]*">Words/);
@@ -51,7 +51,7 @@ describe("a block", () => {
 });
 
 describe("a mail to begin with", () => {
-  it.each(starters)("CON-3 $name is short enough, and valid where the service fills it in", (starter) => {
+  it.each(starters)("$name is short enough, and valid where the service fills it in (CON-3)", (starter) => {
     const design = designOf(starter);
     const html = mailHtml(design);
     const email = { html, design: JSON.stringify(design), subject: starter.subject, preheader: starter.preheader };
@@ -62,18 +62,18 @@ describe("a mail to begin with", () => {
   });
 });
 
-it("CON-3 what another program kept as a design is not read as one", () => {
+it("what another program kept as a design is not read as one (CON-3)", () => {
   expect(["", "{", "[]", '{"blocks":{}}', undefined].map(readDesign)).toEqual(Array(5).fill(undefined));
 });
 
-it("CON-3 a mail is shown as a light or a dark mailbox shows it", () => {
+it("a mail is shown as a light or a dark mailbox shows it (CON-3)", () => {
   const html = htmlOf(newBlock("text"));
   expect(html).toContain("@media (prefers-color-scheme:dark)");
   expect(inTheme(html, true)).toContain("@media all{");
   expect(inTheme(html, false)).toContain("@media not all{");
 });
 
-it("CON-3 a variable is shown as its fallback, or its name", () => {
+it("a variable is shown as its fallback, or its name (CON-3)", () => {
   expect(sampled("Hello {{ subscriber.first_name | default: 'there' }}, {{subscriber.last_order}}")).toBe(
     "Hello there, last order",
   );

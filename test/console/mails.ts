@@ -8,7 +8,7 @@ import { type Tab, tabTo, violations, violationsInThemes } from "../support/cons
 const WIDTHS = [320, 600];
 
 export function mailStories(open: () => Promise<Tab>): void {
-  it("CON-3 CON-4 a template is designed with blocks by keyboard, kept with its design, and opened again", async () => {
+  it("a template is designed with blocks by keyboard, kept with its design, and opened again (CON-3, CON-4)", async () => {
     const { page, visit } = await open();
     await visit("content");
     await page.getByRole("link", { name: "New template" }).first().click();
@@ -59,7 +59,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Cancel" }).click();
   });
 
-  it("CON-3 a campaign and a step of a journey send a template, seen as a person gets it and sent as a test", async () => {
+  it("a campaign and a step of a journey send a template, seen as a person gets it and sent as a test (CON-3)", async () => {
     const { page, visit } = await open();
     const preview = page.locator("section.card", { has: page.getByRole("heading", { name: "Preview" }) });
     await visit("content/templates/new");
@@ -104,7 +104,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     expect(JSON.stringify(steps)).not.toContain('"content"');
   });
 
-  it("CON-4 the mails to begin with fit a window of 320 and of 600 pixels, and are read in light and dark mailboxes", async () => {
+  it("the mails to begin with fit a window of 320 and of 600 pixels, and are read in light and dark mailboxes (CON-4)", async () => {
     const { page } = await open();
     const mail = await page.context().newPage();
     for (const colorScheme of ["light", "dark"] as const) {

@@ -17,7 +17,7 @@ interface Bench {
 }
 
 export function outsideStories({ service, browser, faults }: Bench): void {
-  it("CON-1 the files of a deployment open on a plain static server, under its policy and without any other site", async () => {
+  it("the files of a deployment open on a plain static server, under its policy and without any other site (CON-1)", async () => {
     const pages = consolePages(packConsole(await buildConsole()), "https://uploads.example.com");
     const server = createServer(({ method = "", url = "" }, response) => {
       const found = pages(method, url.replace(/\?.*/, ""));
@@ -42,7 +42,7 @@ export function outsideStories({ service, browser, faults }: Bench): void {
     server.close();
   });
 
-  it("GEN-16 the reference sends its examples with the credentials of the demo workspace", async () => {
+  it("the reference sends its examples with the credentials of the demo workspace (GEN-16)", async () => {
     const context = await browser().newContext({ locale: "en-GB" });
     const page = await context.newPage();
     page.setDefaultTimeout(SETTLE_MS);

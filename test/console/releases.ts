@@ -15,7 +15,7 @@ async function write(page: Page): Promise<void> {
 }
 
 export function releaseStories(open: () => Promise<Tab>): void {
-  it("CON-3 a send to more than 1,000 people goes out once their number is typed, to those of the preview (AMB-140)", async () => {
+  it("a send to more than 1,000 people goes out once their number is typed, to those of the preview (CON-3, AMB-140)", async () => {
     const { page, visit } = await open();
     await page.route(PREVIEW, async (route) => {
       const answer = await route.fetch();
@@ -43,7 +43,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByRole("heading", { level: 1 }).waitFor();
   });
 
-  it("CON-3 a campaign with a time that has passed is released once that is confirmed", async () => {
+  it("a campaign with a time that has passed is released once that is confirmed (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("campaigns/new");
     await page.getByLabel("Name").fill("Yesterday's news");
@@ -80,7 +80,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByText("archived").first().waitFor();
   });
 
-  it("CON-3 a campaign whose time passed in a pause is resumed as chosen (AMB-138)", async () => {
+  it("a campaign whose time passed in a pause is resumed as chosen (CON-3, AMB-138)", async () => {
     const { page, visit } = await open();
     await visit("campaigns/new");
     await page.getByLabel("Name").fill("Winter in three parts");
@@ -107,7 +107,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByText("The campaign goes on.").waitFor();
   });
 
-  it("CON-3 what goes out in the next days is listed by day: campaigns, sends for later and schedules", async () => {
+  it("what goes out in the next days is listed by day: campaigns, sends for later and schedules (CON-3)", async () => {
     const { page, visit } = await open();
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     await visit("campaigns/new");
@@ -138,7 +138,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByText("archived").first().waitFor();
   });
 
-  it("CON-3 late events of a journey begin a run as its trigger says (AMB-134)", async () => {
+  it("late events of a journey begin a run as its trigger says (CON-3, AMB-134)", async () => {
     const { page, visit } = await open();
     await visit("journeys");
     await press(page, "New journey");
@@ -158,7 +158,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Cancel");
   });
 
-  it("CON-3 a journey begins with steps that others began with, is changed, undone and done again", async () => {
+  it("a journey begins with steps that others began with, is changed, undone and done again (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("journeys");
     await press(page, "New journey");
@@ -183,7 +183,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByText("The journey is active.").waitFor();
   });
 
-  it("CON-3 an experience has two variants, buttons and an end; it is edited, copied, deleted and archived", async () => {
+  it("an experience has two variants, buttons and an end; it is edited, copied, deleted and archived (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");
     await visit("content/experiences/new");

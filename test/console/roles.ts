@@ -45,7 +45,7 @@ const focused = (page: Page): Promise<unknown> =>
   page.evaluate("(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim().slice(0, 60)");
 
 export function roleStories(open: (role?: string) => Promise<Tab>): void {
-  it.each(Object.entries(uses))("CON-5 a button that the role %s may not use says why", async (role, all) => {
+  it.each(Object.entries(uses))("a button that the role %s may not use says why (CON-5)", async (role, all) => {
     // Their rows are what the others look at.
     for (const one of Object.keys(uses)) await open(one);
     const { page, visit } = await open(role);
@@ -57,7 +57,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     }
   });
 
-  it("CON-5 an admin invites a viewer where nothing else is chosen, makes no owner, and withdraws the invitation", async () => {
+  it("an admin invites a viewer where nothing else is chosen, makes no owner, and withdraws the invitation (CON-5)", async () => {
     const { page, visit } = await open("admin");
     await visit("settings/team");
     expect(await page.getByLabel("Role of Owner").count()).toBe(0);
@@ -75,7 +75,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     await page.getByText("There are no open invitations.").waitFor();
   });
 
-  it("CON-4 a dialog begins with its first field, and gives the focus back however it is left", async () => {
+  it("a dialog begins with its first field, and gives the focus back however it is left (CON-4)", async () => {
     await open("admin");
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");

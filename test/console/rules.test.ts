@@ -9,7 +9,7 @@ import { groups } from "../../functions/index.ts";
 import { type Permission, permissions, roles } from "../../shared/contract/roles.ts";
 import { type Feature, planHas, planNames } from "../../shared/rules/plans.ts";
 
-it("CON-5 every role and plan is judged as the API judges it", () => {
+it("every role and plan is judged as the API judges it (CON-5)", () => {
   const dashboard = groups
     .flatMap(({ endpoints }) => endpoints)
     .filter((one) => one.access.credentials.includes("dashboard"));
@@ -29,7 +29,7 @@ it("CON-5 every role and plan is judged as the API judges it", () => {
   );
 });
 
-it("CON-3 a person who waits on one channel is counted once", () => {
+it("a person who waits on one channel is counted once (CON-3)", () => {
   const counts = { total: 5, sent: 3, deferred: 2, skipped: 1, held_out: 1 };
   expect(countSentence(counts, { no_consent: 1 })).toBe(
     "Of 5 people: 3 people get it, 2 of them at least in part after quiet hours; 1 is held out as control group; " +
@@ -43,7 +43,7 @@ describe("weight", async () => {
   const total = (pick: (path: string) => boolean) =>
     sizes.filter(([path]) => pick(path)).reduce((sum, [, bytes]) => sum + bytes, 0);
 
-  it("CON-1 keeps its budgets: first script 45 KB, a later one 27 KB, styles 15 KB, everything 260 KB, compressed", () => {
+  it("keeps its budgets: first script 45 KB, a later one 27 KB, styles 15 KB, everything 260 KB, compressed (CON-1)", () => {
     const page = files.get("/console/index.html")!.content.toString();
     expect(total((path) => path.endsWith(".js") && page.includes(path))).toBeLessThan(45_000);
     // The chart of journeys and those of the figures are among them.
@@ -54,7 +54,7 @@ describe("weight", async () => {
     expect(total(() => true)).toBeLessThan(260_000);
   });
 
-  it("CON-1 holds no React, and names no other site", () => {
+  it("holds no React, and names no other site (CON-1)", () => {
     const texts = [...files].filter(([path]) => path.endsWith(".js")).map(([, { content }]) => content.toString());
     for (const text of texts) {
       expect(text).not.toMatch(/react-dom|__SECRET_INTERNALS/);

@@ -103,7 +103,7 @@ export async function isWiderThan(page: Page, width: number): Promise<unknown> {
 const PHONE = { width: 360, height: 740 };
 
 export function phoneStories(open: () => Promise<Tab>): void {
-  it("CON-4 on a phone no name is broken, no control covered, and the current tab is in sight", async () => {
+  it("on a phone no name is broken, no control covered, and the current tab is in sight (CON-4)", async () => {
     const { page, visit } = await open();
     const size = page.viewportSize()!;
     onTestFinished(() => page.setViewportSize(size));

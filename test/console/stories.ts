@@ -46,7 +46,7 @@ const halted: JourneyBrake = {
 };
 
 export function stories({ service, open }: Bench): void {
-  it("CON-3 CON-6 a marketer chooses an audience, sends two variants with a subject each, cancels a planned send, and reads the report of a campaign", async () => {
+  it("a marketer chooses an audience, sends two variants with a subject each, cancels a planned send, and reads the report of a campaign (CON-3, CON-6)", async () => {
     const { page, visit } = await open();
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     await visit("send");
@@ -110,7 +110,7 @@ export function stories({ service, open }: Bench): void {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("CON-3 a product manager simulates a journey, changes it, compares the versions, moves runs, plays days, and reads the lift", async () => {
+  it("a product manager simulates a journey, changes it, compares the versions, moves runs, plays days, and reads the lift (CON-3)", async () => {
     const { page, visit } = await open();
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const saved = () => page.getByText("Not saved yet.").waitFor({ state: "detached" });
@@ -189,7 +189,7 @@ export function stories({ service, open }: Bench): void {
     await page.getByText(/^[+−]?\d+\.\d points, between [+−]?\d+\.\d and \+\d+\.\d: (it works|not proven)/).waitFor();
   });
 
-  it("CON-3 support finds out why a person did not get a message, records a consent, and erases a person", async () => {
+  it("support finds out why a person did not get a message, records a consent, and erases a person (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("activity");
     await page.locator("main a[data-row]", { hasText: "Autumn sale" }).click();
@@ -220,7 +220,7 @@ export function stories({ service, open }: Bench): void {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("CON-3 ARC-14 RDA-19 an operator mends a channel and an endpoint, sees the limits, and sends dead letters again", async () => {
+  it("an operator mends a channel and an endpoint, sees the limits, and sends dead letters again (CON-3, ARC-14, RDA-19)", async () => {
     const { page, visit } = await open();
     const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
     const row = (text: string) => page.locator("main a[data-row]", { hasText: text });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { tooDear } from "./costs.ts";
 import { fuzz } from "./fuzz.ts";
 
-it("GEN-8 D-HTTPCODES random requests lead to described answers, never to a 5xx or to data of another workspace", async () => {
+it("random requests lead to described answers, never to a 5xx or to data of another workspace (GEN-8, D-HTTPCODES)", async () => {
   const { findings, statuses, dearest } = await fuzz({ requests: 400, seed: 7, costs: true });
   expect(findings).toEqual([]);
   expect(statuses.get(200)).toBeGreaterThan(10);

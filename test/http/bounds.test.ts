@@ -45,7 +45,7 @@ function unbounded(document: OpenApi, schema: JsonSchema, place: string, above: 
   ];
 }
 
-it("ERR-1 every string and number of a request has a bound", async () => {
+it("every string and number of a request has a bound (ERR-1)", async () => {
   const found = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { parameters = [], requestBody }]) => [
       ...parameters.flatMap((one) => unbounded(document, one.schema, `${method} ${path} ${one.name}`)),
@@ -57,7 +57,7 @@ it("ERR-1 every string and number of a request has a bound", async () => {
   expect(found).toEqual([]);
 });
 
-it("D-HTTPCODES an id that no key can hold is a 422 or a 404, never a 500", async () => {
+it("an id that no key can hold is a 422 or a 404, never a 500 (D-HTTPCODES)", async () => {
   const { world, tenant } = await withTenant();
   const as = await tenant.dashboard();
   const trigger = { type: "segment_entry", segment_id: LONG };
@@ -77,7 +77,7 @@ it("D-HTTPCODES an id that no key can hold is a 422 or a 404, never a 500", asyn
   }
 });
 
-it("ERR-1 a refusal names the parameter that was sent, in words that are not those of a library", async () => {
+it("a refusal names the parameter that was sent, in words that are not those of a library (ERR-1)", async () => {
   const { world, tenant } = await withTenant();
   const job = world.ids.uuid();
   const requests: [route: string, body: unknown, reasons: object][] = [
@@ -96,7 +96,7 @@ it("ERR-1 a refusal names the parameter that was sent, in words that are not tho
   }
 });
 
-it("CRD-7 a secret that no header can carry is refused when it is stored", async () => {
+it("a secret that no header can carry is refused when it is stored (CRD-7)", async () => {
   const { world, tenant } = await withTenant();
   const as = await tenant.dashboard();
   const made = await world.call("POST /api/v1/channels", { as, body: { name: "Chat", type: "chat_app" } });
@@ -105,7 +105,7 @@ it("CRD-7 a secret that no header can carry is refused when it is stored", async
   expect([refused.status, Object.keys(refused.body.fields ?? {})]).toEqual([422, ["access_token"]]);
 });
 
-it("ARC-16 a header that cannot be sent is a refusal, and the client does not throw", async () => {
+it("a header that cannot be sent is a refusal, and the client does not throw (ARC-16)", async () => {
   const egress = openEgress({ clock: systemClock });
   const headers = { authorization: "Bearer tok\u2026en" };
   for (const http2 of [false, true])
@@ -116,7 +116,7 @@ it("ARC-16 a header that cannot be sent is a refusal, and the client does not th
     });
 });
 
-it("HOK-1 ARC-16 the target of a webhook is stored as it is requested", async () => {
+it("the target of a webhook is stored as it is requested (HOK-1, ARC-16)", async () => {
   const { world, tenant } = await withTenant();
   const hook = { target_url: "https://HOOKS.example.com:443/a/../in", events: ["subscriber.created"] };
   const { status, body } = await world.call("POST /v1/hooks", { as: tenant.server, body: hook });

@@ -35,7 +35,7 @@ it("cuts out secrets by their looks, wherever they stand", () => {
   }
 });
 
-it("ERR-17 a request leaves one line: id, workspace, route, status, milliseconds, and nothing of its content", async () => {
+it("a request leaves one line: id, workspace, route, status, milliseconds, and nothing of its content (ERR-17)", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
   world.logs.length = 0;
@@ -57,7 +57,7 @@ it("ERR-17 a request leaves one line: id, workspace, route, status, milliseconds
   for (const canary of ["canary", tenant.sdkKey]) expect(lines.join("\n")).not.toContain(canary);
 });
 
-it("D-HEALTH requests, failed messages, limits and late timers are counted by CloudWatch from their lines", async () => {
+it("requests, failed messages, limits and late timers are counted by CloudWatch from their lines (D-HEALTH)", async () => {
   const world = await testWorld();
   await world.call("GET /nowhere");
   await world.call("GET /api/v1/me");
@@ -88,7 +88,7 @@ it("D-HEALTH requests, failed messages, limits and late timers are counted by Cl
   expect(JSON.parse(String(said))).toMatchObject({ Requests: 1, _aws: { Timestamp: expect.any(Number) } });
 });
 
-it("D-HEALTH what is counted is what is logged: every message of the list is one of the product's", () => {
+it("what is counted is what is logged: every message of the list is one of the product's (D-HEALTH)", () => {
   const sources = ["shared", "functions"].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts") && !file.endsWith("metrics.ts"))

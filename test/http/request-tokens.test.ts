@@ -13,7 +13,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-it("LIM-1 LIM-2 busy environments count many requests by one write, and together never exceed the limit", async () => {
+it("busy environments count many requests by one write, and together never exceed the limit (LIM-1, LIM-2)", async () => {
   const { world, tenant } = await withTenant();
   const platform = platformWrite.open(quickDeps(world))("" as TenantId);
   const plan = "premium";

@@ -56,7 +56,7 @@ describe("GEN-11 multipart bodies", () => {
     expect([seen, sent?.bytes.length]).toEqual([2_000_000, 0]);
   });
 
-  it("ERR-12 with a file over the limit are 413, exactly at it not", async () => {
+  it("with a file over the limit are 413, exactly at it not (ERR-12)", async () => {
     expect(await refusal(form(file("x".repeat(1_000))))).toBe("accepted");
     expect(await refusal(form(file("x".repeat(1_001))))).toBe("413 FILE_TOO_LARGE");
   });
@@ -70,7 +70,7 @@ describe("GEN-11 multipart bodies", () => {
     ["a field that is too long", form(field("a", "x".repeat(5_000))), TYPE],
     ["no closing boundary", form(file("abc")).subarray(0, -20), TYPE],
     ["an empty body", Buffer.alloc(0), TYPE],
-  ])("ERR-1 with %s are 400", async (_, body, type) => {
+  ])("with %s are 400 (ERR-1)", async (_, body, type) => {
     expect(await refusal(body, type)).toBe("400 BAD_REQUEST");
   });
 
@@ -81,7 +81,7 @@ describe("GEN-11 multipart bodies", () => {
   });
 });
 
-it("GEN-11 an endpoint that declares a form gets its fields through their schema", async () => {
+it("an endpoint that declares a form gets its fields through their schema (GEN-11)", async () => {
   const world = await testWorld();
   const endpoint = endpoints({ credentials: [], uses: [] });
   const shape = {

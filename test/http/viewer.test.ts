@@ -11,6 +11,6 @@ it.each([
   ["a client with a wrong secret", { ...edge, "x-origin-secret": "wrong" }, "right", "192.0.2.1"],
   ["a client where there is no edge", edge, undefined, "192.0.2.1"],
   ["a client that forwards", { "x-forwarded-for": "198.51.100.9" }, "right", "192.0.2.1"],
-])("LIM-4 %s", (_, headers, secret, address) => {
+])("%s (LIM-4)", (_, headers, secret, address) => {
   expect(viewerAddress(event(headers as Record<string, string>), secret)).toBe(address);
 });

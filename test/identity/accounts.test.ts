@@ -55,7 +55,7 @@ const forgot = async (email = EMAIL) => {
 };
 
 describe("a forgotten password", () => {
-  it("ACC-1 ACC-2 is reset by the mailed token, once, within the hour; sessions and access tokens end", async () => {
+  it("is reset by the mailed token, once, within the hour; sessions and access tokens end (ACC-1, ACC-2)", async () => {
     const first = await register();
     const token = await forgot();
     for (const weak of ["short", "Difference Engines"]) expect((await reset(token, weak)).status).toBe(422);
@@ -71,14 +71,14 @@ describe("a forgotten password", () => {
     expect(JSON.stringify(Items)).not.toContain(late);
   });
 
-  it("ACC-1 ACC-2 of two resets at once one wins, and it ends the tokens that were mailed before", async () => {
+  it("of two resets at once one wins, and it ends the tokens that were mailed before (ACC-1, ACC-2)", async () => {
     await register();
     const [one, two] = [await forgot(), await forgot()];
     const answers = await Promise.all([reset(one), reset(one, "a third password"), reset(two, "a fourth password")]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
   });
 
-  it("ACC-1 ACC-2 a login with the old password that runs beside the reset leaves no session", async () => {
+  it("a login with the old password that runs beside the reset leaves no session (ACC-1, ACC-2)", async () => {
     await register();
     const token = await forgot();
     const [done, ...logins] = await Promise.all([reset(token), login(), login()]);
@@ -87,7 +87,7 @@ describe("a forgotten password", () => {
     expect(alive).toEqual(alive.map(() => 401));
   });
 
-  it("ACC-1 LIM-4 every address gets the same answer for the same requests; a mail is sent to users alone", async () => {
+  it("every address gets the same answer for the same requests; a mail is sent to users alone (ACC-1, LIM-4)", async () => {
     await register();
     await world.settle();
     const counted = async (email: string) => {
@@ -107,7 +107,7 @@ describe("a forgotten password", () => {
     expect(statuses).toEqual([202, 202, 429]);
   });
 
-  it("ACC-1 a mail that could not be sent is tried again", async () => {
+  it("a mail that could not be sent is tried again (ACC-1)", async () => {
     await register();
     await world.settle();
     await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient", times: 1 } });
@@ -117,7 +117,7 @@ describe("a forgotten password", () => {
   });
 });
 
-it("ACC-3 a password is changed with the current one; the session of the call goes on, the others and old tokens end", async () => {
+it("a password is changed with the current one; the session of the call goes on, the others and old tokens end (ACC-3)", async () => {
   const first = await register();
   const second = await login();
   const token = await forgot();
@@ -143,7 +143,7 @@ it("a password can be changed in a session while guesses from elsewhere are refu
 });
 
 describe("an address", () => {
-  it("ACC-4 is confirmed by a mailed token; until then its user does not invite, send or add credentials", async () => {
+  it("is confirmed by a mailed token; until then its user does not invite, send or add credentials (ACC-4)", async () => {
     world = await testWorld({ env: { CONFIRM_ADDRESSES: "1" } });
     const account = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Engines" };
     const as = bearer(await post("register", account));
@@ -179,7 +179,7 @@ describe("an address", () => {
     expect(await attempts()).toEqual([201, 201, 201, "VALIDATION_ERROR", "VALIDATION_ERROR"]);
   });
 
-  it("ACC-4 counts as confirmed after a reset; a deployment that does not demand it lets its user go on at once", async () => {
+  it("counts as confirmed after a reset; a deployment that does not demand it lets its user go on at once (ACC-4)", async () => {
     world = await testWorld({ env: { CONFIRM_ADDRESSES: "1" } });
     const unproven = { as: bearer(await register()), body: { name: "key" } };
     expect((await world.call("POST /api/v1/server-keys", unproven)).body.code).toBe("EMAIL_NOT_CONFIRMED");
@@ -193,7 +193,7 @@ describe("an address", () => {
   });
 });
 
-it("ACC-5 a user lists the own sessions and ends them with their access tokens; others' are not there", async () => {
+it("a user lists the own sessions and ends them with their access tokens; others' are not there (ACC-5)", async () => {
   const browser = { "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0" };
   const first = await register();
   await world.advance(60_000);
@@ -234,7 +234,7 @@ describe("an invitation", () => {
     });
   const accept = (token: string, password = PASSWORD) => post("invitations/accept", { token, name: "Grace", password });
 
-  it("ACC-6 is withdrawn: its token is no longer valid, and the address may be invited again", async () => {
+  it("is withdrawn: its token is no longer valid, and the address may be invited again (ACC-6)", async () => {
     const owner = await register();
     const { body } = await invite(owner);
     const token = await mailedToken(world, EMAIL_OF_GRACE);
@@ -247,7 +247,7 @@ describe("an invitation", () => {
     expect((await accept(await mailedToken(world, EMAIL_OF_GRACE))).status).toBe(201);
   });
 
-  it("ACC-9 whose token is in the mail alone proves the mailbox, also against somebody who took the address before", async () => {
+  it("whose token is in the mail alone proves the mailbox, also against somebody who took the address before (ACC-9)", async () => {
     const owner = await register();
     const squatter = await register(EMAIL_OF_GRACE);
     const invited = await invite(owner);
@@ -257,7 +257,7 @@ describe("an invitation", () => {
     expect([done.status, await me(done), await me(squatter)]).toEqual([201, 200, 401]);
   });
 
-  it("ACC-9 whose mail failed proves nothing: who invited has its token, and sets no password of another user", async () => {
+  it("whose mail failed proves nothing: who invited has its token, and sets no password of another user (ACC-9)", async () => {
     const owner = await register();
     const grace = await register(EMAIL_OF_GRACE);
     await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient" } });
@@ -267,7 +267,7 @@ describe("an invitation", () => {
     expect((await accept(token)).status).toBe(201);
   });
 
-  it("AMB-77 admits nobody by a password that names the user or the workspace, and stays open", async () => {
+  it("admits nobody by a password that names the user or the workspace, and stays open (AMB-77)", async () => {
     await invite(await register());
     const token = await mailedToken(world, EMAIL_OF_GRACE);
     for (const weak of [EMAIL_OF_GRACE.toUpperCase(), "Difference Engines", "short"])
@@ -275,7 +275,7 @@ describe("an invitation", () => {
     expect((await accept(token)).status).toBe(201);
   });
 
-  it("ACC-9 proves nothing where the service cannot mail, and works as before", async () => {
+  it("proves nothing where the service cannot mail, and works as before (ACC-9)", async () => {
     world = await testWorld({ env: { MAIL_SENDER: "", CONFIRM_ADDRESSES: "1" } });
     const tenant = await world.tenant();
     const body = { email: EMAIL_OF_GRACE, role: "developer" };

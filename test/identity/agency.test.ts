@@ -28,7 +28,7 @@ async function agency(): Promise<Tenant> {
   return tenant;
 }
 
-it("AMB-99 D-AGENCY ANN-3 ANN-4 an agency makes a client's workspace, goes in and writes what only agencies see", async () => {
+it("an agency makes a client's workspace, goes in and writes what only agencies see (AMB-99, D-AGENCY, ANN-3, ANN-4)", async () => {
   const tenant = await agency();
   const as = await tenant.dashboard();
   const made = await create(as, "Baker");
@@ -53,7 +53,7 @@ it("a token for a client's workspace switches to no other workspace (AMB-145)", 
   expect([answer.status, answer.body.code]).toEqual([404, "NOT_FOUND"]);
 });
 
-it("D-AGENCY a workspace that is no agency makes no clients, and sees no other agency's", async () => {
+it("a workspace that is no agency makes no clients, and sees no other agency's (D-AGENCY)", async () => {
   const [ours, other] = [await agency(), await agency()];
   const { id } = (await create(await ours.dashboard())).body;
   const standard = await (await world.tenant()).dashboard();
@@ -66,7 +66,7 @@ it("D-AGENCY a workspace that is no agency makes no clients, and sees no other a
   expect((await session(await ours.dashboard(), id)).status).toBe(404);
 });
 
-it("D-AGENCY agencies are part of the Enterprise plan only", async () => {
+it("agencies are part of the Enterprise plan only (D-AGENCY)", async () => {
   const tenant = await agency();
   const as = await tenant.dashboard();
   const { id } = (await create(as)).body;
@@ -75,7 +75,7 @@ it("D-AGENCY agencies are part of the Enterprise plan only", async () => {
     expect([answer.status, answer.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
 });
 
-it("D-AGENCY D-TEAM the role of the agency applies at the client, and a read-only member stays read-only", async () => {
+it("the role of the agency applies at the client, and a read-only member stays read-only (D-AGENCY, D-TEAM)", async () => {
   const tenant = await agency();
   const { id } = (await create(await tenant.dashboard())).body;
   expect((await create(await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
@@ -92,7 +92,7 @@ it("D-AGENCY D-TEAM the role of the agency applies at the client, and a read-onl
   expect((await session(owner, id)).status).toBe(404);
 });
 
-it("D-AGENCY D-TENANT a suspended agency stays out, a deleted client is closed and gone once purged", async () => {
+it("a suspended agency stays out, a deleted client is closed and gone once purged (D-AGENCY, D-TENANT)", async () => {
   const tenant = await agency();
   const as = await tenant.dashboard();
   const { id } = (await create(as)).body;
@@ -111,7 +111,7 @@ it("D-AGENCY D-TENANT a suspended agency stays out, a deleted client is closed a
   expect((await world.call(`GET ${CLIENTS}`, { as: later })).body.items).toEqual([]);
 });
 
-it("D-AGENCY clients are listed newest first, a hundred a page", async () => {
+it("clients are listed newest first, a hundred a page (D-AGENCY)", async () => {
   const as = await (await agency()).dashboard();
   const made: string[] = [];
   for (let i = 0; i < 101; i++) {

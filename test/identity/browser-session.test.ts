@@ -19,7 +19,7 @@ async function login() {
   return made.body as { tenant_id: string; refresh_token: string };
 }
 
-it("ACC-7 keep ends the token that a script saw, and starts a session in a cookie", async () => {
+it("keep ends the token that a script saw, and starts a session in a cookie (ACC-7)", async () => {
   const { tenant_id, refresh_token } = await login();
   const kept = await ask("keep", { refresh_token });
   expect(kept).toMatchObject({ status: 204 });
@@ -37,7 +37,7 @@ it("ACC-7 keep ends the token that a script saw, and starts a session in a cooki
   expect((await ask("refresh", { tenant_id }, { ...OWN, cookie })).status).toBe(401);
 });
 
-it("ACC-7 logout ends the session and removes the cookie", async () => {
+it("logout ends the session and removes the cookie (ACC-7)", async () => {
   const { tenant_id, refresh_token } = await login();
   const cookie = cookieOf(await ask("keep", { refresh_token }));
   const ended = await ask("logout", { tenant_id }, { ...OWN, cookie });
@@ -46,7 +46,7 @@ it("ACC-7 logout ends the session and removes the cookie", async () => {
   expect((await ask("refresh", { tenant_id }, { ...OWN, cookie })).status).toBe(401);
 });
 
-it("ACC-7 pages of other sites and other workspaces get nothing by the cookie", async () => {
+it("pages of other sites and other workspaces get nothing by the cookie (ACC-7)", async () => {
   const { tenant_id, refresh_token } = await login();
   const cookie = cookieOf(await ask("keep", { refresh_token }));
   for (const site of [{}, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "cross-site" }])
@@ -57,7 +57,7 @@ it("ACC-7 pages of other sites and other workspaces get nothing by the cookie", 
   expect((await ask("refresh", { tenant_id: other.tenant_id }, { ...OWN, cookie: renamed })).status).toBe(401);
 });
 
-it("ACC-7 what is no id of a workspace does not get into a header", async () => {
+it("what is no id of a workspace does not get into a header (ACC-7)", async () => {
   for (const tenant_id of ["a\r\nX-Injected: yes", "a=; Domain=example.com; b", ""])
     for (const action of ["refresh", "logout"]) {
       const { status, headers } = await ask(action, { tenant_id });
@@ -65,7 +65,7 @@ it("ACC-7 what is no id of a workspace does not get into a header", async () => 
     }
 });
 
-it("ACC-7 the cookie is sent over HTTPS only where the service has HTTPS", async () => {
+it("the cookie is sent over HTTPS only where the service has HTTPS (ACC-7)", async () => {
   world = await testWorld({ baseUrl: () => "https://api.example.com" });
   const kept = await ask("keep", { refresh_token: (await login()).refresh_token });
   expect(String(kept.headers["set-cookie"])).toContain("; Secure");

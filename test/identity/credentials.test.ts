@@ -44,7 +44,7 @@ function gate() {
     );
 }
 
-it(`ATH-R2 ${MUTATIONS} mutated keys are all refused without an exception`, async () => {
+it(`${MUTATIONS} mutated keys are all refused without an exception (ATH-R2)`, async () => {
   const ask = gate();
   expect((await ask(tenant.sdk)).statusCode).toBe(204);
   expect((await ask(tenant.server)).statusCode).toBe(204);
@@ -77,7 +77,7 @@ it(`ATH-R2 ${MUTATIONS} mutated keys are all refused without an exception`, asyn
   expect(world.logs.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-it("ATH-1 every other last character of an SDK key is refused: only the canonical spelling counts", async () => {
+it("every other last character of an SDK key is refused: only the canonical spelling counts (ATH-1)", async () => {
   const ask = gate();
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const accepted = [];
@@ -88,7 +88,7 @@ it("ATH-1 every other last character of an SDK key is refused: only the canonica
   expect(accepted).toEqual([tenant.sdkKey]);
 });
 
-it("ATH-3 D-AUTH sixty-five hostile tokens are refused, also those that our own key signed", async () => {
+it("sixty-five hostile tokens are refused, also those that our own key signed (ATH-3, D-AUTH)", async () => {
   const token = (await tenant.dashboard()).authorization!.slice(7);
   const [header, claims, signature] = token.split(".") as [string, string, string];
   const decoded = JSON.parse(Buffer.from(claims, "base64url").toString());
@@ -184,7 +184,7 @@ it("ATH-3 D-AUTH sixty-five hostile tokens are refused, also those that our own 
   expect(await statusWith({ authorization: `Bearer ${token}` })).toBe(200);
 });
 
-it("ATH-3 an access token is good for 15 minutes and no longer", async () => {
+it("an access token is good for 15 minutes and no longer (ATH-3)", async () => {
   const fresh = await testWorld();
   const someone = await fresh.tenant();
   const as = await someone.dashboard();
@@ -194,7 +194,7 @@ it("ATH-3 an access token is good for 15 minutes and no longer", async () => {
   expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(401);
 });
 
-it("ATH-R6 the minute of a remembered key begins when its validation began, that of a refusal lasts 5 seconds", async () => {
+it("the minute of a remembered key begins when its validation began, that of a refusal lasts 5 seconds (ATH-R6)", async () => {
   let now = 0;
   let asked = 0;
   let isGood = true;
@@ -215,7 +215,7 @@ it("ATH-R6 the minute of a remembered key begins when its validation began, that
   expect([await askedAt(120_000), await askedAt(124_999), await askedAt(125_000)]).toEqual([3, 3, 4]);
 });
 
-it("ATH-R6 a revoked key is refused at once, but may ingest for up to a minute after its validation", async () => {
+it("a revoked key is refused at once, but may ingest for up to a minute after its validation (ATH-R6)", async () => {
   const fresh = await testWorld();
   const someone = await fresh.tenant();
   const deps = fresh.depsFor("events");

@@ -12,7 +12,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 describe("a deletion", () => {
-  it("D-TENANT ERR-7 is final after the purge: no key opens the workspace, no operator brings it back", async () => {
+  it("is final after the purge: no key opens the workspace, no operator brings it back (D-TENANT, ERR-7)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     const as = await tenant.dashboard();
@@ -28,7 +28,7 @@ describe("a deletion", () => {
     expect(await rowsOf(world, tenant)).toHaveLength(1);
   });
 
-  it("D-TENANT a deletion reverted within 30 days keeps everything; the next one counts from its own start", async () => {
+  it("a deletion reverted within 30 days keeps everything; the next one counts from its own start (D-TENANT)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await addPeople(world, tenant, 3);
@@ -50,7 +50,7 @@ describe("a deletion", () => {
 });
 
 describe("a worker", () => {
-  it("D-TENANT asked too early, of an open workspace or of none does nothing", async () => {
+  it("asked too early, of an open workspace or of none does nothing (D-TENANT)", async () => {
     const world = await fresh();
     const [tenant, open] = [await world.tenant(), await world.tenant()];
     await operate(world, tenant, { status: "deleted" });
@@ -60,7 +60,7 @@ describe("a worker", () => {
     expect(await wholeTable(world)).toEqual(before);
   });
 
-  it("D-TENANT works alone, although others are started too", async () => {
+  it("works alone, although others are started too (D-TENANT)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await deletedLongAgo(world, tenant);
@@ -71,7 +71,7 @@ describe("a worker", () => {
     expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: "1" });
   });
 
-  it("D-TENANT that falls at any step is followed by one that goes on, however many messages there are", async () => {
+  it("that falls at any step is followed by one that goes on, however many messages there are (D-TENANT)", async () => {
     const purging = mortal("purge");
     const world = await fresh({ hooks: purging.hooks });
     const deleted = async () => {

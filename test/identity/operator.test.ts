@@ -14,7 +14,7 @@ const send = (as: Headers, body: object = {}) =>
   world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
 
 describe("the plan and the operator", () => {
-  it("ANN-6 D-BILL a change of plan takes effect at once and leaves an annotation", async () => {
+  it("a change of plan takes effect at once and leaves an annotation (ANN-6, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "free" });
     const as = await tenant.dashboard();
     const { body } = await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
@@ -34,7 +34,7 @@ describe("the plan and the operator", () => {
     ]);
   });
 
-  it("D-TENANT a suspended workspace's scheduled sends are held, and go out on reactivation", async () => {
+  it("a suspended workspace's scheduled sends are held, and go out on reactivation (D-TENANT)", async () => {
     const tenant = await world.tenant();
     const { id: subscriber } = (await upsert(tenant, "a")).body;
     const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
@@ -52,7 +52,7 @@ describe("the plan and the operator", () => {
     ).toBe(1);
   });
 
-  it("AMB-86 a send held for more than 24 hours fails as expired", async () => {
+  it("a send held for more than 24 hours fails as expired (AMB-86)", async () => {
     const tenant = await world.tenant();
     const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
     await operate({ tenant_id: tenant.id, status: "suspended" });
@@ -73,7 +73,7 @@ describe("the plan and the operator", () => {
     expect(await operate({ tenant_id: tenant.id, kind: "agency" })).toMatchObject({ workspace: { kind: "agency" } });
   });
 
-  it("AMB-85 settings are read and changed, and a bad one is named", async () => {
+  it("settings are read and changed, and a bad one is named (AMB-85)", async () => {
     const tenant = await world.tenant();
     const as = await tenant.dashboard();
     const patch = (body: object) => world.call("PATCH /api/v1/workspace", { as, body });
@@ -98,7 +98,7 @@ describe("registration", () => {
   };
   const register = (of: TestWorld) => of.call("POST /api/v1/auth/register", { body: account });
 
-  it("D-AUTH where it is closed, only the operator makes a workspace, whose owner then logs in", async () => {
+  it("where it is closed, only the operator makes a workspace, whose owner then logs in (D-AUTH)", async () => {
     world = await testWorld({ env: { REGISTRATION: "closed" } });
     const refused = await register(world);
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
@@ -114,7 +114,7 @@ describe("registration", () => {
     expect([session.status, session.body.tenant.role]).toEqual([200, "owner"]);
   });
 
-  it("D-AUTH by invitation, an address registers that the operator invited within the last 7 days", async () => {
+  it("by invitation, an address registers that the operator invited within the last 7 days (D-AUTH)", async () => {
     world = await testWorld({ env: { REGISTRATION: "invite" } });
     expect((await register(world)).status).toBe(403);
     expect(await operate({ invite: { email: "nobody" } })).toMatchObject({ error: "invalid" });

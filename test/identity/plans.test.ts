@@ -15,7 +15,7 @@ const send = (as: Headers, body: object = {}) =>
   world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
 
 describe("requests per minute", () => {
-  it("LIM-1 LIM-2 ERR-19 the 61st request of a free workspace's minute is refused, with the seconds to wait", async () => {
+  it("the 61st request of a free workspace's minute is refused, with the seconds to wait (LIM-1, LIM-2, ERR-19)", async () => {
     const as = await (await world.tenant({ plan: "free" })).dashboard();
     await world.advance(12_300);
     const answers = [];
@@ -29,13 +29,13 @@ describe("requests per minute", () => {
     expect((await world.call("GET /api/v1/templates", { as })).status).toBe(200);
   });
 
-  it("LIM-1 is exact under concurrency", async () => {
+  it("is exact under concurrency (LIM-1)", async () => {
     const as = await (await world.tenant({ plan: "free" })).dashboard();
     const answers = await Promise.all(Array.from({ length: 100 }, () => world.call("GET /api/v1/me", { as })));
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
   });
 
-  it("ARC-8 LIM-1 counts all callers of a workspace together; another workspace has its own minute", async () => {
+  it("counts all callers of a workspace together; another workspace has its own minute (ARC-8, LIM-1)", async () => {
     const [tenant, other] = [await world.tenant({ plan: "free" }), await world.tenant({ plan: "free" })];
     const people = [await tenant.dashboard(), await tenant.dashboard("admin"), await tenant.dashboard("viewer")];
     const status = async (as: Headers) => (await world.call("GET /api/v1/me", { as })).status;
@@ -43,7 +43,7 @@ describe("requests per minute", () => {
     expect([await status(people[1]!), await status(await other.dashboard())]).toEqual([429, 200]);
   });
 
-  it("LIM-3 SDK-key and server-key requests are not counted", async () => {
+  it("SDK-key and server-key requests are not counted (LIM-3)", async () => {
     const tenant = await world.tenant({ plan: "free" });
     for (let i = 0; i < 70; i++) expect((await upsert(tenant, "same")).status).toBe(200);
     for (let i = 0; i < 70; i++)
@@ -51,7 +51,7 @@ describe("requests per minute", () => {
     expect((await world.call("GET /api/v1/me", { as: await tenant.dashboard() })).status).toBe(200);
   });
 
-  it("LIM-1 LIM-9 AMB-39 D-PLAN the ladder", () => {
+  it("the ladder (LIM-1, LIM-9, AMB-39, D-PLAN)", () => {
     const ladder = planNames.map((name) => {
       const { requestsPerMinute, dynamicSegments, eventConditionsPerRule, lookbackDays, teamMembers } = plans[name];
       const { sends, events, subscribers, assetBytes, channelTypes, features } = plans[name];
@@ -104,14 +104,14 @@ it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ER
 });
 
 describe("features", () => {
-  it("GEN-10 INX-1 ERR-20 in-app delivery is refused on a plan without it, in its own body", async () => {
+  it("in-app delivery is refused on a plan without it, in its own body (GEN-10, INX-1, ERR-20)", async () => {
     const tenant = await world.tenant({ plan: "free" });
     const { body, status } = await world.call("GET /v1/in-app/messages?subscriber_id=x", { as: tenant.sdk });
     expect(status).toBe(403);
     expect(body).toEqual({ error: "in_app_not_permitted", message: expect.any(String), upgrade_required: true });
   });
 
-  it("SMA-1 ERR-20 smart mode needs Growth or higher", async () => {
+  it("smart mode needs Growth or higher (SMA-1, ERR-20)", async () => {
     for (const plan of planNames) {
       const as = await (await world.tenant({ plan })).dashboard();
       const { status, body } = await send(as, { channel_arbitration_mode: "smart" });
@@ -121,7 +121,7 @@ describe("features", () => {
     }
   });
 
-  it("CHN-13 a send over a channel type that the plan lacks names the allowed ones", async () => {
+  it("a send over a channel type that the plan lacks names the allowed ones (CHN-13)", async () => {
     const as = await (await world.tenant({ plan: "free" })).dashboard();
     const { id } = (await world.call("GET /api/v1/channels", { as })).body.channels[0];
     const { status, body } = await send(as, { channel_ids: [id] });
@@ -135,7 +135,7 @@ describe("features", () => {
 describe("requests with a publishable key", () => {
   const env = { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "200" };
 
-  it("OPS-2 LIM-3 ERR-16 are limited per address and per key, where the deployment says so, for a minute", async () => {
+  it("are limited per address and per key, where the deployment says so, for a minute (OPS-2, LIM-3, ERR-16)", async () => {
     world = await testWorld({ env });
     const tenant = await world.tenant();
     const requests = async (times: number, sourceIp: string, headers = tenant.sdk) => {
@@ -173,7 +173,7 @@ describe("requests with a publishable key", () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  it("OPS-2 are not limited by a limit of 0", async () => {
+  it("are not limited by a limit of 0 (OPS-2)", async () => {
     world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" } });
     const { sdk } = await world.tenant();
     const request = () => world.call("POST /v1/events", { as: sdk, body: { events: [] } });
@@ -187,7 +187,7 @@ describe("quotas and caps", () => {
     await world.settle();
   };
 
-  it("ERR-3 a send that would pass the plan's quota is refused whole, with the numbers", async () => {
+  it("a send that would pass the plan's quota is refused whole, with the numbers (ERR-3)", async () => {
     const tenant = await world.tenant({ plan: "starter" });
     await three(tenant);
     await operate({ tenant_id: tenant.id, usage: { sends: 99_998 } });
@@ -199,7 +199,7 @@ describe("quotas and caps", () => {
     expect((await world.call("GET /api/v1/billing", { as })).body.usage.sends).toBe(99_998);
   });
 
-  it("ERR-4 AMB-87 the workspace's own cap refuses with its own code; a cap of 0 stops sending", async () => {
+  it("the workspace's own cap refuses with its own code; a cap of 0 stops sending (ERR-4, AMB-87)", async () => {
     const tenant = await world.tenant();
     await three(tenant);
     const as = await tenant.dashboard();
@@ -216,7 +216,7 @@ describe("quotas and caps", () => {
     expect((await send(as)).status).toBe(201);
   });
 
-  it("ERR-4 NTF-20 a scheduled send that meets the cap at its time fails, and says so", async () => {
+  it("a scheduled send that meets the cap at its time fails, and says so (ERR-4, NTF-20)", async () => {
     const tenant = await world.tenant();
     await three(tenant);
     const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
@@ -227,7 +227,7 @@ describe("quotas and caps", () => {
     expect(body.error).toContain("cap");
   });
 
-  it("F25 D-BILL warns once at 80 and once at 95 percent, by annotation and log, and forecasts", async () => {
+  it("warns once at 80 and once at 95 percent, by annotation and log, and forecasts (F25, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "starter" });
     await three(tenant);
     const as = await tenant.dashboard();
@@ -257,7 +257,7 @@ describe("quotas and caps", () => {
     expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
   });
 
-  it("F25 D-BILL warns once, however many find out at the same moment", async () => {
+  it("warns once, however many find out at the same moment (F25, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "starter" });
     await operate({ tenant_id: tenant.id, usage: { sends: 81_000 } });
     const allowance = { plan: "starter", sendCap: null } as const;
@@ -266,7 +266,7 @@ describe("quotas and caps", () => {
     expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
   });
 
-  it("F25 D-BILL warns of the workspace's own cap too, and of no cap that forbids sending", async () => {
+  it("warns of the workspace's own cap too, and of no cap that forbids sending (F25, D-BILL)", async () => {
     const tenant = await world.tenant();
     await three(tenant);
     const as = await tenant.dashboard();
@@ -284,7 +284,7 @@ describe("quotas and caps", () => {
     expect(warnings()).toHaveLength(1);
   });
 
-  it("ERR-15 AMB-40 at the plan's number of subscribers no new one is added, known ones are still updated", async () => {
+  it("at the plan's number of subscribers no new one is added, known ones are still updated (ERR-15, AMB-40)", async () => {
     const tenant = await world.tenant({ plan: "free" });
     for (let i = 0; i < 1_000; i += 50) {
       const some = Array.from({ length: 50 }, (_, n) => upsert(tenant, `s${i + n}`));

@@ -30,7 +30,7 @@ const partsOf = (tenant: TenantId): object =>
   new Proxy({}, { get: (_, part) => (part === "tenant" ? tenant : String(part)) });
 
 describe("a purge", () => {
-  it("D-TENANT AMB-86 leaves nothing of a deleted workspace after 30 days but a tombstone, and its neighbour alone", async () => {
+  it("leaves nothing of a deleted workspace after 30 days but a tombstone, and its neighbour alone (D-TENANT, AMB-86)", async () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     await fillWorkspace(world, tenant);
@@ -70,7 +70,7 @@ describe("a purge", () => {
     expect(images.body.items).toHaveLength(1);
   });
 
-  it("D-TENANT removes a row of every declared item, and none of another workspace", async () => {
+  it("removes a row of every declared item, and none of another workspace (D-TENANT)", async () => {
     // The rows of this test have none of the attributes that their items declare.
     const world = await fresh({ onRead: () => undefined });
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
@@ -99,7 +99,7 @@ describe("a purge", () => {
     expect(kept.length).toBeGreaterThan(made.get(neighbour.id)! - 5);
   });
 
-  it("D-TENANT finds the rows of the platform as their items declare", async () => {
+  it("finds the rows of the platform as their items declare (D-TENANT)", async () => {
     const world = await fresh();
     const { id: tenant } = await world.tenant();
     const items = (await everyItem()).filter(isOfPlatform);
@@ -115,7 +115,7 @@ describe("a purge", () => {
     expect(byAttribute.filter(({ row }) => row.tenant?.type === "optional")).toEqual([]);
   });
 
-  it("D-TENANT a name in another workspace that looks like an id is not purged", async () => {
+  it("a name in another workspace that looks like an id is not purged (D-TENANT)", async () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     const body = { name: tenant.id, content: { title: `T#${tenant.id}#`, body: "b" } };
@@ -127,7 +127,7 @@ describe("a purge", () => {
     expect((await world.call("GET /api/v1/templates", { as: await as() })).body.total).toBe(1);
   });
 
-  it("D-TENANT D-AGENCY leaves the agency that kept it, which has one client less", async () => {
+  it("leaves the agency that kept it, which has one client less (D-TENANT, D-AGENCY)", async () => {
     const world = await fresh();
     const agency = await world.tenant();
     await operate(world, agency, { kind: "agency" });
@@ -147,7 +147,7 @@ describe("a purge", () => {
     expect(left.toSorted()).toEqual([`T#${agency.id}#AUDIT`, `TENANT#${gone.id}`]);
   });
 
-  it("D-TENANT takes users who belong to no other workspace with it, and no others", async () => {
+  it("takes users who belong to no other workspace with it, and no others (D-TENANT)", async () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     const caller = (of: Tenant) => async (route: string, body?: object) =>
@@ -169,7 +169,7 @@ describe("a purge", () => {
 });
 
 describe("concurrent work", () => {
-  it("D-TENANT what is written while a purge is going on goes with its next pass", async () => {
+  it("what is written while a purge is going on goes with its next pass (D-TENANT)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await operate(world, tenant, { status: "deleted" });
@@ -180,7 +180,7 @@ describe("concurrent work", () => {
     expect(await rowsOf(world, tenant)).toHaveLength(1);
   });
 
-  it("D-TENANT a user who joins another workspace just when the purge would remove them stays", async () => {
+  it("a user who joins another workspace just when the purge would remove them stays (D-TENANT)", async () => {
     let meanwhile = async () => {};
     const before = async (_: string, operation: string, input: { Key?: { pk?: { S?: string } } }) => {
       if (operation === "DeleteItem" && input.Key?.pk?.S === UserItem.pk({ email: "ada@team.example" }))

@@ -15,7 +15,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
 
 describe("registration", () => {
-  it("ATH-R10 makes a user, a workspace of the default plan and both tokens", async () => {
+  it("makes a user, a workspace of the default plan and both tokens (ATH-R10)", async () => {
     const { status, body } = await register();
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -27,7 +27,7 @@ describe("registration", () => {
     expect((await me(body.access_token)).body).toMatchObject({ user: body.user, role: "owner", read_only: false });
   });
 
-  it("RDA-2 tells the user's workspaces by name, and the time of the service", async () => {
+  it("tells the user's workspaces by name, and the time of the service (RDA-2)", async () => {
     const { body } = await register();
     await world.advance(1_000);
     expect((await me(body.access_token)).body).toMatchObject({
@@ -36,7 +36,7 @@ describe("registration", () => {
     });
   });
 
-  it("ERR-11 D-AUTH answers 409 for a taken e-mail address, whatever its case", async () => {
+  it("answers 409 for a taken e-mail address, whatever its case (ERR-11, D-AUTH)", async () => {
     await register();
     expect(await register({ email: "ADA@lovelace.example" })).toMatchObject({
       status: 409,
@@ -51,12 +51,12 @@ describe("registration", () => {
     ["abcdefghijklmno", "password"],
     ["Password1234", "password"],
     ["Analytical Engines", "password"],
-  ])("AMB-77 refuses the weak password %s", async (password, field) => {
+  ])("refuses the weak password %s (AMB-77)", async (password, field) => {
     const { status, body } = await register({ password });
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
   });
 
-  it("LIM-4 ERR-16 allows 5 an hour from an address, refused ones counted", async () => {
+  it("allows 5 an hour from an address, refused ones counted (LIM-4, ERR-16)", async () => {
     const statuses = [];
     for (let i = 0; i < 6; i++) statuses.push((await register({ email: `${i}@one${i}.example` })).status);
     expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
@@ -67,13 +67,13 @@ describe("registration", () => {
     expect((await register({ email: "x@other.example" })).status).toBe(201);
   });
 
-  it("LIM-4 AMB-76 an attempt that ends in 409 counts as any other", async () => {
+  it("an attempt that ends in 409 counts as any other (LIM-4, AMB-76)", async () => {
     const statuses = [];
     for (let i = 0; i < 6; i++) statuses.push((await register()).status);
     expect(statuses).toEqual([201, 409, 409, 409, 409, 429]);
   });
 
-  it("LIM-4 AMB-76 allows 10 a day from an e-mail domain; a body that fails validation does not count", async () => {
+  it("allows 10 a day from an e-mail domain; a body that fails validation does not count (LIM-4, AMB-76)", async () => {
     const statuses = [];
     for (let i = 0; i < 11; i++) {
       if (i % 4 === 0) await world.advance(3_600_000);
@@ -83,7 +83,7 @@ describe("registration", () => {
     expect(statuses).toEqual([...Array(10).fill(201), 429]);
   });
 
-  it("LIM-4 a header of the client does not change its address", async () => {
+  it("a header of the client does not change its address (LIM-4)", async () => {
     const statuses = [];
     for (let i = 0; i < 6; i++) {
       const headers = { "x-forwarded-for": `198.51.100.${i}`, "x-viewer-ip": `198.51.100.${i}` };
@@ -95,7 +95,7 @@ describe("registration", () => {
 });
 
 describe("addresses", () => {
-  it("LIM-4 E8 E9 behind the edge the viewer's address counts, where the edge's secret comes with it", async () => {
+  it("E8 E9 behind the edge the viewer's address counts, where the edge's secret comes with it (LIM-4)", async () => {
     const edge = await testWorld({ env: { ORIGIN_SECRET: "right" } });
     const from = async (n: number, headers: Record<string, string>) => {
       const body = { ...ada, email: `${n}@many${n}.example` };

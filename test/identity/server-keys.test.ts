@@ -14,7 +14,7 @@ beforeEach(async () => {
 describe("server keys", () => {
   const create = (body: object, as = owner) => world.call("POST /api/v1/server-keys", { as, body });
 
-  it("ATH-2 ATH-R3 are shown once, stored as a hash, and hold events:write by default", async () => {
+  it("are shown once, stored as a hash, and hold events:write by default (ATH-2, ATH-R3)", async () => {
     const { status, body } = await create({ name: "ingest" });
     expect(status).toBe(201);
     expect(body.key).toMatch(/^service_srv_[A-Za-z0-9_-]{32}$/);
@@ -30,14 +30,14 @@ describe("server keys", () => {
     expect(JSON.stringify(Items)).not.toContain(body.key);
   });
 
-  it("ATH-R5 ATH-R11 need the permission, and know their scopes", async () => {
+  it("need the permission, and know their scopes (ATH-R5, ATH-R11)", async () => {
     expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
     expect((await create({ name: "x", scopes: [] })).status).toBe(422);
     expect((await create({ name: "x", scopes: ["everything:write"] })).status).toBe(422);
     expect((await create({ name: "x", scopes: ["subscribers:read"] })).body.scopes).toEqual(["subscribers:read"]);
   });
 
-  it("ATH-R5 BKS-1 give no more than their maker holds: a developer, who may not send, gives no right to send", async () => {
+  it("give no more than their maker holds: a developer, who may not send, gives no right to send (ATH-R5, BKS-1)", async () => {
     const developer = await tenant.dashboard("developer");
     const scopes = ["subscribers:write", "messages:read"];
     expect((await create({ name: "x", scopes }, developer)).status).toBe(201);
@@ -46,7 +46,7 @@ describe("server keys", () => {
     expect((await create({ name: "x", scopes: ["messages:send"] }, await tenant.dashboard("admin"))).status).toBe(201);
   });
 
-  it("ATH-R4 AMB-27 a key without explicit scopes passes on the surfaces of rule 4, one with others does not", async () => {
+  it("a key without explicit scopes passes on the surfaces of rule 4, one with others does not (ATH-R4, AMB-27)", async () => {
     const bare = (await create({ name: "a" })).body.key;
     const narrow = (await create({ name: "b", scopes: ["events:read"] })).body.key;
     const list = (key: string) => world.call("GET /v1/subscribers", { as: { authorization: `Bearer ${key}` } });
@@ -54,7 +54,7 @@ describe("server keys", () => {
     expect((await list(narrow)).body.code).toBe("FORBIDDEN");
   });
 
-  it("HOK-9 D-WHOAMI whoami says whose key it is; revocation is immediate", async () => {
+  it("whoami says whose key it is; revocation is immediate (HOK-9, D-WHOAMI)", async () => {
     const { id, key } = (await create({ name: "zap" })).body;
     const as = { authorization: `Bearer ${key}` };
     const { body } = await world.call("GET /v1/whoami", { as });
@@ -68,7 +68,7 @@ describe("server keys", () => {
     expect(items.find((item: { id: string }) => item.id === id).revoked_at).toBe("2026-11-20T12:00:00.000Z");
   });
 
-  it("D-SCOPE the list says when a key was last used, to the hour; a refused call is no use", async () => {
+  it("the list says when a key was last used, to the hour; a refused call is no use (D-SCOPE)", async () => {
     const { id, key } = (await create({ name: "zap", scopes: ["subscribers:read"] })).body;
     const as = { authorization: `Bearer ${key}` };
     const usedAt = async () => {
@@ -88,7 +88,7 @@ describe("server keys", () => {
     expect(await usedAt()).toBe("2026-11-20T13:00:00.000Z");
   });
 
-  it("ATH-1 the SDK key is stable", async () => {
+  it("the SDK key is stable (ATH-1)", async () => {
     const { body } = await world.call("GET /api/v1/sdk-key", { as: owner });
     expect(body.sdk_key).toBe(tenant.sdkKey);
   });

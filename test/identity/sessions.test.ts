@@ -79,7 +79,7 @@ describe("login", () => {
     expect((await accept()).status).toBe(201);
   });
 
-  it("AMB-86 ERR-7 a deleted workspace is closed, a suspended one opens for its bill", async () => {
+  it("a deleted workspace is closed, a suspended one opens for its bill (AMB-86, ERR-7)", async () => {
     const { body } = await register();
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     await changeWorkspace(platform, body.tenant.id, { status: "suspended" });
@@ -96,7 +96,7 @@ describe("login", () => {
 });
 
 describe("refresh", () => {
-  it("ATH-R10 rotates: a new pair each time, and the new one works", async () => {
+  it("rotates: a new pair each time, and the new one works (ATH-R10)", async () => {
     const first = (await register()).body;
     await world.advance(900_000);
     const second = (await refresh(first.refresh_token)).body;
@@ -106,7 +106,7 @@ describe("refresh", () => {
     expect((await refresh(second.refresh_token)).status).toBe(200);
   });
 
-  it("ACC-7 a refresh token is replaced by one of another family: the session goes on, the first token is dead", async () => {
+  it("a refresh token is replaced by one of another family: the session goes on, the first token is dead (ACC-7)", async () => {
     const first = (await register()).body;
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const replaced = await replaceRefreshToken(platform, first.refresh_token);
@@ -114,7 +114,7 @@ describe("refresh", () => {
     expect([(await refresh(replaced!.token)).status, (await me(first.access_token)).status]).toEqual([200, 200]);
   });
 
-  it("D-AUTH an old token used again ends the whole family", async () => {
+  it("an old token used again ends the whole family (D-AUTH)", async () => {
     const first = (await register()).body;
     const second = (await refresh(first.refresh_token)).body;
     await world.advance(11_000);
@@ -156,7 +156,7 @@ describe("refresh", () => {
 });
 
 describe("other tokens", () => {
-  it("ATH-3 ERR-9 a read-only token reads and may not write", async () => {
+  it("a read-only token reads and may not write (ATH-3, ERR-9)", async () => {
     const { access_token } = (await register()).body;
     const made = await world.call("POST /api/v1/auth/tokens/read-only", { as: bearer(access_token) });
     expect(made.status).toBe(201);
@@ -169,7 +169,7 @@ describe("other tokens", () => {
     expect([write.status, write.body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
   });
 
-  it("ATH-3 a read-only token stays one in whatever it is changed for: by switch, by refresh, by another of its kind", async () => {
+  it("a read-only token stays one in whatever it is changed for: by switch, by refresh, by another of its kind (ATH-3)", async () => {
     const { access_token, tenant } = (await register()).body;
     const made = (await world.call("POST /api/v1/auth/tokens/read-only", { as: bearer(access_token) })).body;
     const as = bearer(made.access_token);
@@ -224,14 +224,14 @@ describe("other tokens", () => {
     expect((await refresh(used.refresh_token)).status).toBe(401);
   });
 
-  it("D-AUTH publishes the key that verifies a token", async () => {
+  it("publishes the key that verifies a token (D-AUTH)", async () => {
     const { access_token } = (await register()).body;
     const { kid } = JSON.parse(Buffer.from(access_token.split(".")[0], "base64url").toString());
     const { body } = await world.call("GET /.well-known/jwks.json");
     expect(body.keys).toEqual([expect.objectContaining({ kid, alg: "RS256", use: "sig", kty: "RSA" })]);
   });
 
-  it("D-AUTH reads the published keys once for all endpoints of a function", async () => {
+  it("reads the published keys once for all endpoints of a function (D-AUTH)", async () => {
     const { access_token } = (await register()).body;
     const routes = ["GET /api/v1/templates", "GET /api/v1/templates/none"];
     const queries = [];
@@ -243,7 +243,7 @@ describe("other tokens", () => {
     expect(queries).toEqual([2, 0]);
   });
 
-  it("D-AUTH a read of the published keys that failed is not remembered: the next request reads them", async () => {
+  it("a read of the published keys that failed is not remembered: the next request reads them (D-AUTH)", async () => {
     const { access_token } = (await register()).body;
     const list = async () => (await world.call("GET /api/v1/templates", { as: bearer(access_token) })).status;
     await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", operation: "Query", times: 100 } });
@@ -252,7 +252,7 @@ describe("other tokens", () => {
     expect(await list()).toBe(200);
   });
 
-  it("D-AUTH another issuer takes the place of ours by configuration: its keys and its name, and no others", async () => {
+  it("another issuer takes the place of ours by configuration: its keys and its name, and no others (D-AUTH)", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const jwk = { ...publicKey.export({ format: "jwk" }), kid: "theirs", alg: "RS256", use: "sig" };
     const issuer = "https://issuer.example";

@@ -17,7 +17,7 @@ async function withKey(): Promise<{ world: TestWorld; tenant: Tenant; owner: Hea
 const demand = (world: TestWorld, owner: Headers, identity_required = true): Promise<Answer> =>
   world.call("PATCH /api/v1/workspace", { as: owner, body: { identity_required } });
 
-it("ACC-8 every call that names a user wants the hash of each id it names, and of no other workspace's key", async () => {
+it("every call that names a user wants the hash of each id it names, and of no other workspace's key (ACC-8)", async () => {
   const { world, tenant, owner, key } = await withKey();
   const body = { external_id: "ada" };
   const upsert = (hash?: string) =>
@@ -56,7 +56,7 @@ it("ACC-8 every call that names a user wants the hash of each id it names, and o
   expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${eve}`, { as: owner })).status).toBe(200);
 });
 
-it("ACC-8 two keys are valid at once and a deleted one signs nothing; the last one stays while hashes are demanded", async () => {
+it("two keys are valid at once and a deleted one signs nothing; the last one stays while hashes are demanded (ACC-8)", async () => {
   const { world, tenant, owner, key, id } = await withKey();
   await demand(world, owner);
   const second = (await world.call("POST /api/v1/identity-keys", { as: owner })).body;

@@ -29,7 +29,7 @@ const accept = (token: string) =>
 const members = async () => (await world.call("GET /api/v1/team/members", { as: owner })).body.items;
 
 describe("invitations", () => {
-  it("AMB-78 bring a new member in, once, within 7 days", async () => {
+  it("bring a new member in, once, within 7 days (AMB-78)", async () => {
     const invited = await invite("grace@navy.example", "marketer");
     expect(invited).toMatchObject({ status: 201, body: { email: "grace@navy.example", role: "marketer" } });
     const { status, body } = await accept(invited.body.token);
@@ -44,7 +44,7 @@ describe("invitations", () => {
     expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["password"]]);
   });
 
-  it("AMB-78 are mailed with the token; a mail that fails is logged and does not fail the request", async () => {
+  it("are mailed with the token; a mail that fails is logged and does not fail the request (AMB-78)", async () => {
     await world.call("PATCH /api/v1/workspace", { as: owner, body: { name: "Workspace evil.example" } });
     const { token } = (await invite("grace@navy.example", "marketer")).body;
     const mails = async () => (await world.call("GET /_local/outbox?channel=email")).body.items;
@@ -74,7 +74,7 @@ describe("invitations", () => {
     expect((await silent.call("GET /_local/outbox?channel=email")).body.items).toEqual([]);
   });
 
-  it("AMB-78 D-AUTH the password of an existing user is checked as at a login, and five wrong ones end the invitation", async () => {
+  it("the password of an existing user is checked as at a login, and five wrong ones end the invitation (AMB-78, D-AUTH)", async () => {
     const email = "grace@navy.example";
     const account = { email, name: "Grace", password: PASSWORD, workspace_name: "Navy" };
     expect((await world.call("POST /api/v1/auth/register", { body: account })).status).toBe(201);
@@ -95,7 +95,7 @@ describe("invitations", () => {
     expect((await guess(PASSWORD, again)).status).toBe(201);
   });
 
-  it("AMB-78 LIM-4 five an hour go to one address, from whatever workspace", async () => {
+  it("five an hour go to one address, from whatever workspace (AMB-78, LIM-4)", async () => {
     const other = await (await world.tenant()).dashboard();
     const statuses: number[] = [];
     for (const as of [owner, other, owner, other, owner, other])
@@ -105,7 +105,7 @@ describe("invitations", () => {
     expect((await invite("grace@navy.example", "viewer", await tenant.dashboard())).status).toBe(409);
   });
 
-  it("AMB-78 LIM-4 a hundred an hour are made by one workspace", async () => {
+  it("a hundred an hour are made by one workspace (AMB-78, LIM-4)", async () => {
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     await countAttempt(platform, { kind: "invite-workspace", max: 100, windowMs: HOUR }, tenant.id, 99);
     const statuses = [
@@ -116,7 +116,7 @@ describe("invitations", () => {
   });
 
   it.each(["Win at https://evil.example", "www.evil.example", "evil.example/win", "two\nlines", "hidden\u202etext"])(
-    "AMB-78 D-AUTH a workspace, whose name is in mails, is not called %j",
+    "a workspace, whose name is in mails, is not called %j (AMB-78, D-AUTH)",
     async (workspace_name) => {
       const account = { email: "eve@evil.example", name: "Eve", password: PASSWORD, workspace_name };
       const refused = await world.call("POST /api/v1/auth/register", { body: account });
@@ -126,7 +126,7 @@ describe("invitations", () => {
     },
   );
 
-  it("AMB-78 ERR-11 one stands open for a person, also when two are made at once; one that ran out makes room", async () => {
+  it("one stands open for a person, also when two are made at once; one that ran out makes room (AMB-78, ERR-11)", async () => {
     const invitations = ["Grace@navy.example", "grace@navy.example"].map((email) => invite(email, "viewer"));
     expect((await Promise.all(invitations)).map(({ status }) => status).sort()).toEqual([201, 409]);
     const list = async () =>
@@ -139,14 +139,14 @@ describe("invitations", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("AMB-78 ERR-15 count against the plan's members while they are open", async () => {
+  it("count against the plan's members while they are open (AMB-78, ERR-15)", async () => {
     const small = await world.tenant({ plan: "free" });
     const as = await small.dashboard();
     expect((await invite("a@b.example", "viewer", as)).status).toBe(201);
     expect((await invite("c@b.example", "viewer", as)).body.code).toBe("QUOTA_EXCEEDED");
   });
 
-  it("D-PLAN AMB-78 ERR-15 invitations to many at once fill the plan's seats and never pass them", async () => {
+  it("invitations to many at once fill the plan's seats and never pass them (D-PLAN, AMB-78, ERR-15)", async () => {
     const small = await world.tenant({ plan: "starter" });
     const as = await small.dashboard();
     const people = Array.from({ length: 12 }, (_, n) => `p${n}@navy.example`);
@@ -163,7 +163,7 @@ describe("invitations", () => {
     expect((await world.call("GET /api/v1/team/members", { as })).body.items).toHaveLength(5);
   });
 
-  it("D-PLAN after a downgrade an open invitation admits no member beyond the plan", async () => {
+  it("after a downgrade an open invitation admits no member beyond the plan (D-PLAN)", async () => {
     const body = { plan: "free" };
     const [first, second] = [await invite("a@navy.example", "viewer"), await invite("b@navy.example", "viewer")];
     expect((await world.call("PUT /api/v1/billing/plan", { as: owner, body })).status).toBe(200);
@@ -174,7 +174,7 @@ describe("invitations", () => {
     expect((await accept(second.body.token)).status).toBe(201);
   });
 
-  it("D-TENANT ERR-7 a deleted workspace admits no one: by invitation, refresh or switch", async () => {
+  it("a deleted workspace admits no one: by invitation, refresh or switch (D-TENANT, ERR-7)", async () => {
     const { token } = (await invite("grace@navy.example", "viewer")).body;
     const ada = (await accept((await invite("ada@navy.example", "viewer")).body.token)).body;
     const other = await world.tenant();
@@ -213,7 +213,7 @@ describe("invitations", () => {
 describe("roles", () => {
   const join = async (role: string) => (await accept((await invite(`${role}@navy.example`, role)).body.token)).body;
 
-  it("ATH-3 a removed member is out at once, a changed role counts at once", async () => {
+  it("a removed member is out at once, a changed role counts at once (ATH-3)", async () => {
     const grace = await join("admin");
     const as = { authorization: `Bearer ${grace.access_token}` };
     const path = `/api/v1/team/members/${grace.user.id}`;
@@ -226,7 +226,7 @@ describe("roles", () => {
     ).toBe(401);
   });
 
-  it("D-TEAM ATH-3 a viewer's token carries ro, and a viewer who is made more may write at once; elsewhere too", async () => {
+  it("a viewer's token carries ro, and a viewer who is made more may write at once; elsewhere too (D-TEAM, ATH-3)", async () => {
     const grace = await join("viewer");
     const claims = JSON.parse(Buffer.from(grace.access_token.split(".")[1], "base64url").toString());
     expect([claims.ro, claims.role, claims.tid]).toEqual([true, "viewer", tenant.id]);
@@ -245,7 +245,7 @@ describe("roles", () => {
     expect(await write({ authorization: `Bearer ${narrow}` })).toBe(403);
   });
 
-  it("D-TEAM keeps the last owner, and an admin may not touch owners", async () => {
+  it("keeps the last owner, and an admin may not touch owners (D-TEAM)", async () => {
     const self = `/api/v1/team/members/${tenant.owner}`;
     expect((await world.call(`DELETE ${self}`, { as: owner })).status).toBe(409);
     expect((await world.call(`PATCH ${self}`, { as: owner, body: { role: "admin" } })).status).toBe(409);
@@ -264,7 +264,7 @@ describe("roles", () => {
     expect((await world.call(`DELETE /api/v1/team/members/${second.user.id}`, { as })).status).toBe(409);
   });
 
-  it("D-TEAM holds the table of roles and permissions", () => {
+  it("holds the table of roles and permissions (D-TEAM)", () => {
     const table = Object.fromEntries(
       roles.map((role) => [
         role,

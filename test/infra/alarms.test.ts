@@ -52,7 +52,7 @@ describe("alarms", () => {
     ]);
   });
 
-  it("D-HEALTH ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money", () => {
+  it("ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money (D-HEALTH)", () => {
     const alarms = ofType(whole(), "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
     const thresholdsOf = (metric: string) => [
       ...new Set(alarms.filter(({ MetricName }) => MetricName === metric).map(({ Threshold }) => Threshold)),
@@ -109,7 +109,7 @@ describe("alarms", () => {
     ]);
   });
 
-  it("RDA-19 ring for live streams that Lambda counts as served: by what the function logs", () => {
+  it("ring for live streams that Lambda counts as served: by what the function logs (RDA-19)", () => {
     const sums = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics = [], Threshold }) => {
       const parts = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: CloudWatchMetric } }) =>
         MetricStat ? [MetricStat.Metric] : [],
@@ -152,7 +152,7 @@ describe("alarms", () => {
   });
 });
 
-it("RDA-19 queries of the logs are saved: 50 log groups at most each, all functions together", () => {
+it("queries of the logs are saved: 50 log groups at most each, all functions together (RDA-19)", () => {
   const queries = only("AWS::Logs::QueryDefinition");
   const groups = queries.flatMap(({ LogGroupNames }) => LogGroupNames.map(textOf));
   for (const { LogGroupNames } of queries) expect(LogGroupNames.length).toBeLessThanOrEqual(50);

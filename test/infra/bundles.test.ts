@@ -131,7 +131,7 @@ function reachedActions(text: string): ListedAction[] {
   });
 }
 
-it("ARC-13 a function may delete, write batches and check conditions where its code does, and nowhere else (docs/decisions/0031)", async () => {
+it("a function may delete, write batches and check conditions where its code does, and nowhere else (docs/decisions/0031) (ARC-13)", async () => {
   const texts = await Promise.all(names.map((name) => readFile(bundleFile(name), "utf8")));
   const reached = Object.fromEntries(names.map((name, n) => [name, reachedActions(texts[n]!)]));
   expect(reached["api-service"]).toEqual([]);

@@ -102,7 +102,7 @@ describe("the table's stream", () => {
   });
 });
 
-it("OPS-1 no chain of messages comes back to a worker through the queue of another", () => {
+it("no chain of messages comes back to a worker through the queue of another (OPS-1)", () => {
   const targets = new Map(
     deployedFunctions(contents).map(({ name, grants }) => [
       name,
@@ -133,7 +133,7 @@ describe("the sweep", () => {
   });
 });
 
-it("OPS-3 a copy whose workers are off is woken by no message, no write and no sweep", () => {
+it("a copy whose workers are off is woken by no message, no write and no sweep (OPS-3)", () => {
   const wakers = (of: Template) => [
     ...ofType(of, "AWS::Lambda::EventSourceMapping").map(([, { Properties }]) => Properties.Enabled),
     ...ofType(of, "AWS::Scheduler::Schedule").map(([, { Properties }]) => Properties.State === "ENABLED"),

@@ -30,7 +30,7 @@ describe("adopted storage", () => {
     buckets: { assets: "old-assets", imports: "old-imports" },
   };
 
-  it("D-HEALTH a restored table, the retained keys and buckets are used and none is created", () => {
+  it("a restored table, the retained keys and buckets are used and none is created (D-HEALTH)", () => {
     const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
     for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key"]) expect(ofType(adopted, type)).toEqual([]);
     expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Failures"]);
@@ -56,13 +56,13 @@ describe("adopted storage", () => {
     expect(policies.map(({ Bucket }) => Bucket)).toContain("old-imports");
   });
 
-  it("D-HEALTH a table without the key of its secrets is refused", () => {
+  it("a table without the key of its secrets is refused (D-HEALTH)", () => {
     expect(() => synthesize({ context: { existing: { table: existing.table } } })).toThrow("existing.keys");
   });
 });
 
 describe("a first deployment", () => {
-  it("F24 two regions share nothing: no name of the account, no replica, and no region but its own is named", () => {
+  it("two regions share nothing: no name of the account, no replica, and no region but its own is named (F24)", () => {
     const regional = JSON.stringify(template.Resources).match(/\b(?:us|eu|ap|sa|ca|me|af|il)-[a-z]+-\d\b/g) ?? [];
     expect(regional).toEqual([]);
     for (const bucket of only("AWS::S3::Bucket")) {

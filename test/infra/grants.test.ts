@@ -94,7 +94,7 @@ describe("all roles", () => {
     for (const { name } of signers) expect(name).toBe("api-auth");
   });
 
-  it("ARC-13 let open root secrets or a workspace's credentials, each as declared, by what they were sealed for", () => {
+  it("let open root secrets or a workspace's credentials, each as declared, by what they were sealed for (ARC-13)", () => {
     for (const { name, grants } of functions) {
       const declared = (on: string) => grants.filter((grant) => grant.on === on).flatMap(({ actions }) => actions);
       const allowed = (purpose: string) =>
@@ -123,7 +123,7 @@ describe("all roles", () => {
   });
 });
 
-it("ARC-13 functions that any caller reaches have no rights beyond what they do (docs/decisions/0031)", () => {
+it("functions that any caller reaches have no rights beyond what they do (docs/decisions/0031) (ARC-13)", () => {
   const actionsOf = (name: string) =>
     functions
       .find((one) => one.name === name)!
@@ -133,7 +133,7 @@ it("ARC-13 functions that any caller reaches have no rights beyond what they do 
     for (const action of ["DeleteItem", "BatchWriteItem", "Scan"]) expect(actionsOf(name)).not.toContain(action);
 });
 
-it("D-TENANT docs/decisions/0017 the table is scanned by the purge alone, two at a time at most", () => {
+it("docs/decisions/0017 the table is scanned by the purge alone, two at a time at most (D-TENANT)", () => {
   const scans = functions.filter(({ grants }) => grants.some(({ actions }) => actions.includes("dynamodb:Scan")));
   expect(scans.map(({ name }) => name)).toEqual(["purge"]);
   expect(maxConcurrency).toEqual({ purge: 2 });

@@ -18,7 +18,7 @@ const operate = (...words: string[]) =>
   run(wishOf(words), (event) => world.host.invoke("operator", event), world.clock.now());
 const operateJson = async (...words: string[]) => JSON.parse(await operate(...words, "--json"));
 
-it("RDA-19 the operator lists every workspace with its usage, and those that are near a limit", async () => {
+it("the operator lists every workspace with its usage, and those that are near a limit (RDA-19)", async () => {
   const agency = await world.tenant({ name: "Agency" });
   await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
   const created = await world.call("POST /api/v1/agency/workspaces", {
@@ -44,7 +44,7 @@ it("RDA-19 the operator lists every workspace with its usage, and those that are
   );
 });
 
-it("RDA-19 the list goes on beyond a page, and a workspace whose data is gone is not in it", async () => {
+it("the list goes on beyond a page, and a workspace whose data is gone is not in it (RDA-19)", async () => {
   const agency = await world.tenant();
   await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
   const as = await agency.dashboard();
@@ -53,7 +53,7 @@ it("RDA-19 the list goes on beyond a page, and a workspace whose data is gone is
   expect(await operateJson("workspaces")).toHaveLength(52);
 });
 
-it("RDA-19 the cost of a month is that of its counters, by workspace", async () => {
+it("the cost of a month is that of its counters, by workspace (RDA-19)", async () => {
   const tenant = await world.tenant({ name: "Shop" });
   await world.host.invoke("operator", { tenant_id: tenant.id, usage: { sends: 2_000_000, events: 1_000_000 } });
   await world.advance(12 * 86_400_000);
@@ -76,7 +76,7 @@ it("RDA-19 the cost of a month is that of its counters, by workspace", async () 
   await expect(operate("cost", "2026-13")).rejects.toThrow("must be a month");
 });
 
-it("RDA-19 D-HEALTH dead letters are counted and read without taking them, and sent again", async () => {
+it("dead letters are counted and read without taking them, and sent again (RDA-19, D-HEALTH)", async () => {
   const { sqs } = world;
   const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: "verify-channel-dead" });
   const tenant = await world.tenant();
@@ -98,7 +98,7 @@ it("RDA-19 D-HEALTH dead letters are counted and read without taking them, and s
   await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, fan-out");
 });
 
-it("RDA-19 failed records of the stream are handled again, and stay where they fail again", async () => {
+it("failed records of the stream are handled again, and stay where they fail again (RDA-19)", async () => {
   const { aws } = world.depsFor("test");
   const tenant = await world.tenant();
   await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } });
@@ -129,7 +129,7 @@ it("RDA-19 failed records of the stream are handled again, and stay where they f
   expect((await operateJson("dead-letters", "react")).dead_letters).toEqual([{ queue: "react", count: 2 }]);
 });
 
-it("RDA-19 a recount repairs the counters of one workspace now", async () => {
+it("a recount repairs the counters of one workspace now (RDA-19)", async () => {
   const tenant = await world.tenant();
   await tenant.store.change(WebhookCount, {}, { set: { n: 3, changes: 1 } });
   expect(await operate("recount", tenant.id)).toContain("being recounted");
@@ -138,7 +138,7 @@ it("RDA-19 a recount repairs the counters of one workspace now", async () => {
   await expect(operate("recount", "nobody")).rejects.toThrow("There is no such workspace.");
 });
 
-it("RDA-19 all workers of one deployment are switched off and on without a deployment", async () => {
+it("all workers of one deployment are switched off and on without a deployment (RDA-19)", async () => {
   const source = (UUID: string, name: string, State = "Enabled") => ({
     UUID,
     State,
@@ -177,7 +177,7 @@ it.each([
   expect(() => wishOf(words)).toThrow(message);
 });
 
-it("RDA-19 F24 /healthz says which version and commit runs, and in which region", async () => {
+it("/healthz says which version and commit runs, and in which region (RDA-19, F24)", async () => {
   const { body } = await world.call("GET /healthz");
   const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
   expect(body).toEqual({ status: "ok", version, commit: "unknown", region: "local" });

@@ -86,7 +86,7 @@ it("reports each failure of a server that keeps nothing of the contract", async 
   expect(seen["no other route answers one"]).toMatch(/^OPTIONS \S+: 200, allow-origin \*$/);
 }, 60_000);
 
-it("SSE-2 fails where frames of the stream come more than three seconds late", () => {
+it("fails where frames of the stream come more than three seconds late (SSE-2)", () => {
   expect(judgeDelays([300, 100, 200, 9_000, 250])).toBe("250 ms from send to frame, 9000 ms at most");
   expect(() => judgeDelays([3_100, 3_001, 3_200, 10, 20])).toThrow("3001 ms from send to frame");
 });

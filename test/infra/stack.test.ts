@@ -67,7 +67,7 @@ describe("size", () => {
 });
 
 describe("cost at rest", () => {
-  it("F6 has nothing that is billed by the hour", () => {
+  it("has nothing that is billed by the hour (F6)", () => {
     const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
     const free = [
       "AWS::ApiGatewayV2::Api",
@@ -145,7 +145,7 @@ describe("what is kept", () => {
     );
   });
 
-  it("RDA-19 is warmed with its indexes where one asks for it", () => {
+  it("is warmed with its indexes where one asks for it (RDA-19)", () => {
     const throughputsOf = (of: Template) => {
       const [{ Properties }] = ofType(of, "AWS::DynamoDB::Table").map(([, table]) => table) as [Resource];
       return [Properties, ...Properties.GlobalSecondaryIndexes].map(({ WarmThroughput }) => WarmThroughput);
@@ -213,7 +213,7 @@ describe("functions", () => {
     expect(only("AWS::Lambda::Function")).toHaveLength(deployedFunctions(contents).length);
   });
 
-  it("OPS-2 reserve concurrency for live streams only where one asks for it", () => {
+  it("reserve concurrency for live streams only where one asks for it (OPS-2)", () => {
     expect(whole().Resources.Stream!.Properties).toMatchObject({
       ReservedConcurrentExecutions: 50,
       Environment: { Variables: { STREAM_CONCURRENCY: "50" } },

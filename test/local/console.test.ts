@@ -5,7 +5,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-it("D-HEALTH a path of the console that is no file, and a method that is none of its, are answered as at the edge", async () => {
+it("a path of the console that is no file, and a method that is none of its, are answered as at the edge (D-HEALTH)", async () => {
   const { gateway } = await fresh();
   const both = withConsole(gateway);
   const ask = async (method: string, path: string) => {

@@ -9,7 +9,7 @@ import { openTenancy } from "../../local/tenancy.ts";
 import { START, testWorld } from "../support/world.ts";
 
 it.skipIf(!process.env.CI)(
-  "CON-6 the demo has a campaign with conversions on both sides, people in a journey, segments, a list and a banner",
+  "the demo has a campaign with conversions on both sides, people in a journey, segments, a list and a banner (CON-6)",
   async () => {
     const world = await testWorld();
     const tenancy = openTenancy(world.depsFor(UNDISTURBED));

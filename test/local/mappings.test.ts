@@ -98,7 +98,7 @@ describe("a queue", () => {
     [false, 16, 1],
     [true, 40, 0],
   ])(
-    "OPS-1 a worker whose loops are allowed (%s) is invoked %i times by a chain of messages",
+    "a worker whose loops are allowed (%s) is invoked %i times by a chain of messages (OPS-1)",
     async (allowsLoops, n, dead) => {
       const database = openDatabase(":memory:");
       const clock = createClock({ start: at, ticking: false });

@@ -49,7 +49,7 @@ const adas = (world: TestWorld, query = "") => outboxOf(world, query).then(byCha
 const byChannel = (items: OutboxItem[]) => Object.fromEntries(items.map((item) => [item.channel, item]));
 
 describe("GET /_local/outbox", () => {
-  it("NTF-23 shows what each provider was given, in the provider's own words", async () => {
+  it("shows what each provider was given, in the provider's own words (NTF-23)", async () => {
     const { world, tenant, ada } = await stage();
     const message = { title: "Hello {{ subscriber.first_name }}", body: "The sale begins", data: { order: 7 } };
     const { id } = (await post(world, tenant, { subscriberIds: [ada], ...message })).body;
@@ -183,7 +183,7 @@ describe.each(channels)("POST /_local/faults of %s", (channel) => {
   });
 });
 
-it("D-EMAIL a channel of SES gives the same outbox, and its simulator's addresses are taken", async () => {
+it("a channel of SES gives the same outbox, and its simulator's addresses are taken (D-EMAIL)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("email");

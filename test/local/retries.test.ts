@@ -30,7 +30,7 @@ test("requests beyond a partition's throughput are taken later, when service tim
   expect(table!.peakWrite).toBeLessThan(60);
 });
 
-test("ERR-18 while the table throttles everything, a request gets its 503 with Retry-After within three seconds", async () => {
+test("while the table throttles everything, a request gets its 503 with Retry-After within three seconds (ERR-18)", async () => {
   const world = await testWorld();
   const { sdk } = await world.tenant();
   world.dynamodb.limit({ maximum: 0 });
@@ -41,7 +41,7 @@ test("ERR-18 while the table throttles everything, a request gets its 503 with R
   expect(world.clock.now() - before).toBeLessThanOrEqual(3_000);
 });
 
-test("ERR-18 SSE-5 so does the opening of a live stream; one that is open may pause as long at each poll", async () => {
+test("so does the opening of a live stream; one that is open may pause as long at each poll (ERR-18, SSE-5)", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
   const { open, tell } = await addReader(world, tenant);
@@ -62,7 +62,7 @@ test("ERR-18 SSE-5 so does the opening of a live stream; one that is open may pa
   expect([refused.status, refused.ended, refused.headers["retry-after"]]).toEqual([503, true, "1"]);
 });
 
-test("ERR-18 the pauses of all calls of a request are bounded together", async () => {
+test("the pauses of all calls of a request are bounded together (ERR-18)", async () => {
   let attempts: number | undefined;
   const before = (service: string) => {
     if (attempts !== undefined && service === "dynamodb" && ++attempts % 4 !== 0)
@@ -77,7 +77,7 @@ test("ERR-18 the pauses of all calls of a request are bounded together", async (
   expect(world.clock.now() - start).toBeLessThanOrEqual(3_000);
 });
 
-test("ERR-18 a throttle of a second stays hidden from the client", async () => {
+test("a throttle of a second stays hidden from the client (ERR-18)", async () => {
   const world = await testWorld();
   const { sdk } = await world.tenant();
   world.dynamodb.limit({ maximum: 0 });

@@ -81,7 +81,7 @@ async function refusedStart(env: Record<string, string>) {
 }
 
 describe("npm start", () => {
-  test("F5 prints three lines that work: upsert, stream, send; a kill -9 loses nothing", async () => {
+  test("prints three lines that work: upsert, stream, send; a kill -9 loses nothing (F5)", async () => {
     const DATA_DIR = newFolder();
     const first = await start({ DATA_DIR });
     expect(await (await fetch(`${first.url}/_local/health`)).json()).toEqual({ status: "ready" });
@@ -125,7 +125,7 @@ describe("npm start", () => {
     expect(await kill(second.child, "SIGTERM")).toBe(0);
   }, 60_000);
 
-  test("D-SEED writes the demo's credentials into a file that a shell can read", async () => {
+  test("writes the demo's credentials into a file that a shell can read (D-SEED)", async () => {
     const DATA_DIR = newFolder();
     const { fact, url } = await start({ DATA_DIR });
     const file = join(DATA_DIR, "demo.env");

@@ -7,7 +7,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const ROWS = 300;
 
-test("IMP-2 while a file is imported, workers make few calls in a turn of the event loop", async () => {
+test("while a file is imported, workers make few calls in a turn of the event loop (IMP-2)", async () => {
   let calls = 0;
   let [total, most] = [0, 0];
   const hooks = (name: string) => ({ before: () => void (name === "import-rows" && calls++) });

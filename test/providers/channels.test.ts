@@ -20,7 +20,7 @@ const ways = [
 ];
 
 describe.each(ways)("%s", (_, channel, own) => {
-  it("NTF-23 D-PROV delivers, and the outbox holds message and recipient", async () => {
+  it("delivers, and the outbox holds message and recipient (NTF-23, D-PROV)", async () => {
     const world = await fresh();
     expect(await sendBy(providersOf(world), channel, {}, own)).toMatchObject({ status: "accepted" });
     const [item, more] = await outbox(world, `?channel=${channel}&job_id=${JOB}&subscriber_id=${SUBSCRIBER}`);
@@ -41,7 +41,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     ["permanent", "rejected"],
     ["invalid_token", "rejected"],
     ["transient", "retryable"],
-  ])("D-PROV answers the fault %s: %s, and nothing is in the outbox", async (outcome, status) => {
+  ])("answers the fault %s: %s, and nothing is in the outbox (D-PROV)", async (outcome, status) => {
     const world = await fresh();
     const providers = providersOf(world);
     await fault(world, { channel, outcome, times: 1, subscriber_id: SUBSCRIBER });
@@ -53,7 +53,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status: "accepted" });
   });
 
-  it("D-PROV without an answer the outcome is unknown, after the time limit in service time", async () => {
+  it("without an answer the outcome is unknown, after the time limit in service time (D-PROV)", async () => {
     const world = await fresh();
     await fault(world, { channel, outcome: "timeout", times: 1 });
     const sending = sendBy(providersOf(world), channel, {}, own);
@@ -62,7 +62,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     expect(await outbox(world)).toEqual([]);
   });
 
-  it("CRD-8 verifies credentials by a request that sends nothing", async () => {
+  it("verifies credentials by a request that sends nothing (CRD-8)", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     expect(await verifyBy(providers, channel, own)).toEqual({ ok: true });
@@ -77,13 +77,16 @@ describe.each(ways)("%s", (_, channel, own) => {
 });
 
 describe("dead addresses", () => {
-  it.each(["ios", "android", "web_push", "sms"] as const)("DEV-1 %s says when not to use it again", async (channel) => {
-    const world = await fresh();
-    await fault(world, { channel, outcome: "invalid_token" });
-    expect(await sendBy(providersOf(world), channel)).toMatchObject({ status: "rejected", addressDead: true });
-  });
+  it.each(["ios", "android", "web_push", "sms"] as const)(
+    "%s says when not to use it again (DEV-1)",
+    async (channel) => {
+      const world = await fresh();
+      await fault(world, { channel, outcome: "invalid_token" });
+      expect(await sendBy(providersOf(world), channel)).toMatchObject({ status: "rejected", addressDead: true });
+    },
+  );
 
-  it("D-DEV an endpoint inside a network is dead without a request", async () => {
+  it("an endpoint inside a network is dead without a request (D-DEV)", async () => {
     const world = await fresh();
     const address = { ...addresses.web_push, endpoint: "https://169.254.169.254/push" };
     expect(await sendBy(providersOf(world), "web_push", { address })).toMatchObject({

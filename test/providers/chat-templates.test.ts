@@ -13,7 +13,7 @@ async function withTemplates() {
   return { world, app: chatApp.open(world.depsFor("test"))("" as TenantId) };
 }
 
-it("WAT-4 WAT-5 submits a template and reads its status, by default approved", async () => {
+it("submits a template and reads its status, by default approved (WAT-4, WAT-5)", async () => {
   const { world, app } = await withTemplates();
   const created = await app.createTemplate(credentials.chat_app, WELCOME);
   if (!created.ok) throw new Error(created.error);
@@ -28,7 +28,7 @@ it("WAT-4 WAT-5 submits a template and reads its status, by default approved", a
   });
 });
 
-it("NTF-23 sends an approved template with its variables filled", async () => {
+it("sends an approved template with its variables filled (NTF-23)", async () => {
   const { world, app } = await withTemplates();
   await app.createTemplate(credentials.chat_app, WELCOME);
   const template = { name: "welcome", language: "en_US", parameters: ["Ada\n  L.", "a sale"] };

@@ -25,7 +25,7 @@ const PUBLIC = "93.184.215.14";
 const clientOn = (network: Network) => openEgress({ clock: systemClock, network });
 
 describe("answers", () => {
-  it.each([300, 301, 302, 303, 307, 308])("T4 never follows a redirect (%i)", async (status) => {
+  it.each([300, 301, 302, 303, 307, 308])("never follows a redirect (%i) (T4)", async (status) => {
     const asked: SinkRequest[] = [];
     const network = answeringNetwork((request) => {
       asked.push(request);
@@ -55,14 +55,14 @@ describe("answers", () => {
     expect([asked[0]?.headers["x-a"], asked[0]?.body.toString()]).toEqual(["b", "hällo"]);
   });
 
-  it.each([false, true])("T4 reads at most 64 KB (HTTP/2: %s)", async (http2) => {
+  it.each([false, true])("reads at most 64 KB (HTTP/2: %s) (T4)", async (http2) => {
     const network = answeringNetwork(() => ({ status: 200, body: "x".repeat(10 * MAX_READ_BYTES) }));
     const exchange = await clientOn(network).request({ purpose, url, http2 });
     expect(exchange).toMatchObject({ outcome: "answered", status: 200 });
     expect(exchange.outcome === "answered" && exchange.body.length).toBe(MAX_READ_BYTES);
   });
 
-  it("T4 ignores proxies of the environment", async () => {
+  it("ignores proxies of the environment (T4)", async () => {
     const names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
     for (const name of names) process.env[name] = "http://127.0.0.1:9";
     const network = answeringNetwork(() => ({ status: 200 }));
@@ -85,11 +85,11 @@ describe("outcomes", () => {
       onLines(saying("HTTP/1.1 202 Ok\r\ncontent-length: 9\r\n\r\nhalf")),
       { outcome: "answered", status: 202, body: "half" },
     ],
-  ])("T4 %s", async (_, network, expected) => {
+  ])("%s (T4)", async (_, network, expected) => {
     expect(await clientOn(network).request({ purpose, url })).toMatchObject(expected);
   });
 
-  it("T4 has a limit of 10 seconds of service time in each phase", async () => {
+  it("has a limit of 10 seconds of service time in each phase (T4)", async () => {
     const world = await fresh();
     const never = new Promise<never>(() => undefined);
     const waits: [string, Network, string][] = [
@@ -120,7 +120,7 @@ describe("names", () => {
     ["an answer that is no address", [["evil.example.com"]], 0],
     ["public first, inside when asked again", [[PUBLIC], ["127.0.0.1"]], 1],
   ];
-  it.each(answers)("T4 a name that resolves to %s", async (_, script, connects) => {
+  it.each(answers)("a name that resolves to %s (T4)", async (_, script, connects) => {
     let asked = 0;
     const network = countedNetwork(async () => {
       const answer = script[Math.min(asked++, script.length - 1)]!;
@@ -141,7 +141,7 @@ describe("names", () => {
     if (connects === 0) expect(network.connects).toEqual([]);
   });
 
-  it("T4 a pooled connection has a checked address, and is kept only briefly", async () => {
+  it("a pooled connection has a checked address, and is kept only briefly (T4)", async () => {
     const world = await fresh();
     const network = answeringNetwork(() => ({ status: 200, body: "" }));
     const client = openEgress({ clock: world.clock, network });
@@ -168,7 +168,7 @@ describe("real connections", () => {
     return `https://localhost:${(server.address() as AddressInfo).port}/`;
   };
 
-  it("T4 sends nothing to a host with an untrusted certificate", async () => {
+  it("sends nothing to a host with an untrusted certificate (T4)", async () => {
     let heard = 0;
     const server = createServer(selfSigned, (_, response) => {
       heard++;
@@ -196,7 +196,7 @@ describe("real connections", () => {
     });
   });
 
-  it("D-EMAIL a mail is not sent after STARTTLS with an untrusted certificate", async () => {
+  it("a mail is not sent after STARTTLS with an untrusted certificate (D-EMAIL)", async () => {
     const heard: string[] = [];
     const server = createTcp((socket) => {
       socket.write("220 hi\r\n");
@@ -235,7 +235,7 @@ describe("the local service", () => {
   };
   const clientOf = (world: Awaited<ReturnType<typeof fresh>>) => capability.open(world.depsFor("test"))("" as TenantId);
 
-  it("D-PROV reaches receivers on loopback if allowed, without a check of certificates", async () => {
+  it("reaches receivers on loopback if allowed, without a check of certificates (D-PROV)", async () => {
     const { port, close } = await listen();
     const world = await fresh({ env: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
     const client = clientOf(world);
@@ -251,7 +251,7 @@ describe("the local service", () => {
     close();
   });
 
-  it("D-PROV reaches mail servers and web-push endpoints on loopback if allowed, by TLS that starts later", async () => {
+  it("reaches mail servers and web-push endpoints on loopback if allowed, by TLS that starts later (D-PROV)", async () => {
     const server = createTcp((socket) => {
       socket.write("220 ready\r\n");
       socket.once("data", (command) => {
@@ -280,7 +280,7 @@ describe("the local service", () => {
     server.close();
   });
 
-  it("T4 reaches loopback only if allowed, and never another machine", async () => {
+  it("reaches loopback only if allowed, and never another machine (T4)", async () => {
     const { port, close } = await listen();
     const client = clientOf(await fresh());
     expect(await client.request({ purpose, url: `https://localhost:${port}/` })).toMatchObject({ isRefused: true });

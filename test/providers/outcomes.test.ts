@@ -49,7 +49,7 @@ const apns: Row[] = [
   ["504 ", "unknown"],
 ];
 
-it.each(apns)("NTF-23 APNs %s: %s", async (answer, status, more = {}) => {
+it.each(apns)("APNs %s: %s (NTF-23)", async (answer, status, more = {}) => {
   const [code, reason] = answer.split(" ");
   const body = reason === undefined ? "" : { reason };
   expect(await sendTo("ios", { status: Number(code), body })).toMatchObject({ status, ...more });
@@ -70,7 +70,7 @@ const fcm: Row[] = [
   ["502 BAD_GATEWAY", "unknown"],
 ];
 
-it.each(fcm)("NTF-23 FCM %s: %s", async (answer, status, more = {}) => {
+it.each(fcm)("FCM %s: %s (NTF-23)", async (answer, status, more = {}) => {
   const [code, word, field] = answer.split(" ");
   const details = [{ errorCode: word }, ...(field ? [{ fieldViolations: [{ field }] }] : [])];
   const body = { error: { code: Number(code), status: word, message: word, details } };
@@ -96,7 +96,7 @@ const webPush: Row[] = [
   ["504", "unknown"],
 ];
 
-it.each(webPush)("NTF-23 Web Push %s: %s", async (code, status, more = {}) => {
+it.each(webPush)("Web Push %s: %s (NTF-23)", async (code, status, more = {}) => {
   expect(await sendTo("web_push", { status: Number(code), body: "" })).toMatchObject({ status, ...more });
 });
 
@@ -124,7 +124,7 @@ const sms: Row[] = [
   ["77", "rejected", { reason: "status_77" }],
 ];
 
-it.each(sms)("NTF-23 SMS status %s: %s", async (code, status, more = {}) => {
+it.each(sms)("SMS status %s: %s (NTF-23)", async (code, status, more = {}) => {
   const messages = [{ status: code, "message-id": "m-1" }];
   expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({ status, ...more });
 });
@@ -136,11 +136,11 @@ it.each([
   [500, "unknown"],
   [502, "unknown"],
   [200, "unknown"],
-])("NTF-23 SMS without a status, HTTP %i: %s", async (code, status) => {
+])("SMS without a status, HTTP %i: %s (NTF-23)", async (code, status) => {
   expect(await sendTo("sms", { status: code, body: "<html>" })).toMatchObject({ status });
 });
 
-it("NTF-23 SMS with one accepted part is accepted", async () => {
+it("SMS with one accepted part is accepted (NTF-23)", async () => {
   const messages = [{ status: "1" }, { status: "0", "message-id": "m-2" }];
   expect(await sendTo("sms", { status: 200, body: { messages } })).toMatchObject({
     status: "accepted",
@@ -179,14 +179,14 @@ const chatApp: Row[] = [
   ["503", "retryable"],
 ];
 
-it.each(chatApp)("NTF-23 chat app %s: %s", async (answer, status) => {
+it.each(chatApp)("chat app %s: %s (NTF-23)", async (answer, status) => {
   const [http, code] = answer.split(" ");
   const body = code === undefined ? "" : { error: { code: Number(code), message: "…" } };
   expect(await sendTo("chat_app", { status: Number(http), body })).toMatchObject({ status });
 });
 
 it.each(["ios", "android", "web_push", "sms", "chat_app"] as const)(
-  "NTF-23 %s says how long to wait where the provider does",
+  "%s says how long to wait where the provider does (NTF-23)",
   async (channel) => {
     const answer = { status: 429, headers: { "retry-after": "17" }, body: {} };
     expect(await sendTo(channel, answer)).toMatchObject({ status: "retryable", retryAfterSeconds: 17 });
@@ -200,7 +200,7 @@ it.each([
   [500, {}, "retryable"],
   [200, {}, "retryable"],
 ])(
-  "NTF-23 Google's token endpoint %i: the message is %s, because nothing of it was sent",
+  "Google's token endpoint %i: the message is %s, because nothing of it was sent (NTF-23)",
   async (code, body, status) => {
     const world = await fresh();
     const network = answeringNetwork(() => ({ status: code, body }));
@@ -209,7 +209,7 @@ it.each([
   },
 );
 
-it("NTF-23 a token is requested once, and again after a refusal or its expiry", async () => {
+it("a token is requested once, and again after a refusal or its expiry (NTF-23)", async () => {
   const world = await fresh();
   const asked: string[] = [];
   let status = 200;
@@ -234,7 +234,7 @@ it("NTF-23 a token is requested once, and again after a refusal or its expiry", 
 const overHttp = providedChannels.filter((channel) => channel !== "email");
 
 it.each(overHttp)(
-  "NTF-23 %s: a connection that fails after the request leaves the outcome unknown",
+  "%s: a connection that fails after the request leaves the outcome unknown (NTF-23)",
   async (channel) => {
     const world = await fresh();
     const cut = onLines((line) => line.once("data", () => line.destroy()));
@@ -249,7 +249,7 @@ it.each(overHttp)(
   },
 );
 
-it.each([...overHttp])("NTF-23 %s: a failed connection is retryable", async (channel) => {
+it.each([...overHttp])("%s: a failed connection is retryable (NTF-23)", async (channel) => {
   const world = await fresh();
   const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
   const providers = openProviders({ ...world.depsFor("test"), network: refused });
@@ -258,7 +258,7 @@ it.each([...overHttp])("NTF-23 %s: a failed connection is retryable", async (cha
 });
 
 it.each(overHttp)(
-  "NTF-23 %s: without an answer the outcome is unknown after the time limit, not before",
+  "%s: without an answer the outcome is unknown after the time limit, not before (NTF-23)",
   async (channel) => {
     const world = await fresh();
     const sink = ({ host }: SinkRequest) => (host === "oauth2.googleapis.com" ? TOKEN : HANGS);

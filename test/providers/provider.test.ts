@@ -14,7 +14,7 @@ import { channelTypes, providedChannels } from "../../shared/rules/channel-types
 
 const NOW = Date.parse("2026-11-20T12:00:00.000Z");
 
-it("T4 a refused target is final, a failed connection is retryable, a missing answer is unknown", () => {
+it("a refused target is final, a failed connection is retryable, a missing answer is unknown (T4)", () => {
   const refused = { outcome: "not_sent", reason: "no", isRefused: true } as const;
   const failed = { outcome: "not_sent", reason: "no", isRefused: false } as const;
   const silent = { outcome: "unknown", reason: "no" } as const;
@@ -47,7 +47,7 @@ it.each([
   expect(retryAfter({ "retry-after": text }, NOW)).toBe(seconds);
 });
 
-it("D-PUSH merges data with the notification's ids, which data cannot replace", () => {
+it("merges data with the notification's ids, which data cannot replace (D-PUSH)", () => {
   const message = { job: "j", subscriber: "s", variant: "b", data: { a: 1, notification_id: "forged" } };
   expect(mergedData(message as unknown as Outgoing)).toEqual({
     a: 1,
@@ -58,6 +58,6 @@ it("D-PUSH merges data with the notification's ids, which data cannot replace", 
   expect([jsonOf("[1"), jsonOf("1"), jsonOf('{"a":1}')]).toEqual([{}, {}, { a: 1 }]);
 });
 
-it("NTF-23 has a provider for each channel type except in_app", () => {
+it("has a provider for each channel type except in_app (NTF-23)", () => {
   expect(channelTypes.filter((type) => !providedChannels.some((one) => one === type))).toEqual(["in_app"]);
 });

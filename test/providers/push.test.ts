@@ -16,7 +16,7 @@ const providersOf = (world: TestWorld) => openProviders(world.depsFor("test"));
 const outbox = async (world: TestWorld) => (await world.call("GET /_local/outbox")).body.items;
 
 describe("iOS", () => {
-  it("D-PUSH an alert in a thread, one a job, with the notification's ids in its data", async () => {
+  it("an alert in a thread, one a job, with the notification's ids in its data (D-PUSH)", async () => {
     const world = await fresh();
     const data = { screen: "sale", notification_id: "forged", aps: { badge: 99 } };
     await sendBy(providersOf(world), "ios", { data, variant: "a", category: "transactional" });
@@ -42,7 +42,7 @@ describe("iOS", () => {
     });
   });
 
-  it("D-PUSH the same message has the same apns-id, another device another", async () => {
+  it("the same message has the same apns-id, another device another (D-PUSH)", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     for (const target of ["device-1", "device-1", "device-2"]) await sendBy(providers, "ios", { target });
@@ -53,7 +53,7 @@ describe("iOS", () => {
     ]);
   });
 
-  it("D-DEV goes to the environment of the device, else of the credentials", async () => {
+  it("goes to the environment of the device, else of the credentials (D-DEV)", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     await sendBy(providers, "ios", { address: { ...addresses.ios, environment: "sandbox" } });
@@ -84,7 +84,7 @@ describe("iOS", () => {
   });
 });
 
-it("D-PUSH Android: a notification with its tag, collapsed by job, and data in strings", async () => {
+it("Android: a notification with its tag, collapsed by job, and data in strings (D-PUSH)", async () => {
   const world = await fresh();
   await sendBy(providersOf(world), "android", { data: { n: 5, deep: { a: [1] }, s: "x" } });
   expect((await outbox(world))[0].payload).toEqual({
@@ -99,7 +99,7 @@ it.each([
   ["plain text", "Sale at 5€ [today]", undefined],
   ["another alphabet", "Ğ sale", "unicode"],
   ["emoji", "Sale 🎉", "unicode"],
-])("CRD-6 an SMS of %s", async (_, body, type) => {
+])("an SMS of %s (CRD-6)", async (_, body, type) => {
   const world = await fresh();
   await sendBy(providersOf(world), "sms", { body });
   const [item] = await outbox(world);
@@ -149,7 +149,7 @@ describe("HTTP/2", () => {
   });
 });
 
-it("D-PROV no service time passes while providers answer, nor real time while they do not", async () => {
+it("no service time passes while providers answer, nor real time while they do not (D-PROV)", async () => {
   const world = await fresh();
   const outcomes: Outcome[] = [];
   const channels = ["ios", "android", "web_push", "email", "sms", "chat_app"] as const;

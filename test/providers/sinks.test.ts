@@ -94,7 +94,7 @@ it.each<[string, EgressRequest, number, string]>([
   ["the chat app without a token", chat("1/messages", "", {}), 401, "Invalid OAuth access token"],
   ["the chat app without a message", chat("1/messages", "Bearer x", {}), 400, "Invalid parameter"],
   ["the chat app without a template's words", chat("2/message_templates", "Bearer x", {}), 400, "BODY"],
-])("D-PROV %s", async (_, request, status, words) => {
+])("%s (D-PROV)", async (_, request, status, words) => {
   const world = await fresh();
   const { clock, network } = world.depsFor("test");
   const exchange = await openEgress({ clock, network: network! }).request(request);

@@ -29,7 +29,7 @@ describe("T4 targets of requests", () => {
     expect(publicSpellings.length + publicHosts.length).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(refusedSpellings)("T4 refuses https://%s/ in settings and in requests", async (host) => {
+  it.each(refusedSpellings)("refuses https://%s/ in settings and in requests (T4)", async (host) => {
     // For any resolver: a literal is checked without resolution, a name by all its addresses.
     const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo("127.0.0.1"));
     expect([connects, exchange]).toEqual([[], { outcome: "not_sent", isRefused: true, reason: expect.any(String) }]);
@@ -38,7 +38,7 @@ describe("T4 targets of requests", () => {
     expect(judge.serverRefusal(host, 587, "smtp")).toBeTypeOf("string");
   });
 
-  it.each(refusedAddresses)("T4 refuses a name that resolves to %s", async (address) => {
+  it.each(refusedAddresses)("refuses a name that resolves to %s (T4)", async (address) => {
     expect(isPublicAddress(address)).toBe(false);
     for (const answer of [resolveTo(address), resolveTo(PUBLIC, address), resolveTo(address, PUBLIC)]) {
       const { exchange, connects } = await send("https://rebind.attacker.com/", answer);
@@ -46,13 +46,13 @@ describe("T4 targets of requests", () => {
     }
   });
 
-  it.each(refusedAddresses)("T4 refuses %s as a literal", async (address) => {
+  it.each(refusedAddresses)("refuses %s as a literal (T4)", async (address) => {
     const host = address.includes(":") ? `[${address}]` : address;
     const { exchange, connects } = await send(`https://${host}/`, resolveTo(PUBLIC));
     expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
   });
 
-  it.each(publicSpellings)("T4 allows https://%s/", async (host) => {
+  it.each(publicSpellings)("allows https://%s/ (T4)", async (host) => {
     const address = new URL(`https://${host}/`).hostname.replace(/[[\]]/g, "");
     const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo(address));
     expect([connects, refusal]).toEqual([[address], undefined]);
@@ -63,7 +63,7 @@ describe("T4 targets of requests", () => {
     });
   });
 
-  it.each(publicHosts)("T4 allows the name %s", async (host) => {
+  it.each(publicHosts)("allows the name %s (T4)", async (host) => {
     const { connects, refusal } = await send(`https://${host}/`, resolveTo(PUBLIC, "2606:4700:4700::1111"));
     expect([connects, refusal]).toEqual([[PUBLIC, "2606:4700:4700::1111"], undefined]);
   });
@@ -81,14 +81,14 @@ describe("T4 targets of requests", () => {
     "example.com",
     "",
     `https://example.com/${"a".repeat(2_048)}`,
-  ])("T4 refuses %s: https on its own port, without credentials, and nothing else", async (url) => {
+  ])("refuses %s: https on its own port, without credentials, and nothing else (T4)", async (url) => {
     const { exchange, connects } = await send(url, resolveTo(PUBLIC));
     expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
   });
 });
 
 describe("the egress capability", () => {
-  it("T4 checks targets like every other client", async () => {
+  it("checks targets like every other client (T4)", async () => {
     const deps = { clock: systemClock, network: countedNetwork(resolveTo("10.0.0.1")) };
     const { request } = egress.open(deps as unknown as Deps)("" as TenantId);
     expect(await request({ purpose, url: "https://example.com/" })).toMatchObject({ isRefused: true });

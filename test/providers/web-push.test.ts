@@ -27,7 +27,7 @@ const auth = Buffer.from(browser.auth, "base64url");
 const keys = { p256dh: browser.keys.getPublicKey("base64url"), auth: browser.auth };
 
 describe("encryption", () => {
-  it("D-PUSH gives the bytes of RFC 8291, appendix A", () => {
+  it("gives the bytes of RFC 8291, appendix A (D-PUSH)", () => {
     const drawn = ["yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw", "DGv6ra1nlYgDCS1FRnbzlw"];
     const sealed = encryptPush(
       Buffer.from("When I grow up, I want to be a watermelon"),
@@ -42,7 +42,7 @@ describe("encryption", () => {
     );
   });
 
-  it("D-PUSH can be decrypted by a browser, like messages of web-push", async () => {
+  it("can be decrypted by a browser, like messages of web-push (D-PUSH)", async () => {
     const { ids } = await fresh();
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 900, unit: "binary" }), (text) => {
@@ -55,7 +55,7 @@ describe("encryption", () => {
     );
   });
 
-  it("D-PUSH fits the 4,096 bytes that every push service takes", async () => {
+  it("fits the 4,096 bytes that every push service takes (D-PUSH)", async () => {
     const { ids } = await fresh();
     const max = Buffer.alloc(MAX_PLAINTEXT_BYTES, "a");
     expect(encryptPush(max, keys, ids.bytes)).toHaveLength(4_096);
@@ -65,7 +65,7 @@ describe("encryption", () => {
     ["no point", { p256dh: Buffer.alloc(65, 4).toString("base64url"), auth: keys.auth }],
     ["a short point", { p256dh: "BA", auth: keys.auth }],
     ["a short secret", { p256dh: keys.p256dh, auth: "AAAA" }],
-  ])("D-DEV a subscription with %s is dead", async (_, wrong) => {
+  ])("a subscription with %s is dead (D-DEV)", async (_, wrong) => {
     const world = await fresh();
     const address = { endpoint: "https://push.example.com/x", keys: wrong };
     expect(await sendBy(openProviders(world.depsFor("test")), "web_push", { address })).toEqual({
@@ -77,7 +77,7 @@ describe("encryption", () => {
 });
 
 describe("requests", () => {
-  it("D-PUSH one message a job: topic, time to live, urgency, signature, and data for the app", async () => {
+  it("one message a job: topic, time to live, urgency, signature, and data for the app (D-PUSH)", async () => {
     const world = await fresh();
     const providers = openProviders(world.depsFor("test"));
     await sendBy(providers, "web_push", { data: { screen: "sale" }, variant: "b" });
@@ -98,13 +98,13 @@ describe("requests", () => {
     });
   });
 
-  it("D-PUSH a too large message is refused before it is sent", async () => {
+  it("a too large message is refused before it is sent (D-PUSH)", async () => {
     const world = await fresh();
     const sent = await sendBy(openProviders(world.depsFor("test")), "web_push", { body: "a".repeat(4_000) });
     expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
   });
 
-  it("CRD-5 accepts keys of web-push, and refuses keys that are not a pair", async () => {
+  it("accepts keys of web-push, and refuses keys that are not a pair (CRD-5)", async () => {
     const world = await fresh();
     const providers = openProviders(world.depsFor("test"));
     const { publicKey: public_key, privateKey: private_key } = webPush.generateVAPIDKeys();

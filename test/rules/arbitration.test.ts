@@ -15,7 +15,7 @@ const some = fc.uniqueArray(fc.constantFrom(...channelClasses), { minLength: 1 }
 const known = fc.record({ personal: engagements, tenant: engagements });
 
 describe("ranking", () => {
-  it("SMA-2 ranks each reachable class once, whatever the order they are given in", () => {
+  it("ranks each reachable class once, whatever the order they are given in (SMA-2)", () => {
     fc.assert(
       fc.property(some, known, (classes, histories) => {
         const ranked = rankClasses(classes, histories);
@@ -26,7 +26,7 @@ describe("ranking", () => {
     );
   });
 
-  it("SMA-4 SMA-5 D-ARB the source is personal from 5 deliveries, the workspace's from 100, else the default", () => {
+  it("the source is personal from 5 deliveries, the workspace's from 100, else the default (SMA-4, SMA-5, D-ARB)", () => {
     fc.assert(
       fc.property(some, known, (classes, { personal, tenant }) => {
         for (const { class: one, source } of rankClasses(classes, { personal, tenant })) {
@@ -38,7 +38,7 @@ describe("ranking", () => {
     );
   });
 
-  it("D-ARB one more answer never lowers a class", () => {
+  it("one more answer never lowers a class (D-ARB)", () => {
     fc.assert(
       fc.property(some, known, fc.nat(5), (classes, { personal, tenant }, pick) => {
         const one = classes[pick % classes.length]!;
@@ -51,7 +51,7 @@ describe("ranking", () => {
     );
   });
 
-  it("D-ARB AMB-96 without any history the default order decides, and a score of 0.25 is what a newcomer has", () => {
+  it("without any history the default order decides, and a score of 0.25 is what a newcomer has (D-ARB, AMB-96)", () => {
     const ranked = rankClasses(channelClasses.toReversed(), { personal: {}, tenant: {} });
     expect(ranked.map(({ class: one }) => one)).toEqual(["push", "email", "web_push", "chat_app", "sms", "in_app"]);
     expect(ranked.map(({ score }) => score)).toEqual([0.25, 0.249, 0.248, 0.247, 0.246, 0.245]);
@@ -61,12 +61,12 @@ describe("ranking", () => {
     ["at 4 deliveries the own history does not count", { delivered: 4, engaged: 4 }, "default", 0.249],
     ["at 5 it does", { delivered: 5, engaged: 5 }, "personal", 6 / 9],
     ["deliveries without answers lower a class", { delivered: 16, engaged: 0 }, "personal", 1 / 20],
-  ])("SMA-4 D-ARB %s", (_, email, source, score) => {
+  ])("%s (SMA-4, D-ARB)", (_, email, source, score) => {
     const [ranked] = rankClasses(["email"], { personal: { email }, tenant: {} });
     expect(ranked).toEqual({ class: "email", source, score });
   });
 
-  it("SMA-6 targets follow their classes, and each class stands once", () => {
+  it("targets follow their classes, and each class stands once (SMA-6)", () => {
     const channels = fc.uniqueArray(fc.constantFrom<ChannelType>(...channelTypes), { minLength: 1 });
     fc.assert(
       fc.property(channels, known, (types, histories) => {

@@ -24,7 +24,7 @@ describe("reading", () => {
     "0 0 29 2 *",
     "0 0 31 4 1",
     "5-10,20-30/5  *\t* * *",
-  ])("SCH-10 takes %s", (text) => {
+  ])("takes %s (SCH-10)", (text) => {
     expect(parseCron(text)).not.toHaveProperty("problem");
   });
 
@@ -55,7 +55,7 @@ describe("reading", () => {
     ["", "five fields"],
     [" * * * * *", "five fields"],
     [`${"1,".repeat(200)}1 * * * *`, "characters"],
-  ])("SCH-13 AMB-64 refuses %s", (text, why) => {
+  ])("refuses %s (SCH-13, AMB-64)", (text, why) => {
     expect(parseCron(text)).toMatchObject({ problem: expect.stringContaining(why) });
   });
 });
@@ -69,27 +69,27 @@ describe("next run", () => {
     ["0 0 29 2 *", "UTC", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00.000Z"],
     ["0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00.000Z"],
     ["0 0 * * 7", "UTC", "2026-11-20T00:00:00Z", "2026-11-22T00:00:00.000Z"],
-  ])("SCH-11 SCH-14 %s in %s after %s", (text, zone, after, expected) => {
+  ])("%s in %s after %s (SCH-11, SCH-14)", (text, zone, after, expected) => {
     expect(next(text, zone, after)).toBe(expected);
   });
 
-  it("AMB-43 day of month and day of week both set: either will do", () => {
+  it("day of month and day of week both set: either will do (AMB-43)", () => {
     expect(next("0 0 13 * 5", "UTC", "2026-11-20T00:00:00Z")).toBe("2026-11-27T00:00:00.000Z");
     expect(next("0 0 13 * 5", "UTC", "2026-12-12T00:00:00Z")).toBe("2026-12-13T00:00:00.000Z");
   });
 
-  it("AMB-43 a time that does not exist fires at the first instant after the gap, once", () => {
+  it("a time that does not exist fires at the first instant after the gap, once (AMB-43)", () => {
     expect(next("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z")).toBe("2026-03-29T01:00:00.000Z");
     expect(next("30 2 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z")).toBe("2026-03-30T00:30:00.000Z");
     expect(next("0,30 2,3 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z")).toBe("2026-03-29T01:30:00.000Z");
   });
 
-  it("AMB-43 a doubled hour fires once, the first time", () => {
+  it("a doubled hour fires once, the first time (AMB-43)", () => {
     expect(next("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z")).toBe("2026-10-25T00:30:00.000Z");
     expect(next("30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z")).toBe("2026-10-26T01:30:00.000Z");
   });
 
-  it("AMB-63 a wildcard hour follows real time through both changes", () => {
+  it("a wildcard hour follows real time through both changes (AMB-63)", () => {
     const walk = (after: string, n: number) => {
       const times: string[] = [];
       for (let at = after; times.length < n; times.push(at)) at = next("*/30 * * * *", "Europe/Berlin", at);
@@ -99,7 +99,7 @@ describe("next run", () => {
     expect(walk("2026-03-29T00:30:00Z", 3)).toEqual(["01:00", "01:30", "02:00"]);
   });
 
-  it("AMB-43 a day that a zone skipped whole fires when the next one begins", () => {
+  it("a day that a zone skipped whole fires when the next one begins (AMB-43)", () => {
     expect(next("0 12 30 12 *", "Pacific/Apia", "2011-12-29T12:00:00Z")).toBe("2011-12-30T10:00:00.000Z");
   });
 });
@@ -129,7 +129,7 @@ const [FROM, TO] = [Date.UTC(2026, 0), Date.UTC(2026 + YEARS, 0)];
 const zones = Intl.supportedValuesOf("timeZone");
 
 describe("changes of clocks", () => {
-  it("AMB-43 a daily time inside every gap and every doubled hour of every zone is neither lost nor doubled", () => {
+  it("a daily time inside every gap and every doubled hour of every zone is neither lost nor doubled (AMB-43)", () => {
     let seen = 0;
     for (const zone of zones)
       for (const { at, before, after } of changesOf(zone, FROM, TO)) {
@@ -152,7 +152,7 @@ describe("changes of clocks", () => {
     expect(seen).toBeGreaterThan(200 * YEARS);
   });
 
-  it("AMB-63 a quarter-hourly cadence is unbroken through every change of some zones", () => {
+  it("a quarter-hourly cadence is unbroken through every change of some zones (AMB-63)", () => {
     for (const zone of [
       "Europe/Berlin",
       "America/St_Johns",

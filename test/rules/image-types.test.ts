@@ -10,7 +10,7 @@ it.each([
   ["gif", "image/gif", "gif"],
   ["webp", "image/webp", "webp"],
   ["jpeg", "image/jpeg", "jpg"],
-] as const)("AST-2 knows a %s by its bytes", (kind, contentType, extension) => {
+] as const)("knows a %s by its bytes (AST-2)", (kind, contentType, extension) => {
   expect(imageTypeOf(pictures[kind])).toEqual({ contentType, extension });
 });
 
@@ -25,7 +25,7 @@ describe("AST-2 hostile files", () => {
   });
 });
 
-it("AST-2 accepts only bytes that begin as an image, and never throws", () => {
+it("accepts only bytes that begin as an image, and never throws (AST-2)", () => {
   const beginnings = [/^89504e470d0a1a0a/, /^ffd8ff/, /^47494638(37|39)61/, /^52494646.{8}57454250/];
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),

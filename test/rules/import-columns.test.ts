@@ -14,12 +14,12 @@ describe("header", () => {
     [["email", ...Array.from({ length: 101 }, (_, i) => `c${i}`)], "at most 100"],
     [["email", "constructor"], "constructor"],
     [["email", "Fav Colour", "fav-colour"], "fav_colour"],
-  ])("IMP-9 AMB-88 refuses %j", (header, why) => {
+  ])("refuses %j (IMP-9, AMB-88)", (header, why) => {
     const read = readHeader(header, "csv");
     expect(read).toMatchObject({ problem: expect.stringContaining(why) });
   });
 
-  it("IMP-9 takes headers in any case and with spaces around", () => {
+  it("takes headers in any case and with spaces around (IMP-9)", () => {
     expect(row({ " Email ": "a@b.co", EXTERNAL_ID: "x" })).toMatchObject({ external_id: "x", email: "a@b.co" });
   });
 });
@@ -38,7 +38,7 @@ describe("standard columns", () => {
     expect(row({ "Customer ID": "'n Koffie" })).toMatchObject({ external_id: "'n Koffie" });
   });
 
-  it("IMP-9 IMP-11 standard fields, typed extras, tags", () => {
+  it("standard fields, typed extras, tags (IMP-9, IMP-11)", () => {
     const read = row({
       external_id: "u1",
       email: "Ada@Example.com",
@@ -78,7 +78,7 @@ describe("standard columns", () => {
     });
   });
 
-  it("D-CSV without an external_id the lower-cased email is it", () => {
+  it("without an external_id the lower-cased email is it (D-CSV)", () => {
     expect(row({ email: "Ada@Example.com" })).toMatchObject({
       external_id: "ada@example.com",
       email: "Ada@Example.com",
@@ -92,7 +92,7 @@ describe("standard columns", () => {
     [["u1", "a@b.co", "more"], "cells"],
     [["x".repeat(513), ""], "512"],
     [["u1", `a@${"b".repeat(5_000)}.co`], "bytes"],
-  ])("IMP-3 rejects %j", (cells, why) => {
+  ])("rejects %j (IMP-3)", (cells, why) => {
     const read = readRow(
       columnsOf(["external_id", "email"]),
       cells.map((cell) => cell.slice(0, 6_000)),
@@ -108,7 +108,7 @@ describe("IMP-12 consent is translated conservatively", () => {
     expect(csv(status, AT)).toMatchObject({ status: "opted_in", at: INSTANT });
     expect(csv(status)).toMatchObject({ status: "unknown", said: status });
   });
-  it.each(["opted_out", "unsubscribed", "false", "no", "0"])("AMB-88 csv %s is an opt-out", (status) => {
+  it.each(["opted_out", "unsubscribed", "false", "no", "0"])("csv %s is an opt-out (AMB-88)", (status) => {
     expect(csv(status)).toMatchObject({ status: "opted_out" });
   });
   it("csv anything else is unknown, nothing is nothing", () => {
@@ -117,7 +117,7 @@ describe("IMP-12 consent is translated conservatively", () => {
   });
 
   const a = (cells: Record<string, string>) => row({ Email: "a@b.co", ...cells }, "platform_a");
-  it("IMP-10 platform_a: headers are aliased, its other columns become attributes", () => {
+  it("platform_a: headers are aliased, its other columns become attributes (IMP-10)", () => {
     expect(
       a({ "External ID": "x1", "First Name": "Ada", "Klaviyo ID": "01H", "Historic Customer Lifetime Value": "12.5" }),
     ).toMatchObject({
@@ -147,7 +147,7 @@ describe("IMP-12 consent is translated conservatively", () => {
   });
 
   const b = (cells: Record<string, string>) => row({ "Email Address": "a@b.co", ...cells }, "platform_b");
-  it("IMP-10 platform_b: headers are aliased, merge fields become attributes", () => {
+  it("platform_b: headers are aliased, merge fields become attributes (IMP-10)", () => {
     expect(
       b({ FNAME: "Ada", LNAME: "L", MEMBER_RATING: "2", TAGS: '"vip","beta"', BIRTHDAY: "03/01", OPTIN_IP: "1.2.3.4" }),
     ).toMatchObject({

@@ -138,7 +138,7 @@ async function engine(steps: Graph, { x, paid, leaves }: Life, last: number): Pr
 }
 
 describe("the engine", () => {
-  it("JND-3 JND-4 JND-5 JND-6 JND-7 JND-9 JND-13 does what a naive interpreter does, whatever the graph and the life", async () => {
+  it("does what a naive interpreter does, whatever the graph and the life (JND-3, JND-4, JND-5, JND-6, JND-7, JND-9, JND-13)", async () => {
     let told = 0;
     await fc.assert(
       fc.asyncProperty(graph, life, async (steps, one) => {
@@ -157,7 +157,7 @@ describe("the engine", () => {
     expect(told).toBeGreaterThan(400);
   });
 
-  it("JND-4 a valid graph never takes more steps at once than it has", async () => {
+  it("a valid graph never takes more steps at once than it has (JND-4)", async () => {
     await fc.assert(
       fc.asyncProperty(graph, fc.nat(3), async (steps, x) => {
         fc.pre(graphProblems(steps as unknown as Record<string, unknown>).length === 0);
@@ -177,7 +177,7 @@ describe("the engine", () => {
 });
 
 describe("graphs", () => {
-  it("JNY-9 JNY-15 any value is validated without a throw", () => {
+  it("any value is validated without a throw (JNY-9, JNY-15)", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -193,7 +193,7 @@ describe("graphs", () => {
     );
   });
 
-  it("JNY-15 a cycle without a pause is found, however long it is", () => {
+  it("a cycle without a pause is found, however long it is (JNY-15)", () => {
     for (let length = 1; length <= 50; length++) {
       const steps = Object.fromEntries(
         Array.from({ length }, (_, i) => [
@@ -205,7 +205,7 @@ describe("graphs", () => {
     }
   });
 
-  it("JND-9 names what runs react to", () => {
+  it("names what runs react to (JND-9)", () => {
     const wait = { id: "a", type: "wait_for_event", wait_for_event: { event_name: "paid", on_event: "b" } } as const;
     const exit_conditions = [
       { attribute: { plan: { $eq: "x" } } },
@@ -216,7 +216,7 @@ describe("graphs", () => {
     expect(heard).toEqual({ events: ["paid", "left", "gone"], attributes: ["plan", "age"] });
   });
 
-  it("D-JNY-RUN references to the trigger keep their type; what it lacks matches nothing", () => {
+  it("references to the trigger keep their type; what it lacks matches nothing (D-JNY-RUN)", () => {
     const where = { a: { $eq: "{{trigger.n}}" }, b: { $in: ["x-{{ trigger.s }}", 1] }, c: { $eq: "{{trigger.none}}" } };
     expect(withTriggerValues(where, { n: 5, s: "y" })).toEqual({
       a: { $eq: 5 },

@@ -5,7 +5,7 @@ import { attribute, type Touch } from "../../shared/rules/attribution.ts";
 import { liftOf } from "../../shared/rules/lift.ts";
 
 describe("lift", () => {
-  it("F9 ISG-8 vectors: Newcombe-Wilson at 95 %", () => {
+  it("vectors: Newcombe-Wilson at 95 % (F9, ISG-8)", () => {
     const big = liftOf({ size: 90_000, converters: 4_500 }, { size: 10_000, converters: 400 });
     expect([big.points, big.low, big.high].map((x) => Number(x!.toFixed(4)))).toEqual([1, 0.5741, 1.3941]);
     expect(big.significant).toBe(true);
@@ -16,7 +16,7 @@ describe("lift", () => {
     expect(small.significant).toBe(false);
   });
 
-  it("ISG-7 an empty arm has a rate of 0 and no interval", () => {
+  it("an empty arm has a rate of 0 and no interval (ISG-7)", () => {
     expect(liftOf({ size: 10, converters: 5 }, { size: 0, converters: 0 })).toMatchObject({
       points: 50,
       low: null,
@@ -26,7 +26,7 @@ describe("lift", () => {
     });
   });
 
-  it("F9 arms in which all or none converted have an interval and no smallest detectable lift", () => {
+  it("arms in which all or none converted have an interval and no smallest detectable lift (F9)", () => {
     for (const rate of [0, 1]) {
       const arm = (size: number) => ({ size, converters: rate * size });
       expect(liftOf(arm(16), arm(4))).toMatchObject({ points: 0, pValue: 1, significant: false, detectable: null });
@@ -34,7 +34,7 @@ describe("lift", () => {
     expect(liftOf({ size: 16, converters: 0 }, { size: 4, converters: 1 }).detectable).toBeGreaterThan(0);
   });
 
-  it("F9 an A/A test is significant in 5 ± 2 % of 1,000 seeds", () => {
+  it("an A/A test is significant in 5 ± 2 % of 1,000 seeds (F9)", () => {
     let state = 7;
     const random = () => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -61,7 +61,7 @@ describe("attribution", () => {
     ...more,
   });
 
-  it("D-ATTRIB every touch within the window counts, the last delivered one gets the conversion", () => {
+  it("every touch within the window counts, the last delivered one gets the conversion (D-ATTRIB)", () => {
     const touches = [touch("a", 0), touch("b", 5_000), touch("c", 9_000, { isDelivered: false }), touch("d", 11_000)];
     const { jobs, last } = attribute(touches, 10_000, 10);
     expect(jobs.map(({ job }) => job)).toEqual(["c", "b", "a"]);
@@ -69,13 +69,13 @@ describe("attribution", () => {
     expect(attribute(touches, 10_001, 10).jobs.map(({ job }) => job)).toEqual(["c", "b"]);
   });
 
-  it("D-ATTRIB held-out subscribers are counted as such", () => {
+  it("held-out subscribers are counted as such (D-ATTRIB)", () => {
     const { jobs, last } = attribute([touch("a", 0, { group: "held_out", isDelivered: false })], 1_000, 10);
     expect(jobs).toEqual([{ job: "a", group: "held_out", isAssigned: true, isDelivered: false }]);
     expect(last).toBeUndefined();
   });
 
-  it("AMB-109 AMB-110 a late round is a touch from its own time, and counts for lift from the assignment", () => {
+  it("a late round is a touch from its own time, and counts for lift from the assignment (AMB-109, AMB-110)", () => {
     const late = touch("a", 8_000, { assignedAt: 0 });
     const assigned = touch("a", 0, { isDelivered: false });
     const [only] = attribute([late], 12_000, 10).jobs;

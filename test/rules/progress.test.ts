@@ -78,14 +78,14 @@ it("docs/decisions/0013 D-QUIET whatever is stored with a claim is read as it wa
   );
 });
 
-it("D-QUIET a hundred who wait for the same hour are less than a kilobyte", () => {
+it("a hundred who wait for the same hour are less than a kilobyte (D-QUIET)", () => {
   const addressees = Array.from({ length: 100 }, (): Addressee => ({ targets: [{ channel: "ios" }], isSmart: false }));
   const known = newProgress();
   putOff(known, addressees, () => ({ due: 1_795_200_000_000, quiet: 1_795_200_000_000 }));
   expect(progressText(known).length).toBeLessThan(1_024);
 });
 
-it("D-QUIET a deferred recipient comes again at the time, once, and is neither delivered nor failed meanwhile", () => {
+it("a deferred recipient comes again at the time, once, and is neither delivered nor failed meanwhile (D-QUIET)", () => {
   const size = 30;
   const addressees = Array.from({ length: size }, (): Addressee => ({ targets: [{ channel: "ios" }], isSmart: false }));
   fc.assert(
@@ -116,7 +116,7 @@ it("D-QUIET a deferred recipient comes again at the time, once, and is neither d
   );
 });
 
-it("AMB-111 a throttle leaves the tries as they are, waits longer each time, and fails after a day", () => {
+it("a throttle leaves the tries as they are, waits longer each time, and fails after a day (AMB-111)", () => {
   const start = Date.UTC(2026, 10, 20);
   const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
   const throttle = (unit: Unit, at: number, retryAfterSeconds = 0) => {

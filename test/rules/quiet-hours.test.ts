@@ -23,11 +23,11 @@ describe("quiet hours", () => {
     ["at their first minute", "2026-11-20T22:00", "2026-11-21T08:00"],
     ["at their end", "2026-11-21T08:00", undefined],
     ["in the afternoon", "2026-11-21T15:00", undefined],
-  ])("D-QUIET from 22:00 to 08:00, %s", (_, at, end) => {
+  ])("from 22:00 to 08:00, %s (D-QUIET)", (_, at, end) => {
     expect(until(quiet("22:00", "08:00"), "UTC", at)).toBe(end);
   });
 
-  it("D-QUIET F15 count the days on which they begin", () => {
+  it("count the days on which they begin (D-QUIET, F15)", () => {
     const friday = quiet("22:00", "08:00", [5]);
     expect(until(friday, "UTC", "2026-11-20T23:00")).toBe("2026-11-21T08:00");
     expect(until(friday, "UTC", "2026-11-21T07:00")).toBe("2026-11-21T08:00");
@@ -35,7 +35,7 @@ describe("quiet hours", () => {
     expect(until(quiet("00:00", "23:59", [6]), "America/New_York", "2026-11-21T05:00")).toBe("2026-11-22T04:59");
   });
 
-  it("D-QUIET F15 a gap of the clocks begins and ends them, of an hour that comes twice they take both", () => {
+  it("a gap of the clocks begins and ends them, of an hour that comes twice they take both (D-QUIET, F15)", () => {
     const zone = "America/New_York";
     // 02:00 to 03:00 on 8 March is a gap at 07:00 UTC; 01:00 to 02:00 on 1 November comes twice, from 05:00 UTC.
     expect(until(quiet("22:00", "02:30"), zone, "2026-03-08T06:30")).toBe("2026-03-08T07:00");
@@ -68,7 +68,7 @@ describe("quiet hours", () => {
     return `${String(Math.floor(within / 60)).padStart(2, "0")}:${String(within % 60).padStart(2, "0")}`;
   };
 
-  it("D-QUIET F15 in every zone, around every change: what the clock shows within the hours is deferred to their end", () => {
+  it("in every zone, around every change: what the clock shows within the hours is deferred to their end (D-QUIET, F15)", () => {
     const changing = zones
       .map((zone) => ({ zone, changes: changesOf(zone) }))
       .filter(({ changes }) => changes.length > 0);
@@ -127,14 +127,14 @@ describe("quiet hours", () => {
 });
 
 describe("caps", () => {
-  it("D-CAP days and weeks are those of the workspace's zone, weeks begin on Mondays", () => {
+  it("days and weeks are those of the workspace's zone, weeks begin on Mondays (D-CAP)", () => {
     expect(windowOf("day", "UTC", utc("2026-11-22T23:30"))).toBe("2026-11-22");
     expect(windowOf("day", "Europe/Berlin", utc("2026-11-22T23:30"))).toBe("2026-11-23");
     expect(windowOf("week", "UTC", utc("2026-11-22T23:30"))).toBe("2026-11-16");
     expect(windowOf("week", "Europe/Berlin", utc("2026-11-22T23:30"))).toBe("2026-11-23");
   });
 
-  it("D-CAP F16 a message meets the caps of its category, of its classes and of all; of two alike the lower one", () => {
+  it("a message meets the caps of its category, of its classes and of all; of two alike the lower one (D-CAP, F16)", () => {
     const cap = (max: number, more: object = {}) => ({
       category: "marketing" as const,
       max,

@@ -49,20 +49,20 @@ describe("attributes", () => {
     [false, { gone: { $lt: 1 } }],
     [true, { since: { $gte: "2026-01-01T00:00:00+02:00" } }],
     [true, { tags: { $eq: "b" } }],
-  ])("RUL-4 AMB-52 AMB-69 is %s for %j", (expected, attribute) => {
+  ])("is %s for %j (RUL-4, AMB-52, AMB-69)", (expected, attribute) => {
     const attributes = { plan: "pro", age: 36, since: "2026-01-01T00:00:00Z", tags: ["a", "b"] };
     expect(judge({ attribute }, attributes)).toEqual({ matches: expected, nextChangeAt: undefined });
   });
 });
 
 describe("events", () => {
-  it("RUL-7 at least once by default, of all time where no window is given", () => {
+  it("at least once by default, of all time where no window is given (RUL-7)", () => {
     expect(judge(event()).matches).toBe(false);
     expect(judge(event(), {}, [ago(900 * DAY)])).toEqual({ matches: true, nextChangeAt: undefined });
     expect(judge(event(), {}, [ago(1, {}, "sell")]).matches).toBe(false);
   });
 
-  it("RUL-6 AMB-71 an event counts until its window ends, and the verdict has that time", () => {
+  it("an event counts until its window ends, and the verdict has that time (RUL-6, AMB-71)", () => {
     const rule = event({ within: "2h" });
     expect(judge(rule, {}, [ago(2 * HOUR - 1)])).toEqual({ matches: true, nextChangeAt: NOW + 1 });
     expect(judge(rule, {}, [ago(2 * HOUR)])).toEqual({ matches: false, nextChangeAt: undefined });
@@ -75,26 +75,26 @@ describe("events", () => {
     [{ min: 1, max: 2 }, [false, true, true, false, false]],
     [{ max: 0 }, [true, false, false, false, false]],
     [{ min: 0 }, [true, true, true, true, true]],
-  ])("RUL-7 RUL-13 frequency %j is inclusive at both ends", (frequency, expected) => {
+  ])("frequency %j is inclusive at both ends (RUL-7, RUL-13)", (frequency, expected) => {
     const happened = Array.from({ length: 4 }, (_, n) => ago(n * MINUTE));
     const verdicts = expected.map((_, count) => judge(event({ frequency }), {}, happened.slice(0, count)).matches);
     expect(verdicts).toEqual(expected);
   });
 
-  it("RUL-13 who did not do it in the window comes in when the window of the last one ends", () => {
+  it("who did not do it in the window comes in when the window of the last one ends (RUL-13)", () => {
     const rule = event({ within: "1d", frequency: { max: 0 } });
     expect(judge(rule, {}, [ago(HOUR)])).toEqual({ matches: false, nextChangeAt: NOW + 23 * HOUR });
     expect(judge(rule, {}, [ago(DAY)])).toEqual({ matches: true, nextChangeAt: undefined });
   });
 
-  it("RUL-8 only events whose properties satisfy `where` count", () => {
+  it("only events whose properties satisfy `where` count (RUL-8)", () => {
     const rule = event({ where: { total: { $gte: 10 } }, frequency: { min: 2 } });
     const happened = [ago(1, { total: 10 }), ago(2, { total: 9 }), ago(3, { total: "50" })];
     expect(judge(rule, {}, happened).matches).toBe(false);
     expect(judge(rule, {}, [...happened, ago(4, { total: 11 })]).matches).toBe(true);
   });
 
-  it("F2 every clause has its result", () => {
+  it("every clause has its result (F2)", () => {
     const rule = {
       group: {
         op: "or",
@@ -129,7 +129,7 @@ describe("caps", () => {
     expect(capProblem(compileRule(rule), { lookbackDays: null, eventConditionsPerRule: 5 })).toBeUndefined();
   });
 
-  it("RUL-6 a window within the cap is fine", () => {
+  it("a window within the cap is fine (RUL-6)", () => {
     expect(capProblem(compileRule(event({ within: "30d" })), capped)).toBeUndefined();
   });
 });
@@ -209,7 +209,7 @@ function oracleNextChange(rule: Raw, known: Record<string, unknown>, events: rea
     .find((at) => oracle(rule, known, events, at) !== before);
 }
 
-it("RUL-1 to RUL-8 RUL-13 the verdict and the moment it changes are the oracle's, for any rule and history", () => {
+it("to RUL-8 RUL-13 the verdict and the moment it changes are the oracle's, for any rule and history (RUL-1)", () => {
   fc.assert(
     fc.property(tree, attributes, histories, (rule, known, events) => {
       expect(judge(rule, known, events)).toEqual({
@@ -221,7 +221,7 @@ it("RUL-1 to RUL-8 RUL-13 the verdict and the moment it changes are the oracle's
   );
 });
 
-it("AMB-71 nothing changes before the moment that the verdict names", () => {
+it("nothing changes before the moment that the verdict names (AMB-71)", () => {
   fc.assert(
     fc.property(tree, attributes, histories, fc.integer({ min: 0, max: 2 * HOUR }), (rule, known, events, later) => {
       const { matches: now, nextChangeAt = Number.POSITIVE_INFINITY } = judge(rule, known, events);
@@ -233,7 +233,7 @@ it("AMB-71 nothing changes before the moment that the verdict names", () => {
   );
 });
 
-it("RUL-9 to RUL-12 the flat form has the same result as its tree, for any subscriber", () => {
+it("to RUL-12 the flat form has the same result as its tree, for any subscriber (RUL-9)", () => {
   const flatAttribute = fc.oneof(
     fc.record({ key: fc.constantFrom("p", "q"), value: values }),
     fc.record({ key: fc.constantFrom("p", "q"), operator: fc.constantFrom("eq", "ne"), value: values }),

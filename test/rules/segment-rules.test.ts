@@ -73,7 +73,7 @@ describe("trees", () => {
     expect(problemOf(rule)).toEqual([path, expect.stringMatching(reason)]);
   });
 
-  it("RUL-3 deeper than 10 nodes, or more than 200, is refused, however deep it is", () => {
+  it("deeper than 10 nodes, or more than 200, is refused, however deep it is (RUL-3)", () => {
     expect(problemOf(nested(RULE_DEPTH + 1))?.[1]).toContain("deeper than 10");
     let deep: object = leaf;
     for (let n = 0; n < 10_000; n++) deep = group([deep]);
@@ -114,7 +114,7 @@ describe("the flat form", () => {
     expect(root(rule)).toEqual(tree);
   });
 
-  it("RUL-12 attribute and event together are ANDed", () => {
+  it("attribute and event together are ANDed (RUL-12)", () => {
     expect(root({ attribute: { key: "plan", value: "pro" }, event: { name: "buy" } })).toEqual({
       kind: "group",
       op: "and",

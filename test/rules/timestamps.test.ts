@@ -19,7 +19,7 @@ describe("RFC 3339 timestamps", () => {
     ["0099-12-31T23:59:59.999Z", Date.parse("0099-12-31T23:59:59.999Z")],
     ["9999-12-31T23:59:59.999Z", 253_402_300_799_999],
     ["1969-12-31T23:59:59.999Z", -1],
-  ])("AMB-52 reads %s", (text, at) => {
+  ])("reads %s (AMB-52)", (text, at) => {
     expect(parseTimestamp(text)).toBe(at);
   });
 

@@ -14,7 +14,7 @@ describe("verdicts", () => {
     "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
     "Mozilla/5.0 (Linux; Android 9; CUBOT X18) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile",
     "Mozilla/5.0 (Windows NT 10.0; Microsoft Outlook 16.0.5000; ms-office) Gecko",
-  ])("F19 D-EMAIL %s may be a person", (agent) => {
+  ])("%s may be a person (F19, D-EMAIL)", (agent) => {
     expect(verdictOf(agent)).toBeUndefined();
   });
 
@@ -28,11 +28,11 @@ describe("verdicts", () => {
     ["HeadlessChrome/140.0", "scanner"],
     ["", "scanner"],
     [undefined, "scanner"],
-  ])("F19 D-EMAIL %s is a machine: %s", (agent, verdict) => {
+  ])("%s is a machine: %s (F19, D-EMAIL)", (agent, verdict) => {
     expect(verdictOf(agent)).toBe(verdict);
   });
 
-  it("F19 D-EMAIL a HEAD request, a prefetch, and a request faster than a reader are machines", () => {
+  it("a HEAD request, a prefetch, and a request faster than a reader are machines (F19, D-EMAIL)", () => {
     expect(verdictOf(CHROME, { method: "HEAD" })).toBe("head");
     expect(verdictOf(CHROME, { headers: { "user-agent": CHROME, "sec-purpose": "prefetch" } })).toBe("prefetch");
     expect(verdictOf(CHROME, { elapsedMs: 4_999 })).toBe("too_soon");

@@ -19,7 +19,7 @@ describe("versions", () => {
     ["1.10.0-rc.1", v(1, 10)],
     ["2.0.0+build.7", v(2)],
     ["999999999.1.1", v(999_999_999, 1, 1)],
-  ])("NTF-16 D-DEV reads %s", (text, version) => {
+  ])("reads %s (NTF-16, D-DEV)", (text, version) => {
     expect(parseVersion(text)).toEqual(version);
   });
 
@@ -38,14 +38,14 @@ describe("versions", () => {
     ["1,2"],
     ["1234567890"],
     [`1.2.3-${"a".repeat(100)}`],
-  ])("NTF-16 refuses %j as a version", (text) => {
+  ])("refuses %j as a version (NTF-16)", (text) => {
     expect(parseVersion(text)).toBeUndefined();
   });
 
   const says = (operator: string, operand: unknown, version: unknown, key = "os_version") =>
     compileDevicePredicate({ [key]: { [operator]: operand } })(version === undefined ? {} : { [key]: version });
 
-  it.each(["os_version", "sdk_version", "app_version"])("NTF-16 compares %s as a version, not as text", (key) => {
+  it.each(["os_version", "sdk_version", "app_version"])("compares %s as a version, not as text (NTF-16)", (key) => {
     expect(says("$gt", { major: 9 }, v(10), key)).toBe(true);
     expect(says("$gt", { major: 1, minor: 9, patch: 9 }, v(1, 10, 0), key)).toBe(true);
     expect(says("$lt", { major: 1, minor: 9, patch: 9 }, v(1, 10, 0), key)).toBe(false);
@@ -67,7 +67,7 @@ describe("versions", () => {
     ["$gt", { minor: 4 }, [v(0, 5), v(1)], [v(0, 4)]],
   ];
 
-  it.each(table)("NTF-16 {%s: %j} decides on each side", (operator, operand, accepted, refused) => {
+  it.each(table)("{%s: %j} decides on each side (NTF-16)", (operator, operand, accepted, refused) => {
     expect(accepted.filter((version) => !says(operator, operand, version))).toEqual([]);
     expect(refused.filter((version) => says(operator, operand, version))).toEqual([]);
   });
@@ -83,14 +83,14 @@ describe("versions", () => {
     [{ major: 1.5 }],
     [{ major: 1, build: 2 }],
     [{ major: Number.NaN }],
-  ])("NTF-16 refuses the operand %j on a version key", (operand) => {
+  ])("refuses the operand %j on a version key (NTF-16)", (operand) => {
     for (const operator of ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]) {
       expect(validateDevicePredicate({ os_version: { [operator]: operand } })?.path).toBe(`os_version.${operator}`);
     }
     expect(validateDevicePredicate({ os_version: { $in: [{ major: 1 }, operand] } })?.path).toBe("os_version.$in[1]");
   });
 
-  it("NTF-12 compares the other device keys as plain values", () => {
+  it("compares the other device keys as plain values (NTF-12)", () => {
     const predicate = { platform: { $in: ["ios", "android"] }, os_version: { $gte: { major: 17 } } };
     expect(validateDevicePredicate(predicate)).toBeUndefined();
     expect(compileDevicePredicate(predicate)({ platform: "ios", os_version: v(17) })).toBe(true);
@@ -98,7 +98,7 @@ describe("versions", () => {
     expect(validateDevicePredicate({ platform: { $eq: { major: 1 } } })?.path).toBe("platform.$eq");
   });
 
-  it("NTF-16 orders versions as their parts", () => {
+  it("orders versions as their parts (NTF-16)", () => {
     const version = fc.record({ major: fc.nat(20), minor: fc.nat(20), patch: fc.nat(20) });
     fc.assert(
       fc.property(version, version, (a, b) => {

@@ -159,10 +159,13 @@ it("a login at an address that is not that of the API says so", async () => {
   });
 });
 
-it.runIf(existsSync("/proc"))("F17 a folder that the system does not make is named, and the export ends", async () => {
-  const { cli } = await opened();
-  expect(await cli.run("export", "/proc/x")).toMatchObject({ code: 1, notes: [expect.stringContaining("/proc/x")] });
-});
+it.runIf(existsSync("/proc"))(
+  "a folder that the system does not make is named, and the export ends (F17)",
+  async () => {
+    const { cli } = await opened();
+    expect(await cli.run("export", "/proc/x")).toMatchObject({ code: 1, notes: [expect.stringContaining("/proc/x")] });
+  },
+);
 
 it("sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
   const { world, tenant, cli } = await opened();
@@ -229,7 +232,7 @@ it("tail goes on with what is new, and leaves out what is older than where it be
   expect(out[3]).toMatch(/delivered.*in_app.*p7/);
 });
 
-it("F11 forwards the deliveries of a webhook to this machine, and replays those before", async () => {
+it("forwards the deliveries of a webhook to this machine, and replays those before (F11)", async () => {
   const { world, tenant, cli } = await opened();
   const as = await tenant.dashboard();
   const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };

@@ -73,7 +73,7 @@ const filesIn = (folder: string) =>
       }),
   );
 
-it("F17 what was exported makes another workspace the same, and applied twice changes nothing", async () => {
+it("what was exported makes another workspace the same, and applied twice changes nothing (F17)", async () => {
   await fill(source);
   expect((await cli.run("export")).code).toBe(0);
   const files = filesIn(cli.folder);
@@ -90,7 +90,7 @@ it("F17 what was exported makes another workspace the same, and applied twice ch
   expect((await there.run("export")).out.at(-1)).toMatch(/^0 written/);
 });
 
-it("F17 an apply that is interrupted at any request and repeated ends in the same state", async () => {
+it("an apply that is interrupted at any request and repeated ends in the same state (F17)", async () => {
   await fill(source);
   await cli.run("export");
   const files = filesIn(cli.folder);
@@ -122,7 +122,7 @@ it("F17 an apply that is interrupted at any request and repeated ends in the sam
   for (const actions of final) expect(new Set(actions)).toEqual(new Set(["same"]));
 }, 60_000);
 
-it("F17 diff says who would enter and leave a segment", async () => {
+it("diff says who would enter and leave a segment (F17)", async () => {
   for (const [external_id, plan] of [
     ["ada", "pro"],
     ["bob", "free"],
@@ -143,7 +143,7 @@ it("F17 diff says who would enter and leave a segment", async () => {
   ]);
 });
 
-it("F17 a rename keeps the thing and what refers to it; doubled names and unknown references are refused", async () => {
+it("a rename keeps the thing and what refers to it; doubled names and unknown references are refused (F17)", async () => {
   await fill(source);
   await cli.run("export");
   const [before] = (await api(source, "GET /api/v1/templates")).data;
@@ -169,7 +169,7 @@ it("F17 a rename keeps the thing and what refers to it; doubled names and unknow
   );
 });
 
-it("F17 an active journey is blocked, a released campaign is left, and the rest is applied", async () => {
+it("an active journey is blocked, a released campaign is left, and the rest is applied (F17)", async () => {
   await fill(source);
   await cli.run("export");
   const [{ id: journey }] = (await api(source, "GET /api/v1/journeys")).journeys;

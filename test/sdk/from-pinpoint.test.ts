@@ -6,7 +6,7 @@ import { cliOf } from "../support/cli.ts";
 import { testWorld } from "../support/world.ts";
 import { pinpointExport, unmappedFields } from "./support/pinpoint-export.ts";
 
-it("F26 an export of Pinpoint becomes subscribers, devices, segments, templates, journeys and campaigns", async () => {
+it("an export of Pinpoint becomes subscribers, devices, segments, templates, journeys and campaigns (F26)", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
   const cli = await cliOf(world, tenant);
@@ -71,7 +71,7 @@ it("F26 an export of Pinpoint becomes subscribers, devices, segments, templates,
   expect((await cli.run("diff", "--exit-code")).code).toBe(0);
 });
 
-it("F26 the report names what is cut off, and what a step, a trigger, a button or a template loses", async () => {
+it("the report names what is cut off, and what a step, a trigger, a button or a template loses (F26)", async () => {
   const world = await testWorld();
   const cli = await cliOf(world, await world.tenant());
   const send = (more: object) => ({ EMAIL: { TemplateName: "Hello", ...more } });

@@ -34,7 +34,7 @@ it("packs code, types, licence and nothing else", () => {
   expect(dist.filter((file) => file.isFile() && !/\.(js|d\.ts)$/.test(file.name))).toEqual([]);
 });
 
-it("F17 its command line logs in, exports and finds no difference", () => {
+it("its command line logs in, exports and finds no difference (F17)", () => {
   const [, email, password = ""] = /^(\S+) +password (.+)$/.exec(outside.fact("owner")) ?? [];
   const main = join(outside.folder, "node_modules/engagement-sdk/dist/cli/main.js");
   expect(readFileSync(main, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
@@ -90,7 +90,7 @@ it("a server and a reader work together through it", async () => {
   });
 }, 30_000);
 
-it("ARC-1 imports a small file with the request and a large one by way of an upload", () => {
+it("imports a small file with the request and a large one by way of an upload (ARC-1)", () => {
   const script = `
     import { createClient } from "engagement-sdk";
     const [baseUrl, accessToken] = process.argv.slice(2);
@@ -120,7 +120,7 @@ it("ARC-1 imports a small file with the request and a large one by way of an upl
   });
 }, 60_000);
 
-it("WHK-12 WHK-13 verifies a delivery that really came", async () => {
+it("verifies a delivery that really came (WHK-12, WHK-13)", async () => {
   const script = `
     import { once } from "node:events";
     import { createServer } from "node:https";
@@ -156,7 +156,7 @@ it("WHK-12 WHK-13 verifies a delivery that really came", async () => {
   });
 }, 30_000);
 
-it("D-SDK its types hold in a strict project outside, and refuse what the service would", () => {
+it("its types hold in a strict project outside, and refuse what the service would (D-SDK)", () => {
   const code = `
     import { createClient } from "engagement-sdk";
     import { createBrowserClient } from "engagement-sdk/browser";
@@ -185,7 +185,7 @@ it("D-SDK its types hold in a strict project outside, and refuse what the servic
   expect(outside.tsc(...STRICT, "typed.ts")).toBe("");
 }, 30_000);
 
-it("GEN-16 a strict program builds a segment and a journey, sends from a server key and reads a timeline, and nothing on its way is unknown", () => {
+it("a strict program builds a segment and a journey, sends from a server key and reads a timeline, and nothing on its way is unknown (GEN-16)", () => {
   writeFileSync(join(outside.folder, "strict.ts"), readFileSync(new URL("support/strict-program.ts", import.meta.url)));
   expect(outside.tsc(...STRICT, "strict.ts")).toBe("");
   const facts = ["service", "access token", "SDK key"];

@@ -76,7 +76,7 @@ describe("requests", () => {
     await expect(client.templates.list()).rejects.toThrow("needs one of these credentials: dashboard");
   });
 
-  it("BKS-2 BKS-3 a client with nothing but a server key calls the backend's routes by the same names", async () => {
+  it("a client with nothing but a server key calls the backend's routes by the same names (BKS-2, BKS-3)", async () => {
     const urls: string[] = [];
     const fetch = (async (url: string) => {
       urls.push(url);
@@ -128,7 +128,7 @@ describe("requests", () => {
 });
 
 describe("retries", () => {
-  it.each([500, 503])("ERR-21 %s is tried again, with growing waits", async (status) => {
+  it.each([500, 503])("%s is tried again, with growing waits (ERR-21)", async (status) => {
     vi.spyOn(Math, "random").mockReturnValue(1);
     const { sent, client } = clientOf(envelope(status, "X"), envelope(status, "X"), envelope(status, "X"), () =>
       json(201, { id: "1" }),
@@ -137,7 +137,7 @@ describe("retries", () => {
     expect(sent.map(({ at }) => at)).toEqual([0, 250, 750, 1_750]);
   });
 
-  it("ERR-21 stops after three more", async () => {
+  it("stops after three more (ERR-21)", async () => {
     const { sent, client } = clientOf(envelope(503, "SERVICE_UNAVAILABLE"));
     expect(await outcome(client.templates.list())).toMatchObject({
       status: 503,
@@ -147,7 +147,7 @@ describe("retries", () => {
     expect(sent).toHaveLength(4);
   });
 
-  it("ERR-22 429 waits for Retry-After, and with jitter for repeats", async () => {
+  it("429 waits for Retry-After, and with jitter for repeats (ERR-22)", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0.5);
     const limited = () => json(429, { error: "rate limit exceeded", retry_after: 7 }, { "retry-after": "7" });
     const { sent, client } = clientOf(limited, limited, () => json(200, {}));
@@ -155,7 +155,7 @@ describe("retries", () => {
     expect(sent.map(({ at }) => at)).toEqual([0, 7_125, 14_375]);
   });
 
-  it("ERR-22 a Retry-After longer than anyone waits is thrown", async () => {
+  it("a Retry-After longer than anyone waits is thrown (ERR-22)", async () => {
     const { sent, client } = clientOf(envelope(429, "RATE_LIMITED", { "retry-after": "3600" }));
     expect(await outcome(client.templates.list())).toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: 3_600 });
     expect(sent).toHaveLength(1);
@@ -168,7 +168,7 @@ describe("retries", () => {
     [404, "NOT_FOUND"],
     [409, "CONFLICT"],
     [422, "VALIDATION_ERROR"],
-  ])("ERR-23 %s %s is not tried again", async (status, code) => {
+  ])("%s %s is not tried again (ERR-23)", async (status, code) => {
     const { sent, client } = clientOf(envelope(status, code));
     expect(await outcome(client.templates.list())).toMatchObject({ name: "ServiceError", status, code });
     expect(sent).toHaveLength(1);
@@ -178,7 +178,7 @@ describe("retries", () => {
     [429, "QUOTA_EXCEEDED"],
     [402, "PAYMENT_REQUIRED"],
     [402, "SEND_CAP_REACHED"],
-  ])("ERR-24 %s %s is never tried again", async (status, code) => {
+  ])("%s %s is never tried again (ERR-24)", async (status, code) => {
     const { sent, client } = clientOf(envelope(status, code, { "retry-after": "1" }));
     expect(await outcome(client.notifications.create(send))).toMatchObject({ status, code });
     expect(sent).toHaveLength(1);
@@ -216,7 +216,7 @@ describe("retries", () => {
     expect(await outcome(client.templates.list())).not.toBeInstanceOf(ServiceError);
   });
 
-  it("AMB-94 a send carries one idempotency key through all its attempts", async () => {
+  it("a send carries one idempotency key through all its attempts (AMB-94)", async () => {
     const { sent, client } = clientOf(lost, envelope(503, "X"), () => json(201, { id: "1", sent: 1 }));
     await outcome(client.notifications.create(send));
     const [first, ...more] = sent.map(({ headers }) => headers["idempotency-key"]);

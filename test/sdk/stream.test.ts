@@ -76,7 +76,7 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
   return { stream, calls, goodbyes, messages, states, errors, titles };
 }
 
-it("AMB-122 says goodbye to an open stream when it is closed, and when the page goes, once", async () => {
+it("says goodbye to an open stream when it is closed, and when the page goes, once (AMB-122)", async () => {
   const page = new EventTarget();
   vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
   vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
@@ -104,7 +104,7 @@ it("shows each message once, in whatever pieces it comes", async () => {
   expect(states).toEqual(["connecting", "live", "closed"]);
 });
 
-it("SSE-4 comes back after `retry:`, goes on from the last id, and does not repeat", async () => {
+it("comes back after `retry:`, goes on from the last id, and does not repeat (SSE-4)", async () => {
   const { titles, calls, stream } = listen([
     { pieces: ["retry: 5000\n\n", frame(1), frame(2)] },
     { pieces: [frame(2), frame(3)], open: true },

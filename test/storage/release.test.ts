@@ -19,7 +19,7 @@ const release: StorageRelease = existsSync(recorded)
 const { items } = await declaredItems();
 const itemNamed = new Map(items.map(({ name, item }) => [name, item]));
 
-it("OPS-3 every message of the release is read by this version", () => {
+it("every message of the release is read by this version (OPS-3)", () => {
   const faults = Object.entries(release.messages).flatMap(([queue, bodies]) =>
     bodies.flatMap((body) => {
       const declared = queues[queue as QueueName];
@@ -32,7 +32,7 @@ it("OPS-3 every message of the release is read by this version", () => {
   expect(Object.keys(release.messages).length).toBeGreaterThan(10);
 });
 
-it("OPS-3 every message of the release is handled by this version, though what it names was never written or is gone", async () => {
+it("every message of the release is handled by this version, though what it names was never written or is gone (OPS-3)", async () => {
   const world = await testWorld();
   const { id: tenant } = await world.tenant();
   const failed: unknown[] = [];
@@ -48,7 +48,7 @@ it("OPS-3 every message of the release is handled by this version, though what i
   expect(failed).toEqual([]);
 });
 
-it("OPS-3 every row of the release is read by this version", () => {
+it("every row of the release is read by this version (OPS-3)", () => {
   const faults = Object.entries(release.rows).flatMap(([name, rows]) => {
     const item = itemNamed.get(name);
     if (!item) return [`${name} is gone`];
@@ -60,7 +60,7 @@ it("OPS-3 every row of the release is read by this version", () => {
   expect(Object.keys(release.rows).length).toBeGreaterThan(50);
 });
 
-it("OPS-3 every message that this version writes is read by the release, unless its queue is new", async () => {
+it("every message that this version writes is read by the release, unless its queue is new (OPS-3)", async () => {
   const { messages } = await writtenNow();
   const faults = Object.entries(messages).flatMap(([queue, bodies]) => {
     const schema = release.reads[queue];
@@ -69,7 +69,7 @@ it("OPS-3 every message that this version writes is read by the release, unless 
   expect(faults).toEqual([]);
 });
 
-it("OPS-3 every attribute that the release expects in a row is still written", async () => {
+it("every attribute that the release expects in a row is still written (OPS-3)", async () => {
   const required = await requiredOf();
   const missing = Object.entries(release.required).flatMap(([name, attributes]) =>
     attributes.filter((attribute) => !required[name]?.includes(attribute)).map((attribute) => `${name}.${attribute}`),

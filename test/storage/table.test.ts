@@ -30,7 +30,7 @@ describe("guard", () => {
   ];
 
   it.each(["T#other#X", "T#shopX#X", "T#shop", "TENANT#shop", "DUE#1#1", "", "t#shop#X"])(
-    "GEN-8 a tenant's store refuses %j in every call, and nothing is sent",
+    "a tenant's store refuses %j in every call, and nothing is sent (GEN-8)",
     async (pk) => {
       const { world, store } = await withStore();
       world.dynamodb.resetMeter();
@@ -39,7 +39,7 @@ describe("guard", () => {
     },
   );
 
-  it("GEN-8 platform rows and tenants' rows never meet, and a store without a tenant opens nothing", async () => {
+  it("platform rows and tenants' rows never meet, and a store without a tenant opens nothing (GEN-8)", async () => {
     const { world } = await withStore();
     const rows = openRows(world.depsFor("test"));
     await expect(rows(isOfPlatform).get(at("a"))).rejects.toThrow("outside");
