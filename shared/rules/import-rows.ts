@@ -18,7 +18,7 @@ import {
   type SignedCell,
 } from "./import-consents.ts";
 import { columnKey, type Standard } from "./import-names.ts";
-import { cellValue, tagsOf, type Value } from "./import-values.ts";
+import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { consentChannelOf } from "./topics.ts";
 
@@ -63,9 +63,7 @@ export function readRow(
   reading: RowReading,
 ): ImportedRow | { problem: string } {
   const { cells } = columns;
-  // Spreadsheets end rows with empty cells.
-  if (row.length < cells.length || row.slice(cells.length).some((cell) => cell.trim() !== ""))
-    return { problem: `has ${row.length} cells, the header ${cells.length}` };
+  if (!isWhole(row, cells.length)) return { problem: `has ${row.length} cells, the header ${cells.length}` };
   if (row.some((cell) => Buffer.byteLength(cell.trim()) > MAX_VALUE_BYTES))
     return { problem: `has a value of more than ${MAX_VALUE_BYTES} bytes` };
   const sorted = sortCells(columns, row);

@@ -17,7 +17,11 @@ interface Seen {
   decimals: number | undefined;
 }
 
-/** Looks at all rows of a file, one after the other. */
+/** Whether a row has the cells of a header. Spreadsheets end rows with empty ones. */
+export const isWhole = (row: readonly string[], columns: number): boolean =>
+  row.length >= columns && row.slice(columns).every((cell) => cell.trim() === "");
+
+/** Looks at the rows of a file, one after the other. */
 export function columnTypes(): { see(row: readonly string[]): void; types(): ColumnType[] } {
   const columns: Seen[] = [];
   const see = (cell: string, i: number) => {

@@ -49,7 +49,7 @@ describe("moves", () => {
     }
 
     it.each([undefined, "keep_distance"])(
-      "overdue %s: the first now, the others as far apart as planned AMB-138",
+      "overdue %s: the first now, the others as far apart as planned (AMB-138)",
       async (overdue) => {
         const { seenAfter } = await paused(overdue);
         expect(await seenAfter(0)).toEqual(["M0"]);
@@ -60,14 +60,14 @@ describe("moves", () => {
       },
     );
 
-    it("overdue now: all of them at once, and what is ahead at its time AMB-138", async () => {
+    it("overdue now: all of them at once, and what is ahead at its time (AMB-138)", async () => {
       const { seenAfter } = await paused("now");
       expect((await seenAfter(0)).sort()).toEqual(["M0", "M1"]);
       expect(await seenAfter(10 * HOUR - 1)).toHaveLength(2);
       expect(await seenAfter(1)).toHaveLength(3);
     });
 
-    it("overdue skip: none of them, and what is ahead at its time AMB-138", async () => {
+    it("overdue skip: none of them, and what is ahead at its time (AMB-138)", async () => {
       const { seenAfter, get, id, job } = await paused("skip");
       expect(await seenAfter(10 * HOUR - 1)).toEqual([]);
       expect(await seenAfter(1)).toEqual(["M2"]);
@@ -76,7 +76,7 @@ describe("moves", () => {
       expect((await job(campaign.messages[0].job_id)).status).toBe("canceled");
     });
 
-    it("a second pause moves them once more, each as far from the one before as planned AMB-138", async () => {
+    it("a second pause moves them once more, each as far from the one before as planned (AMB-138)", async () => {
       const { seenAfter, act, world, id } = await paused();
       await act(id, "pause");
       await world.advance(10 * HOUR);
@@ -90,7 +90,7 @@ describe("moves", () => {
     it.each([
       ["an unknown word", { action: "resume", overdue: "later" }],
       ["another action", { action: "pause", overdue: "now" }],
-    ])("%s is 422 AMB-138", async (_, body) => {
+    ])("%s is 422 (AMB-138)", async (_, body) => {
       const { call, several } = await setting();
       const { id } = await several(at(HOUR));
       const answer = await call(`PATCH /api/v1/campaigns/${id}`, body);

@@ -33,7 +33,7 @@ async function setting() {
 }
 
 describe("addresses", () => {
-  it("an opt-in that one address confirmed sends nothing to another AMB-129", async () => {
+  it("an opt-in that one address confirmed sends nothing to another (AMB-129)", async () => {
     const { world, upsert, consent, asked, news } = await setting();
     const id = (await upsert({ email: "own@example.com", consent })).body.id;
     await follow(world, "POST", (await asked())[0]!.link);
@@ -43,7 +43,7 @@ describe("addresses", () => {
     expect(await news(id)).toMatchObject({ state: "skipped" });
   });
 
-  it("restating the opt-in for another address asks that one AMB-129", async () => {
+  it("restating the opt-in for another address asks that one (AMB-129)", async () => {
     const { world, upsert, consent, asked, statusOf } = await setting();
     const id = (await upsert({ email: "own@example.com", consent })).body.id;
     await follow(world, "POST", (await asked())[0]!.link);
@@ -55,7 +55,7 @@ describe("addresses", () => {
     ]);
   });
 
-  it("an address that opted out by a link is not opted in again by who has confirmed another AMB-129", async () => {
+  it("an address that opted out by a link is not opted in again by who has confirmed another (AMB-129)", async () => {
     const { world, tenant, upsert, consent, asked, news } = await setting();
     const id = (await upsert({ email: "own@example.com", consent })).body.id;
     await follow(world, "POST", (await asked()).at(-1)!.link);
@@ -77,7 +77,7 @@ describe("addresses", () => {
 });
 
 describe("mail bombing", () => {
-  it("many people with one address at once get three questions AMB-129", async () => {
+  it("many people with one address at once get three questions (AMB-129)", async () => {
     const { upsert, consent, asked } = await setting();
     await Promise.all(
       Array.from({ length: 20 }, (_, n) => upsert({ external_id: `p${n}`, email: "victim@example.com", consent })),
@@ -85,7 +85,7 @@ describe("mail bombing", () => {
     expect((await asked()).length).toBe(3);
   });
 
-  it("an address in other cases, and after an erasure, gets three questions AMB-129", async () => {
+  it("an address in other cases, and after an erasure, gets three questions (AMB-129)", async () => {
     const { world, upsert, consent, asked, call } = await setting();
     for (const email of ["victim@example.com", "VICTIM@example.com", "victim@EXAMPLE.com"]) {
       await world.advance(MINUTE);
@@ -103,7 +103,7 @@ describe("mail bombing", () => {
     expect((await asked()).length).toBe(3);
   });
 
-  it("sub-addresses of one mailbox get three questions AMB-129", async () => {
+  it("sub-addresses of one mailbox get three questions (AMB-129)", async () => {
     const { upsert, consent, asked } = await setting();
     for (let n = 0; n < 8; n++) await upsert({ external_id: `p${n}`, email: `victim+${n}@gmail.com`, consent });
     expect((await asked()).length).toBe(3);
@@ -116,7 +116,7 @@ describe("secrets", () => {
     return (items ?? notifications)[0].id as string;
   };
 
-  it("a member who reads the send does not read the link that confirms AMB-129", async () => {
+  it("a member who reads the send does not read the link that confirms (AMB-129)", async () => {
     const all = await setting();
     await all.upsert({ email: "own@example.com", consent: all.consent });
     const { link } = (await all.asked())[0]!;
@@ -124,7 +124,7 @@ describe("secrets", () => {
     expect([status, JSON.stringify(body).includes(link)]).toEqual([200, false]);
   });
 
-  it("an agent that may only read does not read the link that confirms AMB-129", async () => {
+  it("an agent that may only read does not read the link that confirms (AMB-129)", async () => {
     const all = await setting();
     await all.upsert({ email: "own@example.com", consent: all.consent });
     const { link } = (await all.asked())[0]!;
@@ -133,7 +133,7 @@ describe("secrets", () => {
     expect([answer.isError ?? false, JSON.stringify(answer).includes(link)]).toEqual([false, false]);
   });
 
-  it("a link confirms no statement that was made after an opt-out AMB-129", async () => {
+  it("a link confirms no statement that was made after an opt-out (AMB-129)", async () => {
     const { world, upsert, consent, asked, statusOf, call } = await setting();
     const id = (await upsert({ email: "own@example.com", consent })).body.id;
     const { link } = (await asked())[0]!;
@@ -147,7 +147,7 @@ describe("secrets", () => {
   });
 });
 
-it.each([0, 1])("with a cap of %i sends nothing goes to the dead letters AMB-129", async (monthly_send_cap) => {
+it.each([0, 1])("with a cap of %i sends nothing goes to the dead letters (AMB-129)", async (monthly_send_cap) => {
   const { world, tenant, upsert, consent, asked } = await setting();
   await operate(world, tenant, { monthly_send_cap });
   for (let n = 0; n < 3; n++) await upsert({ external_id: `p${n}`, email: `p${n}@example.com`, consent });

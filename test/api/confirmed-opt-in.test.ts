@@ -39,7 +39,7 @@ async function setting(settings: object = { double_opt_in: true }, email = "ada@
 }
 
 describe("asking", () => {
-  it("an opt-in is pending, and a mail in the language of the person asks to confirm it AMB-129", async () => {
+  it("an opt-in is pending, and a mail in the language of the person asks to confirm it (AMB-129)", async () => {
     const { world, optIn, statusOf, links } = await setting();
     const id = await optIn({ locale: "de-AT" });
     expect([await statusOf(id), (await links()).length]).toEqual(["pending", 1]);
@@ -48,17 +48,17 @@ describe("asking", () => {
     expect(mail!.unsubscribe).toBeUndefined();
   });
 
-  it("without the setting an opt-in counts at once, and nobody is asked AMB-129", async () => {
+  it("without the setting an opt-in counts at once, and nobody is asked (AMB-129)", async () => {
     const { optIn, statusOf, links } = await setting({ double_opt_in: false });
     expect([await statusOf(await optIn()), await links()]).toEqual(["opted_in", []]);
   });
 
-  it("who has not confirmed gets no marketing mail, whatever the consent mode AMB-129", async () => {
+  it("who has not confirmed gets no marketing mail, whatever the consent mode (AMB-129)", async () => {
     const { optIn, news } = await setting();
     expect(await news(await optIn())).toMatchObject({ state: "skipped", reason: "no_consent" });
   });
 
-  it("an address is asked at most three times in seven days, by however many people AMB-129", async () => {
+  it("an address is asked at most three times in seven days, by however many people (AMB-129)", async () => {
     const { world, optIn, links } = await setting();
     for (const external_id of ["a", "b", "c", "d", "e"]) await optIn({ external_id });
     expect(await links()).toHaveLength(3);
@@ -67,7 +67,7 @@ describe("asking", () => {
     expect(await links()).toHaveLength(4);
   });
 
-  it("a statement that is told again asks again, and one that is repeated by a queue does not AMB-129", async () => {
+  it("a statement that is told again asks again, and one that is repeated by a queue does not (AMB-129)", async () => {
     const { world, optIn, links } = await setting();
     await optIn();
     await world.advance(MINUTE);
@@ -77,7 +77,7 @@ describe("asking", () => {
     expect(await links()).toHaveLength(2);
   });
 
-  it("who has opted in before is not asked AMB-129", async () => {
+  it("who has opted in before is not asked (AMB-129)", async () => {
     const { world, optIn, links, statusOf } = await setting();
     const id = await optIn();
     const [link] = await links();
@@ -87,7 +87,7 @@ describe("asking", () => {
     expect([await statusOf(id), (await links()).length]).toEqual(["opted_in", 1]);
   });
 
-  it("a dashboard's opt-in is pending as well AMB-129", async () => {
+  it("a dashboard's opt-in is pending as well (AMB-129)", async () => {
     const { call, upsert, links } = await setting();
     const id = await upsert();
     const said = await call(`POST /api/v1/subscribers/${id}/consents`, { channel: "email", status: "opted_in" });
@@ -96,7 +96,7 @@ describe("asking", () => {
 });
 
 describe("confirming", () => {
-  it("the page changes nothing, its button confirms, with a proof AMB-129", async () => {
+  it("the page changes nothing, its button confirms, with a proof (AMB-129)", async () => {
     const { world, call, optIn, statusOf, links, news } = await setting();
     const id = await optIn();
     const [link] = await links();
@@ -114,7 +114,7 @@ describe("confirming", () => {
     expect(await news(id)).toMatchObject({ state: "delivered" });
   });
 
-  it("a repeat changes nothing AMB-129", async () => {
+  it("a repeat changes nothing (AMB-129)", async () => {
     const { world, call, optIn, links } = await setting();
     const id = await optIn();
     const [link] = await links();
@@ -130,7 +130,7 @@ describe("confirming", () => {
         call(`POST /api/v1/subscribers/${await upsert()}/consents`, { channel: "email", status: "opted_out" }),
     ],
     ["waited for more than 30 days", async ({ world }: Setting) => world.advance(31 * DAY)],
-  ])("a person who %s confirms nothing by an old link AMB-129", async (_, change) => {
+  ])("a person who %s confirms nothing by an old link (AMB-129)", async (_, change) => {
     const all = await setting();
     const id = await all.optIn();
     const [link] = await all.links();
@@ -142,7 +142,7 @@ describe("confirming", () => {
     expect(String(page.body)).toContain("no longer applies");
   });
 
-  it("an erased person confirms nothing AMB-129", async () => {
+  it("an erased person confirms nothing (AMB-129)", async () => {
     const { world, call, optIn, links } = await setting();
     const id = await optIn();
     const [link] = await links();
@@ -151,7 +151,7 @@ describe("confirming", () => {
     expect(String(page.body)).toContain("no longer applies");
   });
 
-  it("a token that is changed, or of another kind, is no link AMB-129", async () => {
+  it("a token that is changed, or of another kind, is no link (AMB-129)", async () => {
     const { world, optIn, links } = await setting();
     await optIn();
     const [link] = await links();
@@ -170,7 +170,7 @@ type Setting = Awaited<ReturnType<typeof setting>>;
 describe("suppressed addresses", () => {
   const listed = async ({ call }: Setting) => (await call("GET /api/v1/suppressions")).body.items.length;
 
-  it("an address that an operator suppressed is not asked AMB-129", async () => {
+  it("an address that an operator suppressed is not asked (AMB-129)", async () => {
     const all = await setting();
     await all.call("POST /api/v1/suppressions", { address: "ada@example.com", note: "asked us" });
     await all.optIn();
@@ -178,7 +178,7 @@ describe("suppressed addresses", () => {
   });
 
   it.each(["bounce", "complaint"])(
-    "an address with a %s is asked, and its confirmation lifts it AMB-129",
+    "an address with a %s is asked, and its confirmation lifts it (AMB-129)",
     async (name) => {
       const all = await setting({ double_opt_in: true }, `${name}@simulator.amazonses.com`);
       const id = await all.upsert();
@@ -196,7 +196,7 @@ describe("suppressed addresses", () => {
 });
 
 describe("topics", () => {
-  it("a choice of a topic that asks is pending until it is confirmed AMB-129", async () => {
+  it("a choice of a topic that asks is pending until it is confirmed (AMB-129)", async () => {
     const { world, tenant, call, upsert, statusOf, links } = await setting({});
     await call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
     const id = await upsert();

@@ -315,14 +315,14 @@ describe("the clock of a device", () => {
     });
   }
 
-  it("an event ahead is taken as when it is received, and costs the others of the batch nothing AMB-135", async () => {
+  it("an event ahead is taken as when it is received, and costs the others of the batch nothing (AMB-135)", async () => {
     expect(await storedTimes({}, [10 * MINUTE, DAY, -HOUR])).toEqual([0, 0, -HOUR]);
   });
 
   it.each([
     ["fast by ten minutes", 10 * MINUTE],
     ["slow by three days", -3 * DAY],
-  ])("%s: the times are shifted by what sent_at is wrong AMB-135", async (_, error) => {
+  ])("%s: the times are shifted by what sent_at is wrong (AMB-135)", async (_, error) => {
     const times = await storedTimes({ sent_at: timestamp(START + error) }, [
       error - HOUR,
       error - MINUTE,
@@ -331,11 +331,11 @@ describe("the clock of a device", () => {
     expect(times).toEqual([-HOUR, -MINUTE, 0]);
   });
 
-  it("sent_at within a minute changes nothing AMB-135", async () => {
+  it("sent_at within a minute changes nothing (AMB-135)", async () => {
     expect(await storedTimes({ sent_at: timestamp(START - MINUTE) }, [-HOUR])).toEqual([-HOUR]);
   });
 
-  it("the window of 48 hours counts after the correction AMB-135", async () => {
+  it("the window of 48 hours counts after the correction (AMB-135)", async () => {
     const { world, tenant } = await withTenant();
     const body = { sent_at: timestamp(START + HOUR), events: [event({ occurred_at: timestamp(START - 47.5 * HOUR) })] };
     const answer = await ingest(world, tenant, body, "sdk");
@@ -347,7 +347,7 @@ describe("the clock of a device", () => {
     ["sent_at with a server key", { sent_at: timestamp(START) }, "server", "sent_at"],
     ["historical that is no boolean", { historical: "yes" }, "server", "historical"],
     ["historical with an SDK key", { historical: true }, "sdk", "historical"],
-  ] as const)("%s is 422 AMB-134 AMB-135", async (_, more, tier, field) => {
+  ] as const)("%s is 422 (AMB-134, AMB-135)", async (_, more, tier, field) => {
     const { world, tenant } = await withTenant();
     for (const body of [{ ...more, events: [event()] }, event(more)]) {
       const answer = await ingest(world, tenant, body, tier);

@@ -24,7 +24,7 @@ async function segmentJourney({ call, active, world }: Setting, type: string, fr
 }
 
 describe("max_age", () => {
-  it("is read as it was written, so that a change of something else keeps it AMB-134", async () => {
+  it("is read as it was written, so that a change of something else keeps it (AMB-134)", async () => {
     const { call, active } = await setting();
     const id = await active(delayed("1d"), { trigger: trigger("none") });
     const journey = await call(`GET /api/v1/journeys/${id}`);
@@ -36,7 +36,7 @@ describe("max_age", () => {
   it.each([
     ["72 hours by default", undefined, 72 * HOUR],
     ["as long as it says", "2h", 2 * HOUR],
-  ])("%s, and the millisecond after is too old AMB-134", async (_, max_age, age) => {
+  ])("%s, and the millisecond after is too old (AMB-134)", async (_, max_age, age) => {
     const all = await setting();
     const id = await all.active(delayed("1d"), { trigger: trigger(max_age) });
     const [ada] = [await all.person("ada"), await all.person("bob")];
@@ -45,7 +45,7 @@ describe("max_age", () => {
     expect(await entered(all, id)).toEqual([ada]);
   });
 
-  it("none lifts it AMB-134", async () => {
+  it("none lifts it (AMB-134)", async () => {
     const all = await setting();
     const id = await all.active(delayed("1d"), { trigger: trigger("none") });
     const ada = await all.person("ada");
@@ -53,7 +53,7 @@ describe("max_age", () => {
     expect(await entered(all, id)).toEqual([ada]);
   });
 
-  it("it counts at the receipt: a journey is started late by an event that came in time AMB-134", async () => {
+  it("it counts at the receipt: a journey is started late by an event that came in time (AMB-134)", async () => {
     const all = await setting();
     const id = await all.active(delayed("1d"), { trigger: trigger("2h") });
     const ada = await all.person("ada");
@@ -63,7 +63,7 @@ describe("max_age", () => {
     expect(await entered(all, id)).toEqual([ada]);
   });
 
-  it.each(["1.5h", "", "None", "0d"])("%j is 422 when the journey is saved AMB-134", async (max_age) => {
+  it.each(["1.5h", "", "None", "0d"])("%j is 422 when the journey is saved (AMB-134)", async (max_age) => {
     const { call, definition } = await setting();
     const answer = await call(
       "POST /api/v1/journeys",
@@ -72,7 +72,7 @@ describe("max_age", () => {
     expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["trigger.max_age"]]);
   });
 
-  it("a segment that an old event enters starts one AMB-134", async () => {
+  it("a segment that an old event enters starts one (AMB-134)", async () => {
     const all = await setting();
     const { journey, members } = await segmentJourney(all, "segment_entered");
     const ada = await all.person("ada");
@@ -86,7 +86,7 @@ describe("historical", () => {
   it.each([
     ["beside the events", (event: object) => ({ historical: true, events: [event, event] })],
     ["on the single event", (event: object) => ({ historical: true, ...event })],
-  ])("%s: it starts no journey, whatever its age AMB-134", async (_, body) => {
+  ])("%s: it starts no journey, whatever its age (AMB-134)", async (_, body) => {
     const all = await setting();
     const id = await all.active(delayed("1d"), { trigger: trigger("none") });
     await all.person("ada");
@@ -104,7 +104,7 @@ describe("historical", () => {
     expect((await world.call("POST /v1/events", { as: tenant.server, body })).status).toBe(202);
   };
 
-  it("a segment that it enters starts no journey, also for a subscriber that was just created AMB-134", async () => {
+  it("a segment that it enters starts no journey, also for a subscriber that was just created (AMB-134)", async () => {
     const all = await setting();
     const { journey, members } = await segmentJourney(all, "segment_entered");
     await all.person("ada");
@@ -114,7 +114,7 @@ describe("historical", () => {
     expect(await all.runs(journey)).toEqual([]);
   });
 
-  it("a segment that it leaves starts no journey AMB-134", async () => {
+  it("a segment that it leaves starts no journey (AMB-134)", async () => {
     const all = await setting();
     const { journey, members } = await segmentJourney(all, "segment_exited", { max: 1 });
     await all.person("ada");
@@ -126,7 +126,7 @@ describe("historical", () => {
     expect(await all.runs(journey)).toEqual([]);
   });
 
-  it("a later event that completes the condition starts one AMB-134", async () => {
+  it("a later event that completes the condition starts one (AMB-134)", async () => {
     const all = await setting();
     const { journey } = await segmentJourney(all, "segment_entered", { min: 2 });
     const ada = await all.person("ada");
@@ -136,7 +136,7 @@ describe("historical", () => {
     expect(await entered(all, journey)).toEqual([ada]);
   });
 
-  it("a member by history who leaves and comes back by an event of today starts one AMB-134", async () => {
+  it("a member by history who leaves and comes back by an event of today starts one (AMB-134)", async () => {
     const all = await setting();
     const { call, active, world, person, track } = all;
     const rule = { event: { name: "bought", within: "1h" } };
@@ -182,13 +182,13 @@ describe("names that no event has", () => {
       { entry_rules: { eligibility: { event: { name: long } } } },
       "entry_rules.eligibility.event.name",
     ],
-  ])("in %s of a journey: 422 when it is saved AMB-144", async (_, more, field) => {
+  ])("in %s of a journey: 422 when it is saved (AMB-144)", async (_, more, field) => {
     const { call, definition } = await setting();
     const answer = await call("POST /api/v1/journeys", definition(delayed("1d"), more));
     expect([answer.status, Object.keys(answer.body.fields ?? answer.body)]).toEqual([422, [field]]);
   });
 
-  it("in a rule of a segment: 422 when it is saved AMB-144", async () => {
+  it("in a rule of a segment: 422 when it is saved (AMB-144)", async () => {
     const { call } = await setting();
     const rule = { event: { name: long } };
     const answer = await call("POST /api/v1/segments", { name: "S", rule, is_dynamic: true });

@@ -59,7 +59,7 @@ describe("waits", () => {
       batch: { signed_up: 180, paid: 150 },
       expected: { one: { "wait:event": 1 }, done: { exit: 1 } },
     },
-  ])("$title AMB-136", async ({ steps, batch, expected }) => {
+  ])("$title (AMB-136)", async ({ steps, batch, expected }) => {
     const { active, accept, at, outcomes, world } = await setting();
     const id = await active(graphOf({ ...steps, ...ends }));
     const events = Object.entries<number | number[]>(batch).flatMap(([event_name, ago]) =>
@@ -73,7 +73,7 @@ describe("waits", () => {
   it.each([
     ["after the trigger", ["signed_up", "paid"], { "wait:event": 1 }],
     ["before the trigger", ["paid", "signed_up"], undefined],
-  ])("an event of the same instant that is %s in its batch AMB-136", async (_, names, expected) => {
+  ])("an event of the same instant that is %s in its batch (AMB-136)", async (_, names, expected) => {
     const { active, accept, at, outcomes, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
     await accept(
@@ -83,7 +83,7 @@ describe("waits", () => {
     expect((await outcomes(id)).one).toEqual(expected);
   });
 
-  it("an event that occurred in the wait and came before its end counts, also where no worker looked until later AMB-136", async () => {
+  it("an event that occurred in the wait and came before its end counts, also where no worker looked until later (AMB-136)", async () => {
     const { active, accept, at, outcomes, stall, track, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
     await track("ada", "signed_up");
@@ -94,7 +94,7 @@ describe("waits", () => {
     expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
   });
 
-  it("an event that occurred in the wait and came after its end does not count, also where no worker looked before AMB-136", async () => {
+  it("an event that occurred in the wait and came after its end does not count, also where no worker looked before (AMB-136)", async () => {
     const { active, accept, at, outcomes, stall, track, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
     await track("ada", "signed_up");
@@ -104,7 +104,7 @@ describe("waits", () => {
     expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
   });
 
-  it("a wait that a late trigger begins ends when it would have ended AMB-136", async () => {
+  it("a wait that a late trigger begins ends when it would have ended (AMB-136)", async () => {
     const { active, accept, at, outcomes, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done", { within: "2h" }), ...ends }));
     await accept({ event_name: "signed_up", occurred_at: at(-90 * MINUTE) });
@@ -112,7 +112,7 @@ describe("waits", () => {
     expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
   });
 
-  it("a queue that is an hour behind changes no outcome AMB-136", async () => {
+  it("a queue that is an hour behind changes no outcome (AMB-136)", async () => {
     const steps = { one: wait("paid", "two"), two: wait("shipped", "done", { within: "30m" }), ...ends };
     const lives = await Promise.all(
       [false, true].map(async (isBehind) => {
@@ -137,7 +137,7 @@ describe("waits", () => {
     expect(lives[1]).toEqual(lives[0]);
   });
 
-  it("a loop of short waits that are all over is left behind, a hundred steps at a time AMB-136", async () => {
+  it("a loop of short waits that are all over is left behind, a hundred steps at a time (AMB-136)", async () => {
     const { active, accept, at, outcomes, world } = await setting();
     const id = await active(
       graphOf({
@@ -152,7 +152,7 @@ describe("waits", () => {
 });
 
 describe("delays and sends", () => {
-  it("a delay after a late trigger lasts as long as any other AMB-136", async () => {
+  it("a delay after a late trigger lasts as long as any other (AMB-136)", async () => {
     const { active, accept, at, outcomes, world } = await setting();
     const id = await active(delayed("1h"));
     await accept({ event_name: "signed_up", occurred_at: at(-2 * DAY) });
@@ -162,7 +162,7 @@ describe("delays and sends", () => {
     expect((await outcomes(id)).pause).toEqual({ delayed: 1 });
   });
 
-  it("what a late trigger sends is followed by a whole wait, which takes what happened before it AMB-136", async () => {
+  it("what a late trigger sends is followed by a whole wait, which takes what happened before it (AMB-136)", async () => {
     const { active, accept, ada, at, inbox, send, world } = await setting();
     await active(
       graphOf({ hello: send("Hello", "one"), one: wait("paid", "done"), late: send("Reminder"), done: "exit" }),
@@ -174,7 +174,7 @@ describe("delays and sends", () => {
     expect(await inbox(ada)).toEqual(["Hello", "Reminder"]);
   });
 
-  it("a wait counts from the end of a delay, not from when a worker saw it AMB-136", async () => {
+  it("a wait counts from the end of a delay, not from when a worker saw it (AMB-136)", async () => {
     const { active, accept, outcomes, stall, track, world } = await setting();
     const pause = { delay: { duration: "1h", next: "one" } };
     const id = await active(graphOf({ pause, one: wait("paid", "done", { within: "30m" }), ...ends }));
@@ -187,7 +187,7 @@ describe("delays and sends", () => {
     expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
   });
 
-  it("a branch asks for what had happened when the run came to it AMB-136", async () => {
+  it("a branch asks for what had happened when the run came to it (AMB-136)", async () => {
     const { active, accept, outcomes, stall, track, world } = await setting();
     const pause = { delay: { duration: "1h", next: "asks" } };
     const asks = branch({ event: { name: "paid", frequency: { min: 1 } } }, "done", "late");
@@ -202,7 +202,7 @@ describe("delays and sends", () => {
 });
 
 describe("ends", () => {
-  it("a run ends when its event occurred AMB-136", async () => {
+  it("a run ends when its event occurred (AMB-136)", async () => {
     const { active, accept, at, runs, stall, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
     await accept({ event_name: "signed_up" });
@@ -214,7 +214,7 @@ describe("ends", () => {
     expect(await runs(id)).toMatchObject([{ entered_at: at(0), ended_at: at(20 * MINUTE), status: "completed" }]);
   });
 
-  it("an exit event after the end of a wait does not undo what followed at once AMB-136", async () => {
+  it("an exit event after the end of a wait does not undo what followed at once (AMB-136)", async () => {
     const { active, accept, outcomes, runs, stall, track, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done"), ...ends }, [{ event: { name: "left" } }]));
     await track("ada", "signed_up");
@@ -226,7 +226,7 @@ describe("ends", () => {
     expect(await runs(id)).toMatchObject([{ status: "completed" }]);
   });
 
-  it("an exit event ends a run before a send that is late AMB-136", async () => {
+  it("an exit event ends a run before a send that is late (AMB-136)", async () => {
     const { active, accept, ada, at, inbox, runs, send, stall, track, world } = await setting();
     const id = await active(
       graphOf({ one: wait("paid", "done"), late: send("Reminder"), done: "exit" }, [{ event: { name: "left" } }]),
@@ -242,7 +242,7 @@ describe("ends", () => {
 });
 
 describe("pauses", () => {
-  it("what a delay had left before a pause, it has left after it AMB-136", async () => {
+  it("what a delay had left before a pause, it has left after it (AMB-136)", async () => {
     const { active, activate, call, outcomes, runs, at, track, world } = await setting();
     const id = await active(delayed("1h"));
     await track("ada", "signed_up");
@@ -256,7 +256,7 @@ describe("pauses", () => {
     expect((await outcomes(id)).pause).toEqual({ delayed: 1 });
   });
 
-  it("a wait goes on for what it had left, and takes what happened in the pause AMB-136", async () => {
+  it("a wait goes on for what it had left, and takes what happened in the pause (AMB-136)", async () => {
     const { active, activate, call, outcomes, person, track, world } = await setting();
     const id = await active(graphOf({ one: wait("paid", "done"), ...ends }));
     await person("bob");
@@ -273,7 +273,7 @@ describe("pauses", () => {
     expect((await outcomes(id)).one).toEqual({ "wait:event": 1, "wait:timeout": 1 });
   });
 
-  it("a second pause is counted like the first AMB-136", async () => {
+  it("a second pause is counted like the first (AMB-136)", async () => {
     const { active, activate, call, outcomes, track, world } = await setting();
     const id = await active(delayed("1h"));
     await track("ada", "signed_up");

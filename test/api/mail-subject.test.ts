@@ -36,14 +36,14 @@ describe("a blank subject", () => {
       { title: "t", body: "b", split_percentage: 50, variant_b: { title: blank, body: "b" } },
       "variant_b.title",
     ],
-  ])("%s is 422 D-EMAIL", async (_, route, more, field) => {
+  ])("%s is 422 (D-EMAIL)", async (_, route, more, field) => {
     const { call, channel } = await setting();
     const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
     const answer = await call(route, wish);
     expect([answer.status, answer.body.fields]).toEqual([422, { [field]: "must not be blank" }]);
   });
 
-  it("the title of a template and of a campaign is 422 D-EMAIL", async () => {
+  it("the title of a template and of a campaign is 422 (D-EMAIL)", async () => {
     const { call, channel } = await setting();
     const content = { title: blank, body: "b" };
     for (const route of ["POST /api/v1/templates", "POST /api/v1/campaigns"]) {
@@ -61,7 +61,7 @@ describe("a blank subject", () => {
 describe("a subject that renders to nothing", () => {
   const template = "{{ subscriber.nickname }}";
 
-  it("is skipped with its reason, and no mail goes out D-EMAIL", async () => {
+  it("is skipped with its reason, and no mail goes out (D-EMAIL)", async () => {
     const { world, ada, send, call } = await setting();
     const job = await send({ title: template, body: "b" });
     expect(job).toMatchObject({ status: "completed", sent: 0, skip_reasons: { blank_subject: 1 } });
@@ -70,7 +70,7 @@ describe("a subject that renders to nothing", () => {
     expect(body).toMatchObject({ state: "skipped", reason: "blank_subject" });
   });
 
-  it("the others of the send get theirs D-EMAIL", async () => {
+  it("the others of the send get theirs (D-EMAIL)", async () => {
     const { world, tenant, send } = await setting();
     const bob = { external_id: "bob", email: "bob@example.com", attributes: { nickname: "Bob" } };
     await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: bob });
@@ -81,7 +81,7 @@ describe("a subject that renders to nothing", () => {
     expect((await mailsOf(world)).map(({ to, headers }) => [to, headers.Subject])).toEqual([[bob.email, "Bob"]]);
   });
 
-  it("a subject of the channel's own counts in place of the title D-EMAIL", async () => {
+  it("a subject of the channel's own counts in place of the title (D-EMAIL)", async () => {
     const { world, send } = await setting();
     await send({ content: { title: template, body: "b", by_channel: { email: { subject: "Hello" } } } });
     expect((await mailsOf(world)).map(({ headers }) => headers.Subject)).toEqual(["Hello"]);

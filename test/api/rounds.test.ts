@@ -131,7 +131,7 @@ it("a fallback of the next morning is unread, on the live stream, and lives from
   expect(stream.frames().map(({ data }) => data.title)).toEqual(["Good morning"]);
 });
 
-it("an event of somebody who is identified before the outcome is written counts once it is, and once AMB-109 IDN-2", async () => {
+it("an event of somebody who is identified before the outcome is written counts once it is, and once (AMB-109, IDN-2)", async () => {
   const { world, tenant, ids, release, buy, funnel } = await pushCampaign(1);
   await spoil(world, { channel: "ios", outcome: "transient", times: 1 });
   const { campaign } = await release({});

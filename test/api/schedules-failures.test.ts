@@ -146,7 +146,7 @@ it("a schedule that was deleted while its send waited is not made again by its f
   expect((await tenant.rows.query({ pk: `T#${tenant.id}#schedule` })).items).toEqual([]);
 });
 
-it("the next night finds a schedule that its tick and the watch of it left behind, notes what was missed and goes on SCH-12", async () => {
+it("the next night finds a schedule that its tick and the watch of it left behind, notes what was missed and goes on (SCH-12)", async () => {
   const { world, tenant, id, get } = await setting({ cron_expression: "0 1 1 * *" });
   const due = await get();
   const left = world.clock.now() - 3 * HOUR;
@@ -160,7 +160,7 @@ it("the next night finds a schedule that its tick and the watch of it left behin
   expect(world.logs.filter(({ message }) => message === "a schedule was left behind by its tick")).toHaveLength(1);
 });
 
-it("the night after a tick looks for it, also where nothing else happens in the workspace SCH-12", async () => {
+it("the night after a tick looks for it, also where nothing else happens in the workspace (SCH-12)", async () => {
   const { world, tenant, id, get } = await setting({ cron_expression: "0 1 1 * *" });
   const due = await get();
   await world.advance(2 * DAY);

@@ -41,7 +41,7 @@ describe("follows", () => {
     expect(await membersOf(world, tenant, id)).toEqual(["before", "new", "other"]);
   });
 
-  it("an event that lies behind many others decides as one that is the newest SEG-14", async () => {
+  it("an event that lies behind many others decides as one that is the newest (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "ada", { plan: "free" });
     const send = (event_name: string) =>

@@ -6,7 +6,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 const segment = (rule: object) => ({ name: JSON.stringify(rule), rule, is_dynamic: true });
 
-it("a dynamic segment follows a value within an attribute AMB-148", async () => {
+it("a dynamic segment follows a value within an attribute (AMB-148)", async () => {
   const { world, call, person } = await journeySetting(await fresh());
   const rule = { attribute: { "address.city": { $ne: "Berlin" } } };
   const { id } = (await call("POST /api/v1/segments", segment(rule))).body;
@@ -22,7 +22,7 @@ it("a dynamic segment follows a value within an attribute AMB-148", async () => 
   expect(await count()).toBe(0);
 });
 
-it("an exit condition follows a value within an attribute AMB-148", async () => {
+it("an exit condition follows a value within an attribute (AMB-148)", async () => {
   const { world, active, person, track, runs } = await journeySetting(await fresh());
   const exit_conditions = [{ attribute: { "plan.name": { $eq: "pro" } } }];
   const steps = {
@@ -37,7 +37,7 @@ it("an exit condition follows a value within an attribute AMB-148", async () => 
   expect((await runs(id)).map(({ status }: { status: string }) => status)).toEqual(["exited"]);
 });
 
-it("an empty list can be selected RUL-4", async () => {
+it("an empty list can be selected (RUL-4)", async () => {
   const { world, call, person } = await journeySetting(await fresh());
   await person("ada", { tags: [] });
   await person("bob", { tags: ["a"] });
@@ -51,7 +51,7 @@ it("an empty list can be selected RUL-4", async () => {
   expect([await selected({ $eq: [] }), await selected({ $exists: true })]).toEqual([1, 2]);
 });
 
-it("a relative date as an operand is 422 when it is saved RUL-4", async () => {
+it("a relative date as an operand is 422 when it is saved (RUL-4)", async () => {
   const { call } = await journeySetting(await fresh());
   const answer = await call("POST /api/v1/segments", segment({ attribute: { seen: { $gte: "now-3d" } } }));
   expect([answer.status, answer.body.fields]).toEqual([

@@ -141,7 +141,7 @@ describe("resumption", () => {
     expect(second.frames().at(-1)!.data.title).toBe("live");
   });
 
-  it("a client that keeps only the ids of messages gets each once, wherever its line is cut AMB-122", async () => {
+  it("a client that keeps only the ids of messages gets each once, wherever its line is cut (AMB-122)", async () => {
     const { world, open, tell } = await withReader();
     const titles: string[] = [];
     let last: string | undefined;

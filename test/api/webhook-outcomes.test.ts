@@ -22,7 +22,7 @@ describe("late results", () => {
   it.each([
     ["bounce", "message.bounced"],
     ["complaint", "message.complained"],
-  ])("a %s is one event, however often it is reported CLI-2", async (name, event) => {
+  ])("a %s is one event, however often it is reported (CLI-2)", async (name, event) => {
     const here = await setting();
     await hook(here, [event]);
     const { ada, mail } = await mailing(here.world, here.tenant, `${name}@simulator.amazonses.com`);
@@ -42,7 +42,7 @@ describe("late results", () => {
 });
 
 describe("consents", () => {
-  it("an opt-out is a change and an unsubscription; the same again is neither CLI-2", async () => {
+  it("an opt-out is a change and an unsubscription; the same again is neither (CLI-2)", async () => {
     const here = await setting();
     await hook(here, ["consent.changed", "subscriber.unsubscribed"]);
     const { id } = await upsert(here, { external_id: "ada", email: "ada@example.com" });
@@ -61,7 +61,7 @@ describe("consents", () => {
     );
   });
 
-  it("a choice of a topic is a change and no unsubscription CLI-2", async () => {
+  it("a choice of a topic is a change and no unsubscription (CLI-2)", async () => {
     const here = await setting();
     await hook(here, ["consent.changed", "subscriber.unsubscribed"]);
     await api(here, "POST /api/v1/topics", { key: "news", name: "News" });
@@ -71,7 +71,7 @@ describe("consents", () => {
     expect(await told(here)).toEqual([["consent.changed", data]]);
   });
 
-  it("a link in a mail unsubscribes CLI-2", async () => {
+  it("a link in a mail unsubscribes (CLI-2)", async () => {
     const here = await setting();
     const { ada, mail } = await mailing(here.world, here.tenant);
     await mail();
@@ -84,7 +84,7 @@ describe("consents", () => {
 });
 
 describe("segments", () => {
-  it("who enters and leaves a dynamic segment is told CLI-2", async () => {
+  it("who enters and leaves a dynamic segment is told (CLI-2)", async () => {
     const here = await setting();
     const rule = { attribute: { plan: { $eq: "pro" } } };
     const { id: segment_id } = await api(here, "POST /api/v1/segments", { name: "Pro", rule, is_dynamic: true });
@@ -99,7 +99,7 @@ describe("segments", () => {
     ]);
   });
 
-  it("the members of a static segment are told when it is computed CLI-2", async () => {
+  it("the members of a static segment are told when it is computed (CLI-2)", async () => {
     const here = await setting();
     await hook(here, ["segment.entered"]);
     const { id: subscriber_id } = await upsert(here, { external_id: "ada", attributes: { plan: "pro" } });
@@ -110,7 +110,7 @@ describe("segments", () => {
   });
 });
 
-it("an endpoint that asks for other events is told nothing of these CLI-2", async () => {
+it("an endpoint that asks for other events is told nothing of these (CLI-2)", async () => {
   const here = await setting();
   await hook(here, ["subscriber.created"]);
   const { id } = await upsert(here, { external_id: "ada" });

@@ -38,7 +38,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.getByRole("heading", { name: "Segments", level: 1 }).waitFor();
   });
 
-  it("the palette finds what has a name, without its marks and case CON-4", async () => {
+  it("the palette finds what has a name, without its marks and case (CON-4)", async () => {
     const { page, visit } = await open();
     await visit("content/lists");
     await page.getByRole("button", { name: "New list" }).click();
@@ -51,7 +51,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("Escape");
   });
 
-  it("every dialog closes by a button at its corner, also on a phone CON-4", async () => {
+  it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 390, height: 700 });
     await visit("settings/keys");

@@ -33,7 +33,7 @@ describe("standard columns", () => {
     expect(row({ "traits.email": "old@b.co", email: "a@b.co" })).toMatchObject({ email: "a@b.co" });
   });
 
-  it("an apostrophe that marks a number as a text is no part of an external id AMB-133", () => {
+  it("an apostrophe that marks a number as a text is no part of an external id (AMB-133)", () => {
     expect(row({ "Customer ID": "'6001" })).toMatchObject({ external_id: "6001" });
     expect(row({ "Customer ID": "'n Koffie" })).toMatchObject({ external_id: "'n Koffie" });
   });

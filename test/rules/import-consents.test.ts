@@ -98,28 +98,28 @@ const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak",
 const FALSE = ["false", "No", "0", "nein", "non", "não", "nee", "nie"];
 
 describe("names", () => {
-  it.each(NEGATIVE)("a true %s is an opt-out, a false one says nothing AMB-132", (name) => {
+  it.each(NEGATIVE)("a true %s is an opt-out, a false one says nothing (AMB-132)", (name) => {
     expect(statusOf(name, "true")).toBe("opted_out");
     expect(consentOf({ [name]: "2025-03-01 09:30:00" })).toMatchObject({ status: "opted_out", at: INSTANT });
     expect([statusOf(name, "false"), statusOf(name, "")]).toEqual([undefined, undefined]);
   });
 
-  it.each(SUPPRESSED)("a true %s is a suppression, a false one says nothing AMB-132", (name) => {
+  it.each(SUPPRESSED)("a true %s is a suppression, a false one says nothing (AMB-132)", (name) => {
     expect([statusOf(name, "true"), statusOf(name, AT)]).toEqual(["suppressed", "suppressed"]);
     expect([statusOf(name, "false"), statusOf(name, "[]")]).toEqual([undefined, undefined]);
   });
 
-  it.each(POSITIVE)("a false %s is an opt-out, a true one is unknown without a time AMB-132", (name) => {
+  it.each(POSITIVE)("a false %s is an opt-out, a true one is unknown without a time (AMB-132)", (name) => {
     expect(statusOf(name, "false")).toBe("opted_out");
     expect(consentOf({ [name]: "true" })).toEqual({ status: "unknown", said: "true", doubt: "yes_without_time" });
     expect(consentOf({ [name]: "true", consent_at: AT })).toMatchObject({ status: "opted_in", at: INSTANT });
   });
 
-  it.each(SILENT)("%s says nothing AMB-132", (name) => {
+  it.each(SILENT)("%s says nothing (AMB-132)", (name) => {
     expect([statusOf(name, "true"), statusOf(name, "false")]).toEqual([undefined, undefined]);
   });
 
-  it("true and false in the languages of the service AMB-132", () => {
+  it("true and false in the languages of the service (AMB-132)", () => {
     expect(TRUE.map((value) => statusOf("Unsubscribed", value))).toEqual(TRUE.map(() => "opted_out"));
     expect(FALSE.map((value) => statusOf("Subscribed", value))).toEqual(FALSE.map(() => "opted_out"));
     expect(FALSE.map((value) => statusOf("Unsubscribed", value))).toEqual(FALSE.map(() => undefined));
@@ -143,11 +143,11 @@ describe("values", () => {
     ["consent_status", "hard_bounced", "suppressed"],
     ["consent_status", "Abgemeldet", "opted_out"],
     ["consent_status", "active", "unknown"],
-  ])("%s: %s is %s AMB-132", (name, value, status) => {
+  ])("%s: %s is %s (AMB-132)", (name, value, status) => {
     expect(statusOf(name, value)).toBe(status);
   });
 
-  it("the strongest of several columns counts AMB-132", () => {
+  it("the strongest of several columns counts (AMB-132)", () => {
     const yes = { consent_status: "subscribed", consent_at: AT };
     expect(consentOf({ ...yes, "Opt out": "yes" })?.status).toBe("opted_out");
     expect(consentOf({ ...yes, "Opt out": "yes", Bounced: "1" })?.status).toBe("suppressed");
@@ -155,7 +155,7 @@ describe("values", () => {
     expect(consentOf({ ...yes, "Opt out": "no", Bounced: "no" })?.status).toBe("opted_in");
   });
 
-  it("a date in a column that says yes is the time of a yes, and none itself AMB-132", () => {
+  it("a date in a column that says yes is the time of a yes, and none itself (AMB-132)", () => {
     expect(consentOf({ "Newsletter since opt-in": AT })).toBeUndefined();
     expect(consentOf({ "Newsletter opt-in": AT, Subscribed: "yes" })).toMatchObject({
       status: "opted_in",
@@ -163,7 +163,7 @@ describe("values", () => {
     });
   });
 
-  it("a negative column that is mapped to a consent or a topic stays negative AMB-132", () => {
+  it("a negative column that is mapped to a consent or a topic stays negative (AMB-132)", () => {
     const mapping = { "Do not email": "consent_status" };
     const of = (value: string) => consentOf({ "Do not email": value }, { mapping })?.status;
     expect([of("true"), of("2025-03-01"), of("false")]).toEqual(["opted_out", "opted_out", undefined]);
@@ -173,7 +173,7 @@ describe("values", () => {
     expect(said("no")).toEqual({});
   });
 
-  it("other channels have their own, and the time of a mail proves nothing of them AMB-132", () => {
+  it("other channels have their own, and the time of a mail proves nothing of them (AMB-132)", () => {
     const read = rowOf({
       email: "a@b.co",
       consent_at: AT,
@@ -192,7 +192,7 @@ describe("times", () => {
     expect(consentOf(cells)).toMatchObject({ status: "opted_out", at: INSTANT });
   });
 
-  it("a time ahead of the import proves nothing, and an opt-out counts without it AMB-131", () => {
+  it("a time ahead of the import proves nothing, and an opt-out counts without it (AMB-131)", () => {
     const csv = (consent_status: string, consent_at: string) => consentOf({ consent_status, consent_at });
     expect(csv("yes", "2026-06-01T12:05:01Z")).toEqual({ status: "unknown", said: "yes", doubt: "future" });
     expect(csv("yes", "2026-06-01T12:05:00Z")).toMatchObject({ status: "opted_in", at: CREATED });
@@ -201,7 +201,7 @@ describe("times", () => {
     expect(consentOf(later, { source: "platform_b" })).toMatchObject({ status: "unknown", doubt: "future" });
   });
 
-  it("one time and source for the whole file counts where a row has none AMB-133", () => {
+  it("one time and source for the whole file counts where a row has none (AMB-133)", () => {
     const reading = { consent_at: "2026-01-01", consent_source: "shop", zone: "Europe/Berlin" };
     expect(consentOf({ Newsletter: "yes" }, { reading })).toMatchObject({
       status: "opted_in",
@@ -240,7 +240,7 @@ describe("statuses and reasons", () => {
     ["marketing_consent", "denied", "opted_out"],
     ["marketing_consent", "granted", "unknown"],
     ["Bounce reason rate", "3", undefined],
-  ])("%s %s means %s AMB-132", (name, value, expected) => {
+  ])("%s %s means %s (AMB-132)", (name, value, expected) => {
     expect(statusOf(name, value)).toBe(expected);
   });
 });

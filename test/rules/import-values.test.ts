@@ -52,7 +52,7 @@ describe("columns", () => {
       ["email", "Opt-in Time"],
       ["email", "consent_at"],
     ],
-  ])("%j are known by their names in any writing AMB-133", (header, fields) => {
+  ])("%j are known by their names in any writing (AMB-133)", (header, fields) => {
     expect(columnsOf(header).cells.map(({ standard }) => standard)).toEqual(fields);
   });
 });
@@ -71,13 +71,13 @@ describe("values", () => {
     [["-5", "=1+1"], "text"],
     [["+5"], "text"],
     [["", ""], "text"],
-  ])("a column of %j is of type %s AMB-133", (cells, type) => {
+  ])("a column of %j is of type %s (AMB-133)", (cells, type) => {
     const seen = columnTypes();
     for (const cell of cells) seen.see([cell]);
     expect(seen.types()).toEqual([type]);
   });
 
-  it("JSON becomes what it says AMB-133", () => {
+  it("JSON becomes what it says (AMB-133)", () => {
     expect(cellValue('{"a":[1]}', "text")).toEqual({ a: [1] });
     expect(cellValue("[1,", "text")).toBe("[1,");
     expect(cellValue('{"__proto__":1}', "text")).toBe('{"__proto__":1}');
@@ -90,11 +90,11 @@ describe("values", () => {
     ['["a,b","c"]', ["a,b", "c"]],
     ["it's, fine", ["it's", "fine"]],
     [" , ;", []],
-  ])("the tags of %s AMB-133", (text, tags) => {
+  ])("the tags of %s (AMB-133)", (text, tags) => {
     expect(tagsOf(text)).toEqual(tags);
   });
 
-  it("a domain gets its form in ASCII, and other letters before the @ are a warning AMB-133", () => {
+  it("a domain gets its form in ASCII, and other letters before the @ are a warning (AMB-133)", () => {
     expect(rowOf({ email: "info@müller.example" })).toMatchObject({
       email: "info@xn--mller-kva.example",
       warnings: [],
@@ -129,12 +129,12 @@ describe("times", () => {
     ["25:00", undefined],
     ["yesterday", undefined],
     ["5", undefined],
-  ])("%s in Berlin is %s AMB-133", (text, expected) => {
+  ])("%s in Berlin is %s (AMB-133)", (text, expected) => {
     const at = readTime(text, berlin);
     expect(at === undefined ? undefined : new Date(at).toISOString()).toBe(expected);
   });
 
-  it("a date format says which of two readings is meant AMB-133", () => {
+  it("a date format says which of two readings is meant (AMB-133)", () => {
     const day = (order: "dmy" | "mdy") => new Date(readTime("03/04/2024", { zone: "UTC", order }) ?? 0).toISOString();
     expect([day("dmy"), day("mdy")]).toEqual(["2024-04-03T00:00:00.000Z", "2024-03-04T00:00:00.000Z"]);
     expect(
@@ -158,12 +158,12 @@ describe("phone numbers", () => {
     ["0151/1234567", undefined, "unreadable undefined"],
     ["4.91511E+11", "DE", "unreadable undefined"],
     ["call me", "DE", "unreadable undefined"],
-  ])("%s of %s is %s AMB-133", (text, region, expected) => {
+  ])("%s of %s is %s (AMB-133)", (text, region, expected) => {
     const read = readPhone(text, region);
     expect(`${read.kind} ${"phone" in read ? read.phone : undefined}`).toBe(expected);
   });
 
-  it("the region is that of the form, else of the row, else of the workspace AMB-133", () => {
+  it("the region is that of the form, else of the row, else of the workspace (AMB-133)", () => {
     const phone = (cells: Record<string, string>, phoneRegion?: string) =>
       rowOf({ external_id: "x", Phone: "044 668 18 00", ...cells }, { reading: { phoneRegion, region: "DE" } })
         .attributes.phone;
@@ -183,7 +183,7 @@ describe("phone numbers", () => {
     ]);
   });
 
-  it("a column that writes no plus gets one, and what cannot be read stays AMB-133", () => {
+  it("a column that writes no plus gets one, and what cannot be read stays (AMB-133)", () => {
     expect(rowOf({ email: "a@b.co", SMS: "491511234567" }).attributes.phone).toBe("+491511234567");
     const odd = rowOf({ email: "a@b.co", phone: "4.91511E+11" });
     expect([odd.attributes.phone, odd.phone, odd.warnings]).toEqual([

@@ -158,12 +158,12 @@ it.each([
   [{ EndpointReentryCap: 0 }, { allow_reentry: true }, []],
   [{ EndpointReentryCap: 1 }, undefined, []],
   [{ EndpointReentryCap: 3, DailyCap: 1 }, { allow_reentry: true }, ["Limits.DailyCap", "Limits.EndpointReentryCap"]],
-])("the limits %j of a journey become the entry rules %j F26", async (Limits, entry_rules, expected) => {
+])("the limits %j of a journey become the entry rules %j (F26)", async (Limits, entry_rules, expected) => {
   const { read, lost } = await convertedOf({ "journey.json": journeyOf({ Limits, Activities: {} }) });
   expect([read("journeys/one").entry_rules, lost]).toEqual([entry_rules, expected]);
 });
 
-it("an event of a multivariate split counts in the time for which the split waited F26", async () => {
+it("an event of a multivariate split counts in the time for which the split waited (F26)", async () => {
   const opened = { EventCondition: { Dimensions: { EventType: { Values: ["opened"] } } } };
   const MultiCondition = { EvaluationWaitTime: { WaitFor: "PT2H" }, Branches: [{ Condition: opened }] };
   const { read } = await convertedOf({
@@ -174,7 +174,7 @@ it("an event of a multivariate split counts in the time for which the split wait
   expect(steps["split-1"].branch.condition).toEqual({ event: { name: "opened", within: "2h" } });
 });
 
-it("endpoints of a CSV become people, and those of an imported segment its members F26", async () => {
+it("endpoints of a CSV become people, and those of an imported segment its members (F26)", async () => {
   const csv =
     "ChannelType,Address,Id,OptOut,User.UserId,User.UserAttributes.plan,Attributes.likes,Attributes.likes,Metrics.age\n" +
     'EMAIL,ada@example.com,e-1,ALL,ada,"pro, yearly",music,sport,36\nSMS,+447700900123,e-2,NONE,bob,,,,\n';
@@ -193,7 +193,7 @@ it("endpoints of a CSV become people, and those of an imported segment its membe
   expect((await get(`/api/v1/subscribers/${ada.id}`)).consents).toMatchObject([{ status: "opted_out" }]);
 });
 
-it("an opt-out of calls is one of texts, an inactive address is not written, and both are kept or named F26", async () => {
+it("an opt-out of calls is one of texts, an inactive address is not written, and both are kept or named (F26)", async () => {
   const endpoint = (more: object) => JSON.stringify({ OptOut: "NONE", ...more });
   const lines = [
     endpoint({
@@ -225,7 +225,7 @@ it("an opt-out of calls is one of texts, an inactive address is not written, and
   ]);
 });
 
-it("members of an imported segment that are named by their users are members of its list F26", async () => {
+it("members of an imported segment that are named by their users are members of its list (F26)", async () => {
   const segment = { Id: "seg-1", Name: "Fair", SegmentType: "IMPORT" };
   const csv = "User.UserId\nada\nbob\n";
   const { counts, lost } = await convertedOf(
@@ -235,14 +235,14 @@ it("members of an imported segment that are named by their users are members of 
   expect([counts["members of lists written"], lost]).toEqual([2, []]);
 });
 
-it("a cell whose quote is never closed is named, and the cells of a line with a lone quote are kept F26", async () => {
+it("a cell whose quote is never closed is named, and the cells of a line with a lone quote are kept (F26)", async () => {
   const head = "ChannelType,Address,Id,User.UserId,Attributes.size\n";
   const row = (id: string, size: string) => `EMAIL,${id}@example.com,${id},${id},${size}\n`;
   const open = await convertedOf({ "people.csv": `${head}${row("ada", "1")}${row("bob", '"open')}${row("cyd", "2")}` });
   expect([open.counts["endpoints read"], open.lost]).toEqual([1, [""]]);
 });
 
-it("what only the smaller branch of a random split leads to is named F26", async () => {
+it("what only the smaller branch of a random split leads to is named (F26)", async () => {
   const Branches = [
     { Percentage: 60, NextActivity: "rest" },
     { Percentage: 40, NextActivity: "other" },

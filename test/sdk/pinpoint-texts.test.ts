@@ -30,7 +30,7 @@ describe("placeholders", () => {
     ["{{User.UserAttributes.Interests.[0]}}", { Interests: "music" }, "music"],
     ["{{User.UserAttributes.Interests.[1]}}", { Interests: ["music", "sport"] }, "sport"],
     ["{{User.UserAttributes.FirstName.[0]}}", {}, "friend"],
-  ])("%s of %j is %s F26", (text, subscriber, expected) => {
+  ])("%s of %j is %s (F26)", (text, subscriber, expected) => {
     expect(shown(text, subscriber)).toBe(expected);
   });
 });
@@ -58,17 +58,17 @@ describe("blocks", () => {
     ["{{#if Attributes.city.[0]}}Y{{else}}-{{/if}}", { city: ["Ulm"] }, "Y"],
     ["{{#if Attributes.city.[1]}}Y{{else}}-{{/if}}", { city: ["Ulm"] }, "-"],
     ["{{~#if Attributes.vip~}}Dear{{~else~}}Hi{{~/if~}}", { vip: "1" }, "Dear"],
-  ])("%s of %j is %s F26", (text, subscriber, expected) => {
+  ])("%s of %j is %s (F26)", (text, subscriber, expected) => {
     expect(converted(text).lost).toEqual([]);
     expect(shown(text, subscriber)).toBe(expected);
   });
 
-  it("a block without a counterpart is left out and named, and its else is kept F26", () => {
+  it("a block without a counterpart is left out and named, and its else is kept (F26)", () => {
     const { liquid, lost } = converted("a{{#with User}}x{{else}}y{{/with}}b");
     expect([liquid, lost]).toEqual(["ayb", ["has {{#with User}}…{{/with}}, which was left out"]]);
   });
 
-  it("a block that is never closed loses its tag alone F26", () => {
+  it("a block that is never closed loses its tag alone (F26)", () => {
     const { liquid, lost } = converted("a {{#if Attributes.vip}} b");
     expect([liquid, lost]).toEqual(["a  b", ["has {{#if Attributes.vip}}, which was left out"]]);
   });

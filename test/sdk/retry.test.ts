@@ -277,7 +277,7 @@ describe("errors", () => {
   });
 });
 
-it("the browser client says when it sends a batch of events, by the clock of the device AMB-135", async () => {
+it("the browser client says when it sends a batch of events, by the clock of the device (AMB-135)", async () => {
   const bodies: unknown[] = [];
   const fetch = (async (_: string, { body }: RequestInit) => {
     bodies.push(JSON.parse(String(body)));

@@ -46,13 +46,13 @@ describe.each([
   const bytes = encoders[name]!(textOf(rows));
   const told = name === "windows-1252" ? { encoding } : {};
 
-  it.each([1, 2, 3, 7, 64, 100_000])("is read in pieces of %i bytes AMB-133", async (size) => {
+  it.each([1, 2, 3, 7, 64, 100_000])("is read in pieces of %i bytes (AMB-133)", async (size) => {
     const records = await read(bytes, size, told);
     expect(cellsOf(records)).toEqual(rows);
     expect(records[0]).toMatchObject({ encoding, delimiter: ";" });
   });
 
-  it("continues after each of its records AMB-133 IMP-2", async () => {
+  it("continues after each of its records (AMB-133, IMP-2)", async () => {
     for (const size of [3, 50, 100_000]) {
       const records = await read(bytes, size, told);
       for (const [i, { end, delimiter }] of records.entries()) {
@@ -64,7 +64,7 @@ describe.each([
 });
 
 it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])(
-  "%j: the line is no row AMB-133",
+  "%j: the line is no row (AMB-133)",
   async (text) => {
     const records = await read(Buffer.from(text), 4);
     expect(cellsOf(records)).toEqual([["x", "y"]]);
@@ -72,13 +72,13 @@ it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])(
   },
 );
 
-it("the line may name any delimiter AMB-133", async () => {
+it("the line may name any delimiter (AMB-133)", async () => {
   expect(cellsOf(await read(Buffer.from("sep=|\nx|y,z\n"), 9))).toEqual([["x", "y,z"]]);
 });
 
 it.each([
   ["an end within a character", Buffer.from([0x61, 0xc3])],
   ["a byte of windows-1252", Buffer.from("Zo\xeb,x\n", "latin1")],
-])("%s is no UTF-8 AMB-133", async (_, bytes) => {
+])("%s is no UTF-8 (AMB-133)", async (_, bytes) => {
   await expect(read(bytes, 2)).rejects.toThrow("the file is not UTF-8 text");
 });

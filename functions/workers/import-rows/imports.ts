@@ -5,7 +5,7 @@ import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine, harmless } from "../../../shared/rules/csv.ts";
 import type { Columns, Problem } from "../../../shared/rules/import-columns.ts";
-import { type ColumnType, columnTypes } from "../../../shared/rules/import-values.ts";
+import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { type Encoding, isNotUtf8, isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
@@ -123,7 +123,8 @@ async function surveyFile(
       if (header) {
         total++;
         first ??= record;
-        columns.see(record.cells);
+        // The cells of a row that is rejected for their number may be those of other columns.
+        if (isWhole(record.cells, header.cells.length)) columns.see(record.cells);
       } else header = record;
     }
   } catch (error) {
