@@ -70,6 +70,8 @@ export const queues = {
       /** Anonymous ids with events: their subscribers are evaluated. */
       visitors: v.optional(v.array(v.object({ anonymous, segments: v.optional(v.array(id)) })), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
+      /** Of the rules: at least as new as what was written. Without it the rules are those of now. */
+      version: v.optional(v.number()),
     }),
     batch: 10,
   },

@@ -2,9 +2,11 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../shared/contract/messages.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { compileRule } from "../../shared/rules/segment-evaluation.ts";
 import { segmentQueue } from "../../shared/runtime/resources.ts";
 import { SegmentMembership } from "../../shared/store/lists/items.ts";
 import { changeMembers, recountMembers } from "../../shared/store/lists/memberships.ts";
+import { reevaluate } from "../../shared/store/segments/reevaluation.ts";
 import { identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
@@ -54,6 +56,41 @@ describe("follows", () => {
     const id = await segmentOf(world, tenant, { group: { op: "and", nodes: [pro, bought()] } });
     await upsert(world, tenant, "ada", { plan: "pro" });
     expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+  });
+
+  it("a count of events that begins behind many others is complete with the newest one (SEG-14)", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    const id = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
+    await did(world, tenant, ada, buy);
+    for (let n = 0; n < 50; n++) {
+      await world.advance(SECOND);
+      await did(world, tenant, ada, { event_name: "view" });
+    }
+    expect(await membersOf(world, tenant, id)).toEqual([]);
+    await did(world, tenant, ada, buy);
+    expect(await membersOf(world, tenant, id)).toEqual(["ada"]);
+  });
+
+  it("a worker whose rules have changed since writes nothing by the old ones (SEG-14, JND-10)", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    const segment = await segmentOf(world, tenant, bought({ frequency: { min: 5 } }));
+    const rulesOf = (rule: object) => new Map([[segment, compileRule(rule)]]);
+    const now = rulesOf(bought({ frequency: { min: 5 } }));
+    const rules = { first: rulesOf(bought({ frequency: { max: 0 } })), now: async () => now };
+    await reevaluate(quickStore(world, tenant), undefined, rules, [{ subscriber: ada }]);
+    expect(await tenant.store.get(SegmentMembership, { subscriber: ada, segment })).toBeUndefined();
+  });
+
+  it("a late message about an erased subscriber writes nothing for a rule of events alone (SUB-9)", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    await segmentOf(world, tenant, bought({ within: "1h", frequency: { max: 0 } }));
+    await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+    await world.settle();
+    await again(world, tenant, { people: [{ id: ada }] });
+    expect((await wholeTable(world)).filter(({ pk }) => pk.S.endsWith(`#U#${ada}`))).toEqual([]);
   });
 
   it("what a new subscriber does not have counts as well (RUL-4)", async () => {
@@ -235,6 +272,22 @@ describe("converges", () => {
 });
 
 describe("costs", () => {
+  it("an event that changes no membership is followed by two reads, however long the history (SEG-14)", async () => {
+    const { world, tenant } = await withTenant();
+    const ada = await upsert(world, tenant, "ada");
+    await segmentOf(world, tenant, bought());
+    const follow = async () => {
+      expect((await ingest(world, tenant, { subscriber_id: ada, ...buy })).status).toBe(202);
+      const { rcu } = await spent(world, () => world.settle());
+      return rcu;
+    };
+    await follow();
+    await follow();
+    const early = await follow();
+    for (let n = 0; n < 100; n++) await follow();
+    expect([early, await follow()]).toEqual([2, 2]);
+  });
+
   it("events with 10 dynamic segments cost at most 1.5 times as much as with none (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 12, (n) => ({ attributes: { n } }));

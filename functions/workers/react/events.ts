@@ -7,14 +7,14 @@ import { storeRead } from "../../../shared/store/context.ts";
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
 import { EventBlock } from "../../../shared/store/events/items.ts";
-import { watchedIndex } from "../../../shared/store/events/watchers.ts";
+import { type Versioned, watchedIndex, watchVersions } from "../../../shared/store/events/watchers.ts";
 import { conversionDefinitions } from "../../../shared/store/insights/conversions.ts";
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 
 interface ConvertingEvents {
-  /** The names now: with every definition that was made before the call. */
-  of(tenant: string): Promise<ReadonlySet<string>>;
+  /** The names of this version of the watchers, or of a newer one. */
+  of(tenant: string, known: Promise<Versioned | undefined>): Promise<ReadonlySet<string>>;
 }
 
 interface Index {
@@ -24,18 +24,18 @@ interface Index {
 
 const EMPTY: Index = { version: 0, names: new Set() };
 
-/** Caches the names, at one small read for each call. */
+/** Caches the names. */
 const convertingEvents: Capability<"convertingEvents", ConvertingEvents> = {
   as: "convertingEvents",
   env: storeRead.env,
   grants: [{ actions: ["dynamodb:GetItem", "dynamodb:Query"], on: "table" }],
   open: (deps) => {
     const bind = storeRead.open(deps);
-    const indexOfNow = watchedIndex(EMPTY, async (store, version): Promise<Index> => {
+    const indexOf = watchedIndex(EMPTY, async (store, version): Promise<Index> => {
       const definitions = await conversionDefinitions(store);
       return { version, names: new Set(definitions.map(({ event_name }) => event_name)) };
     });
-    const of: ConvertingEvents["of"] = async (tenant) => (await indexOfNow(bind(tenant as TenantId))).names;
+    const of: ConvertingEvents["of"] = async (tenant, known) => (await indexOf(bind(tenant as TenantId), known)).names;
     return () => ({ of });
   },
 };
@@ -60,14 +60,14 @@ export async function queueCompletions(
 /** Anonymous events of a moment ago are in their history by then. */
 const ALIAS_AGAIN_SECONDS = 5;
 
-export const conversionUses = [attributeQueue, convertingEvents] as const;
+export const conversionUses = [attributeQueue, convertingEvents, watchVersions] as const;
 
 export async function queueConversions(
   changes: Changes,
-  { attributeQueue: queue, convertingEvents }: Context<typeof conversionUses>,
+  { attributeQueue: queue, convertingEvents, watchVersions }: Context<typeof conversionUses>,
 ): Promise<void> {
   for (const [tenant, events] of Map.groupBy(newEvents(changes), (event) => event.tenant)) {
-    const names = await convertingEvents.of(tenant);
+    const names = await convertingEvents.of(tenant, watchVersions.of(tenant));
     const converting = events.filter(({ event_name }) => names.has(event_name));
     await queue.send(converting.map(({ id }) => ({ tenant, event: id })));
   }

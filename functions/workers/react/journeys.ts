@@ -5,6 +5,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { stepJourneyQueue } from "../../../shared/runtime/resources.ts";
+import { watchVersions } from "../../../shared/store/events/watchers.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
 import { MigrationItem } from "../../../shared/store/journeys/migration-items.ts";
@@ -17,7 +18,7 @@ import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 import { segmentMovesOf } from "./segment-moves.ts";
 
-export const journeyUses = [stepJourneyQueue, activeJourneys] as const;
+export const journeyUses = [stepJourneyQueue, activeJourneys, watchVersions] as const;
 type WorkerContext = Context<typeof journeyUses>;
 type StepMessage = Message<"step-journey">;
 
@@ -26,7 +27,7 @@ const PER_MESSAGE = 100;
 
 export async function queueJourneys(
   changes: Changes,
-  { stepJourneyQueue: queue, activeJourneys }: WorkerContext,
+  { stepJourneyQueue: queue, activeJourneys, watchVersions }: WorkerContext,
 ): Promise<void> {
   const wasPaused = ({ before }: Change<typeof JourneyItem>) => before?.status === "paused";
   await queue.send([
@@ -42,7 +43,7 @@ export async function queueJourneys(
   const reacting = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
   for (const tenant of new Set([...memberships.keys(), ...leaves.keys(), ...reacting.keys(), ...profiles.keys()])) {
-    const index = await activeJourneys.of(tenant);
+    const index = await activeJourneys.of(tenant, watchVersions.of(tenant));
     if (index.journeys.size === 0) continue;
     const awaited = (reacting.get(tenant) ?? []).filter(({ event_name }) => isAwaited(event_name, index));
     const events = awaited.map(({ id }) => id);

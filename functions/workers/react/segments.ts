@@ -6,6 +6,7 @@ import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/runtime/resources.ts";
 import { actorIn } from "../../../shared/store/events/actors.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
+import { watchVersions } from "../../../shared/store/events/watchers.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
@@ -14,7 +15,7 @@ import { SegmentItem } from "../../../shared/store/segments/items.ts";
 import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
 import { type Change, type Changes, isNew, ofTenants } from "./change.ts";
 
-export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments] as const;
+export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments, watchVersions] as const;
 type WorkerContext = Context<typeof segmentUses>;
 
 /** Requests that took events in while a segment was stored, not knowing that it watches them, have ended by then. */
@@ -39,13 +40,13 @@ export async function queueComputations(changes: Changes, { recomputeQueue: queu
 /** One look at the rules a workspace and batch; only what a rule mentions goes on. */
 export async function queueSegments(
   changes: Changes,
-  { segmentQueue: queue, dynamicSegments }: WorkerContext,
+  { segmentQueue: queue, dynamicSegments, watchVersions }: WorkerContext,
 ): Promise<void> {
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
   const histories = ofTenants(changes.of(ActorEvents, "events").filter(isNew));
   const aliases = ofTenants(changes.of(SubscriberAlias, "alias"));
   for (const tenant of new Set([...profiles.keys(), ...histories.keys(), ...aliases.keys()])) {
-    const index = await dynamicSegments.of(tenant);
+    const index = await dynamicSegments.of(tenant, watchVersions.of(tenant));
     if (index.rules.size === 0) continue;
     const subscribers = new Map<string, Set<string>>();
     for (const change of profiles.get(tenant) ?? []) {
@@ -62,10 +63,11 @@ export async function queueSegments(
     }
     const linked = (aliases.get(tenant) ?? []).map(({ after }) => ({ id: after.subscriber }));
     const people = [...[...subscribers].map(([id, segments]) => ({ id, ...named(segments) })), ...linked];
+    const { version } = index;
     const unknown = [...visitors].map(([anonymous, segments]) => ({ anonymous, ...named(segments) }));
     await queue.send([
-      ...chunksOf(people, PER_MESSAGE).map((some) => ({ tenant, people: some, visitors: [] })),
-      ...chunksOf(unknown, PER_MESSAGE).map((some) => ({ tenant, people: [], visitors: some })),
+      ...chunksOf(people, PER_MESSAGE).map((some) => ({ tenant, version, people: some, visitors: [] })),
+      ...chunksOf(unknown, PER_MESSAGE).map((some) => ({ tenant, version, people: [], visitors: some })),
     ]);
   }
 }

@@ -28,7 +28,9 @@ export const evaluateSegments = queueWorker(
       if (early > 0)
         return queue.send([message], { delaySeconds: Math.min(MAX_DELAY_SECONDS, Math.ceil(early / SECOND)) });
     }
-    const index = await dynamicSegments.of(store.tenant);
+    const { version } = message;
+    const known = version === undefined ? undefined : Promise.resolve({ version });
+    const index = await dynamicSegments.of(store.tenant, known);
     if (index.rules.size === 0) return;
     const rules = {
       first: index.rules,

@@ -1,6 +1,8 @@
 // What reacts to events: segments, journeys and conversions. An event whose name has no watcher causes no reaction, and
 // what is derived from the watchers of a workspace is read again only after one of them changed.
-import type { Store, StoreReader } from "../context.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import { type Store, type StoreReader, storeRead } from "../context.ts";
 import { changeItem, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { recent } from "../recent.ts";
 import { Watcher, type WatcherKind, WatchVersion } from "./watcher-items.ts";
@@ -22,7 +24,8 @@ export async function watchersChanged(store: Store): Promise<void> {
   await store.change(WatchVersion, {}, { add: { version: 1 } });
 }
 
-interface Versioned {
+/** A version of the watchers of a workspace. */
+export interface Versioned {
   version: number;
 }
 
@@ -46,14 +49,38 @@ export function cachedByVersion<I extends Versioned>(
   };
 }
 
-/** The same for callers that have not read the version: it costs one small read for each call. */
+/** The same for callers that may know the version: one that does not costs a small read for each call. */
 export function watchedIndex<I extends Versioned>(
   empty: I,
   read: (store: StoreReader, version: number) => Promise<I>,
-): (store: StoreReader) => Promise<I> {
+): (store: StoreReader, known?: Promise<Versioned | undefined>) => Promise<I> {
   const indexOf = cachedByVersion(empty, read);
-  return async (store) => indexOf(store, await store.get(WatchVersion, {}));
+  return async (store, known) => indexOf(store, await (known ?? store.get(WatchVersion, {})));
 }
+
+interface WatchVersions {
+  /** As it is after everything in the batch was written; undefined if there never was a watcher. */
+  of(tenant: string): Promise<Versioned | undefined>;
+}
+
+/** The versions that a batch of records needs, each read once for all that follows from the batch. */
+export const watchVersions: Capability<"watchVersions", WatchVersions> = {
+  as: "watchVersions",
+  env: storeRead.env,
+  grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
+  open: (deps) => {
+    const bind = storeRead.open(deps);
+    return () => {
+      const reads = new Map<string, Promise<Versioned | undefined>>();
+      const of = (tenant: string) => {
+        const read = reads.get(tenant) ?? bind(tenant as TenantId).get(WatchVersion, {});
+        reads.set(tenant, read);
+        return read;
+      };
+      return { of };
+    };
+  },
+};
 
 export interface WatchedNames {
   /** Of events that anything reacts to. */

@@ -3,7 +3,7 @@ import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import type { EntryRules, Trigger } from "../../rules/journey-graph.ts";
 import { type StoreReader, storeRead } from "../context.ts";
-import { idsByName, watchedIndex } from "../events/watchers.ts";
+import { idsByName, type Versioned, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { recent } from "../recent.ts";
 import { ActiveJourney } from "./items.ts";
@@ -32,8 +32,11 @@ export interface JourneyIndex {
 }
 
 export interface ActiveJourneys {
-  /** The current index: it has every journey that was activated before the call, and none that was paused before it. */
-  of(tenant: string): Promise<JourneyIndex>;
+  /**
+   * The current index: it has every journey that was activated before the call, and none that was paused before it.
+   * @param known the version of the watchers, where the caller has read it: then "before it was read"
+   */
+  of(tenant: string, known?: Promise<Versioned | undefined>): Promise<JourneyIndex>;
   /** A version that runs entered; undefined once the journey is deleted. */
   version(tenant: string, journey: string, version: number): Promise<Version | undefined>;
 }
@@ -61,7 +64,7 @@ export const activeJourneys: Capability<"activeJourneys", ActiveJourneys> = {
     const indexOfNow = watchedIndex(EMPTY, readIndex);
     const versions = recent<Version>(MAX_VERSIONS_CACHED);
     const journeys: ActiveJourneys = {
-      of: (tenant) => indexOfNow(bind(tenant as TenantId)),
+      of: (tenant, known) => indexOfNow(bind(tenant as TenantId), known),
       version: async (tenant, journey, version) => {
         const name = `${tenant}#${journey}#${version}`;
         const found = versions.get(name) ?? (await getVersion(bind(tenant as TenantId), journey, version));

@@ -3,7 +3,7 @@ import type { Capability } from "../../kernel/deps.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { compileRule, type Rule } from "../../rules/segment-evaluation.ts";
 import { type StoreReader, storeRead } from "../context.ts";
-import { idsByName, watchedIndex } from "../events/watchers.ts";
+import { idsByName, type Versioned, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { SegmentItem } from "./items.ts";
 import { zoneFor } from "./rules.ts";
@@ -20,8 +20,11 @@ export interface SegmentIndex {
 }
 
 export interface DynamicSegments {
-  /** The current rules, including every rule that was stored before the call. */
-  of(tenant: string): Promise<SegmentIndex>;
+  /**
+   * The current rules, including every rule that was stored before the call.
+   * @param known a version of the watchers: then the rules of that version, or newer ones
+   */
+  of(tenant: string, known?: Promise<Versioned | undefined>): Promise<SegmentIndex>;
 }
 
 const EMPTY: SegmentIndex = { version: 0, rules: new Map(), byAttribute: new Map(), byEvent: new Map(), windowed: [] };
@@ -35,7 +38,7 @@ export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
     const bind = storeRead.open(deps);
     const indexOfNow = watchedIndex(EMPTY, readIndex);
     const segments: DynamicSegments = {
-      of: (tenant) => indexOfNow(bind(tenant as TenantId)),
+      of: (tenant, known) => indexOfNow(bind(tenant as TenantId), known),
     };
     return () => segments;
   },

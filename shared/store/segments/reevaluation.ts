@@ -7,8 +7,8 @@ import { absent, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import { onConditionFailed } from "../refusals.ts";
-import { Profile, type ProfileRow } from "../subscribers/items.ts";
-import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
+import { Profile } from "../subscribers/items.ts";
+import { attributesForRules, type LivingProfile, living } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { readSubscriberFacts } from "./facts.ts";
 import { SegmentCheck } from "./items.ts";
@@ -25,15 +25,20 @@ export interface Subject {
   firedAt?: number | undefined;
 }
 
-/** The rules that are evaluated, read anew in each round after the first. */
+type CurrentRules = ReadonlyMap<string, Rule>;
+
+/** The rules that are evaluated, read anew before anything is written, and after it. */
 export interface Rules {
-  /** As they were read right before. */
-  first?: ReadonlyMap<string, Rule>;
-  now(): Promise<ReadonlyMap<string, Rule>>;
+  /** No older than what is evaluated. A rule that came later has a computation of its own, which sees that too. */
+  first?: CurrentRules;
+  /** @returns the same map as before where no rule has changed */
+  now(): Promise<CurrentRules>;
 }
 
 interface Evaluation {
   subject: Subject;
+  /** Whether its profile was read. */
+  isSeen: boolean;
   /** The time for which it was evaluated, in milliseconds. */
   now: number;
   enter: string[];
@@ -57,11 +62,16 @@ export async function reevaluate(
   subjects: readonly Subject[],
 ): Promise<void> {
   let pending = subjects;
+  let given = rules.first;
   for (let round = 0; pending.length > 0; round++) {
     if (round === MAX_ROUNDS)
       throw new Error(`Segments of ${pending.length} subscribers still changed after ${MAX_ROUNDS} rounds.`);
-    const current = (round === 0 && rules.first) || (await rules.now());
-    const evaluations = await evaluateAll(store, current, pending);
+    const current = given ?? (await rules.now());
+    const evaluations = await livingOf(store, (await evaluateAll(store, current, pending)).filter(hasWork(timers)));
+    const isOutdated = given !== undefined && evaluations.length > 0 && (await rules.now()) !== given;
+    given = undefined;
+    if (isOutdated) continue;
+
     await writeChanges(store, evaluations);
     const unset = timers ? await scheduleRechecks(store, timers, evaluations) : new Set();
     pending = evaluations
@@ -70,33 +80,56 @@ export async function reevaluate(
   }
 }
 
-async function evaluateAll(
-  store: Store,
-  current: ReadonlyMap<string, Rule>,
-  subjects: readonly Subject[],
-): Promise<Evaluation[]> {
+/** Whether anything must be written. */
+const hasWork =
+  (timers: Timers | undefined) =>
+  (one: Evaluation): boolean =>
+    one.enter.length + one.leave.length > 0 || (timers !== undefined && recheckOf(one) !== undefined);
+
+/** Those whose subscribers are not erased: who was evaluated by events alone was not looked up. */
+async function livingOf(store: Store, evaluations: readonly Evaluation[]): Promise<Evaluation[]> {
+  const unseen = evaluations.filter(({ isSeen }) => !isSeen).map(({ subject }) => subject.subscriber);
   const profiles = await store.getAll(
     Profile,
-    subjects.map(({ subscriber }) => ({ id: subscriber })),
+    unseen.map((id) => ({ id })),
   );
-  const found = subjects.map((subject, i) => ({ subject, profile: profiles[i] }));
+  const found = new Set(unseen.filter((_, i) => living(profiles[i])));
+  return evaluations.filter(({ isSeen, subject }) => isSeen || found.has(subject.subscriber));
+}
+
+async function evaluateAll(store: Store, current: CurrentRules, subjects: readonly Subject[]): Promise<Evaluation[]> {
+  const all = subjects.map((subject) => ({ subject, rules: rulesFor(subject, current) }));
+  const asked = all.filter(({ rules }) => rules.length > 0);
+  const read = asked.filter(({ rules }) => rules.some(([, { attributes }]) => attributes.size > 0));
+  const profiles = await store.getAll(
+    Profile,
+    read.map(({ subject }) => ({ id: subject.subscriber })),
+  );
+  const profileOf = new Map(read.map(({ subject }, i) => [subject, profiles[i]]));
   const evaluations: Evaluation[] = [];
-  for (const batch of chunksOf(found, CONCURRENT_SUBSCRIBERS)) {
-    const some = await Promise.all(batch.map(({ subject, profile }) => evaluate(store, current, subject, profile)));
+  for (const batch of chunksOf(asked, CONCURRENT_SUBSCRIBERS)) {
+    const some = await Promise.all(
+      batch.map(({ subject, rules }) => {
+        if (!profileOf.has(subject)) return evaluate(store, subject, rules, undefined);
+        const profile = living(profileOf.get(subject));
+        return profile ? evaluate(store, subject, rules, profile) : undefined;
+      }),
+    );
     evaluations.push(...some.filter((one) => one !== undefined));
   }
   return evaluations;
 }
 
+const rulesFor = ({ segments }: Subject, all: CurrentRules) => [...all].filter(([id]) => segments?.has(id) ?? true);
+
+/** @param profile undefined where no rule mentions an attribute */
 async function evaluate(
   store: Store,
-  all: ReadonlyMap<string, Rule>,
   subject: Subject,
-  profile: ProfileRow | undefined,
-): Promise<Evaluation | undefined> {
-  if (!profile || !isLiving(profile)) return undefined;
-  const attributes = attributesForRules(profile);
-  const rules = [...all].filter(([id]) => subject.segments?.has(id) ?? true);
+  rules: readonly (readonly [id: string, rule: Rule])[],
+  profile: LivingProfile | undefined,
+): Promise<Evaluation> {
+  const attributes = profile ? attributesForRules(profile) : {};
   const settled = rules.map(([id, rule]) => ({ id, rule, decided: rule.decidedBy(attributes) }));
   const conditions = settled.flatMap(({ rule, decided }) => (decided === undefined ? rule.events : []));
   const facts = await readSubscriberFacts(store, subject.subscriber, conditions);
@@ -107,10 +140,12 @@ async function evaluate(
   });
   const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
   const { timesBefore: times } = facts;
+  const ruleOf = new Map(rules);
   const isHistorical = ({ id, matches }: { id: string; matches: boolean }) =>
-    times !== undefined && all.get(id)?.judge({ attributes, times, now }).matches === !matches;
+    times !== undefined && ruleOf.get(id)?.judge({ attributes, times, now }).matches === !matches;
   return {
     subject,
+    isSeen: profile !== undefined,
     now,
     historical: new Set(wrong.filter(isHistorical).map(({ id }) => id)),
     enter: wrong.flatMap(({ id, matches }) => (matches ? [id] : [])),
@@ -146,12 +181,7 @@ async function scheduleRechecks(
   evaluations: readonly Evaluation[],
 ): Promise<ReadonlySet<string>> {
   const unset = new Set<string>();
-  const needed = evaluations.flatMap(({ subject: { subscriber }, now, next, checkAt }) => {
-    if (!Number.isFinite(next)) return [];
-    // Whole minutes, well within AMB-71: windows that end together need one timer.
-    const at = Math.ceil(next / MINUTE) * MINUTE;
-    return checkAt !== undefined && checkAt > now && checkAt <= at ? [] : [{ subscriber, at, checkAt }];
-  });
+  const needed = evaluations.flatMap((one) => recheckOf(one) ?? []);
   if (needed.length === 0) return unset;
   await timers.set(needed.map(({ subscriber, at }) => ({ kind: "segment-window", id: subscriber, at })));
   await Promise.all(
@@ -164,6 +194,13 @@ async function scheduleRechecks(
   return unset;
 }
 
+function recheckOf({ subject: { subscriber }, now, next, checkAt }: Evaluation) {
+  if (!Number.isFinite(next)) return undefined;
+  // Whole minutes, well within AMB-71: windows that end together need one timer.
+  const at = Math.ceil(next / MINUTE) * MINUTE;
+  return checkAt !== undefined && checkAt > now && checkAt <= at ? undefined : { subscriber, at, checkAt };
+}
+
 /** @returns false if another timer was set in the meantime */
 export async function scheduleRecheck(
   store: Store,
@@ -174,6 +211,7 @@ export async function scheduleRecheck(
 ): Promise<boolean> {
   const evaluation = {
     subject: { subscriber },
+    isSeen: true,
     now: store.clock.now(),
     enter: [],
     leave: [],
