@@ -1,8 +1,8 @@
 // Lines of CSV files (RFC 4180) that no spreadsheet takes for formulas, whichever separator its locale has: some split a
 // line at semicolons or tabs, and then what follows one of these begins a cell.
 
-/** Full-width signs begin a formula as well. */
-const FORMULA = /^\s*[=+\-@＝＋－＠]/;
+/** Full-width signs begin a formula as well, and spreadsheets drop control characters before one. */
+const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]/u;
 const PARTS = /([,;|\t\r\n])/;
 /** Numbers and phone numbers begin so too, and do no harm; also at the end of a list in JSON. */
 const NUMBER = /^\s*[+-]?\d[\d ().]*[\]}"]*$/;

@@ -13,6 +13,7 @@ describe("a cell", () => {
     ["after a tab", "a\t+cmd", "a\t'+cmd"],
     ["after a line break", "a\n=1+1", "a\n'=1+1"],
     ["after spaces", "  =1+1", "'  =1+1"],
+    ["after a control character", "\0=1+1", "'\0=1+1"],
     ["in full width", "＝1+1", "'＝1+1"],
     ["as a number and a command", "-2+cmd", "'-2+cmd"],
   ])("with a formula %s is text in every locale (RDA-16)", (_, value, expected) => {
