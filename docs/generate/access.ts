@@ -3,6 +3,7 @@
 import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/endpoint.ts";
 import { type Contents, operationsOf } from "./contents.ts";
+import { type CostRecord, recordedCosts, shownCost } from "./costs.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];
 
@@ -15,15 +16,37 @@ function cellOf({ credentials = [], forbidden = [], permission, scope, agents }:
   return "yes";
 }
 
+/** What was measured of a cell, under what it says. */
+function withCost(cell: string, cost: CostRecord["routes"][string][Credential | "public"]): string {
+  return cell === "" || cell === "403" || !cost ? cell : `${cell}<br>${shownCost(cost)}`;
+}
+
+const COSTS = (costs: CostRecord) => `
+Under each is its dearest call among ${costs.requests.toLocaleString("en")} random ones (\`npm run fuzz -- --cost --record\`, rounded up):
+write and read units of the table (u), size of the answer, and processor time that nine of ten calls stay below, with the
+checks of the fuzzer. Profiles were as large as the publishable key may make them, 64 attributes and 16 KB; a larger one, which
+a server key wrote, costs a unit more for each KB. A call without the credential is refused for at most ${shownCost(costs.refused)}.
+A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
+
+Nothing that is public costs more than 10 units and 64 KB, but for the reference, which the edge keeps, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
+event, 3 for each choice of topic, and one for each KB of the request; [0112](decisions/0112-what-a-call-may-cost.md) has the exceptions.
+\`npm run fuzz -- --cost\` fails at a dearer one.
+`;
+
 /** docs/access.md */
 export function accessPage(contents: Contents): string {
+  const costs = recordedCosts();
   const sections = Map.groupBy(operationsOf(contents), ({ group }) => group);
   const tables = [...sections].map(([group, operations]) => {
     const rows = operations.map(({ endpoint: { route, access } }) => {
       const open = access.credentials.length === 0;
       const cells = [
         `\`${route}\``,
-        ...(open ? kinds.map(() => "public") : kinds.map((kind) => cellOf(access, kind))),
+        ...kinds.map((kind) =>
+          open
+            ? withCost("public", kind === "sdk" ? costs?.routes[route]?.public : undefined)
+            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind]),
+        ),
         access.feature ? `\`${access.feature}\`` : "",
         access.effect,
         access.openWhileSuspended || access.effect === "session" || open ? "open" : "",
@@ -44,6 +67,6 @@ ${rows.join("\n")}
 An empty cell is a 401. A name under a credential is the permission (dashboard token) or scope (server key) that is
 required. \`tool\` is what an agent key with this scope may call through \`/v1/mcp\`. A server key made without explicit scopes has all but ${[...optInScopes].map((scope) => `\`${scope}\``).join(", ")}. A read-only token may not \`write\`. The order of the checks: 401,
 429, workspace closed, read-only token, permission or scope, plan, 400 or 422.
-
+${costs ? COSTS(costs) : ""}
 ${tables.join("\n")}`;
 }

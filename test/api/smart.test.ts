@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { noteEngagement } from "../../shared/store/subscribers/engagement.ts";
-import { Profile } from "../../shared/store/subscribers/items.ts";
+import { AnswersItem } from "../../shared/store/subscribers/statistics-items.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -68,9 +68,9 @@ describe("ranking of a send", () => {
     const { world, tenant } = await withTenant({ onRead: () => undefined });
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
     await tenant.store.transact(noteEngagement(tenant.store, ada, { interaction: "inapp_click", platform: "web" }));
-    const profile = await tenant.store.get(Profile, { id: ada });
-    const counter = Object.keys(profile ?? {}).find((name) => name.startsWith("we:"));
-    await tenant.store.change(Profile, { id: ada }, { set: { [counter as "we:"]: "many" as never } });
+    const answers = await tenant.store.get(AnswersItem, { subscriber: ada });
+    const counter = Object.keys(answers ?? {}).find((name) => name.startsWith("we:"));
+    await tenant.store.change(AnswersItem, { subscriber: ada }, { set: { [counter as "we:"]: "many" as never } });
     const { job } = await send(world, tenant, { subscriberIds: [ada], ...smart });
     expect(job.counts.delivered).toBe(1);
     expect(job.channel_arbitration).toMatchObject({

@@ -1,58 +1,126 @@
-// What a request costs the deployment, of those that anybody may make, and those that need the publishable key alone (D2, D3).
-import type { Endpoint } from "../../shared/http/endpoint.ts";
+// What a request costs the deployment, by who makes it (D2, D3): the bounds for those who need no secret, and the dearest
+// call of each operation, which docs/access.md shows.
+import { type CostRecord, costNames, roomy } from "../../docs/generate/costs.ts";
+import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
 import type { TestWorld } from "../support/world.ts";
 import type { Request } from "./requests.ts";
 
 export interface Dearest {
   route: string;
-  by: "anybody" | "link of a mail" | "publishable key";
+  /** `refused`: without the credential that the endpoint wants. */
+  by: Credential | "public" | "refused";
   /** Write and read units of the table and its indexes. */
   units: number;
   /** Of the answer. */
   bytes: number;
+  /** Of this process. */
+  milliseconds: number;
   /** Of the request's body. */
   given: number;
   events: number;
+  /** It states a consent, which is in the profile and in its history. */
+  consents: boolean;
 }
 
 const ANYBODY = { units: 10, bytes: 64 * 1_024 };
-/** Whoever has the link of a mail has a signed token: an open, a click and an opt-out are counted for the report of the send. */
-const LINK_UNITS = 20;
 const KEY_UNITS = 40;
 const EVENT_UNITS = 2;
+/** Two units for each KB of a profile of 16 KB, where a change without a consent costs one. */
+const CONSENT_UNITS = 30;
 const KB = 1_024;
 
-/** What the request cost that was made last; undefined where it needs a secret. */
+/** Calls that may cost more, because they have a bound of another kind (docs/decisions/0112). */
+const RARE: readonly [route: RegExp, units: number][] = [
+  // A registration makes a user and a workspace: five an hour by an address, and closed on a deployment.
+  [/^POST .*\/auth\/register$/, 30],
+  // Needs an account at the identity provider, and counts once.
+  [/^POST .*\/sign-in\/finish$/, 30],
+  // Three users, each with a profile of 16 KB.
+  [/^POST \/v1\/(batch$|segment)/, 90],
+  // The first open or click of a recipient and a send counts in the report; a further one is like any other call.
+  [/ \/[oc]\/:token$/, 20],
+  // The consent is on the profile, which may have 16 KB.
+  [/^POST \/[uip]\/:token$/, 60],
+];
+
+/** What the request cost that was made last. */
 export function costOf(
   { dynamodb }: Pick<TestWorld, "dynamodb">,
   { access, route }: Endpoint,
-  { content }: Request,
-  bytes: number,
-): Dearest | undefined {
-  const isOpen = access.credentials.length === 0;
-  if (!isOpen && !access.credentials.includes("sdk")) return undefined;
+  { content, by }: Request,
+  { bytes, milliseconds }: Pick<Dearest, "bytes" | "milliseconds">,
+): Dearest {
   const { wcu, rcu } = dynamodb.meter();
   const given = Buffer.byteLength(JSON.stringify(content) ?? "");
-  const { events } = Object(Object(content).body) as { events?: unknown[] };
+  const { body } = Object(content) as { body?: unknown };
+  const { events, batch } = Object(body) as Record<"events" | "batch", unknown>;
+  const many = [events, batch].find(Array.isArray) ?? [];
+  const isOpen = access.credentials.length === 0;
+  const isTaken = by !== undefined && access.credentials.includes(by);
   return {
     route,
-    by: !isOpen ? "publishable key" : /\/:token$/.test(route) ? "link of a mail" : "anybody",
+    by: isOpen ? "public" : isTaken ? by : "refused",
     units: wcu + rcu,
     bytes,
+    milliseconds,
     given,
-    events: Array.isArray(events) ? events.length : 0,
+    events: many.length,
+    consents: access.consents?.(body) === true,
   };
 }
 
-/** Why a request is dearer than it may be; undefined where it is not. */
-export function tooDear({ route, by, units, bytes, given, events }: Dearest): string | undefined {
-  const most = {
-    anybody: ANYBODY.units,
-    "link of a mail": LINK_UNITS,
-    "publishable key": KEY_UNITS + EVENT_UNITS * events + given / KB,
-  }[by];
-  if (units > most) return `costs ${units} units, ${Math.round(most)} at most`;
-  const isReference = /^GET \/(docs|openapi\.json)/.test(route);
-  if (by !== "publishable key" && !isReference && bytes > ANYBODY.bytes) return `answers with ${bytes} bytes`;
-  return undefined;
+/** Why a request is dearer than it may be; undefined where it is not. @param known what was measured before */
+export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
+  const { route, by, units, bytes, given, events, consents } = cost;
+  const rare = by === "refused" ? undefined : RARE.find(([one]) => one.test(route))?.[1];
+  const ofKey = (rare ?? KEY_UNITS) + EVENT_UNITS * events + (consents ? CONSENT_UNITS : 0) + given / KB;
+  const most = by === "sdk" ? ofKey : (rare ?? ANYBODY.units);
+  const isBounded = by === "sdk" || by === "public" || by === "refused";
+  if (isBounded && units > most) return `costs ${units} units, ${Math.round(most)} at most`;
+  // The edge keeps the reference, and compresses it (E26).
+  const isKept = /^GET \/(docs|openapi\.json)$/.test(route);
+  if ((by === "public" || by === "refused") && !isKept && bytes > ANYBODY.bytes) return `answers with ${bytes} bytes`;
+  const said = by === "refused" ? known?.refused : known?.routes[route]?.[by];
+  if (!said) return undefined;
+  // Time is not compared: it is that of a machine.
+  const beyond = (["units", "bytes"] as const).find((name) => cost[name] > roomy(said[name]));
+  return beyond && `takes ${cost[beyond]} ${costNames[beyond]}, docs/access.md says ${roomy(said[beyond])}`;
+}
+
+/** The dearest calls of a run. */
+export function openCosts() {
+  const dearest = new Map<string, Dearest & { times: number[] }>();
+  return {
+    note: (cost: Dearest) => {
+      const { route, by } = cost;
+      const key = by === "refused" ? by : `${route} ${by}`;
+      const old = dearest.get(key);
+      const larger = !old || cost.units > old.units ? cost : old;
+      const bytes = Math.max(cost.bytes, old?.bytes ?? 0);
+      dearest.set(key, { ...larger, bytes, times: [...(old?.times ?? []), cost.milliseconds] });
+    },
+    /** The dearest first. */
+    all: (): Dearest[] =>
+      [...dearest.values()]
+        .map(({ times, ...cost }) => ({ ...cost, milliseconds: usual(times) }))
+        .sort((a, b) => b.units - a.units),
+  };
+}
+
+/** What nine of ten calls stay below: the dearest ones met a collection of garbage. */
+const usual = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0;
+
+/** For docs/costs.json. */
+export function recordOf(dearest: readonly Dearest[], requests: number): CostRecord {
+  const figures = ({ units, bytes, milliseconds }: Dearest) => ({
+    units,
+    bytes,
+    milliseconds: Math.max(1, Math.round(milliseconds)),
+  });
+  const routes: CostRecord["routes"] = {};
+  for (const one of dearest.toSorted((a, b) => (a.route < b.route ? -1 : 1)))
+    if (one.by !== "refused") routes[one.route] = { ...routes[one.route], [one.by]: figures(one) };
+  const refused = dearest.find(({ by }) => by === "refused");
+  return { requests, refused: refused ? figures(refused) : { units: 0, bytes: 0, milliseconds: 0 }, routes };
 }

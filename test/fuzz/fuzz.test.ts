@@ -1,10 +1,11 @@
 // A slice of `npm run fuzz`: answers that no request may lead to.
 import { expect, it } from "vitest";
+import { recordedCosts } from "../../docs/generate/costs.ts";
 import { tooDear } from "./costs.ts";
 import { fuzz } from "./fuzz.ts";
 
 it("random requests lead to described answers, never to a 5xx or to data of another workspace (GEN-8, D-HTTPCODES)", async () => {
-  const { findings, statuses, dearest } = await fuzz({ requests: 400, seed: 7, costs: true });
+  const { findings, statuses, dearest } = await fuzz({ requests: 400, seed: 7, costs: { known: recordedCosts() } });
   expect(findings).toEqual([]);
   expect(statuses.get(200)).toBeGreaterThan(10);
   expect(statuses.get(422)).toBeGreaterThan(10);
@@ -12,9 +13,27 @@ it("random requests lead to described answers, never to a 5xx or to data of anot
 });
 
 it("a request of anybody that costs more units than 10, and one with the publishable key beyond 40, are found (D2)", () => {
-  const cost = { route: "POST /x", units: 11, bytes: 10, given: 0, events: 0 } as const;
-  expect(tooDear({ ...cost, by: "anybody" })).toBe("costs 11 units, 10 at most");
-  expect(tooDear({ ...cost, by: "anybody", units: 10, bytes: 70_000 })).toBe("answers with 70000 bytes");
-  expect(tooDear({ ...cost, by: "publishable key", units: 41 })).toBe("costs 41 units, 40 at most");
-  expect(tooDear({ ...cost, by: "publishable key", units: 41, events: 1 })).toBeUndefined();
+  const cost = {
+    route: "POST /x",
+    units: 11,
+    bytes: 10,
+    milliseconds: 1,
+    given: 0,
+    events: 0,
+    consents: false,
+  } as const;
+  expect(tooDear({ ...cost, by: "public" })).toBe("costs 11 units, 10 at most");
+  expect(tooDear({ ...cost, by: "public", units: 10, bytes: 70_000 })).toBe("answers with 70000 bytes");
+  expect(tooDear({ ...cost, by: "sdk", units: 41 })).toBe("costs 41 units, 40 at most");
+  expect(tooDear({ ...cost, by: "sdk", units: 41, events: 1 })).toBeUndefined();
+  expect(tooDear({ ...cost, by: "refused" })).toBe("costs 11 units, 10 at most");
+});
+
+it("a request that is dearer than docs/access.md says is found, and one that takes longer is not (D2)", () => {
+  const said = { units: 100, bytes: 1_000, milliseconds: 1 };
+  const known = { requests: 1, refused: said, routes: { "GET /x": { dashboard: said } } };
+  const cost = { route: "GET /x", by: "dashboard", given: 0, events: 0, consents: false, milliseconds: 900 } as const;
+  expect(tooDear({ ...cost, units: 110, bytes: 1_100 }, known)).toBeUndefined();
+  expect(tooDear({ ...cost, units: 151, bytes: 10 }, known)).toBe("takes 151 units, docs/access.md says 150");
+  expect(tooDear({ ...cost, units: 1, bytes: 1_501 }, known)).toBe("takes 1501 bytes, docs/access.md says 1500");
 });

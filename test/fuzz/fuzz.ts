@@ -2,13 +2,14 @@
 // that the document does not describe, one that took too long, and one with data of another workspace. It also reports
 // accepted requests whose work then fails.
 import { contents, operationsOf } from "../../docs/generate/contents.ts";
+import type { CostRecord } from "../../docs/generate/costs.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { type Random, randomFrom } from "../simulator/random.ts";
 import { document } from "../support/document.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
-import { costOf, type Dearest, tooDear } from "./costs.ts";
+import { costOf, type Dearest, openCosts, tooDear } from "./costs.ts";
 import { idsIn } from "./known.ts";
 import { fillWorld, isSlow } from "./population.ts";
 import { type Request, requestFor, type Target } from "./requests.ts";
@@ -24,8 +25,8 @@ export interface Finding {
 export interface Options {
   requests: number;
   seed: number;
-  /** What a request of anybody or of the publishable key costs is looked at, too. */
-  costs?: boolean;
+  /** What a request costs is looked at, too, and compared with what was measured before. */
+  costs?: { known: CostRecord | undefined } | undefined;
   /** Called after each request, with all findings so far. */
   onRequest?: (n: number, findings: readonly Finding[]) => void;
 }
@@ -46,31 +47,30 @@ export interface Result {
   statuses: ReadonlyMap<number, number>;
   /** Routes that took no request. */
   refusing: string[];
-  /** The dearest request of each route that needs no secret, with its costs; the dearest first. */
+  /** The dearest request of each route and credential, with its costs; the dearest first. */
   dearest: Dearest[];
 }
 
-export async function fuzz({ requests, seed, costs = false, onRequest }: Options): Promise<Result> {
+export async function fuzz({ requests, seed, costs, onRequest }: Options): Promise<Result> {
   const random = randomFrom(seed);
   const targets = operationsOf(contents)
     .filter(({ isStream }) => !isStream)
     .map(({ endpoint }) => targetOf(document, endpoint));
   const findings: Finding[] = [];
   const statuses = new Map<number, number>();
-  const dearest = new Map<string, Dearest>();
+  const dearest = openCosts();
   const refusing = new Set<string>(targets.map(({ endpoint }) => endpoint.route));
   for (let first = 1; first <= requests; first += REQUESTS_OF_A_WORLD) {
     const last = Math.min(requests, first + REQUESTS_OF_A_WORLD - 1);
     await fuzzWorld({ random, document, targets, costs }, first, last, ({ n, route, status, cost, found }) => {
-      if (cost && (dearest.get(route)?.units ?? -1) < cost.units) dearest.set(route, cost);
+      if (cost) dearest.note(cost);
       findings.push(...found);
       if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status !== undefined && status < 400) refusing.delete(route);
       onRequest?.(n, findings);
     });
   }
-  const byUnits = [...dearest.values()].sort((a, b) => b.units - a.units);
-  return { findings, statuses, refusing: [...refusing], dearest: byUnits };
+  return { findings, statuses, refusing: [...refusing], dearest: dearest.all() };
 }
 
 interface Outcome {
@@ -87,7 +87,7 @@ async function fuzzWorld(
     document,
     targets,
     costs,
-  }: { random: Random; document: OpenApi; targets: readonly Target[]; costs: boolean },
+  }: { random: Random; document: OpenApi; targets: readonly Target[]; costs: Options["costs"] },
   first: number,
   last: number,
   report: (outcome: Outcome) => void,
@@ -109,9 +109,10 @@ async function fuzzWorld(
       const target = chosen(random, targets);
       const request = requestFor(source, target, callers, population.examples);
       world.dynamodb.resetMeter();
-      const { status, text = "", ...attempt } = await attempted(world, source, target.endpoint, request);
-      const cost = costs ? costOf(world, target.endpoint, request, Buffer.byteLength(text)) : undefined;
-      const dear = cost && tooDear(cost);
+      const { status, text = "", milliseconds, ...attempt } = await attempted(world, source, target.endpoint, request);
+      const bytes = Buffer.byteLength(text);
+      const cost = costs ? costOf(world, target.endpoint, request, { bytes, milliseconds }) : undefined;
+      const dear = cost && tooDear(cost, costs?.known);
       if (dear) found.push({ n, request: request.shown, problem: dear });
       if (status !== undefined && status < 300) recent.push(request.shown);
       const problem = attempt.problem ?? population.leakIn(text);
@@ -146,6 +147,7 @@ function targetOf({ paths }: OpenApi, endpoint: Endpoint): Target {
 interface Attempt {
   status?: number;
   text?: string;
+  milliseconds: number;
   problem?: string;
 }
 
@@ -156,17 +158,18 @@ async function attempted(
   { target, as, headers, content }: Request,
 ): Promise<Attempt> {
   const cpu = process.cpuUsage();
+  const milliseconds = () => {
+    const { user, system } = process.cpuUsage(cpu);
+    return (user + system) / 1_000;
+  };
   try {
     const answer = await world.call(target, { as, headers, ...content });
-    const { user, system } = process.cpuUsage(cpu);
+    const taken = milliseconds();
     note(source, endpoint, answer);
-    return {
-      status: answer.status,
-      text: JSON.stringify(answer.body) ?? "",
-      ...problemOf(answer, endpoint, Math.round((user + system) / 1_000)),
-    };
+    const text = JSON.stringify(answer.body) ?? "";
+    return { status: answer.status, text, milliseconds: taken, ...problemOf(answer, endpoint, Math.round(taken)) };
   } catch (error) {
-    return { problem: String(error).slice(0, 300) };
+    return { milliseconds: milliseconds(), problem: String(error).slice(0, 300) };
   }
 }
 

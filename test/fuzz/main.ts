@@ -1,24 +1,29 @@
 // `npm run fuzz`: see USAGE.
+import { writeFile } from "node:fs/promises";
+import { recordedCosts } from "../../docs/generate/costs.ts";
 import { readArguments, wholeNumber } from "../../tools/arguments.ts";
 import { columnsOf } from "../../tools/text-table.ts";
 import { openProgress } from "../simulator/report.ts";
+import { recordOf } from "./costs.ts";
 import { fuzz } from "./fuzz.ts";
 
-const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1] [--cost]: random requests to every route, made from the published document:
+const USAGE = `npm run fuzz -- [--requests 20000] [--seed 1] [--cost [--record]]: random requests to every route, made from the published document:
 half of them from its schemas, half of them near its examples, in a workspace where their ids name something.
 
 Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
 on data of another workspace in an answer, and on a worker that fails at what was accepted. With --cost also on a request that
-costs more than anybody, or whoever has the publishable key, may cause; the dearest of each such route are printed. The same seed
-makes the same requests. Progress goes to stderr every three seconds, findings to stdout. Ends with 1 if there is one.
+costs more than anybody, or whoever has the publishable key, may cause, or than docs/access.md says; the dearest are printed.
+--record writes them to docs/costs.json, from which npm run docs takes that page. The same seed makes the same requests. Progress goes to stderr every three seconds, findings to stdout. Ends with 1 if there is one.
 
 Example: npm run fuzz -- --requests 5000 --seed 7`;
 
 const SHOWN = 20;
+const RECORD = new URL("../../docs/costs.json", import.meta.url);
 
 const { values } = readArguments(USAGE, {
   options: {
     cost: { type: "boolean" },
+    record: { type: "boolean" },
     requests: { type: "string", default: "20000" },
     seed: { type: "string", default: "1" },
   },
@@ -29,7 +34,7 @@ const progress = openProgress("requests", requests);
 
 let printed = 0;
 const { findings, statuses, refusing, dearest } = await fuzz({
-  costs: values.cost === true,
+  costs: values.cost ? { known: values.record ? undefined : recordedCosts() } : undefined,
   requests,
   seed,
   onRequest: (_n, found) => {
@@ -41,7 +46,11 @@ const { findings, statuses, refusing, dearest } = await fuzz({
 progress.end();
 const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} of ${status}`);
 console.log(`Answers: ${answers.join(", ")}`);
-const rows = dearest.slice(0, SHOWN).map((one) => [one.route, one.by, String(one.units), String(one.bytes)]);
+const rows = dearest
+  .filter(({ by }) => by === "public" || by === "sdk" || by === "refused")
+  .slice(0, SHOWN)
+  .map((one) => [one.route, one.by, String(one.units), String(one.bytes)]);
+if (values.record) await writeFile(RECORD, `${JSON.stringify(recordOf(dearest, requests), null, 1)}\n`);
 if (values.cost)
   console.log(columnsOf([["dearest request of", "by", "units", "bytes"], ...rows], ["dearest request of", "by"]));
 if (refusing.length > 0) console.log(`Routes that took no request: ${refusing.join(", ")}`);

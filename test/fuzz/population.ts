@@ -2,7 +2,7 @@
 import { operationsOf } from "../../docs/generate/contents.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { contents } from "../../infra/functions.ts";
-import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import { type Credential, type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import type { Random } from "../simulator/random.ts";
 import { type ExampleRequest, exampleRequests } from "../support/example-requests.ts";
 import { foreignIds } from "../support/foreign.ts";
@@ -18,7 +18,7 @@ const SECRET = "okapi-of-the-other-workspace";
 const AGENT_SCOPES = ["read", "read:pii", "write:drafts", "write:send"];
 
 /** The credentials of the workspace that calls, by kind. */
-export type Callers = Record<Endpoint["access"]["credentials"][number], Headers>;
+export type Callers = Record<Credential, Headers>;
 
 export interface Population {
   known: Known;
@@ -46,6 +46,8 @@ export async function fillWorld(world: TestWorld, document: OpenApi): Promise<Po
     known.note(kind, theirs);
     known.note(kind, await foreignIds(world, own, route));
   }
+  const whole = { external_id: "ada", attributes: wholeProfile };
+  await world.call("POST /api/v1/subscribers/upsert", { as: own.sdk, body: whole });
   await world.settle();
   for (const [kind, token] of await mailedTokens(world, own)) known.note(kind, token);
   const agent = await createMcp(world, own).key(...AGENT_SCOPES);
@@ -65,13 +67,28 @@ export async function fillWorld(world: TestWorld, document: OpenApi): Promise<Po
   };
 }
 
-/** A credential that the endpoint takes; seldom one that it does not. */
-export function credentialFor(random: Random, { access }: Endpoint, callers: Callers): Headers {
-  const all = Object.values(callers);
-  if (random.chance(0.03)) return random.pick([{}, ...all]);
-  if (access.credentials.length === 0) return {};
-  return callers[random.pick(access.credentials)];
+interface Caller {
+  by: Credential | undefined;
+  as: Headers;
 }
+
+/** A credential that the endpoint takes; seldom one that it does not, or that somebody made up. */
+export function credentialFor(random: Random, { access }: Endpoint, callers: Callers): Caller {
+  const all = Object.keys(callers) as Credential[];
+  if (random.chance(0.03)) return { by: undefined, as: random.pick(madeUp) };
+  const by =
+    random.chance(0.03) || access.credentials.length === 0 ? random.pick(all) : random.pick(access.credentials);
+  return access.credentials.length === 0 && random.chance(0.97) ? { by: undefined, as: {} } : { by, as: callers[by] };
+}
+
+const madeUp: readonly Headers[] = [
+  {},
+  { "x-sdk-key": `sk_${Buffer.from("nobody").toString("base64url")}.${"a".repeat(43)}` },
+  { authorization: `Bearer service_srv_${"a".repeat(32)}` },
+  { authorization: `Bearer service_mcp_${"a".repeat(32)}` },
+  { authorization: "Bearer eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJ4In0.AAAA" },
+  { authorization: `Bearer ${"x".repeat(7_000)}` },
+];
 
 /** Their passwords are hashed for a fraction of a second each. */
 export const isSlow = ({ route }: Endpoint): boolean => /auth\/(register|login|invitations|password)/.test(route);
@@ -93,6 +110,9 @@ function oneRouteOfEachKind(): string[] {
     ...new Map(routes.filter((route) => route.includes("/:")).map((route) => [kindOfPath(route), route])).values(),
   ];
 }
+
+/** As much as the publishable key may write: nearly 64 attributes and 16 KB. */
+const wholeProfile = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`about_${n}`, "x".repeat(240)]));
 
 /** Some resources whose texts are the secret. @returns their ids, which no request names. */
 async function someTexts(world: TestWorld, tenant: Tenant): Promise<string[]> {
@@ -125,7 +145,13 @@ async function someTexts(world: TestWorld, tenant: Tenant): Promise<string[]> {
 async function mailedTokens(world: TestWorld, tenant: Tenant): Promise<[kind: string, token: string][]> {
   await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
   const consent = { status: "opted_in" };
-  const body = { external_id: "reader", email: "reader@shop.example", phone: "+4915112345678", consent };
+  const body = {
+    external_id: "reader",
+    attributes: wholeProfile,
+    email: "reader@shop.example",
+    phone: "+4915112345678",
+    consent,
+  };
   const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
   await send(world, tenant, { subscriberIds: [id], title: "Hello", body: "See https://shop.example/sale" });
   const mails = await outboxOf(world, `?channel=email&subscriber_id=${id}`);

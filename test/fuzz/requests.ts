@@ -1,6 +1,6 @@
 // Requests for a route: made from its schema alone, or near the example of the document, which leads further.
 
-import type { Endpoint } from "../../shared/http/endpoint.ts";
+import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { contentFor, type ExampleRequest, targetFor } from "../support/example-requests.ts";
 import type { Headers } from "../support/world.ts";
@@ -23,6 +23,8 @@ export interface Target {
 
 export interface Request {
   target: string;
+  /** Whose credential it has; undefined if nobody's. */
+  by: Credential | undefined;
   as: Headers;
   headers: Headers;
   content: Partial<Sent["options"]>;
@@ -40,16 +42,20 @@ export function requestFor(
 ): Request {
   const { random } = source;
   const { endpoint, body } = target;
-  const as = credentialFor(random, endpoint, callers);
+  const caller = credentialFor(random, endpoint, callers);
   const example = examples.get(endpoint.route);
-  if (example && random.chance(NEAR_EXAMPLE)) return { ...nearExample(source, target, example), as };
+  if (example && random.chance(NEAR_EXAMPLE)) return { ...nearExample(source, target, example), ...caller };
   const path = Object.fromEntries(kindsOfParams(endpoint.route).map(({ name, kind }) => [name, idFor(source, kind)]));
   const query = Object.fromEntries(
     target.parameters.flatMap((one) => (random.chance(0.6) ? [[one.name, queryFor(source, target, one)]] : [])),
   );
   const sent = body && bodyFor(source, body, endpoint.route);
   const { headers = {}, ...content } = { headers: {}, ...sent?.options };
-  return shownAs(source, { route: endpoint.route, path, query }, { as, headers, content, shown: sent?.shown ?? "" });
+  return shownAs(
+    source,
+    { route: endpoint.route, path, query },
+    { ...caller, headers, content, shown: sent?.shown ?? "" },
+  );
 }
 
 /** The example, with up to two differences. */
@@ -61,7 +67,7 @@ function nearExample(source: Source, target: Target, example: ExampleRequest): R
   const { headers, body, fields, file } = request;
   const { headers: ofForm, ...content } = { headers: {}, ...contentFor(request) };
   const shown = JSON.stringify({ body, fields, file: file && String(file.content) });
-  return shownAs(source, request, { as: {}, headers: { ...ofForm, ...headers }, content, shown });
+  return shownAs(source, request, { by: undefined, as: {}, headers: { ...ofForm, ...headers }, content, shown });
 }
 
 function changesOf(source: Source, target: Target, request: ExampleRequest): (() => ExampleRequest)[] {

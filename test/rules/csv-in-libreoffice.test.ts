@@ -28,7 +28,24 @@ function formulasIn(text: string, locale: number, separators: string): string[] 
 }
 
 const signs = ["=1+1", "+1+1", "-1+1", "@SUM(1;1)", "＝1+1", '=HYPERLINK("https://shop.example";"x")'];
-const before = ["", " ", "\0", "\u00a0", "\u200b", "\ufeff", "a,", "a;", "a\t", "a|", "a\n", "a\r", 'a";', 'a",', '"\n', "'"];
+const before = [
+  "",
+  " ",
+  "\0",
+  "\u00a0",
+  "\u200b",
+  "\ufeff",
+  "a,",
+  "a;",
+  "a\t",
+  "a|",
+  "a\n",
+  "a\r",
+  'a";',
+  'a",',
+  '"\n',
+  "'",
+];
 const hostile = before.flatMap((start) => signs.map((sign) => start + sign));
 const cells = hostile.flatMap((text) => [text, { word: text }, [text], { [text]: 1 }]);
 const file = (shown: (cell: unknown) => string) =>

@@ -85,11 +85,12 @@ export const mail = group("mail", "The links of e-mails.", [
         token,
         headers,
       );
-      const mail = profile && (await newestMailOf(store, profile.id));
+      const isNew = profile !== undefined && profile["c:email"] !== "opted_out";
+      const mail = isNew ? await newestMailOf(store, profile.id) : undefined;
       const counted = mail
         ? await lateWrites(store, mail.job, link.subscriber, { kind: "unsubscribed", at: mail.at })
         : [];
-      await unsubscribe(store, link, counted);
+      await unsubscribe(store, link, profile, counted);
       if (!profile) return gonePage(language, sender);
       return confirmationPage(language, { token, sender, hasTopics: await hasTopics(store) });
     },

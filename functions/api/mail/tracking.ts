@@ -6,9 +6,7 @@ import { notFound } from "../../../shared/kernel/errors.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import type { MailLinkOpener } from "../../../shared/store/mail-links.ts";
-import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
-import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
-import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { countLinkFollowed } from "../../../shared/store/sends/interactions/interactions.ts";
 
 interface TrackingContext {
   openLink: MailLinkOpener;
@@ -40,10 +38,8 @@ async function countLink(
   method: string,
 ): Promise<void> {
   const { kind, job: id, subscriber, arm, sentAt } = link;
-  const [profile, job] = await Promise.all([getProfile(store, subscriber), findJob(store, id)]);
-  if (!profile || !job) return;
   const now = clock.now();
-  await countInteraction(store, {
+  await countLinkFollowed(store, {
     job_id: id,
     subscriber_id: subscriber,
     platform: "email",

@@ -23,7 +23,7 @@ import { shardOf } from "../shards.ts";
 import { AddressItem, addressId, mailAddressId, SuppressionsByTime } from "./address-items.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
-import { attributesOf, getProfile, type LivingProfile } from "./subscribers.ts";
+import { attributesOf, type LivingProfile } from "./subscribers.ts";
 
 export type AddressRow = RowOf<typeof AddressItem>;
 
@@ -173,28 +173,33 @@ export async function forgetAddresses(store: Store, profile: ProfileRow): Promis
  * No marketing mail from now on, to this subscriber and to whoever has the address. A subscriber who opted out before or
  * was erased gets no consent; the address opts out all the same. A repeat changes nothing.
  * @param address the id of the one that the mail went to
+ * @param profile of the subscriber, unless it is gone
  * @param counted written with the change, once
  */
 export async function unsubscribe(
   store: Store,
   { subscriber, address }: { subscriber: string; address: string },
+  profile: LivingProfile | undefined,
   counted: readonly ItemWrite<"workspace">[] = [],
 ): Promise<void> {
   const now = store.clock.now();
   const at = timestamp(now);
-  const profile = await getProfile(store, subscriber);
   const text = mailAddressId(profile) === address ? profile?.email?.toLowerCase() : undefined;
   const ofAddress = optOutWrite("email", { id: address, text }, "email", at);
 
   const consent: ConsentAssertion = { channel: "email", status: "opted_out", consented_at: at, source: "unsubscribe" };
   const isOpen = any(absent("c:email"), oneOf("c:email", ["opted_in", "pending", "unknown"]));
-  const isDone = await happened(
-    store.transact([
-      changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
-      consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
-      ofAddress,
-      ...counted,
-    ]),
-  );
+  // A repeat would be refused, and costs as much as what it repeats.
+  const isDone =
+    profile !== undefined &&
+    profile["c:email"] !== "opted_out" &&
+    (await happened(
+      store.transact([
+        changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
+        consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+        ofAddress,
+        ...counted,
+      ]),
+    ));
   if (!isDone) await happened(store.transact([ofAddress]));
 }

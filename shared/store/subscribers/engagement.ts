@@ -1,5 +1,6 @@
 // The classes of channels that subscribers answer in, by week, over 90 days (SMA-3, SMA-4, D-ARB). Answers are counters
-// on the profile, deliveries are the rows of the ledger, and the workspace's sums are one item per shard.
+// of a row beside the profile, which may be large, deliveries are the rows of the ledger, and the workspace's sums are one
+// item per shard.
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import type { Engagement, Engagements } from "../../rules/arbitration.ts";
 import {
@@ -13,14 +14,14 @@ import {
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { hashOf } from "../hash.ts";
-import { changeItem, type ItemWrite } from "../item.ts";
+import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { lowestId } from "../sends/inbox/inbox.ts";
 import { Message } from "../sends/inbox/inbox-items.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
 import { TouchItem, touchesFrom } from "../sends/ledger/ledger-items.ts";
 import { SHARDS, shardOf } from "../shards.ts";
-import { isAlive, Profile, type ProfileRow } from "./items.ts";
-import { EngagementCount } from "./statistics-items.ts";
+import type { ProfileRow } from "./items.ts";
+import { AnswersItem, EngagementCount } from "./statistics-items.ts";
 
 const WINDOW_DAYS = 90;
 const WEEK_MS = 7 * DAY;
@@ -52,10 +53,7 @@ export function answeredClass(interaction: string, platform: string): ChannelCla
   return channel && hasDevices(channel) ? classOf(channel) : undefined;
 }
 
-/**
- * The writes that count an answer, for the transaction that stores the interaction. The condition of the first one
- * fails for a subscriber that does not exist any more.
- */
+/** The writes that count an answer, for the transaction that stores the interaction. */
 export function noteEngagement(
   { clock }: Pick<Store, "clock">,
   subscriber: string,
@@ -68,7 +66,7 @@ export function noteEngagement(
   add[answersIn(one, week)] = 1;
   const remove = Array.from({ length: STALE_WEEKS }, (_, i) => answersIn(one, week - WEEKS - 1 - i));
   return [
-    changeItem(Profile, { id: subscriber }, { add, remove }, isAlive()),
+    changeItem(AnswersItem, { subscriber }, { add, remove }),
     changeItem(EngagementCount, { shard: shardOf(subscriber) }, { add }),
   ];
 }
@@ -123,16 +121,22 @@ export async function personalEngagements(
   const found: (Engagements | undefined)[] = [];
   for (let from = 0; from < profiles.length; from += MAX_CONCURRENT) {
     const batch = profiles.slice(from, from + MAX_CONCURRENT);
-    found.push(...(await Promise.all(batch.map((profile) => personal(store, profile)))));
+    const keys = batch.map(({ id: subscriber }) => ({ subscriber }));
+    const answers = await store.getAll(AnswersItem, keys, { eventual: true });
+    found.push(...(await Promise.all(batch.map(({ id }, n) => personal(store, id, answers[n])))));
   }
   return found;
 }
 
-async function personal(store: StoreReader, profile: ProfileRow): Promise<Engagements | undefined> {
+async function personal(
+  store: StoreReader,
+  subscriber: string,
+  answers: RowOf<typeof AnswersItem> | undefined,
+): Promise<Engagements | undefined> {
   const sums = newSums();
   const now = store.clock.now();
-  addCounters(sums, "engaged", familyOf(profile, "we:"), now);
-  for (const [one, jobs] of await deliveriesOf(store, profile.id, now - WINDOW_DAYS * DAY))
+  if (answers) addCounters(sums, "engaged", familyOf(answers, "we:"), now);
+  for (const [one, jobs] of await deliveriesOf(store, subscriber, now - WINDOW_DAYS * DAY))
     sums[one].delivered += jobs.size;
   const isWhole = Object.values(sums).every(({ delivered, engaged }) => Number.isFinite(delivered + engaged));
   return isWhole ? sums : undefined;

@@ -12,7 +12,7 @@ import { shardOf } from "../shards.ts";
 
 /** Profiles and devices of a shard share a partition: see `audience-pages.ts`. A shard is the first digit of an id. */
 export const Profile = item({
-  about: "A subscriber: its attributes, its newest consents and its answers by week; a tombstone once it is erased.",
+  about: "A subscriber: its attributes and its newest consents; a tombstone once it is erased.",
   pk: ({ id }: { id: string }) => `S${shardOf(id)}`,
   sk: ({ id }: { id: string }) => id,
   row: {
@@ -34,8 +34,6 @@ export const Profile = item({
     "cc:*": v.literal(true),
     /** It has as many attributes as the publishable key may write: each further change by it is measured. */
     full: v.optional(v.literal(true)),
-    /** Answers by class of channels and week: `we:push:2954`. */
-    "we:*": v.number(),
     ...indexAttributes("i2"),
     ...indexAttributes("i3"),
     erased_at: v.optional(v.string()),

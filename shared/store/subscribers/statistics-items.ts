@@ -16,3 +16,13 @@ export const EngagementCount = item({
   row: { "wd:*": v.number(), "we:*": v.number() },
   writers: ["fan-out", "deliver", "api-notifications", "api-experiences", "api-mail"],
 });
+
+export const AnswersItem = item({
+  about: "How often a subscriber answered, by class of channels and week: `we:push:2954`.",
+  pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
+  sk: () => "W",
+  prefix: "W",
+  row: { "we:*": v.number() },
+  writers: ["api-notifications", "api-mail"],
+  personal: "removed",
+});

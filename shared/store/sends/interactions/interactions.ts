@@ -49,12 +49,31 @@ const MAX_ATTEMPTS = 8;
  * @throws 422 naming an unknown job (AMB-41).
  */
 export async function countInteraction(store: Store, report: Report): Promise<{ subscriber: string | undefined }> {
+  const outcome = await countReport(store, report, () => true);
+  if (outcome === "unknown job") throw invalid({ job_id: "names no notification" });
+  return outcome;
+}
+
+/** The same for a link of a mail: nothing is counted once the send or the recipient is gone (AMB-143). */
+export async function countLinkFollowed(store: Store, report: Report & { subscriber_id: string }): Promise<void> {
+  await countReport(store, report, (recipient) => recipient !== undefined);
+}
+
+async function countReport(
+  store: Store,
+  report: Report,
+  countsFor: (subscriber: string | undefined) => boolean,
+): Promise<{ subscriber: string | undefined } | "unknown job"> {
   if (isTestId(report.job_id)) return { subscriber: undefined };
   const digest = digestOf(report);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { job, isCounted, ...recipient } = await readContext(store, report, digest);
-    if (!job) throw invalid({ job_id: "names no notification" });
+    // Cheap at first: anybody may report, and most of what is read is the profile. The conditions find what was stale.
+    const eventual = attempt === 0;
+    const { job, isCounted, isNamed, ...recipient } = await readContext(store, report, digest, eventual);
     if (isCounted) return { subscriber: undefined };
+    if (eventual && (!job || (isNamed && recipient.subscriber === undefined))) continue;
+    if (!job) return "unknown job";
+    if (!countsFor(recipient.subscriber)) return { subscriber: undefined };
     const judged = { ...report, machine: report.machine ?? burstVerdict(store, report, recipient.engagement) };
     const outcome = await store.transact(writesOf(store, judged, digest, { job: jobOf(job), ...recipient })).then(
       () => "counted" as const,
@@ -86,24 +105,25 @@ async function readContext(
   store: Store,
   { job_id, subscriber_id, device_id }: Report,
   digest: string,
-): Promise<Recipient & { job: RowOf<typeof JobItem> | undefined; isCounted: boolean }> {
+  eventual: boolean,
+): Promise<Recipient & { job: RowOf<typeof JobItem> | undefined; isCounted: boolean; isNamed: boolean }> {
   const device =
     subscriber_id === undefined && device_id !== undefined
-      ? await store.get(DevicePointer, { by: "name", text: device_id })
+      ? await store.get(DevicePointer, { by: "name", text: device_id }, { eventual })
       : undefined;
   const named = subscriber_id ?? device?.subscriber;
   const refs = [ref(JobItem, { job: job_id }), ref(ReportedInteraction, interactionKey(job_id, digest))] as const;
   if (named === undefined) {
-    const [job, existing] = await store.getEach(refs);
-    return { job, isCounted: existing !== undefined, subscriber: undefined, engagement: undefined };
+    const [job, existing] = await store.getEach(refs, { eventual });
+    const isNamed = device_id !== undefined;
+    return { job, isCounted: existing !== undefined, isNamed, subscriber: undefined, engagement: undefined };
   }
-  const [job, existing, profile, engagement] = await store.getEach([
-    ...refs,
-    ref(Profile, { id: named }),
-    ref(Engagement, { subscriber: named, job: job_id }),
-  ]);
+  const [job, existing, profile, engagement] = await store.getEach(
+    [...refs, ref(Profile, { id: named }), ref(Engagement, { subscriber: named, job: job_id })],
+    { eventual },
+  );
   const subscriber = profile && isLiving(profile) ? named : undefined;
-  return { job, isCounted: existing !== undefined, subscriber, engagement };
+  return { job, isCounted: existing !== undefined, isNamed: true, subscriber, engagement };
 }
 
 /** A stage, also by channel, or an answer by class of channels: attributes of `Engagement`. */

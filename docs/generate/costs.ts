@@ -1,0 +1,47 @@
+// The dearest calls that `npm run fuzz -- --cost --record` found: docs/costs.json.
+import { existsSync, readFileSync } from "node:fs";
+import type { Credential } from "../../shared/http/endpoint.ts";
+
+interface CallCost {
+  /** Write and read units of the table and its indexes. */
+  units: number;
+  /** Of the answer. */
+  bytes: number;
+  /** What nine of ten calls stay below, on the machine that measured. */
+  milliseconds: number;
+}
+
+export interface CostRecord {
+  /** How many were made. */
+  requests: number;
+  /** The dearest one without the credential that its endpoint wants. */
+  refused: CallCost;
+  routes: Record<string, { [C in Credential | "public"]?: CallCost }>;
+}
+
+export const costNames = { units: "units", bytes: "bytes", milliseconds: "ms" } as const;
+
+const FILE = new URL("../costs.json", import.meta.url);
+
+/** Undefined before the first record. */
+export const recordedCosts = (): CostRecord | undefined =>
+  existsSync(FILE) ? (JSON.parse(readFileSync(FILE, "utf8")) as CostRecord) : undefined;
+
+const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8];
+
+/** The next round number that is at least a tenth larger: other random requests find slightly dearer calls. */
+export function roomy(n: number): number {
+  if (n === 0) return 0;
+  const wanted = n * 1.1;
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const step = [...STEPS, 10].find((one) => one * power >= wanted) ?? 10;
+  return step * power;
+}
+
+const KB = 1_000;
+
+/** `15 u, 2 KB, 4 ms` */
+export function shownCost({ units, bytes, milliseconds }: CallCost): string {
+  const size = roomy(bytes) < KB ? `${Math.ceil(roomy(bytes))} B` : `${Math.round(roomy(bytes) / 100) / 10} KB`;
+  return `${roomy(units)} u, ${size}, ${milliseconds} ms`;
+}
