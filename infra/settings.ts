@@ -53,6 +53,13 @@ const Settings = v.object({
       jwks: v.object({ keys: v.pipe(v.array(PublicKey), v.minLength(1)) }),
     }),
   ),
+  /** An OpenID Connect provider through which members of every workspace may sign in, as a public client (ACC-15). */
+  signIn: v.optional(
+    v.strictObject({
+      issuer: v.pipe(v.string(), v.url(), v.startsWith("https://", "must be an https URL")),
+      clientId: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
+    }),
+  ),
   /** The address that alarms are mailed to. Without it they only change their state. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** The domain to send e-mail from: creates its SES identity, and a queue of the outcomes of mails. */

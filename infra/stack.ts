@@ -52,6 +52,8 @@ export class EngagementStack extends Stack {
         TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
         TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),
+        SIGN_IN_ISSUER: settings.signIn?.issuer,
+        SIGN_IN_CLIENT_ID: settings.signIn?.clientId,
         DEFAULT_PLAN: settings.defaultPlan,
         REGISTRATION: settings.registration,
         STREAM_CONCURRENCY: String(

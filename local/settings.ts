@@ -49,6 +49,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     logsRequests: env.LOG !== "quiet",
     passedOn: Object.fromEntries([
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
+      ...TEXTS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
       ...FLAGS.flatMap((name) => (isOn(name, env[name]) ? [[name, "1"]] : [])),
       ...AMOUNTS.flatMap((name) => (env[name] ? [[name, amountOf(name, env[name])]] : [])),
     ]),
@@ -56,6 +57,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
 }
 
 const FLAGS = ["WEBHOOK_ALLOW_LOOPBACK", "PROVIDERS_ALLOW_LOOPBACK", "CONFIRM_ADDRESSES"];
+const TEXTS = ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID"];
 const AMOUNTS = ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"];
 
 function isOn(name: string, text: string | undefined): boolean {

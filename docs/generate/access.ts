@@ -25,7 +25,8 @@ const COSTS = (costs: CostRecord) => `
 Under each is its dearest call among ${costs.requests.toLocaleString("en")} random ones (\`npm run fuzz -- --cost --record\`, rounded up):
 write and read units of the table (u), size of the answer, and processor time that nine of ten calls stay below, with the
 checks of the fuzzer. Profiles were as large as the publishable key may make them, 64 attributes and 16 KB; a larger one, which
-a server key wrote, costs a unit more for each KB. A call without the credential is refused for at most ${shownCost(costs.refused)}.
+a server key wrote, costs a unit more for each KB. A long request costs up to 4 units for each KB, and its answer may have it
+four times. A call without the credential is refused for at most ${shownCost(costs.refused)}.
 A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 
 Nothing that is public costs more than 10 units and 64 KB, but for the reference, which the edge keeps, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each

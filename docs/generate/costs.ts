@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Credential } from "../../shared/http/endpoint.ts";
 
-interface CallCost {
+export interface CallCost {
   /** Write and read units of the table and its indexes. */
   units: number;
   /** Of the answer. */
@@ -27,15 +27,13 @@ const FILE = new URL("../costs.json", import.meta.url);
 export const recordedCosts = (): CostRecord | undefined =>
   existsSync(FILE) ? (JSON.parse(readFileSync(FILE, "utf8")) as CostRecord) : undefined;
 
-const STEPS = [1, 1.5, 2, 3, 4, 5, 6, 8];
+const STEPS = [1, 2, 3, 4, 6, 8, 10];
 
-/** The next round number that is at least a tenth larger: other random requests find slightly dearer calls. */
+/** The next round number that is at least a fifth larger: other random requests find slightly dearer calls. */
 export function roomy(n: number): number {
-  if (n === 0) return 0;
-  const wanted = n * 1.1;
+  const wanted = Math.max(1, n * 1.2);
   const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = [...STEPS, 10].find((one) => one * power >= wanted) ?? 10;
-  return step * power;
+  return (STEPS.find((one) => one * power >= wanted) ?? 10) * power;
 }
 
 const KB = 1_000;

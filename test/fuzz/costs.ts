@@ -1,6 +1,6 @@
 // What a request costs the deployment, by who makes it (D2, D3): the bounds for those who need no secret, and the dearest
 // call of each operation, which docs/access.md shows.
-import { type CostRecord, costNames, roomy } from "../../docs/generate/costs.ts";
+import { type CallCost, type CostRecord, costNames, roomy } from "../../docs/generate/costs.ts";
 import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
 import type { TestWorld } from "../support/world.ts";
 import type { Request } from "./requests.ts";
@@ -28,6 +28,9 @@ const EVENT_UNITS = 2;
 /** Two units for each KB of a profile of 16 KB, where a change without a consent costs one. */
 const CONSENT_UNITS = 30;
 const KB = 1_024;
+/** For each byte of a request, that the answer may repeat, and for each KB that is stored, with its indexes and copies. */
+const ECHO = 4;
+const STORED_UNITS = 4;
 
 /** Calls that may cost more, because they have a bound of another kind (docs/decisions/0112). */
 const RARE: readonly [route: RegExp, units: number][] = [
@@ -83,7 +86,8 @@ export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
   const said = by === "refused" ? known?.refused : known?.routes[route]?.[by];
   if (!said) return undefined;
   // Time is not compared: it is that of a machine.
-  const beyond = (["units", "bytes"] as const).find((name) => cost[name] > roomy(said[name]));
+  const more = { units: (STORED_UNITS * given) / KB, bytes: ECHO * given };
+  const beyond = (["units", "bytes"] as const).find((name) => cost[name] > roomy(said[name]) + more[name]);
   return beyond && `takes ${cost[beyond]} ${costNames[beyond]}, docs/access.md says ${roomy(said[beyond])}`;
 }
 
@@ -111,16 +115,26 @@ export function openCosts() {
 const usual = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0;
 
-/** For docs/costs.json. */
-export function recordOf(dearest: readonly Dearest[], requests: number): CostRecord {
-  const figures = ({ units, bytes, milliseconds }: Dearest) => ({
-    units,
-    bytes,
-    milliseconds: Math.max(1, Math.round(milliseconds)),
+/** For docs/costs.json: what a run found, or one before it. @param known of routes that are gone it keeps nothing */
+export function recordOf(dearest: readonly Dearest[], requests: number, known?: CostRecord): CostRecord {
+  const larger = (one: Dearest, old?: CallCost): CallCost => ({
+    units: Math.max(one.units, old?.units ?? 0),
+    bytes: Math.max(one.bytes, old?.bytes ?? 0),
+    milliseconds: Math.max(1, Math.round(one.milliseconds)),
   });
   const routes: CostRecord["routes"] = {};
   for (const one of dearest.toSorted((a, b) => (a.route < b.route ? -1 : 1)))
-    if (one.by !== "refused") routes[one.route] = { ...routes[one.route], [one.by]: figures(one) };
+    if (one.by !== "refused")
+      routes[one.route] = {
+        ...known?.routes[one.route],
+        ...routes[one.route],
+        [one.by]: larger(one, known?.routes[one.route]?.[one.by]),
+      };
   const refused = dearest.find(({ by }) => by === "refused");
-  return { requests, refused: refused ? figures(refused) : { units: 0, bytes: 0, milliseconds: 0 }, routes };
+  const nothing = { units: 0, bytes: 0, milliseconds: 0 };
+  return {
+    requests: requests + (known?.requests ?? 0),
+    refused: refused ? larger(refused, known?.refused) : (known?.refused ?? nothing),
+    routes,
+  };
 }

@@ -33,7 +33,8 @@ it("a request that is dearer than docs/access.md says is found, and one that tak
   const said = { units: 100, bytes: 1_000, milliseconds: 1 };
   const known = { requests: 1, refused: said, routes: { "GET /x": { dashboard: said } } };
   const cost = { route: "GET /x", by: "dashboard", given: 0, events: 0, consents: false, milliseconds: 900 } as const;
-  expect(tooDear({ ...cost, units: 110, bytes: 1_100 }, known)).toBeUndefined();
-  expect(tooDear({ ...cost, units: 151, bytes: 10 }, known)).toBe("takes 151 units, docs/access.md says 150");
-  expect(tooDear({ ...cost, units: 1, bytes: 1_501 }, known)).toBe("takes 1501 bytes, docs/access.md says 1500");
+  expect(tooDear({ ...cost, units: 200, bytes: 2_000 }, known)).toBeUndefined();
+  expect(tooDear({ ...cost, units: 201, bytes: 10 }, known)).toBe("takes 201 units, docs/access.md says 200");
+  expect(tooDear({ ...cost, units: 1, bytes: 2_001 }, known)).toBe("takes 2001 bytes, docs/access.md says 2000");
+  expect(tooDear({ ...cost, units: 1, bytes: 2_001, given: 1 }, known)).toBeUndefined();
 });

@@ -13,7 +13,7 @@ half of them from its schemas, half of them near its examples, in a workspace wh
 Fails on a 5xx, on an answer that the document does not describe, on a request that takes more than two seconds of CPU,
 on data of another workspace in an answer, and on a worker that fails at what was accepted. With --cost also on a request that
 costs more than anybody, or whoever has the publishable key, may cause, or than docs/access.md says; the dearest are printed.
---record writes them to docs/costs.json, from which npm run docs takes that page. The same seed makes the same requests. Progress goes to stderr every three seconds, findings to stdout. Ends with 1 if there is one.
+--record adds them to docs/costs.json, from which npm run docs takes that page. The same seed makes the same requests. Progress goes to stderr every three seconds, findings to stdout. Ends with 1 if there is one.
 
 Example: npm run fuzz -- --requests 5000 --seed 7`;
 
@@ -50,7 +50,7 @@ const rows = dearest
   .filter(({ by }) => by === "public" || by === "sdk" || by === "refused")
   .slice(0, SHOWN)
   .map((one) => [one.route, one.by, String(one.units), String(one.bytes)]);
-if (values.record) await writeFile(RECORD, `${JSON.stringify(recordOf(dearest, requests), null, 1)}\n`);
+if (values.record) await writeFile(RECORD, `${JSON.stringify(recordOf(dearest, requests, recordedCosts()), null, 1)}\n`);
 if (values.cost)
   console.log(columnsOf([["dearest request of", "by", "units", "bytes"], ...rows], ["dearest request of", "by"]));
 if (refusing.length > 0) console.log(`Routes that took no request: ${refusing.join(", ")}`);

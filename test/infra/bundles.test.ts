@@ -7,6 +7,7 @@ import { furtherActions, type ListedAction, listedActions } from "../../function
 import { type Bundle, bundleFile, bundleFolder, bundleFunctions, bundleSizes } from "../../infra/bundle.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
+import { billOf } from "../../infra/sbom.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
@@ -80,6 +81,19 @@ describe("weight", () => {
     );
     expect([bundles.size, ownHeavy]).toEqual([names.length, []]);
   });
+});
+
+it("the list of a build has every package of its bundles, each as installed, with a licence (D23)", async () => {
+  const { components } = billOf(bundles);
+  const installed = async (folder: string) => JSON.parse(await readFile(`${folder}/package.json`, "utf8"));
+  for (const { "bom-ref": folder, name, version, licenses } of components) {
+    expect(await installed(folder)).toMatchObject({ name, version });
+    expect(licenses).not.toEqual([{ expression: "NOASSERTION" }]);
+  }
+  const modules = [...bundles.values()].flatMap(({ packaged }) => packaged);
+  const unlisted = modules.filter((file) => !components.some((one) => file.startsWith(`${one["bom-ref"]}/`)));
+  expect([unlisted, modules.length > 100]).toEqual([[], true]);
+  expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(["@preact/signals-core", "valibot"]));
 });
 
 it("sam local finds the code, the handler and a sample event of every function of the template (F6)", async () => {

@@ -63,7 +63,14 @@ describe.each(functions.map((spec) => [spec.name, spec] as const))("%s", (name, 
 
   it("has the env variables it declares and nothing more", () => {
     const given = Object.keys(template.Resources[id]!.Properties.Environment?.Variables ?? {}).sort();
-    const optional = ["MAIL_SENDER", "CONFIRM_ADDRESSES", "EDGE_ONLY", "TOKEN_JWKS"];
+    const optional = [
+      "MAIL_SENDER",
+      "CONFIRM_ADDRESSES",
+      "EDGE_ONLY",
+      "TOKEN_JWKS",
+      "SIGN_IN_ISSUER",
+      "SIGN_IN_CLIENT_ID",
+    ];
     expect(given).toEqual(env.filter((variable) => !optional.includes(variable)));
   });
 });

@@ -6,7 +6,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
 import { deviceOf } from "../../../shared/rules/devices.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
-import { type Membership, User } from "../../../shared/store/workspaces/identity.ts";
+import { type Membership, membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { beginSession } from "../../../shared/store/workspaces/refresh.ts";
 import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.ts";
@@ -40,8 +40,8 @@ interface Beginning extends Membership {
   readOnly?: boolean;
   /** The session that this one is derived from. */
   parent?: string | undefined;
-  /** It begins at the identity provider of the workspace, whose second factors are not ours. */
-  byProvider?: { isEnrolled: boolean } | undefined;
+  /** It begins at an identity provider, whose second factors are not ours: that of the workspace, or of the installation. */
+  byProvider?: { isEnrolled: boolean; of: "workspace" | "installation" } | undefined;
 }
 
 /**
@@ -55,7 +55,8 @@ export async function begin(
 ): Promise<v.InferInput<typeof Session>> {
   const workspace = requireOpen(await platform.get(WorkspaceItem, { tenant }));
   const { name = "", plan } = workspace;
-  if (workspace.sign_in_required && !byProvider && !opensWithoutProvider(role, secondFactor)) throw signInRequired();
+  const isOwn = byProvider?.of === "workspace";
+  if (workspace.sign_in_required && !isOwn && !opensWithoutProvider(role, secondFactor)) throw signInRequired();
   const session = await beginSession(platform, {
     user: user.id,
     tenant,
@@ -63,7 +64,7 @@ export async function begin(
     device: deviceOf(headers["user-agent"] ?? ""),
     address: sourceIp,
     ...(password !== undefined && { login: { email: user.email, password, isEnrolled: byProvider?.isEnrolled } }),
-    provided: byProvider && tenant,
+    provided: isOwn ? tenant : undefined,
     secondFactor,
     parent,
   });
@@ -72,7 +73,23 @@ export async function begin(
   return { user, tenant: { id: tenant, name, plan, role }, ...bearer(access_token), refresh_token: session.token };
 }
 
-export const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
+/** A membership of a user: in the workspace that is named, else the first that is open. @throws 401 without one */
+export async function firstOpen(platform: IssuingContext["platform"], user: string, named?: string) {
+  const memberships = (await membershipsOf(platform, user)).filter(
+    ({ tenant }) => named === undefined || tenant === named,
+  );
+  if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
+  const workspaces = await platform.getAll(
+    WorkspaceItem,
+    memberships.map(({ tenant }) => ({ tenant })),
+  );
+  const at = workspaces.findIndex((workspace) => workspace && workspace.status !== "deleted");
+  const open = memberships[at];
+  if (!open) throw closed();
+  return { ...open, workspace: workspaces[at]?.name ?? "" };
+}
+
+const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");
 
 /** ERR-7: no session begins or is refreshed in a deleted workspace. */
 export function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {

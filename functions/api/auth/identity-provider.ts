@@ -13,6 +13,7 @@ import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import {
   clientSecrets,
+  INSTALLATION,
   isProven,
   type Provider,
   proofOf,
@@ -30,6 +31,18 @@ export const signedInPage: Capability<"signedInPage", string> = {
   env: ["BASE_URL"],
   grants: [],
   open: (deps) => () => `${setting(deps, "BASE_URL")}/console/signed-in`,
+};
+
+/** The provider that the operator named for all workspaces, as a public client: PKCE proves it. */
+export const installationProvider: Capability<"installationProvider", Provider | undefined> = {
+  as: "installationProvider",
+  env: ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID"],
+  grants: [],
+  open: ({ env: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: client_id }, clock }) => {
+    const updated_at = timestamp(clock.now());
+    const named = issuer && client_id ? { issuer, client_id } : undefined;
+    return () => named && { tenant: INSTALLATION, ...named, scope: SCOPE, domains: [], updated_at };
+  },
 };
 
 const MAX_DOMAINS = 10;

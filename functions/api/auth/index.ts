@@ -27,7 +27,7 @@ import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import { requestMail } from "../../../shared/store/workspaces/passwords.ts";
 import { revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
-import { begin, closed, issuing, requireOpen, Session, Tokens } from "./begin.ts";
+import { begin, firstOpen, issuing, requireOpen, Session, Tokens } from "./begin.ts";
 import { browserSession } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { identityProvider } from "./identity-provider.ts";
@@ -105,16 +105,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
-      const memberships = (await membershipsOf(platform, user.id)).filter(
-        ({ tenant }) => body.tenant_id === undefined || tenant === body.tenant_id,
-      );
-      if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
-      const workspaces = await platform.getAll(
-        WorkspaceItem,
-        memberships.map(({ tenant }) => ({ tenant })),
-      );
-      const wanted = memberships.find((_, i) => workspaces[i] && workspaces[i].status !== "deleted");
-      if (!wanted) throw closed();
+      const { workspace: _, ...wanted } = await firstOpen(platform, user.id, body.tenant_id);
       return begin(
         { platform, signer },
         { headers, sourceIp },

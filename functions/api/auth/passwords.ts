@@ -7,8 +7,7 @@ import { unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
-import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+import { findUser, userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
   changePassword,
   confirmAddress,
@@ -17,7 +16,7 @@ import {
   userOfToken,
 } from "../../../shared/store/workspaces/passwords.ts";
 import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
-import { begin, closed, issuing, Session } from "./begin.ts";
+import { begin, firstOpen, issuing, Session } from "./begin.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
 
@@ -147,18 +146,4 @@ export const passwords = [
 export function requireUser(caller: Caller): Extract<Caller, { kind: "dashboard" }> {
   if (caller.kind !== "dashboard") throw unauthorized();
   return caller;
-}
-
-/** The workspace that a session begins in, as at a login. It is looked for before the token is used up. */
-async function firstOpen(platform: Parameters<typeof begin>[0]["platform"], user: string) {
-  const memberships = await membershipsOf(platform, user);
-  if (memberships.length === 0) throw unauthorized("The user belongs to no workspace.");
-  const workspaces = await platform.getAll(
-    WorkspaceItem,
-    memberships.map(({ tenant }) => ({ tenant })),
-  );
-  const at = workspaces.findIndex((workspace) => workspace && workspace.status !== "deleted");
-  const open = memberships[at];
-  if (!open) throw closed();
-  return { ...open, workspace: workspaces[at]?.name ?? "" };
 }

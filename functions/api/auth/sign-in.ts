@@ -4,20 +4,23 @@ import { Id } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { authorizationUrl, discover, exchange, type Result, verify } from "../../../shared/http/openid.ts";
 import { ApiError, invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
-import { platformWrite } from "../../../shared/store/context.ts";
+import { type Platform, platformWrite } from "../../../shared/store/context.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import { signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
+import { type Asserted, knownUser, signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
 import { userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
   beginAttempt,
   clientSecrets,
   endAttempt,
+  INSTALLATION,
+  type Provider,
   providerForAddress,
   providerOf,
 } from "../../../shared/store/workspaces/provider.ts";
-import { begin, issuing, Session } from "./begin.ts";
-import { signedInPage } from "./identity-provider.ts";
+import { begin, firstOpen, issuing, Session } from "./begin.ts";
+import { installationProvider, signedInPage } from "./identity-provider.ts";
 import { LOGINS_PER_ADDRESS } from "./limits.ts";
 
 const MAX_CODE = 4_096;
@@ -29,11 +32,11 @@ const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: tru
 export const signIn = [
   endpoint(
     "POST /api/v1/auth/sign-in/begin",
-    { uses: [platformWrite, signedInPage] },
+    { uses: [platformWrite, signedInPage, installationProvider] },
     {
       summary: "Begin a sign-in at the identity provider of a workspace, or of an e-mail address",
       description:
-        "Keep `state` and `binding` where only this browser has them, send the browser to `url`, and give both with the code that " +
+        "Where neither has one, at that of the installation, if its operator named one. Keep `state` and `binding` where only this browser has them, send the browser to `url`, and give both with the code that " +
         "comes back. A sign-in is valid for ten minutes. With `redirect_port` the provider sends the browser to " +
         "`http://127.0.0.1:<port>/signed-in`, for programs on the user's machine.",
       body: v.pipe(
@@ -63,17 +66,23 @@ export const signIn = [
       status: 201,
       errors: ["NOT_FOUND", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
     },
-    async ({ platform, egress, signedInPage, body, sourceIp }) => {
+    async ({ platform, egress, signedInPage, installationProvider, body, sourceIp }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { email = "", tenant_id, redirect_port } = body;
-      const provider = await (tenant_id === undefined
+      const own = await (tenant_id === undefined
         ? providerForAddress(platform, email)
         : providerOf(platform, tenant_id));
+      const provider = own ?? installationProvider;
       if (!provider) throw notFound("identity provider");
       const metadata = reached(await discover(egress, provider.issuer));
 
       const redirect_uri = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;
-      const { state, nonce, challenge, binding } = await beginAttempt(platform, provider, redirect_uri);
+      const { state, nonce, challenge, binding } = await beginAttempt(
+        platform,
+        provider,
+        redirect_uri,
+        own ? undefined : (tenant_id as TenantId | undefined),
+      );
       const url = authorizationUrl(metadata, {
         client_id: provider.client_id,
         redirect_uri,
@@ -89,11 +98,12 @@ export const signIn = [
 
   endpoint(
     "POST /api/v1/auth/sign-in/finish",
-    { uses: [...issuing, clientSecrets] },
+    { uses: [...issuing, clientSecrets, installationProvider] },
     {
       summary: "Begin a session by what the identity provider sent the browser back with",
       description:
-        "The session reaches this workspace alone. It has a second factor where the provider says so (`amr` has `mfa`).",
+        "The session reaches this workspace alone, and one that began at the provider of the installation every workspace of " +
+        "the user that does not demand its own. It has a second factor where the provider says so (`amr` has `mfa`).",
       body: v.strictObject({
         state: Random,
         binding: v.pipe(Random, v.description("As the begin of the sign-in gave it")),
@@ -112,6 +122,7 @@ export const signIn = [
       errors: [
         "UNAUTHORIZED",
         "FORBIDDEN",
+        "SIGN_IN_REQUIRED",
         "NOT_FOUND",
         "CONFLICT",
         "RATE_LIMITED",
@@ -120,12 +131,13 @@ export const signIn = [
         "SERVICE_UNAVAILABLE",
       ],
     },
-    async ({ platform, signer, egress, clientSecrets, body, headers, sourceIp, clock, log }) => {
+    async ({ platform, signer, egress, clientSecrets, installationProvider, body, headers, sourceIp, clock, log }) => {
       await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
       const attempt = await endAttempt(platform, body.state, body.binding);
       if (!attempt) throw unauthorized("This sign-in has ended, or began in another browser. Begin again.");
       const { tenant, issuer, client_id: clientId, nonce, verifier, redirect_uri: redirectUri } = attempt;
-      const provider = await providerOf(platform, tenant);
+      const isOfAll = tenant === INSTALLATION;
+      const provider = isOfAll ? installationProvider : await providerOf(platform, tenant);
       const isSame = provider?.issuer === issuer && provider.client_id === clientId;
       if (!isSame) throw unauthorized("The identity provider has changed meanwhile. Begin again.");
       if (body.iss !== undefined && body.iss !== issuer) throw invalid({ iss: "is another provider" });
@@ -143,13 +155,29 @@ export const signIn = [
       }
 
       const { hasManyFactors: secondFactor, ...asserted } = checked.value;
-      const { user, role } = await signedInUser(platform, provider, asserted);
-      const byProvider = { isEnrolled: user.totp !== undefined };
-      const beginning = { user: userOf(user), password: user.password, secondFactor, tenant, role, byProvider };
+      const { user, membership } = isOfAll
+        ? await memberOfAny(platform, provider, asserted, attempt.wanted)
+        : await memberOf(platform, provider, asserted);
+      const byProvider = {
+        isEnrolled: user.totp !== undefined,
+        of: isOfAll ? ("installation" as const) : ("workspace" as const),
+      };
+      const beginning = { ...membership, user: userOf(user), password: user.password, secondFactor, byProvider };
       return begin({ platform, signer }, { headers, sourceIp }, beginning);
     },
   ),
 ];
+
+async function memberOf(platform: Platform, provider: Provider, asserted: Asserted) {
+  const { user, tenant, role } = await signedInUser(platform, provider, asserted);
+  return { user, membership: { tenant, role } };
+}
+
+async function memberOfAny(platform: Platform, provider: Provider, asserted: Asserted, wanted: string | undefined) {
+  const user = await knownUser(platform, provider, asserted);
+  const { tenant, role } = await firstOpen(platform, user.id, wanted);
+  return { user, membership: { tenant, role } };
+}
 
 /** @throws 503 */
 function reached<T>(result: Result<T>): T {

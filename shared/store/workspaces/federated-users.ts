@@ -13,7 +13,7 @@ import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } fro
 import { beyondPlan, readTeam, teamWrite } from "./invitations.ts";
 import { changeRole } from "./members.ts";
 import { newHash, passwordWrites } from "./passwords.ts";
-import { domainOf, isProven, type Provider } from "./provider.ts";
+import { domainOf, INSTALLATION, isProven, type Provider } from "./provider.ts";
 import { FederatedIdentity } from "./provider-items.ts";
 
 const PASSWORD_BYTES = 32;
@@ -61,6 +61,21 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
   );
 }
 
+/**
+ * The user behind what the provider of the installation asserts: one that is there already.
+ * @throws 403 for an address that is not verified, or that nobody has; 409
+ */
+export function knownUser(platform: Platform, provider: Provider, asserted: Asserted): Promise<UserRow> {
+  return untilUncontended(
+    async () => {
+      const { user, writes } = await userBehind(platform, provider, asserted);
+      const isLinked = writes.length === 0 || (await happened(platform.transact(writes)));
+      return isLinked ? done(user) : contended;
+    },
+    () => conflict("The user is changing at the moment. Try again."),
+  );
+}
+
 /** The role of the first group that the provider's settings name; undefined if the subject is in none. */
 function roleOf({ group_roles }: Provider, groups: readonly string[]): Role | undefined {
   const mapped = group_roles === undefined ? [] : fromJson(group_roles);
@@ -92,6 +107,8 @@ async function userBehind(platform: Platform, provider: Provider, asserted: Asse
 
   const email = await spokenFor(platform, provider, asserted.email);
   const existing = await platform.get(UserItem, { email });
+  if (!existing && tenant === INSTALLATION)
+    throw new ApiError("FORBIDDEN", "Nobody here has your e-mail address. Ask for an invitation.");
   const { user, writes } = existing ? await claimed(platform, existing) : await made(platform, email, asserted.name);
   const row = { tenant, user: user.id, email: user.email, created_at: timestamp(platform.clock.now()) };
   return { user, writes: [putItem(FederatedIdentity, key, row), ...writes] };
@@ -101,7 +118,8 @@ async function userBehind(platform: Platform, provider: Provider, asserted: Asse
 async function spokenFor(platform: PlatformReader, { tenant }: Provider, email: string | undefined): Promise<string> {
   if (email === undefined)
     throw new ApiError("FORBIDDEN", "The identity provider did not say that your e-mail address is verified.");
-  if (await isProven(platform, tenant, domainOf(email))) return email;
+  // The operator answers for the provider of the installation.
+  if (tenant === INSTALLATION || (await isProven(platform, tenant, domainOf(email)))) return email;
   throw new ApiError("FORBIDDEN", "The identity provider does not speak for the domain of your e-mail address.");
 }
 

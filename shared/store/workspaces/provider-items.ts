@@ -66,6 +66,8 @@ export const SignInAttempt = platformItem({
     /** SHA-256 of what only the browser that began has. */
     binding: v.string(),
     redirect_uri: v.string(),
+    /** At the provider of the installation: the workspace that is wanted. */
+    wanted: v.optional(WorkspaceId),
     expires: v.number(),
   },
   writers: ["api-auth"],
@@ -74,7 +76,7 @@ export const SignInAttempt = platformItem({
 });
 
 export const FederatedIdentity = platformItem({
-  about: "The user behind a subject of an issuer, for one workspace.",
+  about: "The user behind a subject of an issuer, for one workspace, or for the installation (`installation`).",
   pk: ({ tenant, issuer, subject }: { tenant: string; issuer: string; subject: string }) =>
     `FEDERATED#${hashOf([tenant, issuer, subject].join("\n"))}`,
   row: { tenant: WorkspaceId, user: v.string(), email: v.string(), created_at: Timestamp },

@@ -13,10 +13,13 @@ import { WorkspaceItem } from "./items.ts";
 import { ProvenDomain, ProviderItem, SignInAttempt } from "./provider-items.ts";
 import { type Sealing, sealingBy } from "./sealing.ts";
 
+/** In the place of a workspace: the provider that the operator named for all of them. No workspace has this id. */
+export const INSTALLATION = "installation" as TenantId;
+
 const ATTEMPT_MS = 600 * SECOND;
 const RANDOM_BYTES = 32;
 
-export type Provider = RowOf<typeof ProviderItem>;
+export type Provider = Omit<RowOf<typeof ProviderItem>, "pk" | "sk">;
 
 /** Seals client secrets: one cannot be opened for another workspace. */
 export const clientSecrets: Capability<"clientSecrets", (tenant: TenantId) => Sealing> = {
@@ -91,17 +94,18 @@ export interface BegunAttempt {
   binding: string;
 }
 
-/** Remembers a sign-in for ten minutes. */
+/** Remembers a sign-in for ten minutes. @param wanted the workspace that a sign-in at the installation's provider is for */
 export async function beginAttempt(
   platform: Platform,
   { tenant, issuer, client_id }: Provider,
   redirect_uri: string,
+  wanted: TenantId | undefined,
 ): Promise<BegunAttempt> {
   const [state, nonce, verifier, binding] = Array.from({ length: 4 }, () =>
     platform.ids.bytes(RANDOM_BYTES).toString("base64url"),
   ) as [string, string, string, string];
   const expires = Math.ceil((platform.clock.now() + ATTEMPT_MS) / SECOND);
-  const row = { tenant, issuer, client_id, nonce, verifier, binding: hashOf(binding), redirect_uri, expires };
+  const row = { tenant, issuer, client_id, nonce, verifier, binding: hashOf(binding), redirect_uri, wanted, expires };
   await platform.put(SignInAttempt, { digest: hashOf(state) }, row, absent());
   return { state, nonce, challenge: createHash("sha256").update(verifier).digest("base64url"), binding };
 }

@@ -67,6 +67,7 @@ export const EVERYTHING = {
   domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
   emailIdentity: "mail.example.com",
   alarmEmail: "ops@example.com",
+  signIn: { issuer: "https://login.example.com", clientId: "engagement" },
   warmThroughput: '{"reads": 40000, "writes": 20000}',
 };
 

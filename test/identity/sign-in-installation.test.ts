@@ -1,0 +1,96 @@
+// Signing in at the identity provider that the operator named for every workspace.
+import { beforeEach, expect, it } from "vitest";
+import { mailedToken, withMailedToken } from "../support/accounts.ts";
+import { CLIENT, ISSUER, type OpenIdProvider, openIdProvider, type Person } from "../support/openid-provider.ts";
+import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
+
+const PASSWORD = "correct horse battery";
+const ADA: Person = { sub: "ada-1", email: "ada@lovelace.example", email_verified: true, name: "Ada" };
+
+let world: TestWorld;
+let provider: OpenIdProvider;
+beforeEach(async () => {
+  world = await testWorld({ env: { SIGN_IN_ISSUER: ISSUER, SIGN_IN_CLIENT_ID: CLIENT.id } });
+  provider = openIdProvider(world);
+});
+
+const post = (path: string, body: object, as = {}): Promise<Answer> =>
+  world.call(`POST /api/v1/auth/${path}`, { body, as });
+const bearer = ({ body }: Answer) => ({ authorization: `Bearer ${body.access_token}` });
+const register = (email: string, workspace_name: string) =>
+  post("register", { email, password: PASSWORD, name: "Ada", workspace_name });
+
+/** A registered user whose address is confirmed. */
+async function confirmed(): Promise<Answer> {
+  const owner = await register("ada@lovelace.example", "Engines");
+  await post("email/confirm", { token: await mailedToken(world, "ada@lovelace.example", "Confirm") });
+  return owner;
+}
+
+/** The whole way of a browser. */
+async function signIn(person: Person, wanted: object = { email: person.email }): Promise<Answer> {
+  const begun = await post("sign-in/begin", wanted);
+  expect(begun.status).toBe(201);
+  return post("sign-in/finish", { ...provider.signIn(begun.body.url, person), binding: begun.body.binding });
+}
+
+it("a member of any workspace signs in, as a public client, and stays linked when the address changes (ACC-15, ACC-16)", async () => {
+  const owner = await confirmed();
+  const session = await signIn(ADA);
+  expect([session.status, session.body.user.id]).toEqual([201, owner.body.user.id]);
+  expect(provider.proofs).toEqual([""]);
+  expect((await world.call("GET /api/v1/topics", { as: bearer(session) })).status).toBe(200);
+  const renamed = await signIn({ ...ADA, email: "countess@elsewhere.example", email_verified: false });
+  expect(renamed.body.user.id).toBe(owner.body.user.id);
+  const renewed = await post("refresh", { refresh_token: session.body.refresh_token });
+  expect(renewed.status).toBe(200);
+});
+
+it("a session that began there is like one of a password: it switches, and ends with its parent (ACC-15)", async () => {
+  const owner = await confirmed();
+  const other = await world.tenant();
+  const body = { email: ADA.email!, role: "viewer" };
+  const invited = await world.call("POST /api/v1/team/invitations", { as: await other.dashboard(), body });
+  const { token } = (await withMailedToken(world, invited)).body;
+  await post("invitations/accept", { token, name: "Ada", password: PASSWORD });
+  const session = await signIn(ADA, { tenant_id: owner.body.tenant.id });
+  expect(session.body.tenant.id).toBe(owner.body.tenant.id);
+  const switched = await post("switch", { tenant_id: other.id }, bearer(session));
+  expect(switched.body.tenant).toMatchObject({ id: other.id, role: "viewer" });
+  await post("logout", { refresh_token: session.body.refresh_token });
+  expect((await post("refresh", { refresh_token: switched.body.refresh_token })).status).toBe(401);
+});
+
+it("nobody gets in who is no user here, whose address is not verified, or in a workspace of others (ACC-16)", async () => {
+  await confirmed();
+  const other = await world.tenant();
+  const stranger = await signIn({ ...ADA, sub: "eve-1", email: "eve@lovelace.example" });
+  expect([stranger.status, stranger.body.message]).toEqual([
+    403,
+    "Nobody here has your e-mail address. Ask for an invitation.",
+  ]);
+  expect((await signIn({ ...ADA, email_verified: false })).status).toBe(403);
+  expect((await signIn(ADA, { tenant_id: other.id })).status).toBe(401);
+  expect((await signIn(ADA, { tenant_id: "installation" })).status).toBe(401);
+});
+
+it("a user who never confirmed the address loses password and sessions to the one whom the provider knows (ACC-16)", async () => {
+  const squatter = await register("ada@lovelace.example", "Engines");
+  expect((await signIn(ADA)).status).toBe(201);
+  expect((await post("refresh", { refresh_token: squatter.body.refresh_token })).status).toBe(401);
+  expect((await post("login", { email: ADA.email, password: PASSWORD })).status).toBe(401);
+});
+
+it("a workspace with a provider of its own is not opened by that of the installation (ACC-17)", async () => {
+  const owner = await confirmed();
+  const settings = { issuer: ISSUER, client_id: "own", domains: ["lovelace.example"] };
+  await world.call("PUT /api/v1/auth/identity-provider", { as: bearer(owner), body: settings });
+  const begun = await post("sign-in/begin", { tenant_id: owner.body.tenant.id });
+  expect(new URL(begun.body.url).searchParams.get("client_id")).toBe("own");
+});
+
+it("without it there is no provider for an address that none speaks for (ACC-15)", async () => {
+  const plain = await testWorld();
+  const begun = await plain.call("POST /api/v1/auth/sign-in/begin", { body: { email: ADA.email } });
+  expect(begun.status).toBe(404);
+});
