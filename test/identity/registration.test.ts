@@ -111,7 +111,7 @@ describe("addresses", () => {
     expect(pretended).toEqual([201, 201, 201, 201, 201, 429]);
   });
 
-  it("E26 the reference is given through the edge alone, which keeps it; nothing else needs the edge (D3)", async () => {
+  it("the reference is given through the edge alone, which keeps it; nothing else needs the edge (E26, D3)", async () => {
     const behind = await testWorld({ env: { ORIGIN_SECRET: "right" } });
     const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
       const request = { method, path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" };
