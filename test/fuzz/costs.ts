@@ -31,6 +31,10 @@ const KB = 1_024;
 /** For each byte of a request, that the answer may repeat, and for each KB that is stored, with its indexes and copies. */
 const ECHO = 4;
 const STORED_UNITS = 4;
+/** What a workspace's own credentials read depends on what it stored, which is of another size in every run. */
+const OWN_DATA = 5;
+/** Below it no call is looked at. */
+const SMALL = { units: 10, bytes: 2_000 };
 
 /** Calls that may cost more, because they have a bound of another kind (docs/decisions/0112). */
 const RARE: readonly [route: RegExp, units: number][] = [
@@ -87,7 +91,9 @@ export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
   if (!said) return undefined;
   // Time is not compared: it is that of a machine.
   const more = { units: (STORED_UNITS * given) / KB, bytes: ECHO * given };
-  const beyond = (["units", "bytes"] as const).find((name) => cost[name] > roomy(said[name]) + more[name]);
+  const beyond = (["units", "bytes"] as const).find(
+    (name) => cost[name] > Math.max(SMALL[name], roomy(said[name]) * (isBounded ? 1 : OWN_DATA)) + more[name],
+  );
   return beyond && `takes ${cost[beyond]} ${costNames[beyond]}, docs/access.md says ${roomy(said[beyond])}`;
 }
 

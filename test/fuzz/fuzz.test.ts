@@ -30,11 +30,15 @@ it("a request of anybody that costs more units than 10, and one with the publish
 });
 
 it("a request that is dearer than docs/access.md says is found, and one that takes longer is not (D2)", () => {
-  const said = { units: 100, bytes: 1_000, milliseconds: 1 };
-  const known = { requests: 1, refused: said, routes: { "GET /x": { dashboard: said } } };
-  const cost = { route: "GET /x", by: "dashboard", given: 0, events: 0, consents: false, milliseconds: 900 } as const;
-  expect(tooDear({ ...cost, units: 200, bytes: 2_000 }, known)).toBeUndefined();
-  expect(tooDear({ ...cost, units: 201, bytes: 10 }, known)).toBe("takes 201 units, docs/access.md says 200");
-  expect(tooDear({ ...cost, units: 1, bytes: 2_001 }, known)).toBe("takes 2001 bytes, docs/access.md says 2000");
-  expect(tooDear({ ...cost, units: 1, bytes: 2_001, given: 1 }, known)).toBeUndefined();
+  const said = { units: 20, bytes: 10_000, milliseconds: 1 };
+  const known = { requests: 1, refused: said, routes: { "GET /x": { sdk: said, dashboard: said } } };
+  const cost = { route: "GET /x", given: 0, events: 0, consents: false, milliseconds: 900 } as const;
+  expect(tooDear({ ...cost, by: "sdk", units: 30, bytes: 20_000 }, known)).toBeUndefined();
+  expect(tooDear({ ...cost, by: "sdk", units: 31, bytes: 10 }, known)).toBe("takes 31 units, docs/access.md says 30");
+  expect(tooDear({ ...cost, by: "sdk", units: 1, bytes: 20_001 }, known)).toBe(
+    "takes 20001 bytes, docs/access.md says 20000",
+  );
+  expect(tooDear({ ...cost, by: "sdk", units: 1, bytes: 20_001, given: 1 }, known)).toBeUndefined();
+  expect(tooDear({ ...cost, by: "dashboard", units: 150, bytes: 10 }, known)).toBeUndefined();
+  expect(tooDear({ ...cost, by: "dashboard", units: 151, bytes: 10 }, known)).toContain("takes 151 units");
 });
