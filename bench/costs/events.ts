@@ -1,5 +1,5 @@
 // What events cost: in batches, with segments that listen, exported.
-import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { segmentOf } from "../../test/support/segments.ts";
 import type { Tenant, TestWorld } from "../../test/support/world.ts";
 import { fill } from "../people.ts";
@@ -161,6 +161,52 @@ async function exported(): Promise<Cost[]> {
   });
 }
 
+const DAYS = 10;
+const SPREAD_BATCHES = 20;
+/** A multiplicative generator: the same draw in every run. */
+const PRIME = 2_147_483_647;
+const afterDraw = (n: number) => (n * 16_807) % PRIME;
+
+/** Pages of events that came in batches, each over all of the days. */
+async function exportedDays(): Promise<Cost[]> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const ids = await fill(world, tenant, BATCH);
+    const begin = world.clock.now() - DAYS * DAY;
+    let draw = 1;
+    const next = () => {
+      draw = afterDraw(draw);
+      return draw / PRIME;
+    };
+    for (let n = 0; n < SPREAD_BATCHES; n++) {
+      const events = eventsOf(ids, BATCH, () => ({
+        occurred_at: new Date(begin + next() * DAYS * DAY).toISOString(),
+      }));
+      await post(world, tenant, events);
+      await world.settle();
+    }
+    const as = tenant.server;
+    const entrance = { as, route: "GET /v1/events/export?limit=none" };
+    const query = {
+      work: "export of events",
+      size: `${SPREAD_BATCHES * BATCH} rows of ${DAYS} days`,
+      per: "1,000 rows",
+      count: SPREAD_BATCHES,
+      targets: [most("rcu", 60), most("requests", 19)],
+      entrance,
+      entrances: SPREAD_BATCHES,
+    };
+    const all = async () => {
+      let cursor = "";
+      do {
+        const route = `GET /v1/events/export?limit=${BATCH}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+        cursor = taken(await world.call(route, { as })).body.next_cursor;
+      } while (cursor);
+    };
+    return [await costOf(world, query, all)];
+  });
+}
+
 export const eventRows: Row[] = [
   {
     name: "batch of events",
@@ -174,5 +220,5 @@ export const eventRows: Row[] = [
     name: "event that a live rule watches",
     measure: async () => [await watched(1), await watched(10), await watched(100), await watched(1_000)],
   },
-  { name: "export of events", measure: exported },
+  { name: "export of events", measure: async () => [...(await exported()), ...(await exportedDays())] },
 ];

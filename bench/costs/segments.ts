@@ -6,6 +6,11 @@ import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
 
 /** Each has one event. Beyond, a preview is of a sample. */
 const MAX_WITH_EVENTS = 2_000;
+/** Of a workspace with more events than a preview reads. */
+const MANY_EVENTS = 40_000;
+/** How many people are in the city that a rule asks for, beside an event. */
+const FEW = 400;
+const bought = { event: { name: "order_completed", within: "7d" } };
 const rule = { attribute: { city: { $eq: "London" } } };
 
 async function computed(people: number): Promise<Cost[]> {
@@ -33,23 +38,33 @@ async function computed(people: number): Promise<Cost[]> {
   });
 }
 
-async function previewed(people: number, hasEvents: boolean): Promise<Cost> {
+interface Previewed {
+  people: number;
+  of: string;
+  wanted: object;
+  events?: number;
+}
+
+async function previewed({ people, of, wanted, events = 0 }: Previewed): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
     const ids = await fill(world, tenant, people);
-    if (hasEvents)
-      for (const some of chunksOf(ids.slice(0, MAX_WITH_EVENTS), 1_000)) {
-        const events = some.map((subscriber_id) => ({ event_name: "order_completed", subscriber_id }));
-        taken(await world.call("POST /v1/events", { as: tenant.server, body: { events } }));
-        await world.settle();
-      }
-    const wanted = hasEvents ? { event: { name: "order_completed", within: "7d" } } : rule;
+    const named = Array.from({ length: events }, (_, n) => ids[n % Math.min(people, MAX_WITH_EVENTS)]);
+    for (const some of chunksOf(named, 1_000)) {
+      const body = { events: some.map((subscriber_id) => ({ event_name: "order_completed", subscriber_id })) };
+      taken(await world.call("POST /v1/events", { as: tenant.server, body }));
+      await world.settle();
+    }
+    for (const id of events > MAX_WITH_EVENTS ? ids.slice(0, FEW) : [])
+      taken(await ask(world, tenant, `PATCH /api/v1/subscribers/${id}`, { attributes: { city: "Paris" } }));
+    await world.settle();
     const query = {
       work: "preview of a rule",
-      size: `${people} people, ${hasEvents ? "of events" : "of attributes"}`,
+      size: `${people} people, of ${of}`,
       per: "preview",
       count: 1,
-      targets: [most("rcu", 450)],
+      targets: [most("rcu", 450), ...(of === "attributes" ? [most("requests", 5)] : [])],
+      entrance: { as: await tenant.dashboard(), route: "POST /api/v1/segments/preview", body: { attribute: 1 } },
     };
     return costOf(world, query, async () => {
       taken(await ask(world, tenant, "POST /api/v1/segments/preview", wanted));
@@ -63,8 +78,13 @@ export const segmentRows: Row[] = [
     name: "preview of a rule",
     measure: async () => {
       const costs: Cost[] = [];
-      for (const people of [2_000, 10_000, 100_000])
-        for (const hasEvents of [false, true]) costs.push(await previewed(people, hasEvents));
+      for (const people of [2_000, 10_000, 100_000]) {
+        costs.push(await previewed({ people, of: "attributes", wanted: rule }));
+        costs.push(await previewed({ people, of: "events", wanted: bought, events: MAX_WITH_EVENTS }));
+      }
+      const both = { group: { op: "and", nodes: [{ attribute: { city: { $eq: "Paris" } } }, bought] } };
+      const of = `a city of ${FEW} and an event, with ${MANY_EVENTS} events`;
+      costs.push(await previewed({ people: 10_000, of, wanted: both, events: MANY_EVENTS }));
       return costs;
     },
   },

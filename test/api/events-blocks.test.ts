@@ -64,6 +64,26 @@ it("every event is in one block or alone; a block has one day, at most 300 event
   );
 });
 
+it("events without keys that are few in a day are in blocks of one class, so that an export reads few partitions (EXP-7)", () => {
+  const at = (time: string, isKeyed = false) => ({
+    id: `e${time}`,
+    event_name: "buy",
+    actor: "Sada",
+    platform: null,
+    properties: {},
+    occurred_at: `2026-11-20T${time}:00.000Z`,
+    isKeyed,
+  });
+  const times = ["01:00", "03:00", "03:50", "05:00", "05:09"];
+  const { blocks, alone } = planBlocks([...times.map((time) => at(time)), at("20:00", true)], { batch: "b", draw: 7 });
+  expect(blocks.map(({ key, events }) => [key.shard, events.length])).toEqual([
+    ["r3", 1],
+    ["r3", 2],
+    ["r3", 2],
+  ]);
+  expect(alone.map(({ id }) => id)).toEqual(["e20:00"]);
+});
+
 describe("a batch whose request ended early", () => {
   const bought = { event: { name: "buy" } };
   /** The table refuses the rows of histories, which are written after the blocks, or what comes after them. */

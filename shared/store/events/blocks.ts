@@ -29,7 +29,9 @@ const PERIODS_MS = [10_000, 600_000, MAX_SPAN_MS];
 
 /**
  * Splits the events of a request into blocks of one day and a short period. All events of an actor in a period are in
- * one block where they fit, so that its history gets one row. An event with no other near it is stored alone.
+ * one block where they fit, so that its history gets one row. An event with no other near it is stored alone if it has a
+ * key, or is the only one. Blocks of a few events are in the partitions of the widest one of their day: an export reads
+ * every partition of a day.
  * @param batch a name that no other request has
  * @param draw a random byte, which chooses the partition
  */
@@ -42,14 +44,21 @@ export function planBlocks(
   const sorted = [...events].sort((a, b) =>
     a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0,
   );
-  for (const ofDay of Map.groupBy(sorted, ({ occurred_at }) => dayOf(occurred_at)).values())
+  for (const ofDay of Map.groupBy(sorted, ({ occurred_at }) => dayOf(occurred_at)).values()) {
+    const groups: NewEvent[][] = [];
     for (let from = 0; from < ofDay.length; ) {
       const period = ofDay.slice(from, endOfPeriod(ofDay, from));
       from += period.length;
       const [only, ...others] = period;
-      if (only && others.length === 0) alone.push(only);
-      else for (const some of byActor(period)) blocks.push(blockOf(some, `${batch}-${blocks.length}`, draw));
+      if (only && others.length === 0 && (only.isKeyed || events.length === 1)) alone.push(only);
+      else groups.push(...byActor(period));
     }
+    const widest = Math.max(...groups.map(spanIn));
+    for (const group of groups) {
+      const spanMs = group.length < ENOUGH_EVENTS ? widest : spanIn(group);
+      blocks.push(blockOf(group, `${batch}-${blocks.length}`, blockShard(spanMs, draw)));
+    }
+  }
   return { blocks, alone };
 }
 
@@ -91,10 +100,13 @@ function byActor(events: readonly NewEvent[]): NewEvent[][] {
   return groups;
 }
 
-function blockOf(events: NewEvent[], batch: string, draw: number): NewBlock {
-  const sorted = events.map(({ occurred_at }) => occurred_at).sort();
-  const [first = "", last = first] = [sorted[0], sorted.at(-1)];
-  const shard = blockShard(Date.parse(last) - Date.parse(first), draw);
+function spanIn(events: readonly NewEvent[]): number {
+  const times = events.map(timeOf);
+  return Math.max(...times) - Math.min(...times);
+}
+
+function blockOf(events: NewEvent[], batch: string, shard: string): NewBlock {
+  const [first = ""] = events.map(({ occurred_at }) => occurred_at).sort();
   return { key: { day: dayOf(first), shard, at: `${first}#${batch}` }, events };
 }
 

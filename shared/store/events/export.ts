@@ -88,13 +88,19 @@ async function* merge(store: StoreReader, { from, to, last }: Pass, limit: numbe
     const sources = dayShards.map((one) => openSource(store, one, { from: start, to }));
     const first = Math.ceil(left / sources.length) + SPARE;
     await Promise.all(sources.map((source) => source.refill(first)));
+    const given = new Map<Source, number>();
+    let all = 0;
     for (let next = earliest(sources); next; next = earliest(sources)) {
       const event = next.first();
       if (!event) break;
       next.shift();
       left--;
+      const own = (given.get(next) ?? 0) + 1;
+      given.set(next, own);
+      all++;
       yield event;
-      await next.refill(Math.min(first, Math.max(MIN_LIMIT, Math.ceil(left / sources.length))));
+      // As much of what is left as it gave of what there was.
+      await next.refill(Math.max(MIN_LIMIT, Math.ceil((left * own) / all) + SPARE));
     }
   }
 }
@@ -106,13 +112,15 @@ const earliest = (sources: readonly Source[]): Source | undefined =>
     return event && (!bestEvent || placeOf(event) < placeOf(bestEvent)) ? one : best;
   }, undefined);
 
-/** Groups whole days, up to as many partitions as a busy day has. */
+/** Groups whole days: at first one, as it may fill the page, then up to as many partitions as a busy day has. */
 async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShard[]> {
   let group: DayShard[] = [];
+  let most = 1;
   for await (const day of days) {
-    if (group.length > 0 && group.length + day.length > SHARDS.length) {
+    if (group.length > 0 && group.length + day.length > most) {
       yield group;
       group = [];
+      most = Math.min(SHARDS.length, 2 * most);
     }
     group.push(...day);
   }

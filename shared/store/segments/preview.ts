@@ -135,7 +135,8 @@ async function sampleProfiles(store: StoreReader, size: number, total: number): 
 async function idsMatching(store: StoreReader, rule: Rule, { profiles, exact }: Population): Promise<string[]> {
   const candidates = profiles.map((profile) => ({ profile, decided: rule.decidedBy(attributesForRules(profile)) }));
   const open = candidates.flatMap(({ profile, decided }) => (decided === undefined ? [profile] : []));
-  const timesOf = exact && open.length > MAX_HISTORIES ? await timesOfAll(store, rule) : undefined;
+  const most = Math.min(MAX_UNITS, (open.length * UNITS_OF_HISTORY) / TRIED_SHARE);
+  const timesOf = exact && open.length > MAX_HISTORIES ? await timesOfAll(store, rule, most) : undefined;
   const now = store.clock.now();
   const byEvents = timesOf
     ? open.filter((profile) => {
@@ -149,6 +150,10 @@ async function idsMatching(store: StoreReader, rule: Rule, { profiles, exact }: 
 
 /** Beside 250 read units for the profiles of 10,000 subscribers, a preview stays within 450. */
 const MAX_UNITS = 200;
+/** At least, and read eventually consistent. */
+const UNITS_OF_HISTORY = 0.5;
+/** Where the workspace has too many events, what was read of them comes to a quarter of what their histories cost. */
+const TRIED_SHARE = 4;
 /** Read units of an event of ordinary size, in a block and alone. */
 const UNITS_IN_BLOCK = 0.006;
 const UNITS_ALONE = 0.06;
@@ -157,11 +162,13 @@ const BEGINNING = "0000-01-01T00:00:00.000Z";
 
 /**
  * The times of the events that a rule asks for, by subscriber.
+ * @param most read units
  * @returns undefined if the workspace has too many events in the time that the rule looks back to
  */
 async function timesOfAll(
   store: StoreReader,
   { events: conditions }: Rule,
+  most: number,
 ): Promise<((subscriber: string) => Facts["times"]) | undefined> {
   const now = store.clock.now();
   const window = { from: openHistory(conditions, now).from || BEGINNING, to: timestamp(now + DAY) };
@@ -176,7 +183,7 @@ async function timesOfAll(
       await source.refill(EVENTS_AT_ONCE);
       for (let event = source.first(); event; event = source.first()) {
         units += unitsOfEvent;
-        if (units + byVisitor.size > MAX_UNITS) return undefined;
+        if (units + byVisitor.size > most) return undefined;
         if (event.actor && names.has(event.event_name)) {
           const [group, id] =
             "subscriber" in event.actor ? [bySubscriber, event.actor.subscriber] : [byVisitor, event.actor.anonymous];
