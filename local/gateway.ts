@@ -8,6 +8,7 @@ import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";
 import type { LambdaHost } from "./lambda.ts";
 import type { StreamOut } from "./lambda-stream.ts";
 import type { Log } from "./mapping.ts";
+import { openStageLimit } from "./stage-limit.ts";
 
 export type { GatewayRequest } from "./gateway-event.ts";
 
@@ -41,6 +42,8 @@ export interface GatewayDeps {
   host: LambdaHost;
   routes: readonly GatewayRoute[];
   log: Log;
+  /** Of all callers together; undefined: no limit. */
+  requestsPerSecond?: number | undefined;
   /** Runs a request, after an advance in progress. */
   enter?: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -48,8 +51,17 @@ export interface GatewayDeps {
 const BODY_LIMIT = 10 * 1024 * 1024;
 const INTEGRATION_TIMEOUT = 30 * SECOND;
 
-export function createGateway({ clock, ids, host, routes, log, enter = (work) => work() }: GatewayDeps): Gateway {
+export function createGateway({
+  clock,
+  ids,
+  host,
+  routes,
+  log,
+  requestsPerSecond,
+  enter = (work) => work(),
+}: GatewayDeps): Gateway {
   const find = routeFinder(routes);
+  const isLetIn = requestsPerSecond === undefined ? () => true : openStageLimit(clock, requestsPerSecond);
 
   const plan: Gateway["plan"] = (method, path) => {
     const { route, parameters } = find(method, pathOf(path)) ?? {};
@@ -79,6 +91,7 @@ export function createGateway({ clock, ids, host, routes, log, enter = (work) =>
   };
 
   const answer = async (request: GatewayRequest): Promise<GatewayResponse> => {
+    if (!isLetIn()) return refusal(429, "Too Many Requests");
     const found = find(request.method, pathOf(request.path));
     if (!found) return refusal(404, "Not Found");
     if (request.body.length > (found.route.bodyLimitBytes ?? BODY_LIMIT)) {

@@ -66,6 +66,8 @@ export interface LocalServiceOptions {
   dynamodbEndpoint?: string | undefined;
   /** Invocations at once of all functions, as an account's limit. */
   accountConcurrency?: number | undefined;
+  /** Requests to the gateway of all callers together, as its stage's limit. */
+  requestsPerSecond?: number | undefined;
   /** Called between every SDK client and the embedded services, with the function, so that a fault can target it. */
   hooks?(functionName: string): Hooks;
   /** Faults of the embedded providers. */
@@ -125,7 +127,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     changes: runtime.changes,
     log: runtime.warn,
   });
-  const gateway = createGateway({ clock, ids, host, routes, log: runtime.warn, enter: time.enter });
+  const { requestsPerSecond } = options;
+  const gateway = createGateway({ clock, ids, host, routes, log: runtime.warn, requestsPerSecond, enter: time.enter });
   return {
     dynamodb,
     sqs,

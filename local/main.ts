@@ -98,7 +98,7 @@ interface Address {
 }
 
 async function runService(
-  { plan, dynamodbEndpoint, accountConcurrency, passedOn }: Settings,
+  { plan, dynamodbEndpoint, accountConcurrency, requestsPerSecond, passedOn }: Settings,
   folder: DataFolder & { startsAt: number; areClientsDirect(): boolean },
   log: LocalLog,
   address: Address,
@@ -116,6 +116,7 @@ async function runService(
     providerFaults: faults,
     dynamodbEndpoint,
     accountConcurrency,
+    requestsPerSecond,
     env: { COMMIT: commitOf(), ...passedOn },
   }).catch(refuseEndpoint(dynamodbEndpoint));
   const tenancy = openTenancy(service.depsFor(UNDISTURBED));

@@ -15,6 +15,8 @@ export interface Settings {
   dynamodbEndpoint: string | undefined;
   /** Invocations at once of all functions; undefined: no limit. */
   accountConcurrency: number | undefined;
+  /** Requests to the gateway of all callers together; undefined: no limit. */
+  requestsPerSecond: number | undefined;
   /** Whether each request is a line of the log. */
   logsRequests: boolean;
   /** Settings that the functions read themselves. */
@@ -45,7 +47,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     plan,
     awsPort: portOf("AWS_PORT", env.AWS_PORT),
     dynamodbEndpoint: endpointOf(env.AWS_ENDPOINT_URL_DYNAMODB),
-    accountConcurrency: Number(amountOf("ACCOUNT_CONCURRENCY", env.ACCOUNT_CONCURRENCY || "0")) || undefined,
+    accountConcurrency: limitOf("ACCOUNT_CONCURRENCY", env.ACCOUNT_CONCURRENCY),
+    requestsPerSecond: limitOf("GATEWAY_LIMIT", env.GATEWAY_LIMIT),
     logsRequests: env.LOG !== "quiet",
     passedOn: Object.fromEntries([
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
@@ -69,6 +72,9 @@ function amountOf(name: string, text: string): string {
   if (/^\d{1,9}$/.test(text)) return text;
   throw startRefused(`${name} is "${text}"; it must be a whole number.`);
 }
+
+const limitOf = (name: string, text: string | undefined): number | undefined =>
+  Number(amountOf(name, text || "0")) || undefined;
 
 function endpointOf(text: string | undefined): string | undefined {
   if (!text) return undefined;

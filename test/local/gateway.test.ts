@@ -63,6 +63,23 @@ test("a request beyond the account's invocations at once gets AWS's own 503", as
   expect([status, JSON.parse(body.toString())]).toEqual([503, { message: "Service Unavailable" }]);
 });
 
+test("requests beyond the stage's limit get the gateway's own 429, until the next second has filled it (D9)", async () => {
+  const clock = createClock({ start: 0, ticking: false });
+  const host = createLambdaHost({ clock, ids: systemIds });
+  host.register({ name: "api", timeoutSeconds: 60, create: () => async () => ({ statusCode: 200, body: "{}" }) });
+  const gateway = createGateway({ clock, ids: systemIds, host, routes, log: () => undefined, requestsPerSecond: 4 });
+  const request = { method: "GET", path: "/nowhere", headers: {}, body: Buffer.alloc(0), sourceIp: "127.0.0.1" };
+  const ask = async (n: number) => {
+    const answers = [];
+    for (let i = 0; i < n; i++) answers.push(await gateway.handle(request));
+    return answers.map(({ status }) => status);
+  };
+  expect(await ask(3)).toEqual([200, 200, 429]);
+  expect(JSON.parse((await gateway.handle(request)).body.toString())).toEqual({ message: "Too Many Requests" });
+  clock.jumpTo(500);
+  expect(await ask(3)).toEqual([200, 200, 429]);
+});
+
 describe("the event", () => {
   test("is the one of payload format 2.0", async () => {
     const event = await world().eventOf("POST", "/api/v1/templates/a%20b/versions/3?x=1&x=2&name=J%C3%BCrgen&empty=", {
