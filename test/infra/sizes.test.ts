@@ -8,6 +8,10 @@ vi.setConfig({ testTimeout: 60_000 });
 const INLINE_CHARACTERS = 10_240;
 const MANAGED_CHARACTERS = 6_144;
 const ENVIRONMENT_BYTES = 4_096;
+/** Of a stack: resources, outputs, and bytes of its template. */
+const RESOURCES = 500;
+const OUTPUTS = 200;
+const TEMPLATE_BYTES = 1_000_000;
 
 const ACCOUNT = "123456789012";
 const UUID = "12345678-1234-1234-1234-123456789012";
@@ -24,7 +28,8 @@ const tokenIssuer = {
   jwks: { keys: [1, 2, 3].map(publicKey) },
 };
 const domain = { name: `${"a".repeat(58)}.example.com`, certificateArn };
-const on = { ...EVERYTHING, stackName, domain, tokenIssuer, streamConcurrency: "50", registration: "invite" };
+const signIn = { issuer: tokenIssuer.issuer, clientId: "c".repeat(256) };
+const on = { ...EVERYTHING, stackName, domain, signIn, tokenIssuer, streamConcurrency: "50", registration: "invite" };
 const settings = { on, off: { stackName } };
 
 const queueOf = ({ Properties }: Resource) => Properties.QueueName as string;
@@ -105,6 +110,12 @@ describe.each(["on", "off"] as const)("with every setting %s", (which) => {
         return size > limit ? [`${region} ${id}: ${size}`] : [];
       });
     });
+
+  it("the template is within what CloudFormation takes of resources, outputs and bytes (F6)", () => {
+    expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(RESOURCES);
+    expect(Object.keys(template.Outputs).length).toBeLessThanOrEqual(OUTPUTS);
+    expect(Buffer.byteLength(JSON.stringify(template))).toBeLessThanOrEqual(TEMPLATE_BYTES);
+  });
 
   it("the inline policies of each role are within 10,240 characters, at the longest names (F6)", () => {
     const sizeOf = ({ Properties }: Resource, resolve: (value: unknown) => unknown) =>

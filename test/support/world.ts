@@ -117,8 +117,10 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
   let tenants = 0;
 
   // Every answer that a test sees must be as the published document says.
-  const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw } = {}) => {
+  const call: TestWorld["call"] = async (route, { as = {}, body, headers = {}, raw, ...unknown } = {}) => {
     const [method = "GET", path = "/"] = route.split(" ");
+    const [surplus] = Object.keys(unknown);
+    if (surplus !== undefined) throw new Error(`A call has no option "${surplus}": as, body, headers and raw.`);
     const payload = raw ?? (body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body)));
     const answer = path.startsWith("/_local/") ? control : world.gateway.handle;
     const response = await answer({
