@@ -138,8 +138,7 @@ function translate(
   const consent = consentOf(source, fields);
   if (!consent) return;
   const current = currentConsent(world, subscriber.id, "email")?.status;
-  if (consent.status === "unknown" && current === undefined)
-    subscriber.attributes.imported_consent = fields.consent_status;
+  if (consent.status === "unknown") subscriber.attributes.imported_consent = fields.consent_status;
   if (consent.status === "suppressed" && subscriber.email) {
     const said = { reason: "imported", source: ANY, suppressed_at: consent.at ?? world.now };
     return void suppress(world, fields.email ?? subscriber.email, said);
