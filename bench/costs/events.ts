@@ -7,6 +7,8 @@ import { type Cost, costOf, inWorld, most, type Row, type Target, taken } from "
 
 const BATCH = 1_000;
 const PEOPLE = 100;
+/** Nearly every event of a batch is then of another person. */
+const MANY = 950;
 const route = "POST /v1/events";
 
 const post = (world: TestWorld, tenant: Tenant, events: object[]) =>
@@ -22,10 +24,21 @@ const eventsOf = (ids: readonly string[], count: number, more: (n: number) => ob
 
 const entranceFor = (tenant: Tenant) => ({ as: tenant.server, route, body: { events: [] } });
 
-async function batch(size: string, hasKeys: boolean, targets: Target[]): Promise<Cost> {
+interface Batch {
+  size: string;
+  people?: number;
+  hasKeys?: boolean;
+  /** How many live segments ask for one of its two events, without anybody who enters. */
+  segments?: number;
+  targets: Target[];
+}
+
+async function batch({ size, people = PEOPLE, hasKeys = false, segments = 0, targets }: Batch): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
-    const ids = await fill(world, tenant, PEOPLE);
+    const ids = await fill(world, tenant, people);
+    for (let n = 0; n < segments; n++)
+      await segmentOf(world, tenant, { event: { name: "order_completed", count: n + 5 } });
     const send = (key: string) =>
       post(
         world,
@@ -210,10 +223,18 @@ async function exportedDays(): Promise<Cost[]> {
 export const eventRows: Row[] = [
   {
     name: "batch of events",
-    measure: async () => [
-      await batch("with keys", true, [most("wcu", 60 + PEOPLE + BATCH)]),
-      await batch("without keys", false, [most("wcu", 60 + PEOPLE), most("requests", 40)]),
-    ],
+    measure: async () => {
+      const requests = most("requests", 40);
+      const wide = { people: MANY };
+      const of = `${MANY} people`;
+      return [
+        await batch({ size: "with keys", hasKeys: true, targets: [most("wcu", 60 + PEOPLE + BATCH)] }),
+        await batch({ size: "without keys", targets: [most("wcu", 60 + PEOPLE), requests] }),
+        await batch({ ...wide, size: `with keys, of ${of}`, hasKeys: true, targets: [most("wcu", 1_750)] }),
+        await batch({ ...wide, size: `without keys, of ${of}`, targets: [most("wcu", 760), requests] }),
+        await batch({ ...wide, size: `3 live segments, of ${of}`, segments: 3, targets: [most("requests", 760)] }),
+      ];
+    },
   },
   { name: "event with live segments", measure: listenedBy },
   {

@@ -4,6 +4,7 @@ import { dollarsPerMillion } from "../../shared/rules/cost.ts";
 import { columnsOf, short } from "../../tools/text-table.ts";
 import type { Cost, Floor, Row, Target } from "./cost.ts";
 import { eventRows } from "./events.ts";
+import { importRows } from "./imports.ts";
 import { journeyRows } from "./journeys.ts";
 import { PAGE, pageOf } from "./page.ts";
 
@@ -11,7 +12,7 @@ import { rawEcho, requestRows, signedPost } from "./requests.ts";
 import { segmentRows } from "./segments.ts";
 import { sendRows } from "./sends.ts";
 
-const rows: readonly Row[] = [...sendRows, ...journeyRows, ...eventRows, ...segmentRows, ...requestRows];
+const rows: readonly Row[] = [...sendRows, ...journeyRows, ...eventRows, ...segmentRows, ...requestRows, ...importRows];
 const floors: Record<Floor, { name: string; measure(): Promise<Cost> }> = {
   echo: { name: "raw echo", measure: rawEcho },
   post: { name: "signed post", measure: signedPost },

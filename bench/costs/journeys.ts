@@ -1,6 +1,6 @@
 // What a run of a journey costs, by how many people move together.
 import { HOUR } from "../../shared/kernel/clock.ts";
-import { greetingGraph, journeySetting } from "../../test/support/journeys.ts";
+import { delayed, greetingGraph, journeySetting } from "../../test/support/journeys.ts";
 import { fill } from "../people.ts";
 import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
 
@@ -42,6 +42,40 @@ async function pack(people: number, entry: number | undefined, end: number | und
   });
 }
 
+const WAITING = 1_000;
+
+/** Runs that only wait, from their events to their ends. */
+async function waited(): Promise<Cost> {
+  return inWorld(async (world) => {
+    const { tenant, active } = await journeySetting(world);
+    const ids = await fill(world, tenant, WAITING);
+    await active(delayed("1h"));
+    const as = tenant.server;
+    const enter = async (event_name: string) => {
+      taken(
+        await world.call("POST /v1/events", {
+          as,
+          body: { events: ids.map((subscriber_id) => ({ event_name, subscriber_id })) },
+        }),
+      );
+      await world.settle();
+    };
+    await enter("seen");
+    const query = { size: `${WAITING} together`, per: "run", count: WAITING };
+    const other = await costOf(world, { ...query, work: "events and an hour" }, async () => {
+      await enter("seen");
+      await world.advance(HOUR);
+    });
+    const targets = [most("wcu", 4.6)];
+    const work = "journey: delay of an hour, entered and fired";
+    const whole = await costOf(world, { ...query, work, targets }, async () => {
+      await enter("signed_up");
+      await world.advance(HOUR);
+    });
+    return less(whole, other);
+  });
+}
+
 /** Without what happens in the same time anyway; of the processor that is too little and too uneven. */
 const less = (cost: Cost, other: Cost): Cost => ({
   ...cost,
@@ -57,6 +91,7 @@ export const journeyRows: Row[] = [
     measure: async () => {
       const costs: Cost[] = [];
       for (const [people, entry, end] of PACKS) costs.push(...(await pack(people, entry, end)));
+      costs.push(await waited());
       return costs.toSorted((a, b) => (a.work < b.work ? -1 : a.work > b.work ? 1 : 0));
     },
   },

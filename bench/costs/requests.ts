@@ -126,6 +126,14 @@ async function upserts(): Promise<Cost[]> {
     await times(20, (n) => upsert(n + 1_000, 1));
     const entrance = { as: tenant.sdk, route, body: {} };
     const query = { per: "request", count: TIMES, entrance, entrances: TIMES };
+    const whole = [most("wcu", 6), most("requests", 4)];
+    await world.settle();
+    const followed = await costOf(world, { ...query, work: "upsert, new, with what follows", targets: whole }, () =>
+      times(TIMES, async (n) => {
+        await upsert(n + 2_000, 1);
+        await world.settle();
+      }),
+    );
     return [
       await costOf(world, { ...query, work: "upsert, new", targets: [most("wcu", 2), most("requests", 1.2)] }, () =>
         times(TIMES, (n) => upsert(n, 1)),
@@ -133,6 +141,7 @@ async function upserts(): Promise<Cost[]> {
       await costOf(world, { ...query, work: "upsert, known", targets: [most("wcu", 1), most("requests", 1.05)] }, () =>
         times(TIMES, (n) => upsert(n, 2)),
       ),
+      followed,
     ];
   });
 }
