@@ -17,6 +17,9 @@ import {
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
+/** It goes with the typeface, as its licence asks. */
+const TYPEFACE_LICENCE = fileURLToPath(new URL("LICENSE", import.meta.resolve("@fontsource-variable/geist")));
+
 export interface ConsoleFile {
   content: Buffer;
   headers: Record<string, string>;
@@ -30,6 +33,8 @@ const TYPES: Record<string, string> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
   svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
+  woff2: "font/woff2",
 };
 
 const typeOf = (path: string): string => TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
@@ -41,6 +46,8 @@ export async function buildConsole(): Promise<ConsoleFiles> {
     outdir: join(ROOT, "console", "a"),
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    loader: { ".woff2": "file" },
     bundle: true,
     splitting: true,
     format: "esm",
@@ -84,6 +91,7 @@ export async function buildConsole(): Promise<ConsoleFiles> {
   });
   add(`${CONSOLE_PATH}/index.html`, Buffer.from(page), REVALIDATED);
   add(`${CONSOLE_PATH}/icon.svg`, readFileSync(join(HERE, "static", "icon.svg")), REVALIDATED);
+  add(`${CONSOLE_PATH}/typeface.txt`, readFileSync(TYPEFACE_LICENCE), REVALIDATED);
   addLetters(add);
   return files;
 }

@@ -18,6 +18,7 @@ export interface ConsoleAnswer {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
+  isBase64Encoded?: true;
 }
 
 /**
@@ -27,7 +28,8 @@ export interface ConsoleAnswer {
 export function consolePages(packed: PackedConsole, uploads?: string) {
   const unpacked = new Map<string, string>();
   const contentOf = (path: string, content: string): string => {
-    const text = unpacked.get(path) ?? brotliDecompressSync(Buffer.from(content, "base64")).toString();
+    const encoding = isBinary(path) ? "base64" : "utf8";
+    const text = unpacked.get(path) ?? brotliDecompressSync(Buffer.from(content, "base64")).toString(encoding);
     unpacked.set(path, text);
     return text;
   };
@@ -43,9 +45,13 @@ export function consolePages(packed: PackedConsole, uploads?: string) {
           "content-security-policy": policy.replace("connect-src 'self'", `connect-src 'self' ${uploads}`),
         }
       : file.headers;
-    return { statusCode: 200, headers, body: method === "HEAD" ? "" : contentOf(name, file.content) };
+    const body = method === "HEAD" ? "" : contentOf(name, file.content);
+    return { statusCode: 200, headers, body, ...(isBinary(name) && { isBase64Encoded: true }) };
   };
 }
+
+/** The typeface: its bytes are no text. */
+const isBinary = (path: string): boolean => path.endsWith(".woff2");
 
 export const isConsole = (path: string): boolean => path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
 
