@@ -21,7 +21,8 @@ export function outsideStories({ service, browser, faults }: Bench): void {
     const pages = consolePages(packConsole(await buildConsole()), "https://uploads.example.com");
     const server = createServer(({ method = "", url = "" }, response) => {
       const found = pages(method, url.replace(/\?.*/, ""));
-      response.writeHead(found?.statusCode ?? 404, found?.headers).end(found?.body);
+      const encoding = found?.isBase64Encoded ? "base64" : "utf8";
+      response.writeHead(found?.statusCode ?? 404, found?.headers).end(found?.body, encoding);
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
