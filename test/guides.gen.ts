@@ -375,6 +375,8 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
 
   await service.account.updateWorkspace({ sender_name: "Example Shop", postal_address: "Main Street 1\nDublin, Ireland" });
 
+  await service.account.updateWorkspace({ utm_defaults: { source: "example-shop", medium: "email" } });
+
   await service.account.updateWorkspace({ email_consent_mode: "opt_in" });
   const ada = await service.subscribers.upsert({
     external_id: "ada",

@@ -1,5 +1,6 @@
 // A message as a person of one's choice gets it, on each channel, by the service that sends it.
 import { useState } from "preact/hooks";
+import type { TemplatesPreviewBody } from "../../sdk/src/types.gen.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
@@ -21,17 +22,21 @@ interface PreviewProps {
   message: Message;
   /** The channel whose text is written; empty where all are. */
   channel: Own | "";
+  /** What links say of the send. */
+  send?: Sending;
   title?: string;
 }
 
-export function MessagePreview({ message: { content, template_id }, channel, title = "Preview" }: PreviewProps) {
+type Sending = Pick<TemplatesPreviewBody, "category" | "name">;
+
+export function MessagePreview({ message: { content, template_id }, channel, send, title = "Preview" }: PreviewProps) {
   const template = useQuery("templates.get", [template_id ?? ""], { when: Boolean(template_id) });
   const shown = template_id === undefined ? content : template.data?.content;
   return (
     <Card title={title}>
       {template.error && <Failure error={template.error} />}
       {shown?.title && shown.body ? (
-        <Seen content={shown} channel={channel} />
+        <Seen content={shown} channel={channel} send={send} />
       ) : (
         <p class="dim">
           {template_id === undefined
@@ -43,7 +48,13 @@ export function MessagePreview({ message: { content, template_id }, channel, tit
   );
 }
 
-function Seen({ content, channel }: { content: Content; channel: Own | "" }) {
+interface SeenProps {
+  content: Content;
+  channel: Own | "";
+  send: Sending | undefined;
+}
+
+function Seen({ content, channel, send }: SeenProps) {
   const [chosen, choose] = useState<Own>("in_app");
   const tabs = useOwners(content);
   const shown = channel || (tabs.includes(chosen) ? chosen : (tabs[0] ?? "in_app"));
@@ -58,18 +69,18 @@ function Seen({ content, channel }: { content: Content; channel: Own | "" }) {
           ))}
         </div>
       )}
-      <SeenBySomebody content={content} channel={shown} />
+      <SeenBySomebody content={content} channel={shown} send={send} />
     </>
   );
 }
 
 /** What the service makes of a content that is not saved yet. */
-function SeenBySomebody({ content, channel }: { content: Content; channel: Own }) {
+function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }) {
   const [who, setWho] = useState("");
   const q = useSettled(who.trim(), WAIT_MS);
   const people = useQuery("subscribers.list", [{ ...(q && { q }), limit: 1 }]);
   const person = people.data?.items[0];
-  const body = { content: contentOf(content), ...(person && { render_for: person.id }) };
+  const body = { content: contentOf(content), ...send, ...(person && { render_for: person.id }) };
   const settled = useSettled(people.data ? body : undefined, WAIT_MS);
   const preview = useQuery("templates.preview", [settled ?? body], { when: settled !== undefined });
   const faults = Object.values(preview.error?.fields ?? {});

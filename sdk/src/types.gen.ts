@@ -3879,6 +3879,13 @@ export interface WorkspacePage {
   sender_name: string | null;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
   postal_address: string | null;
+  /** What the http and https links of marketing mail get as `utm_source`, `utm_medium` and `utm_campaign`, without a `campaign` the name of the send. A link with a UTM parameter of its own stays as it is. Default: `null`, links stay as they are */
+  utm_defaults: {
+    /** Where the consent was given, such as the name of a form. Free text */
+    source: string;
+    medium: string;
+    campaign?: string | undefined;
+  } | null;
   /** The subscribers that test sends go to, at most 20 */
   test_subscriber_ids: string[];
   /** The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none */
@@ -4877,6 +4884,10 @@ export interface TemplatesPreviewBody {
   render_for?: string | undefined;
   /** The kinds of channels that are shown. Default: all of them */
   channels?: ("ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app")[] | undefined;
+  /** Of a send with this content: links of marketing mail carry the workspace's `utm_defaults` */
+  category?: "marketing" | "transactional" | undefined;
+  /** Of the send: what `utm_campaign` says where the workspace sets none */
+  name?: string | undefined;
 }
 
 export interface TemplatesPreviewAnswer {
@@ -7084,6 +7095,13 @@ export interface AccountUpdateWorkspaceBody {
   sender_name?: string | null | undefined;
   /** The postal address of the sender, beside `sender_name`; lines are kept. `null`: not shown */
   postal_address?: string | null | undefined;
+  /** What the http and https links of marketing mail get as `utm_source`, `utm_medium` and `utm_campaign`, without a `campaign` the name of the send. A link with a UTM parameter of its own stays as it is. Default: `null`, links stay as they are */
+  utm_defaults?: {
+    /** Where the consent was given, such as the name of a form. Free text */
+    source: string;
+    medium?: string | undefined;
+    campaign?: string | undefined;
+  } | null | undefined;
   /** The subscribers that test sends go to, at most 20 */
   test_subscriber_ids?: string[] | undefined;
   /** The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none */

@@ -1,6 +1,6 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
 
-import { htmlLinks } from "../rules/html-links.ts";
+import { mappedLinks } from "../rules/html-links.ts";
 import { escapeHtml, type MailBodies } from "../rules/mail-body.ts";
 import type { Translation } from "../rules/translations.ts";
 
@@ -31,7 +31,7 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
   const added =
     (own.length === 0 ? "" : `${UNSUBSCRIBE}${lines}</p>`) +
     (urls.open === undefined ? "" : `${PIXEL}src="${urls.open}" width="1" height="1" alt="" style="border:0">`);
-  const linked = urls.click ? withLinks(html, urls.click) : html;
+  const linked = urls.click ? mappedLinks(html, urls.click) : html;
   const end = linked.toLowerCase().lastIndexOf("</body");
   const at = end < 0 ? linked.length : end;
   return {
@@ -41,14 +41,6 @@ export function mailParts({ text, html }: MailBodies, urls: MailUrls): MailParts
         : text + SIGNATURE + [...sender, ...own.map(({ label, url }) => `${label}: ${url}`)].join("\n"),
     html: linked.slice(0, at) + added + linked.slice(at),
   };
-}
-
-function withLinks(html: string, click: NonNullable<MailUrls["click"]>): string {
-  const { pieces, targets } = htmlLinks(html);
-  const [first = "", ...others] = pieces;
-  return (
-    first + others.map((piece, n) => `"${escapeHtml(click(targets[n] ?? "", n, targets.length))}"${piece}`).join("")
-  );
 }
 
 const UNSUBSCRIBE = '<p data-part="unsubscribe" style="font-size:12px;color:#666666">';

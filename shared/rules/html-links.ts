@@ -1,5 +1,6 @@
 // The links of an HTML body, found in one pass by a reader that is as forgiving as a browser.
 
+import { escapeHtml } from "./mail-body.ts";
 import { usesRefusedScheme } from "./safe-url.ts";
 
 const MAX_LINKS = 1_000;
@@ -20,6 +21,15 @@ export function htmlLinks(html: string): { pieces: string[]; targets: string[] }
   }
   pieces.push(html.slice(from));
   return { pieces, targets };
+}
+
+/** An HTML body whose http and https links lead elsewhere. `n`: the position among them; `count`: how many there are. */
+export function mappedLinks(html: string, change: (target: string, n: number, count: number) => string): string {
+  const { pieces, targets } = htmlLinks(html);
+  const [first = "", ...others] = pieces;
+  return (
+    first + others.map((piece, n) => `"${escapeHtml(change(targets[n] ?? "", n, targets.length))}"${piece}`).join("")
+  );
 }
 
 /** An HTML body whose links with a scheme that runs or embeds something (`javascript:`, `data:`) lead nowhere. */

@@ -52,6 +52,10 @@ export function htmlOfText(text: string): string {
   return `<!doctype html>\n<html><body dir="auto">\n${paragraphs.join("\n")}\n</body></html>`;
 }
 
+/** Text whose URLs are replaced. */
+export const mappedUrls = (text: string, change: (url: string) => string): string =>
+  text.replaceAll(URL_IN_TEXT, (url) => change(url));
+
 /** Text as HTML, its URLs as links (AMB-121). */
 function withLinks(text: string): string {
   let html = "";

@@ -179,7 +179,7 @@ interface PreviewsProps {
 }
 
 /** One message at a time, as somebody gets it. */
-function Previews({ draft: { messages, category, topic }, usable, channel }: PreviewsProps) {
+function Previews({ draft: { name, messages, category, topic }, usable, channel }: PreviewsProps) {
   const [at, setAt] = useState(0);
   const message = messages[Math.min(at, messages.length - 1)] ?? EMPTY;
   const { content, template_id, channel_ids = usable } = message;
@@ -195,7 +195,7 @@ function Previews({ draft: { messages, category, topic }, usable, channel }: Pre
           ))}
         </div>
       )}
-      <MessagePreview message={message} channel={channel} />
+      <MessagePreview message={message} channel={channel} send={{ category, ...(name.trim() && { name }) }} />
       <TestSend
         bodyOf={() => ({
           ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),

@@ -220,7 +220,11 @@ interface StepPreviewProps {
 function StepPreview({ message, channel, settings }: StepPreviewProps) {
   return (
     <>
-      <MessagePreview message={message} channel={channel} />
+      <MessagePreview
+        message={message}
+        channel={channel}
+        send={{ category: (settings as SendSettings).category ?? "marketing" }}
+      />
       <TestSend
         bodyOf={() => {
           const { content, template_id, channel_ids = [], category, topic } = settings as SendSettings;

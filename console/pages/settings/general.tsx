@@ -64,6 +64,11 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   return (
     <Form error={update.error} kind="stack" onSubmit={save}>
       <Workspace form={form} />
+      <Utm
+        utm={values.utm_defaults}
+        onUtm={(utm_defaults) => set({ utm_defaults })}
+        faultAt={(name) => fields[`utm_defaults.${name}`]}
+      />
       <QuietHours quiet={values.quiet_hours} fields={fields} onQuiet={(quiet_hours) => set({ quiet_hours })} />
       <FrequencyCaps
         caps={values.frequency_caps}
@@ -96,6 +101,7 @@ const draftOf = (found: WorkspacePage) => ({
   test_subscriber_ids: found.test_subscriber_ids,
   sender_name: found.sender_name ?? "",
   postal_address: found.postal_address ?? "",
+  utm_defaults: found.utm_defaults,
 });
 
 type Draft = ReturnType<typeof draftOf>;
@@ -145,6 +151,55 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         {...field("agent_attributes")}
         hint="Names with commas between them. Agents without the right to personal data see no others."
       />
+    </Card>
+  );
+}
+
+type Utm = WorkspacePage["utm_defaults"];
+
+interface UtmProps {
+  utm: Utm;
+  onUtm: (utm: Utm) => void;
+  faultAt: (name: string) => string | undefined;
+}
+
+/** What the links of marketing mails say of where their readers come from (CHC-6). */
+function Utm({ utm, onUtm, faultAt }: UtmProps) {
+  return (
+    <Card title="Links of marketing emails">
+      <Check
+        label="Add UTM parameters to links"
+        note="So that the analytics of your site know which visits come from emails. A link with its own parameters keeps them."
+        checked={utm !== null}
+        onInput={(is) => onUtm(is ? { source: "", medium: "email" } : null)}
+      />
+      {utm && (
+        <>
+          <TextField
+            label="Source"
+            value={utm.source}
+            onInput={(source) => onUtm({ ...utm, source })}
+            fault={faultAt("source")}
+            hint="The value of utm_source, such as the name of your shop."
+            required
+          />
+          <TextField
+            label="Medium"
+            value={utm.medium}
+            onInput={(medium) => onUtm({ ...utm, medium })}
+            fault={faultAt("medium")}
+            hint="The value of utm_medium."
+            required
+          />
+          <TextField
+            label="Campaign (optional)"
+            value={utm.campaign ?? ""}
+            onInput={(campaign) => onUtm({ ...utm, ...(campaign ? { campaign } : { campaign: undefined }) })}
+            fault={faultAt("campaign")}
+            hint="The value of utm_campaign. Empty: the name of the campaign."
+          />
+        </>
+      )}
     </Card>
   );
 }

@@ -7,10 +7,12 @@ import { Force, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
-import { timers } from "../../../shared/store/capabilities.ts";
+import { utmQueryOf } from "../../../shared/rules/utm.ts";
+import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
 import { Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
+import { categories } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import {
   createTemplate,
@@ -61,6 +63,11 @@ const PreviewedContent = v.strictObject({
     ),
     v.description("The kinds of channels that are shown. Default: all of them"),
   ),
+  category: v.pipe(
+    v.optional(v.picklist(categories, "must be marketing or transactional")),
+    v.description("Of a send with this content: links of marketing mail carry the workspace's `utm_defaults`"),
+  ),
+  name: v.pipe(v.optional(Name), v.description("Of the send: what `utm_campaign` says where the workspace sets none")),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });
@@ -92,7 +99,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
 
   endpoint(
     "POST /api/v1/templates/preview",
-    { effect: "read", agents: "read" },
+    { effect: "read", agents: "read", uses: [workspaceRead] },
     {
       summary: "Preview a content before it is saved: what a subscriber would see on each channel",
       description:
@@ -103,14 +110,21 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       status: 200,
       example: { body: { content: { title: "Hello {{ subscriber.first_name }}", body: "It works." } } },
     },
-    async ({ store, body: { content, data = null, render_for, channels }, clock }) => {
+    async ({
+      store,
+      workspace,
+      body: { content, data = null, render_for, channels, category, name = null },
+      clock,
+    }) => {
       const profile = render_for === undefined ? undefined : await getProfile(store, render_for);
       if (render_for !== undefined && !profile) throw invalid({ render_for: "no such subscriber in this workspace" });
+      const settings = category === "marketing" ? await workspace() : undefined;
       return {
         renderings: renderingsOf({ ...content, data, variant_b: null }, channels, {
           profile,
           arm: "a",
           now: clock.now(),
+          utm: category && utmQueryOf(settings?.utm_defaults, { category, name }),
         }),
       };
     },

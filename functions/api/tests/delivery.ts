@@ -10,6 +10,7 @@ import type { MailBodies } from "../../../shared/rules/mail-body.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { reachOf, type Target } from "../../../shared/rules/reach.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
+import { taggedBodies, utmQueryOf } from "../../../shared/rules/utm.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
@@ -197,7 +198,7 @@ async function opened(
 
 /** Opens and clicks are not counted. The link to unsubscribe is the subscriber's own: the caller has none. */
 function mailOf(
-  { said: { category, topic }, workspace }: TestSend,
+  { said: { category, name, topic }, workspace }: TestSend,
   urlOf: MailLinks,
   bodies: MailBodies,
   {
@@ -212,7 +213,7 @@ function mailOf(
     address &&
     ({ kind: "unsubscribe", tenant, subscriber, address, channel: "email", scope: "marketing" } as const);
   const unsubscribeUrl = token && category === "marketing" ? urlOf(token) : undefined;
-  const parts = mailParts(bodies, {
+  const parts = mailParts(taggedBodies(bodies, utmQueryOf(workspace?.utm_defaults, { category, name })), {
     unsubscribe: unsubscribeUrl,
     preferences: token && topic ? urlOf(token, "p") : undefined,
     sender: category === "marketing" ? senderOf(workspace) : [],

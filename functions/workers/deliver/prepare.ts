@@ -15,6 +15,7 @@ import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
+import { taggedBodies, utmQueryOf } from "../../../shared/rules/utm.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { PREFERENCES } from "../../../shared/store/mail-links.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
@@ -222,11 +223,13 @@ async function mailFor(
   const address = mailAddressId(profile);
   const token = address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing" } as const);
   const unsubscribe = token && category === "marketing" ? urlOf(token) : undefined;
+  const owner = category === "marketing" ? await ownerOf(work) : undefined;
+  const tagged = taggedBodies(bodies, utmQueryOf(owner?.utm_defaults, job));
   const parts = mailParts(
-    job.confirms ? withConfirmLink(bodies, urlOf({ kind: "confirm", ...whose, ...job.confirms })) : bodies,
+    job.confirms ? withConfirmLink(tagged, urlOf({ kind: "confirm", ...whose, ...job.confirms })) : tagged,
     {
       unsubscribe,
-      sender: category === "marketing" ? senderOf(await ownerOf(work)) : [],
+      sender: senderOf(owner),
       words: languageOf(profile && attributesOf(profile).locale).words,
       preferences: token && topic && urlOf(token, PREFERENCES),
       open: urlOf({ kind: "open", ...sent }),

@@ -5,6 +5,7 @@ import type { TenantId } from "../../kernel/ids.ts";
 import type { DefaultSafety } from "../../rules/brake.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
 import { planNames } from "../../rules/plans.ts";
+import type { UtmDefaults } from "../../rules/utm.ts";
 import { item, platformItem } from "../item.ts";
 import { json } from "../json-text.ts";
 import type { Key } from "../model.ts";
@@ -54,6 +55,8 @@ export const WorkspaceItem = platformItem({
     /** Who sends its mail, and from where. */
     sender_name: v.optional(v.string()),
     postal_address: v.optional(v.string()),
+    /** What the links of its marketing mail carry; absent: nothing. */
+    utm_defaults: v.optional(json<UtmDefaults>()),
     /** Who gets its test sends. */
     test_subscriber_ids: v.optional(v.array(v.string())),
     /** Attributes that agents without `read:pii` may ask for people by. */

@@ -64,6 +64,10 @@ const WorkspaceSafety = v.pipe(
   v.description("The limits at which sends without limits of their own halt; `null`: none"),
 );
 
+const UTM =
+  "What the http and https links of marketing mail get as `utm_source`, `utm_medium` and `utm_campaign`, without a `campaign` the " +
+  "name of the send. A link with a UTM parameter of its own stays as it is. Default: `null`, links stay as they are";
+
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
@@ -77,6 +81,10 @@ export const WorkspaceSettings = v.object({
   second_factor_required: v.pipe(v.boolean(), v.description(SECOND_FACTOR)),
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
+  utm_defaults: v.pipe(
+    v.nullable(v.object({ source: v.string(), medium: v.string(), campaign: v.optional(v.string()) })),
+    v.description(UTM),
+  ),
   test_subscriber_ids: v.array(v.string()),
   agent_attributes: v.pipe(v.array(v.string()), v.description(AGENT_ATTRIBUTES)),
 });
@@ -96,6 +104,12 @@ const text = (max: number) =>
     v.maxLength(max, `must have at most ${max} characters`),
   );
 
+const UtmDefaults = v.strictObject({
+  source: text(100),
+  medium: v.optional(text(100), "email"),
+  campaign: v.optional(text(100)),
+});
+
 export const SettingsChange = v.strictObject({
   name: v.optional(OwnName),
   timezone: v.optional(TimeZone),
@@ -111,6 +125,7 @@ export const SettingsChange = v.strictObject({
   second_factor_required: v.pipe(v.optional(v.boolean("must be true or false")), v.description(SECOND_FACTOR)),
   sender_name: v.optional(v.nullable(text(200))),
   postal_address: v.optional(v.nullable(text(500))),
+  utm_defaults: v.pipe(v.optional(v.nullable(UtmDefaults)), v.description(UTM)),
   test_subscriber_ids: v.optional(
     v.pipe(
       v.array(Uuid, "must be an array"),

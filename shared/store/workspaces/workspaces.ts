@@ -29,6 +29,15 @@ export async function getWorkspace(
 export const presentWorkspace = (row: WorkspaceRow | undefined): WorkspaceRecord | undefined =>
   row && !row.purging_at ? workspaceRecordOf(row) : undefined;
 
+const removable = [
+  "quiet_hours",
+  "monthly_send_cap",
+  "region",
+  "sender_name",
+  "postal_address",
+  "utm_defaults",
+] as const;
+
 /** Changes the given settings; null removes one. @returns the workspace after the change, or undefined if there is none. */
 export async function changeWorkspace(
   platform: Platform,
@@ -36,8 +45,8 @@ export async function changeWorkspace(
   change: Change,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
-  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, sender_name, postal_address, ...plain } =
-    change;
+  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, ...others } = change;
+  const { sender_name, postal_address, utm_defaults, ...plain } = others;
   const set = {
     ...plain,
     quiet_hours: quiet_hours ? toJson(quiet_hours) : undefined,
@@ -47,10 +56,9 @@ export async function changeWorkspace(
     region: region ?? undefined,
     sender_name: sender_name ?? undefined,
     postal_address: postal_address ?? undefined,
+    utm_defaults: utm_defaults ? toJson(utm_defaults) : undefined,
   };
-  const remove = (["quiet_hours", "monthly_send_cap", "region", "sender_name", "postal_address"] as const).filter(
-    (name) => change[name] === null,
-  );
+  const remove = removable.filter((name) => change[name] === null);
   return platform.change(WorkspaceItem, { tenant }, { set, remove }, all(present(), absent("purging_at"))).then(
     workspaceRecordOf,
     onConditionFailed(() => undefined),
@@ -79,6 +87,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   region: row.region ?? null,
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,
+  utm_defaults: row.utm_defaults ? fromJson(row.utm_defaults) : null,
   test_subscriber_ids: row.test_subscriber_ids ?? [],
   agent_attributes: row.agent_attributes ?? [],
   monthly_send_cap: row.monthly_send_cap ?? null,

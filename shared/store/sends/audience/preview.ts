@@ -12,6 +12,7 @@ import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-o
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
+import { utmQueryOf } from "../../../rules/utm.ts";
 import { chatAppAllowance } from "../../channels/chat-app-content.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
@@ -123,7 +124,7 @@ export async function previewSend(
   preview.renderings = renderingsOf(
     said,
     via.map(({ type }) => type),
-    { profile: shown, arm, now: at },
+    { profile: shown, arm, now: at, utm: utmQueryOf(workspace?.utm_defaults, spec) },
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));

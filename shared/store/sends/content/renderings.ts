@@ -7,6 +7,7 @@ import { titledText } from "../../../rules/channel-texts.ts";
 import { type ChannelType, channelTypes, hasDevices } from "../../../rules/channel-types.ts";
 import type { RenderScope } from "../../../rules/render.ts";
 import { smsSegments } from "../../../rules/sms-segments.ts";
+import { taggedBodies } from "../../../rules/utm.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { JobContent } from "../jobs/job-spec.ts";
 import { type Arm, scopeOf } from "./arms.ts";
@@ -61,11 +62,19 @@ const PAYLOAD_OVERHEAD = 400;
 
 type Content = Says & Pick<JobContent, "data">;
 
-/** @param profile of a subscriber; without one, of a subscriber without attributes */
+interface ShownFor {
+  /** Without one, a subscriber without attributes. */
+  profile: LivingProfile | undefined;
+  arm: Arm;
+  now: number;
+  /** What the links of a mail carry. */
+  utm: string | undefined;
+}
+
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],
-  { profile, arm, now }: { profile: LivingProfile | undefined; arm: Arm; now: number },
+  { profile, arm, now, utm }: ShownFor,
 ): Rendering[] {
   const renderer = rendererOf(
     { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null },
@@ -73,18 +82,23 @@ export function renderingsOf(
     undefined,
   );
   const scope = profile ? scopeOf(profile, content, undefined) : anybody(content);
-  return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, arm, scope));
+  return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, { arm, scope, utm }));
 }
 
 const anybody = ({ data }: Content): RenderScope => ({ subscriber: { id: "", attributes: {} }, data: data ?? {} });
 
-function renderingOf(renderer: Renderer, channel: ChannelType, arm: Arm, scope: RenderScope): Rendering {
+interface RenderingOf extends Pick<ShownFor, "arm" | "utm"> {
+  scope: RenderScope;
+}
+
+function renderingOf(renderer: Renderer, channel: ChannelType, { arm, scope, utm }: RenderingOf): Rendering {
   const rendered = renderer.renderScope(arm, scope, channel);
   if (!rendered) {
     const message = "The message cannot be rendered: with these values a text is too long, or a filter fails.";
     return { channel, title: null, body: null, unknown_variables: [], warnings: [{ code: "template_error", message }] };
   }
-  const { title, body, bodies, push, inApp, unknown } = rendered;
+  const { title, body, push, inApp, unknown } = rendered;
+  const bodies = rendered.bodies && taggedBodies(rendered.bodies, utm);
   const text = channel === "sms" ? titledText(rendered) : body;
   const sms = channel === "sms" ? smsSegments(text) : undefined;
   return {
