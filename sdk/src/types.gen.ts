@@ -3881,9 +3881,11 @@ export interface WorkspacePage {
   postal_address: string | null;
   /** What the http and https links of marketing mail get as `utm_source`, `utm_medium` and `utm_campaign`, without a `campaign` the name of the send. A link with a UTM parameter of its own stays as it is. Default: `null`, links stay as they are */
   utm_defaults: {
-    /** Where the consent was given, such as the name of a form. Free text */
+    /** The value of `utm_source` */
     source: string;
+    /** The value of `utm_medium` */
     medium: string;
+    /** The value of `utm_campaign` */
     campaign?: string | undefined;
   } | null;
   /** The subscribers that test sends go to, at most 20 */
@@ -7097,9 +7099,11 @@ export interface AccountUpdateWorkspaceBody {
   postal_address?: string | null | undefined;
   /** What the http and https links of marketing mail get as `utm_source`, `utm_medium` and `utm_campaign`, without a `campaign` the name of the send. A link with a UTM parameter of its own stays as it is. Default: `null`, links stay as they are */
   utm_defaults?: {
-    /** Where the consent was given, such as the name of a form. Free text */
+    /** The value of `utm_source` */
     source: string;
+    /** The value of `utm_medium` */
     medium?: string | undefined;
+    /** The value of `utm_campaign` */
     campaign?: string | undefined;
   } | null | undefined;
   /** The subscribers that test sends go to, at most 20 */
