@@ -132,7 +132,7 @@ describe("rows", () => {
     expect([told.status, told.error_message]).toEqual(["failed", "the file is not UTF-8 text"]);
   });
 
-  it("reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last one wins (D-CSV)", async () => {
+  it("reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last value wins (D-CSV)", async () => {
     const { run, members, attributes } = await setting();
     await run('\uFEFFemail;first_name;note\r\nA@x.co;Ada;"two\r\nlines"\r\nb@x.co;Bob;\r\na@x.co;Anna;last\r\n');
     const found = await members();

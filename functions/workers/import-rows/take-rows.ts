@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
 import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
-import { type ImportedRow, readRow } from "../../../shared/rules/import-rows.ts";
+import { readRow } from "../../../shared/rules/import-rows.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
@@ -37,6 +37,7 @@ import {
   upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
+import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.ts";
 
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
@@ -62,17 +63,10 @@ export async function takeRows(
   room: number,
 ): Promise<Taken> {
   const tally = openTally(job);
-  // Of rows with the same external_id, the last one wins.
-  const last = new Map(goodRows(job, columns, batch, tally.reject).map((each) => [each.row.external_id, each]));
-  const rows = [...last.values()];
+  const rows = goodRows(job, columns, batch, tally.reject);
   if (job.dry_run) countAsWritten(tally, rows);
-  else await importEach(context, job, tally, rows, room);
+  else await importEach(context, job, tally, personsOf(rows), room);
   return tally.taken;
-}
-
-interface GoodRow {
-  row: ImportedRow;
-  record: Record;
 }
 
 type Tally = ReturnType<typeof openTally>;
@@ -126,36 +120,47 @@ async function importEach(
   context: WorkerContext,
   job: ImportJob,
   { taken, reject, countRow, countChoices }: Tally,
-  rows: readonly GoodRow[],
+  persons: readonly Person[],
   room: number,
 ): Promise<void> {
   const { store, secrets } = context;
   const root = await secrets.root();
-  const { allowed, created } = await createNew(context, root, rows, room);
+  const { allowed, created } = await createNew(context, root, persons, room);
   taken.created = allowed.size;
-  const agreeing = rows.filter(({ row }) => row.consent?.status === "opted_in");
+  const agreeing = persons.flatMap(({ rows }) => rows.filter(({ row }) => row.consent?.status === "opted_in"));
   const held = await heldAddresses(
     store,
-    agreeing.flatMap(({ row }) => row.email ?? []),
+    agreeing.flatMap(({ email }) => email ?? []),
   );
 
   const members: string[] = [];
-  const importOne = async (good: GoodRow) => {
-    const { external_id, email, attributes, consent, choices } = good.row;
+  const takeRow = async (id: string, { email, isSuppressedBefore, ...good }: PersonRow) => {
+    const { consent, choices } = good.row;
+    const from = { job: job.id, created_at: job.created_at, line: job.line + good.record.line };
+    countRow(good);
+    if (consent) {
+      const address = { email, held, isSuppressedBefore };
+      taken.consents[await recordImportedConsent(store, id, from, consent, address)]++;
+    }
+    countChoices(await recordImportedChoices(store, id, from, choices));
+  };
+  const importOne = async ({ profile, rows }: Person) => {
+    const left = [...rows];
     try {
-      const input = { external_id, email, attributes };
-      const mayCreate = allowed.has(external_id);
-      const id = created.get(external_id) ?? (await upsertSubscriber(store, root, input, { mayCreate })).id;
+      const mayCreate = allowed.has(profile.external_id);
+      const id = created.get(profile.external_id) ?? (await upsertSubscriber(store, root, profile, { mayCreate })).id;
       members.push(id);
-      countRow(good);
-      if (consent) taken.consents[await recordImportedConsent(store, id, job, consent, { email, held })]++;
-      countChoices(await recordImportedChoices(store, id, job, choices));
+      for (const row of rows) {
+        await takeRow(id, row);
+        left.shift();
+      }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      reject(good.record, error.code === "QUOTA_EXCEEDED" ? "quota" : error.message);
+      const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
+      for (const { record } of left) reject(record, reason);
     }
   };
-  for (const some of chunksOf(rows, MAX_CONCURRENT)) await Promise.all(some.map(importOne));
+  for (const some of chunksOf(persons, MAX_CONCURRENT)) await Promise.all(some.map(importOne));
   await addMembers(store, job.list, members);
 }
 
@@ -190,17 +195,17 @@ interface NewOnes {
 async function createNew(
   { store }: WorkerContext,
   root: Pick<RootSecrets, "idKey">,
-  rows: readonly { row: ImportedRow }[],
+  persons: readonly Person[],
   room: number,
 ): Promise<NewOnes> {
-  const inputs = rows.map(({ row: { external_id, email, attributes } }) => ({ external_id, email, attributes }));
+  const inputs = persons.map(({ profile }) => profile);
   const ids = inputs.map(({ external_id }) => subscriberId(root, store.tenant, external_id, 0));
   const profiles = await store.getAll(
     Profile,
     ids.map((id) => ({ id })),
   );
   const fresh =
-    rows.length <= room ? inputs : inputs.filter((_, i) => !living(profiles[i])).slice(0, Math.max(0, room));
+    inputs.length <= room ? inputs : inputs.filter((_, i) => !living(profiles[i])).slice(0, Math.max(0, room));
   const allowed = new Set(fresh.map(({ external_id }) => external_id));
   const unknown = inputs.flatMap((input, i) =>
     profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],

@@ -1,12 +1,13 @@
-// Consents of imported rows: noted once per job and subscriber. An import never reverts an opt-out (D-CSV).
+// Consents of imported rows: noted once per row. An import never reverts an opt-out (D-CSV).
+import { createHash } from "node:crypto";
 import { ApiError } from "../../kernel/errors.ts";
+import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
 import { absent, all, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { uuidOfText } from "../hash.ts";
 import { changeItem } from "../item.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { heldAddresses, suppressAddress } from "./addresses.ts";
@@ -15,34 +16,54 @@ import { isAlive, Profile } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 
 const CHANNEL = "email";
+/** A file of 50 MB has less than 2^26 lines: 12 bits of an id and these. */
+const LOW_LINE_BITS = 14;
+
+/** A row of an import. */
+export interface ImportedFrom {
+  job: string;
+  /** When the import was created, RFC 3339. */
+  created_at: string;
+  /** Of the file. */
+  line: number;
+}
+
+interface ImportedAddress {
+  email: string | undefined;
+  held: ReadonlySet<string>;
+  isSuppressedBefore: boolean;
+}
 
 /**
  * A suppression is of the address, which the row names or the profile has. Who has none opts out. An import resubscribes
  * nobody whose address is suppressed or opted out.
- * @param email of the row
+ * @param email of the row, or of one of its person before it
  * @param held those of the file that are
+ * @param isSuppressedBefore whether a row before it suppresses its address
  * @returns the status that was recorded, or that nothing changed
  */
 export async function recordImportedConsent(
   store: Store,
   subscriber: string,
-  { id: job, created_at }: { id: string; created_at: string },
+  from: ImportedFrom,
   imported: ImportedConsent,
-  { email, held }: { email: string | undefined; held: ReadonlySet<string> },
+  { email, held, isSuppressedBefore }: ImportedAddress,
 ): Promise<ImportedConsent["status"] | "unchanged"> {
-  const { status, at: consented_at = created_at, source, ip } = imported;
+  const { status, at: consented_at = from.created_at, source, ip } = imported;
   const own = { consented_at, source, ip };
   if (status === "unknown") return "unknown";
-  if (status === "opted_out") return recordOwn(store, subscriber, job, { status, ...own });
+  if (status === "opted_out") return recordOwn(store, subscriber, from, { status, ...own });
 
   const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
   const address = normalizedAddress("email", email ?? profile?.email);
   if (status === "opted_in") {
     const isHeld =
-      held.has(address ?? "") || (profile?.email && (await heldAddresses(store, [profile.email])).size > 0);
-    return isHeld ? "unchanged" : recordOwn(store, subscriber, job, { status, ...own });
+      isSuppressedBefore ||
+      held.has(address ?? "") ||
+      (profile?.email && (await heldAddresses(store, [profile.email])).size > 0);
+    return isHeld ? "unchanged" : recordOwn(store, subscriber, from, { status, ...own });
   }
-  if (address === undefined) return recordOwn(store, subscriber, job, { status: "opted_out", ...own });
+  if (address === undefined) return recordOwn(store, subscriber, from, { status: "opted_out", ...own });
   const said = { reason: "imported", source: source ?? "import", at: Date.parse(consented_at) } as const;
   const { row } = await suppressAddress(store, { kind: "email", address, ...said });
   return row.reason === said.reason && row.suppressed_at === consented_at ? "suppressed" : "unchanged";
@@ -52,10 +73,10 @@ export async function recordImportedConsent(
 async function recordOwn(
   store: Store,
   subscriber: string,
-  job: string,
+  from: ImportedFrom,
   own: Pick<ConsentAssertion, "consented_at" | "source" | "ip"> & { status: "opted_in" | "opted_out" },
 ): Promise<"opted_in" | "opted_out" | "unchanged"> {
-  const assertion = { ...own, channel: CHANNEL, import_job_id: job };
+  const assertion = { ...own, channel: CHANNEL, import_job_id: from.job };
   const { status } = own;
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
@@ -65,12 +86,21 @@ async function recordOwn(
   return store
     .transact([
       changeItem(Profile, { id: subscriber }, { set: foldedConsent(assertion) }, all(...conditions[status])),
-      consentWrite(store, subscriber, uuidOfText(`import:${job}:${subscriber}`), assertion),
+      consentWrite(store, subscriber, assertionId(from, assertion), assertion),
     ])
     .then(
       () => status,
       onTransactionCanceled(() => "unchanged" as const),
     );
+}
+
+/** The same for every reader of the row. The assertions of a file are in the order of its lines. */
+function assertionId({ job, created_at, line }: ImportedFrom, { channel }: ConsentAssertion): string {
+  const tail = createHash("sha256").update(`${job} ${line} ${channel}`).digest();
+  // The version and the variant of the id take the bits above (RFC 9562).
+  tail.writeUInt16BE((line >>> LOW_LINE_BITS) & 0xfff, 0);
+  tail.writeUInt16BE(line & ((1 << LOW_LINE_BITS) - 1), 2);
+  return uuidV8(Date.parse(created_at), tail);
 }
 
 /** Choices of one transaction, which holds the profile and a row of the history for each. */
@@ -87,25 +117,25 @@ export type ChoiceOutcomes = Record<string, ImportedChoice["status"] | "unchange
 export async function recordImportedChoices(
   store: Store,
   subscriber: string,
-  { id: job, created_at }: { id: string; created_at: string },
+  from: ImportedFrom,
   choices: ImportedChoices,
 ): Promise<ChoiceOutcomes> {
   const outcomes: ChoiceOutcomes = {};
   const assertions = new Map<string, ConsentAssertion>();
-  for (const [channel, { status, at: consented_at = created_at, source }] of Object.entries(choices)) {
+  for (const [channel, { status, at: consented_at = from.created_at, source }] of Object.entries(choices)) {
     outcomes[channel] = status;
     if (status === "unknown") continue;
-    assertions.set(channel, { channel, status, consented_at, source, import_job_id: job });
+    assertions.set(channel, { channel, status, consented_at, source, import_job_id: from.job });
   }
   for (const some of chunksOf([...assertions], CHOICES_AT_ONCE))
-    Object.assign(outcomes, await recordSome(store, subscriber, job, new Map(some)));
+    Object.assign(outcomes, await recordSome(store, subscriber, from, new Map(some)));
   return outcomes;
 }
 
 async function recordSome(
   store: Store,
   subscriber: string,
-  job: string,
+  from: ImportedFrom,
   assertions: ReadonlyMap<string, ConsentAssertion>,
 ): Promise<ChoiceOutcomes> {
   return untilUncontended(
@@ -118,7 +148,8 @@ async function recordSome(
       const refused = verdicts.flatMap(([key, _, verdict]) =>
         verdict === "refused" ? [[key, "unchanged"] as const] : [],
       );
-      if (news.length === 0 || (await writeAll(store, subscriber, job, news))) return done(Object.fromEntries(refused));
+      if (news.length === 0 || (await writeAll(store, subscriber, from, news)))
+        return done(Object.fromEntries(refused));
       return contended;
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
@@ -137,17 +168,21 @@ function judged(profile: LivingProfile, { channel, status, consented_at }: Conse
 }
 
 /** @returns false if another write changed one of the choices meanwhile. */
-function writeAll(store: Store, subscriber: string, job: string, news: readonly ConsentAssertion[]): Promise<boolean> {
+function writeAll(
+  store: Store,
+  subscriber: string,
+  from: ImportedFrom,
+  news: readonly ConsentAssertion[],
+): Promise<boolean> {
   const conditions = news.flatMap((one) => [
     isOpenConsent(one.channel),
     ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),
   ]);
-  const idOf = ({ channel }: ConsentAssertion) => uuidOfText(`import:${job}:${subscriber}:${channel}`);
   const set = Object.assign({}, ...news.map(foldedConsent));
   return happened(
     store.transact([
       changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), ...conditions)),
-      ...news.map((one) => consentWrite(store, subscriber, idOf(one), one)),
+      ...news.map((one) => consentWrite(store, subscriber, assertionId(from, one), one)),
     ]),
   );
 }

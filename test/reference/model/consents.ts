@@ -33,12 +33,17 @@ export function recordConsent(world: World, subscriber: Subscriber, consent: Bod
   return row;
 }
 
-/** The newest decides: by the time of the statement, of one time the one recorded later. */
+/**
+ * The newest decides: by the time of the statement, of one time the one recorded later. An opt-out of a file holds over
+ * an opt-in that was recorded before it, whatever their times (AMB-132).
+ */
 export function currentConsent(world: World, subscriber: string, channel: string): Consent | undefined {
   const rows = world.consents.filter((row) => row.subscriber_id === subscriber && row.channel === channel);
-  const isNewer = (a: Consent, b: Consent) =>
-    a.consented_at > b.consented_at || (a.consented_at === b.consented_at && a.order > b.order);
-  return rows.reduce<Consent | undefined>((newest, row) => (newest && isNewer(newest, row) ? newest : row), undefined);
+  const isFromFile = (row: Consent) => row.status === "opted_out" && row.evidence.import_job_id !== null;
+  return rows.reduce<Consent | undefined>(
+    (held, row) => (!held || row.consented_at >= held.consented_at || isFromFile(row) ? row : held),
+    undefined,
+  );
 }
 
 export function currentConsents(world: World, subscriber: Subscriber): Body[] {

@@ -137,13 +137,17 @@ function translate(
 ): void {
   const consent = consentOf(source, fields);
   if (!consent) return;
-  const current = currentConsent(world, subscriber.id, "email")?.status;
+  const newest = currentConsent(world, subscriber.id, "email");
+  const current = newest?.status;
   if (consent.status === "unknown") subscriber.attributes.imported_consent = fields.consent_status;
   if (consent.status === "suppressed" && subscriber.email) {
     const said = { reason: "imported", source: ANY, suppressed_at: consent.at ?? world.now };
     return void suppress(world, fields.email ?? subscriber.email, said);
   }
-  const isHeld = consent.status === "opted_in" && consentOfAddress(world, subscriber, "email") !== undefined;
+  // An opt-in that is older than what is known changes nothing.
+  const isOld = newest !== undefined && newest.consented_at > (consent.at ?? world.now);
+  const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
+  const isHeld = consent.status === "opted_in" && (isOld || isOfAddress);
   const isKept = isHeld || ((current === "opted_out" || current === "suppressed") && consent.status !== "suppressed");
   if (isKept || consent.status === "unknown") return;
   const evidence = { ip: null, text: null, import_job_id: job.id };

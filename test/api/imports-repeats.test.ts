@@ -1,0 +1,43 @@
+// Rows of a file that name the same person (D-CSV, D-CONSENT, AMB-132).
+import { describe, expect, it } from "vitest";
+import { importing } from "../support/imports.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = importing({ withTenant });
+
+describe("several rows of one person", () => {
+  it("a value that a later row leaves empty stays (D-CSV)", async () => {
+    const { run, attributes } = await setting();
+    await run("external_id,email,tags,tier\nf,ada@example.com,x,\nf,,,silver\n");
+    expect(await attributes("f")).toEqual({ tags: ["x"], tier: "silver" });
+  });
+
+  it("an opt-out of an earlier row holds over a later opt-in (AMB-132)", async () => {
+    const { run, consents } = await setting();
+    const done = await run(
+      "external_id,consent_status,consent_at\nf,unsubscribed,2025-01-01T00:00:00Z\nf,subscribed,2025-02-01T00:00:00Z\n",
+    );
+    expect(done.consent_summary).toMatchObject({ opted_out: 1, opted_in: 0, unchanged: 1 });
+    expect(await consents("f")).toMatchObject([{ status: "opted_out", consented_at: "2025-01-01T00:00:00.000Z" }]);
+  });
+
+  it("an address that an earlier row suppresses opts nobody in (AMB-129)", async () => {
+    const { run, consents } = await setting();
+    const header = "Email,External ID,Email Marketing Consent,Email Marketing Consent Timestamp,Email Suppressions";
+    await run(`${header}\na@x.co,f,,,HARD_BOUNCE\na@x.co,g,SUBSCRIBED,2025-01-01T00:00:00Z,\n`, {
+      source: "platform_a",
+    });
+    expect((await consents("g")).map(({ status }: { status: string }) => status)).toEqual(["suppressed"]);
+  });
+
+  it("what each says of consent stands in the history, the last row first (D-CONSENT)", async () => {
+    const { run, consents } = await setting();
+    await run(
+      "external_id,consent_status,consent_at\nf,yes,2025-01-01T00:00:00Z\nf,yes,2025-02-01T00:00:00Z\nf,no,2025-03-01T00:00:00Z\n",
+    );
+    expect((await consents("f")).map(({ consented_at }: { consented_at: string }) => consented_at.slice(0, 7))).toEqual(
+      ["2025-03", "2025-02", "2025-01"],
+    );
+  });
+});
