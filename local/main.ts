@@ -43,9 +43,12 @@ async function start(): Promise<void> {
   const running = await runService(settings, { ...folder, startsAt, areClientsDirect: () => isFilling }, log, address);
   const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings));
   if (isFilled) {
+    // A start that is killed in it leaves an empty folder, which is filled again.
+    const release = running.service.database.hold();
     await fillDemo({ ...running, demo: await prepare() });
     isFilling = false;
     await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()), { recurring: false });
+    release();
   }
   running.service.time.start();
   const demo = await prepare();

@@ -15,10 +15,18 @@ export interface Database {
   iterate(sql: string, ...values: SQLInputValue[]): IterableIterator<Row>;
   /** All or nothing; an inner call joins the outer one. */
   transaction<T>(work: () => T): T;
+  /**
+   * Begins a time in which nothing is on disk, which saves the end of every transaction: what a killed process did in it
+   * is undone.
+   * @returns what ends it: from then on all of it is on disk.
+   */
+  hold(): () => void;
   close(): void;
   /** Whether the database is in memory. If so, data may be kept in JavaScript structures instead. */
   undo?: Undo;
 }
+
+const HELD = { COMMIT: "RELEASE held", ROLLBACK: "ROLLBACK TO held; RELEASE held" };
 
 /** Opens `file` (or `:memory:`) in write-ahead mode. */
 export function openDatabase(file: string): Database {
@@ -28,6 +36,7 @@ export function openDatabase(file: string): Database {
   const statements = new Map<string, StatementSync>();
   let depth = 0;
   let isBegun = false;
+  let isHeld = false;
   let undoing: (() => unknown)[] = [];
 
   const prepared = (sql: string): StatementSync => {
@@ -41,7 +50,7 @@ export function openDatabase(file: string): Database {
 
   const begin = () => {
     if (isBegun) return;
-    sqlite.exec("BEGIN IMMEDIATE");
+    sqlite.exec(isHeld ? "SAVEPOINT held" : "BEGIN IMMEDIATE");
     isBegun = true;
   };
   /** In memory there is no other connection, so a transaction begins with its first write to a table, if any. */
@@ -49,7 +58,7 @@ export function openDatabase(file: string): Database {
     if (isMemory && depth > 0) begin();
   };
   const end = (how: "COMMIT" | "ROLLBACK") => {
-    if (isBegun) sqlite.exec(how);
+    if (isBegun) sqlite.exec(isHeld ? HELD[how] : how);
     isBegun = false;
     const steps = undoing;
     undoing = [];
@@ -82,6 +91,14 @@ export function openDatabase(file: string): Database {
       } finally {
         depth--;
       }
+    },
+    hold: () => {
+      sqlite.exec("BEGIN IMMEDIATE");
+      isHeld = true;
+      return () => {
+        isHeld = false;
+        sqlite.exec("COMMIT");
+      };
     },
     close: () => sqlite.close(),
     ...(isMemory && {

@@ -1,7 +1,8 @@
 // The streams of tables: a record per changed item, kept with the data and readable for 24 hours.
 import { hash } from "node:crypto";
-import type { Database, Row } from "../database.ts";
+import type { Database } from "../database.ts";
 import { DAY, HOUR, SECOND } from "../time.ts";
+import { openRecordPacks, type RecordRow, recordIn } from "./record-packs.ts";
 import { itemOf, type Stored, textOf } from "./stored.ts";
 import { keyOf, REGION, type StreamView, streamArn, type Table } from "./tables.ts";
 import { type Item, sizeOfItem } from "./values.ts";
@@ -63,6 +64,7 @@ export function openStreams(database: Database, now: () => number): Streams {
     database.exec(
       "CREATE TABLE IF NOT EXISTS dynamodb_records (stream TEXT, sequence INTEGER, at INTEGER, record TEXT, PRIMARY KEY (stream, sequence)) WITHOUT ROWID",
     );
+  const packs = isKept ? openRecordPacks(database) : undefined;
   let sequence: number | undefined;
   let trimmedAt = 0;
   const checkpoints: (() => string)[] = [];
@@ -73,6 +75,34 @@ export function openStreams(database: Database, now: () => number): Streams {
     isKept ? Number(database.first("SELECT coalesce(max(sequence), 0) AS newest FROM dynamodb_records")!.newest) : 0;
   /** Every reader has read up to here. */
   const slowest = () => Math.min(Number.MAX_SAFE_INTEGER, ...checkpoints.map((checkpoint) => Number(checkpoint())));
+
+  /** Records in the file: those in packs are the older ones. */
+  const recordsOf = (
+    key: string,
+    after: number,
+    limit: number,
+    isReadable: (at: number, sequence: number) => boolean,
+  ): RecordRow[] => {
+    const rows: RecordRow[] = [];
+    let from = after;
+    for (;;) {
+      const packed = packs?.read(key, from, limit) ?? [];
+      const next =
+        packed.length > 0
+          ? packed
+          : database
+              .all(
+                "SELECT sequence, at, record FROM dynamodb_records WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?",
+                key,
+                from,
+                limit,
+              )
+              .map(recordIn);
+      rows.push(...next.filter(({ at, sequence: number }) => isReadable(at, number)));
+      from = next.at(-1)?.sequence ?? from;
+      if (rows.length >= limit || next.length === 0) return rows.slice(0, limit);
+    }
+  };
 
   return {
     append: (table, before, after, expired) => {
@@ -103,6 +133,7 @@ export function openStreams(database: Database, now: () => number): Streams {
       if (!isKept || tail.records.length <= MAX_TAIL) return;
       const records = tail.records.slice(-MAX_TAIL / 2);
       tail = { after: records[0]!.sequence - 1, records };
+      packs?.pack(Math.min(tail.after, slowest()));
     },
     read: (stream, after, limit) => {
       const from = after === "" ? 0 : Number(after);
@@ -116,16 +147,11 @@ export function openStreams(database: Database, now: () => number): Streams {
           .slice(0, limit)
           .map((kept) => recordOf(kept, stream));
       }
-      return database
-        .all(
-          "SELECT sequence, at, record FROM dynamodb_records WHERE stream = ? AND sequence > ? AND (at > ? OR sequence > ?) ORDER BY sequence LIMIT ?",
-          streamKey(stream.tableId, stream.label),
-          from,
-          now() - RETENTION,
-          slowest(),
-          limit,
-        )
-        .map((row) => recordOf(keptIn(row), stream));
+      const oldest = now() - RETENTION;
+      const key = streamKey(stream.tableId, stream.label);
+      return recordsOf(key, from, limit, (at, number) => at > oldest || number > slowest()).map((row) =>
+        recordOf(keptIn(row), stream),
+      );
     },
     latest: () => sequenceText(sequence ?? newest()),
     trim: () => {
@@ -134,6 +160,7 @@ export function openStreams(database: Database, now: () => number): Streams {
       // The newest record stays, so that sequence numbers continue from it after a restart.
       const done = Math.min((sequence ?? newest()) - 1, slowest());
       const oldest = now() - RETENTION;
+      packs?.trim(oldest, done);
       if (isKept) database.run("DELETE FROM dynamodb_records WHERE at <= ? AND sequence <= ?", oldest, done);
       else tail.records = tail.records.filter((kept) => kept.at > oldest || kept.sequence > done);
     },
@@ -188,10 +215,10 @@ function recordText(change: Change, before: Stored | undefined, after: Stored | 
   return `{"name":"${name}","size":${size},"expired":${expired},"keys":${JSON.stringify(keys)}${images}}`;
 }
 
-const keptIn = (row: Row): Pick<Kept, "sequence" | "at" | "change"> => ({
-  sequence: Number(row.sequence),
-  at: Number(row.at),
-  change: JSON.parse(String(row.record)) as Change,
+const keptIn = ({ sequence, at, record }: RecordRow): Pick<Kept, "sequence" | "at" | "change"> => ({
+  sequence,
+  at,
+  change: JSON.parse(record) as Change,
 });
 
 function recordOf({ change, at, sequence }: Pick<Kept, "sequence" | "at" | "change">, stream: Stream): StreamRecord {

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
 import { openDatabase } from "../../database.ts";
 import { key, N, S, tableInput, world } from "../support/dynamodb-world.ts";
@@ -73,4 +74,24 @@ test("a killed process loses nothing it acknowledged", async () => {
   const after = await world({ table: false, database: openDatabase(file) });
   expect((await after.call("Scan", { TableName: "things", Select: "COUNT" })).Count).toBe(acknowledged);
   after.database.close();
+});
+
+test("what is done while a database is held is on disk all at once, or not at all", async () => {
+  const file = join(folder, "held.sqlite");
+  const database = openDatabase(file);
+  const { put, refused, get } = await world({ database });
+  const release = database.hold();
+  await put(key("a"));
+  expect(await refused("PutItem", { Item: key("b"), ConditionExpression: "attribute_exists(pk)" })).toContain("Check");
+  // Another connection sees what is committed.
+  const other = new DatabaseSync(file);
+  const count = () => other.prepare("SELECT count(*) AS n FROM dynamodb_items_1").get()!.n;
+  expect(count()).toBe(0);
+  release();
+  expect(count()).toBe(1);
+  await put(key("c"));
+  expect(count()).toBe(2);
+  expect(await get(key("a"))).toBeDefined();
+  other.close();
+  database.close();
 });
