@@ -90,7 +90,8 @@ export const csvChapter =
 UTF-16 with a byte order mark, or Windows-1252 where it is no UTF-8: \`encoding\` of the job says which, and that of the
 form overrides. Case, spaces and punctuation of headers do not matter. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
 \`external_id\`. Of repeated rows the last value wins, an empty cell says nothing, and each
-row's consent counts: an opt-out stays whichever row has it.
+row's consent counts: an opt-out stays whichever row has it, and one in a row without an
+\`external_id\` holds for whoever has the address.
 
 ${columnTable()}
 

@@ -44,20 +44,26 @@ export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 const any = (...whole: string[]) => new RegExp(`^(?:${whole.join("|")})$`);
 const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
 const IN_WORDS = words(
-  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed confirmed erteilt",
+  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
 );
 const YES = words("true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak");
 const NO = words(
   "denied rejected disallowed notgranted abgelehnt verweigert rechazado rifiutato recusado geweigerd odmowa false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
 );
 const EMPTY = words("none null na nan undefined never");
-const TICK = /^[✓✔☑✅]$/u;
+const TICK = /^[✓✔☑✅]\uFE0F?$/u;
+const CROSS = /^[✗✘✕✖❌❎☐]\uFE0F?$/u;
 
-const isYes = (text: string): boolean => TICK.test(text) || YES.has(columnKey(text)) || IN_WORDS.has(columnKey(text));
+/** A word without marks; a number that a spreadsheet or a data frame wrote with decimals, `1.0`, without them. */
+const wordOf = (text: string): string => columnKey(text.trim().replace(/^(-?[01])[.,]0+$/, "$1"));
+
+const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordOf(text)) || IN_WORDS.has(wordOf(text));
+const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text));
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
 function isNothing(text: string): boolean {
   const key = columnKey(text);
+  if (isNo(text)) return false;
   return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
 }
 
@@ -66,7 +72,7 @@ function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint|^invalid/.test(key)) return "suppressed";
-  return sign === "out" || NO.has(key) ? "opted_out" : undefined;
+  return sign === "out" || isNo(status) ? "opted_out" : undefined;
 }
 
 type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
@@ -104,7 +110,7 @@ const translators: Record<ImportSource, Translator> = {
 
 /** Klaviyo lists reasons; an address that only unsubscribed is not dead. */
 function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
-  if (isNothing(text) || NO.has(columnKey(text))) return undefined;
+  if (isNothing(text) || isNo(text)) return undefined;
   const reasons = text
     .split(/[\s,;|]+/)
     .map(columnKey)
@@ -152,7 +158,7 @@ const STANDING_SUPPRESSED = any(
     "markedasspam",
     "suppressed",
   ],
-  ...["invalid(email|address)?", "undeliverable", "unzustellbar"],
+  ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
 );
 /** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
 const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
@@ -176,6 +182,7 @@ interface Moment {
 }
 
 function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | Moment | undefined {
+  if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (sign === "status") return standingOf(value);
   const time = readTime(value, form) === undefined ? undefined : value;
@@ -185,7 +192,7 @@ function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }
-  if (NO.has(columnKey(value)) || IN_WORDS.has(columnKey(value))) return undefined;
+  if (isNo(value) || IN_WORDS.has(columnKey(value))) return undefined;
   if (sign === "out") return { status: "opted_out", time };
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }

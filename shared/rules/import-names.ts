@@ -20,6 +20,9 @@ export type Standard =
 export const usualNames: Record<Standard, readonly string[]> = {
   external_id: [
     ...["external_id", "external user id", "ext id", "user id", "customer id", "subscriber key", "contact key"],
+    ...["customer no", "customer nr", "kundennr", "kunden id", "codice cliente", "numero cliente", "código cliente"],
+    ...["código de cliente", "número de cliente", "numéro client", "identifiant client", "id klienta", "numer klienta"],
+    ...["klant id", "member id", "membership number", "mitgliedsnummer"],
     ...["customer number", "kundennummer", "client id", "id client", "id cliente", "klantnummer"],
   ],
   email: [
@@ -32,7 +35,8 @@ export const usualNames: Record<Standard, readonly string[]> = {
       "correo electrónico",
       "indirizzo e-mail",
     ],
-    ...["endereço de e-mail", "e-mailadres", "adres e-mail"],
+    ...["endereço de e-mail", "e-mailadres", "adres e-mail", "mail address", "mailadresse", "adresse mail"],
+    ...["email id", "correo", "posta elettronica", "e-mail 1 value"],
   ],
   phone: [
     ...["phone", "mobile phone", "mobile phone number", "mobile number", "mobile", "cell phone", "cell", "sms number"],
@@ -49,6 +53,8 @@ export const usualNames: Record<Standard, readonly string[]> = {
       "celular",
     ],
     ...["telefono cellulare", "numero di telefono", "numero de telefone", "mobiele telefoon", "telefon komórkowy"],
+    ...["mobile no", "mobile phone no", "contact number", "tel", "tél", "gsm", "handynr", "mobiltelefonnummer"],
+    ...["nr telefonu", "numéro mobile", "teléfono celular", "phone 1 value"],
     ...["mobiltelefon", "mobil", "rufnummer", "whatsapp number"],
   ],
   first_name: [

@@ -34,6 +34,8 @@ export interface ImportedRow {
   external_id: string;
   email?: string | undefined;
   attributes: Record<string, Value>;
+  /** Whether the row names an address and no person: what it refuses holds for the address. */
+  isByAddress: boolean;
   /** Of mail. */
   consent?: ImportedConsent | undefined;
   /** Of topics and other channels: what the row says something of. */
@@ -83,6 +85,7 @@ export function readRow(
   return {
     external_id,
     ...(email !== undefined && { email }),
+    isByAddress: standard.external_id === undefined,
     attributes,
     consent,
     choices: choicesOf(sorted, reading),
@@ -101,8 +104,8 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
     i,
     { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless },
   ] of cells.entries()) {
-    const value = row[i]?.trim() ?? "";
-    if (value === "") continue;
+    const value = row[i]?.replaceAll(AROUND, "") ?? "";
+    if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
     if (standard && !signed) sorted.standard[standard] = value;
     if (evidence) sorted.evidence[evidence] = value;
     if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
@@ -116,8 +119,19 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
   return sorted;
 }
 
-/** An address as it is sent to: its domain in ASCII. */
-function readAddress(text: string): { email?: string; warning?: string } | { problem: string } {
+/** The fields that say who a person is, and how to reach it. */
+const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
+/** What stands for no value where a name, an address or a number would. */
+const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i;
+/** Space around a value, and signs that nobody sees. */
+const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+const INVISIBLE = /\p{Cf}/gu;
+const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
+
+/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`. */
+function readAddress(written: string): { email?: string; warning?: string } | { problem: string } {
+  const visible = written.replaceAll(INVISIBLE, "");
+  const text = (WITH_NAME.exec(visible)?.[1] ?? visible).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
   const email = withAsciiDomain(text);
@@ -227,7 +241,9 @@ const beginsAsAbroad = (digits: string, country: CountryCode): boolean =>
 export function readPhone(text: string, region: string | undefined, isPlusless = false): ReadPhone {
   if (EXPONENT.test(text)) return { kind: "unreadable" };
   // `+49 (0)151` has the digit of calls within a country beside its code.
-  const bare = text.replace(/^(?:'|tel:)/i, "");
+  const visible = text.replaceAll(INVISIBLE, "");
+  // A data frame writes a column of numbers with a decimal.
+  const bare = visible.replace(/^(?:'|tel:)/i, "").replace(/^(\+?\d{7,15})\.0+$/, "$1");
   const clear = bare.replace(/^(\s*(?:\+|00)[\d\s]+)\(0\)/, "$1");
   const compact = compactPhone(clear);
   const international = compact.replace(/^00/, "+");

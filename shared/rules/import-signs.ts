@@ -83,7 +83,7 @@ const OUT = any(
     "optedout",
     "optingout",
     "dont?o?t?(e?mail|contact|send|market)",
-    "donot",
+    "donot(?!modify|edit|delete|change|track)",
     "nomail",
     "noemail",
   ],
@@ -108,6 +108,7 @@ const OUT = any(
     "globallyunsub",
     "notsubscribed",
     "declined",
+    "excludedfrom(?:campaign|mail|market|newsletter)",
   ],
   // German
   ...[
@@ -186,6 +187,7 @@ const IN = any(
     "mailinglist",
     "emailme$",
     "cancontact",
+    "marketingmaterials?$",
   ],
   ...[
     "(email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
@@ -211,11 +213,17 @@ const IN = any(
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["email", /(?<!direct)e?mail|newsletter/],
-  ["sms", /sms|textmessage/],
+  ["sms", /sms|textmess|mobile(?!.*(?:push|app))/],
   ["chat_app", /whatsapp/],
 ];
+const signedChannels = CHANNELS.map(([channel]) => channel);
+
 /** The reason of a negative: where there is one, so was the negative. */
 const REASON = /^(?!.*(?:rate|count|url))(.*(?:hardbounce|suppress\w*))reason\w*$/;
+
+/** A negative of every way to reach somebody: nobody is to be contacted. */
+const EVERYWHERE =
+  /(?:not|no|kein|nicht|pas|niet|geen|nie|nao|non)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
 
 /** A status that may be one of mail, or of anything; the reason or the type of an entry, in the files of suppressed addresses. */
 const STATUS =
@@ -224,7 +232,10 @@ const STATUS =
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
 
-/** What the name of a column says of consent; undefined for a column of something else. One without a channel is of e-mail. */
+/**
+ * What the name of a column says of consent; undefined for a column of something else. One without a channel is of e-mail,
+ * and one that forbids all contact is of every channel.
+ */
 export function signedName(name: string): SignedName | undefined {
   const key = columnKey(name);
   const negative = REASON.exec(key)?.[1];
@@ -232,7 +243,8 @@ export function signedName(name: string): SignedName | undefined {
   if (!sign) return undefined;
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length > 0) return { sign, channels };
-  return ELSEWHERE.test(key) ? undefined : { sign, channels: ["email"] };
+  if (ELSEWHERE.test(key)) return undefined;
+  return { sign, channels: sign === "out" && EVERYWHERE.test(key) ? signedChannels : ["email"] };
 }
 
 function nameSign(key: string): Sign | undefined {

@@ -225,6 +225,21 @@ describe("consent", () => {
     ]);
   });
 
+  it("an opt-out in a row that names an address alone holds for whoever has the address (AMB-130, AMB-132)", async () => {
+    const { run, mail } = await setting();
+    await run("external_id,email\nu1,Shared@example.com\n");
+    await run("Email,Unsubscribed\nshared@example.com,true\n");
+    expect((await mail("u1"))?.[0]).toBe("opted_out");
+  });
+
+  it("who is not to be contacted has opted out of each channel (AMB-132)", async () => {
+    const { run, consents } = await setting();
+    await run("external_id,Do Not Contact,Mobile Opt Out\nx1,true,\nx2,,yes\n");
+    const said = async (id: string) =>
+      (await consents(id)).map(({ channel }: { channel: string }) => channel).toSorted();
+    expect([await said("x1"), await said("x2")]).toEqual([["chat_app", "email", "sms"], ["sms"]]);
+  });
+
   it("an opt-out of SMS is one of SMS alone (AMB-132)", async () => {
     const { run, mail, consents } = await setting();
     await run("external_id,Accepts SMS Marketing\nx1,no\n");

@@ -59,6 +59,7 @@ describe("standard columns", () => {
       choices: {},
       external_id: "u1",
       email: "Ada@Example.com",
+      isByAddress: false,
       attributes: {
         first_name: "Ada",
         last_name: "L",
@@ -84,6 +85,29 @@ describe("standard columns", () => {
       email: "Ada@Example.com",
     });
   });
+
+  it.each(["\u200bu1@b.co\u00a0", "Ann B <u1@b.co>", "mailto:u1@b.co", "u1@b.co."])(
+    "the address in %j is u1@b.co (AMB-132)",
+    (email) => {
+      expect(row({ external_id: "u1", email })).toMatchObject({ email: "u1@b.co", warnings: [] });
+    },
+  );
+
+  it.each(["null", "NaN", "None", "N/A", "#N/A", "-"])("%s stands for no id, address or number (AMB-132)", (none) => {
+    expect(row({ external_id: none, email: "u1@b.co", phone: none })).toMatchObject({
+      external_id: "u1@b.co",
+      attributes: {},
+    });
+    expect(row({ external_id: "u1", email: none })).not.toHaveProperty("email");
+  });
+
+  it.each(["491511234567.0", "+491511234567.00", "\u202a+49 151 1234567\u202c"])(
+    "the number in %j has no other digits than its own (AMB-133)",
+    (phone) => {
+      const [read] = [rowOf({ external_id: "u1", phone, country: "DE" }, { source: "csv" })];
+      expect(read).toMatchObject({ attributes: { phone: "+491511234567" } });
+    },
+  );
 
   it.each([
     [["", ""], "neither"],

@@ -92,7 +92,7 @@ const SILENT = [
     "subscription_plan",
   ],
   ...["Newsletter opens", "Payment declined", "Pedido cancelado", "Zahlung widerrufen"],
-  ...["Phone opt-in", "Country", "created_at", "_last_emailed"],
+  ...["(Do Not Modify) Contact", "Phone opt-in", "Country", "created_at", "_last_emailed"],
 ];
 const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak", "✓"];
 const FALSE = ["false", "No", "0", "nein", "non", "não", "nee", "nie"];
@@ -130,6 +130,19 @@ describe("values", () => {
   it.each([
     ["Unsubscribed", "newsletter", "opted_out"],
     ["Unsubscribed", "0000-00-00 00:00:00", undefined],
+    ["Unsubscribed", "1.0", "opted_out"],
+    ["Unsubscribed", "0.0", undefined],
+    ["Newsletter", "0.0", "opted_out"],
+    ["Newsletter", "0,00", "opted_out"],
+    ["Newsletter", "✗", "opted_out"],
+    ["Newsletter", "❌️", "opted_out"],
+    ["Newsletter", "never", "opted_out"],
+    ["Unsubscribed", "✗", undefined],
+    ["Unsubscribed", "never", undefined],
+    ["Do not allow Bulk Emails", "Allow", undefined],
+    ["Do not allow Bulk Emails", "Do Not Allow", "opted_out"],
+    ["Marketing Material", "Do Not Send", "opted_out"],
+    ["Status", "Held", "suppressed"],
     ["Unsubscribed", "subscribed", undefined],
     ["unsubscribed_at", "1609459200", "opted_out"],
     ["Newsletter", "unsubscribed", "opted_out"],

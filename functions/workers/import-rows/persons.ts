@@ -13,8 +13,8 @@ export interface GoodRow {
 export interface PersonRow extends GoodRow {
   /** The address of its person when it is read. */
   email: string | undefined;
-  /** Whether a row before it suppresses that address. */
-  isSuppressedBefore: boolean;
+  /** Whether a row before it suppresses that address, or opts it out. */
+  isHeldBefore: boolean;
 }
 
 export interface Person {
@@ -26,22 +26,23 @@ export interface Person {
 /** The persons of a batch, in the order in which the file names them first. */
 export function personsOf(batch: readonly GoodRow[]): Person[] {
   const persons = new Map<string, Person>();
-  const suppressed = new Set<string>();
+  const held = new Set<string>();
   for (const good of batch) {
-    const { external_id, email: own, attributes, consent } = good.row;
+    const { external_id, email: own, attributes, consent, isByAddress } = good.row;
     const before = persons.get(external_id);
     const email = own ?? before?.profile.email;
     const address = normalizedAddress("email", email);
 
-    const isSuppressedBefore = address !== undefined && suppressed.has(address);
-    if (address !== undefined && consent?.status === "suppressed") suppressed.add(address);
+    const isHeldBefore = address !== undefined && held.has(address);
+    const isOfAddress = consent?.status === "suppressed" || (consent?.status === "opted_out" && isByAddress);
+    if (address !== undefined && isOfAddress) held.add(address);
 
     const profile = {
       external_id,
       ...(email !== undefined && { email }),
       attributes: { ...before?.profile.attributes, ...attributes },
     };
-    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, isSuppressedBefore }] });
+    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, isHeldBefore }] });
   }
   return [...persons.values()];
 }

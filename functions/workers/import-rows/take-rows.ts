@@ -134,12 +134,12 @@ async function importEach(
   );
 
   const members: string[] = [];
-  const takeRow = async (id: string, { email, isSuppressedBefore, ...good }: PersonRow) => {
-    const { consent, choices } = good.row;
+  const takeRow = async (id: string, { email, isHeldBefore, ...good }: PersonRow) => {
+    const { consent, choices, isByAddress } = good.row;
     const from = { job: job.id, created_at: job.created_at, line: job.line + good.record.line };
     countRow(good);
     if (consent) {
-      const address = { email, held, isSuppressedBefore };
+      const address = { email, isByAddress, held, isHeldBefore };
       taken.consents[await recordImportedConsent(store, id, from, consent, address)]++;
     }
     countChoices(await recordImportedChoices(store, id, from, choices));

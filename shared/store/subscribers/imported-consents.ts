@@ -10,7 +10,8 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { changeItem } from "../item.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
-import { heldAddresses, suppressAddress } from "./addresses.ts";
+import { addressId } from "./address-items.ts";
+import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
 import { isAlive, Profile } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
@@ -31,15 +32,18 @@ export interface ImportedFrom {
 interface ImportedAddress {
   email: string | undefined;
   held: ReadonlySet<string>;
-  isSuppressedBefore: boolean;
+  /** The row names an address and no person. */
+  isByAddress: boolean;
+  isHeldBefore: boolean;
 }
 
 /**
  * A suppression is of the address, which the row names or the profile has. Who has none opts out. An import resubscribes
- * nobody whose address is suppressed or opted out.
+ * nobody whose address is suppressed or opted out. An opt-out in a row that names an address and no person is of the
+ * address too (docs/decisions/0117).
  * @param email of the row, or of one of its person before it
  * @param held those of the file that are
- * @param isSuppressedBefore whether a row before it suppresses its address
+ * @param isHeldBefore whether a row before it suppresses its address, or opts it out
  * @returns the status that was recorded, or that nothing changed
  */
 export async function recordImportedConsent(
@@ -47,18 +51,23 @@ export async function recordImportedConsent(
   subscriber: string,
   from: ImportedFrom,
   imported: ImportedConsent,
-  { email, held, isSuppressedBefore }: ImportedAddress,
+  { email, isByAddress, held, isHeldBefore }: ImportedAddress,
 ): Promise<ImportedConsent["status"] | "unchanged"> {
   const { status, at: consented_at = from.created_at, source, ip } = imported;
   const own = { consented_at, source, ip };
   if (status === "unknown") return "unknown";
-  if (status === "opted_out") return recordOwn(store, subscriber, from, { status, ...own });
+  if (status === "opted_out") {
+    const text = isByAddress ? normalizedAddress(CHANNEL, email) : undefined;
+    const address = text !== undefined && { id: addressId(CHANNEL, text), text };
+    if (address) await happened(store.transact([optOutWrite(CHANNEL, address, CHANNEL, consented_at)]));
+    return recordOwn(store, subscriber, from, { status, ...own });
+  }
 
   const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
   const address = normalizedAddress("email", email ?? profile?.email);
   if (status === "opted_in") {
     const isHeld =
-      isSuppressedBefore ||
+      isHeldBefore ||
       held.has(address ?? "") ||
       (profile?.email && (await heldAddresses(store, [profile.email])).size > 0);
     return isHeld ? "unchanged" : recordOwn(store, subscriber, from, { status, ...own });

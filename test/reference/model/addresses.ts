@@ -19,8 +19,7 @@ const addressOf = (world: World, text: unknown) => world.addresses.find(({ key }
 export const heldBy = (world: World, subscriber: Subscriber | undefined, channel: string): Address | undefined =>
   addressOf(world, channel === "email" ? subscriber?.email : subscriber?.attributes.phone);
 
-/** A stronger reason replaces a weaker one; else nothing changes. */
-export function suppress(world: World, text: unknown, said: Partial<Address> & { reason: string }): Address | null {
+function rowOf(world: World, text: unknown): Address | null {
   const named = normal(text);
   if (!named) return null;
   let row = addressOf(world, text);
@@ -29,6 +28,19 @@ export function suppress(world: World, text: unknown, said: Partial<Address> & {
     row = { id: newId(world, "suppression"), kind: named.kind, key: named.key, address: named.key, ...nothing };
     world.addresses.push(row);
   }
+  return row;
+}
+
+/** An opt-out of mail by the address alone; of two, the later time counts. */
+export function optOutAddress(world: World, text: unknown, at: number): void {
+  const row = rowOf(world, text);
+  if (row) row.optedOut.email = Math.max(row.optedOut.email ?? at, at);
+}
+
+/** A stronger reason replaces a weaker one; else nothing changes. */
+export function suppress(world: World, text: unknown, said: Partial<Address> & { reason: string }): Address | null {
+  const row = rowOf(world, text);
+  if (!row) return null;
   if (REASONS.indexOf(row.reason ?? "") >= REASONS.indexOf(said.reason)) return row;
   Object.assign(row, { source: null, note: null, suppressed_at: world.now, address: row.key, ...said });
   return row;

@@ -1,7 +1,7 @@
 // Bulk import (IMP, D-CSV, AMB-49, AMB-88): rows of a file become subscribers, members and consents.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
-import { consentOfAddress, suppress } from "./addresses.ts";
+import { consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
 import { currentConsent, recordConsent } from "./consents.ts";
 import { attributeKey, parseCsv, type Reader, readerOf } from "./csv.ts";
 import { ABSENT, ANY, type Body, instant, invalid, isUuid, notFound, Refusal, type Request } from "./kit.ts";
@@ -144,6 +144,8 @@ function translate(
     const said = { reason: "imported", source: ANY, suppressed_at: consent.at ?? world.now };
     return void suppress(world, fields.email ?? subscriber.email, said);
   }
+  if (consent.status === "opted_out" && !fields.external_id)
+    optOutAddress(world, fields.email, consent.at ?? job.created_at);
   // An opt-in that is older than what is known changes nothing.
   const isOld = newest !== undefined && newest.consented_at > (consent.at ?? world.now);
   const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
