@@ -40,7 +40,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "run-schedule": ["BatchWriteItem", "DeleteItem"],
   "run-campaign": ["BatchWriteItem", "DeleteItem"],
   "step-journey": ["BatchWriteItem", "DeleteItem"],
-  "verify-channel": ["BatchWriteItem"],
+  "verify-channel": ["BatchWriteItem", "ConditionCheckItem"],
   "complete-events": ["BatchWriteItem", "DeleteItem"],
   "delete-memberships": ["BatchWriteItem", "DeleteItem"],
   erase: ["BatchWriteItem", "DeleteItem"],

@@ -76,7 +76,7 @@ const NewFault = v.strictObject({
   operation: v.optional(Text),
   conflict: v.optional(v.boolean("must be true or false")),
 });
-const Record = v.strictObject({ name: Text, text: Text });
+const Record = v.union([v.strictObject({ name: Text, text: Text }), v.strictObject({ name: Text, alias: Text })]);
 const OutboxQuery = v.object({
   channel: v.optional(v.picklist(providedChannels, `must be one of ${providedChannels.join(", ")}`)),
   job_id: v.optional(v.string()),
@@ -157,9 +157,10 @@ export function createControl({
       return [204];
     },
     "POST dns": ({ body }) => {
-      const { name, text } = read(Record, body);
-      service.providers.texts.set(name, [...(service.providers.texts.get(name) ?? []), text]);
-      return [201, { name, text }];
+      const record = read(Record, body);
+      if ("text" in record) service.providers.dns.add(record.name, "TXT", record.text);
+      else service.providers.dns.add(record.name, "CNAME", record.alias);
+      return [201, record];
     },
     "GET meter": () => [200, meter.read()],
     "DELETE meter": () => {

@@ -44,6 +44,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   const at = (day: number, hour: number) => moveTo(midnight + day * DAY + hour * HOUR);
   const seen = (job_id: string) => ({ job_id, occurred_at: timestamp(service.clock.now()) });
 
+  publish(service);
   const newsletter = await connect(client);
   const people = await addPeople(client, { size, newsletter, random, now: begin });
   await moveTo(begin + MINUTE);
@@ -79,6 +80,12 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
     messages: [{ content: { title: "Winter is near", body: "See what comes in December." }, channel_ids: channels }],
   });
   await moveTo(begin + WEEK_MS);
+}
+
+/** What DNS says of the sender's domain: enough to send, and something left to do. */
+function publish({ providers: { dns } }: LocalService): void {
+  dns.add("example.com", "TXT", "v=spf1 include:_spf.example.net ~all");
+  dns.add("_dmarc.example.com", "TXT", "v=DMARC1; p=none; rua=mailto:dmarc@example.com");
 }
 
 /**

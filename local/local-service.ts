@@ -42,6 +42,7 @@ import { createTurns, HOST, localClients, retriesOn } from "./local-clients.ts";
 import type { StreamSource } from "./mapping.ts";
 import { createMappings, type Mappings } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
+import { createDns } from "./providers/dns.ts";
 import { sesMailbox } from "./providers/mail.ts";
 import { createLocalNetwork, type LocalNetwork } from "./providers/network.ts";
 import { createChangeSignal, createWriteSignals } from "./signals.ts";
@@ -158,7 +159,7 @@ function openRuntime(options: LocalServiceOptions) {
   const { file = ":memory:", start, ticking = false, ids = systemIds, log = () => undefined } = options;
   const clock = createClock({ start, ticking });
   const warn = (message: string, details?: object) => log({ level: "warn", message, ...details });
-  return { clock, ids, database: openDatabase(file), changes: createChangeSignal(), log, warn };
+  return { clock, ids, database: openDatabase(file), dns: createDns(), changes: createChangeSignal(), log, warn };
 }
 type Runtime = ReturnType<typeof openRuntime>;
 
@@ -195,7 +196,11 @@ const outboxOf = ({ providerFaults }: LocalServiceOptions, { clock, ids, databas
 
 /** SES: mails are recorded in the outbox, and their events go to the product's queue. */
 function openMail(options: LocalServiceOptions, runtime: Runtime, { sqs }: EmbeddedAws): Ses {
-  const ses = createSes({ clock: runtime.clock, mailbox: sesMailbox(outboxOf(options, runtime)) });
+  const ses = createSes({
+    clock: runtime.clock,
+    mailbox: sesMailbox(outboxOf(options, runtime)),
+    aliasesOf: (name) => runtime.dns.read(name, "CNAME"),
+  });
   ses.onEvent(mailEventsTo(sqs, runtime));
   return ses;
 }
@@ -205,6 +210,7 @@ function openNetwork(options: LocalServiceOptions, runtime: Runtime): LocalNetwo
   return createLocalNetwork({
     ...outboxOf(options, runtime),
     database: runtime.database,
+    dns: runtime.dns,
     allowLoopback: options.env?.WEBHOOK_ALLOW_LOOPBACK === "1",
     allowProviders: options.env?.PROVIDERS_ALLOW_LOOPBACK === "1",
     notify: runtime.changes.notify,

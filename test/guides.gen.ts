@@ -373,6 +373,9 @@ async function email({ createClient, settle, process, console }: GuideDeps) {
   const { status, verification_error } = await service.channels.get(channel.id);
   console.log(status, verification_error === undefined); // "active" true
 
+  const { domain } = await service.channels.getHealth(channel.id);
+  console.log(domain?.domain, domain?.dkim.wanted.length, domain?.dmarc.state); // "news.example.com" 3 "missing"
+
   await service.account.updateWorkspace({ sender_name: "Example Shop", postal_address: "Main Street 1\nDublin, Ireland" });
 
   await service.account.updateWorkspace({ utm_defaults: { source: "example-shop", medium: "email" } });
@@ -659,7 +662,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "imports", run: imports, printed: ["3 1","1 1","1 1","1 1","\"completed\" 3 1","2","1 1 [\"wekly\"]"] },
   { name: "in-app", run: inApp, printed: ["\"live\"","\"Spring, Ada\"","1 1 1"] },
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
-  { name: "email", run: email, printed: ["\"active\" true","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },
+  { name: "email", run: email, printed: ["\"active\" true","\"news.example.com\" 3 \"missing\"","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\"","1 1"] },
   { name: "personal-data", run: personalData, printed: ["\"ada@example.com\" 1","\"completed\" true","true"] },
   { name: "test-clock", run: testClock, printed: ["\"sandbox\"","1","[\"webhook\",\"webhook\",\"webhook\",\"webhook\"]"] },

@@ -6,6 +6,7 @@ import type { Database } from "../aws/index.ts";
 import { countWaits, outside } from "../clock.ts";
 import { apnsSink } from "./apns.ts";
 import { type ChatTemplates, chatAppSink, openChatTemplates } from "./chat-app.ts";
+import type { LocalDns } from "./dns.ts";
 import { fcmSink } from "./fcm.ts";
 import { openLine, serveHttp1, serveHttp2 } from "./serving.ts";
 import { HANGS, type Sink, type SinkDeps } from "./sink.ts";
@@ -17,8 +18,8 @@ export interface LocalNetwork {
   network: Network;
   /** Hosts that users name, such as receivers of webhooks, and what answers there. */
   hosts: Map<string, Sink>;
-  /** What the DNS of this machine's service says: TXT records by name. */
-  texts: Map<string, string[]>;
+  /** The DNS of this machine's service. */
+  dns: LocalDns;
   /** Templates at the chat app's provider. */
   templates: ChatTemplates;
   meter(): { requests: number };
@@ -26,6 +27,7 @@ export interface LocalNetwork {
 }
 
 export interface LocalNetworkDeps extends SinkDeps {
+  dns: LocalDns;
   database: Database;
   /** `WEBHOOK_ALLOW_LOOPBACK`. */
   allowLoopback: boolean;
@@ -92,7 +94,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
 
   const hosts = new Map<string, Sink>([[RECEIVER, () => ({ status: 204 })]]);
   const webhooks = deps.webhooks ?? withHosts(allowLoopback ? loopback : nowhere, hosts, notify);
-  const texts = new Map<string, string[]>();
+  const dns = deps.dns;
   const network: Network = {
     exempts: (host, port, purpose) =>
       isNear(host, purpose) || (isOfUsers(purpose) && (webhooks.exempts?.(host, port, purpose) ?? false)),
@@ -100,7 +102,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
       if (isNear(host, purpose)) return loopback.resolve(host, purpose);
       return isOfUsers(purpose) ? webhooks.resolve(host, purpose) : ANYWHERE;
     },
-    texts: async (name) => texts.get(name) ?? [],
+    records: async (name, type) => dns.read(name, type),
     connect: async (wish, signal) => {
       const { purpose } = wish;
       if (isNear(wish.host, purpose)) {
@@ -127,7 +129,7 @@ export function createLocalNetwork(deps: LocalNetworkDeps): LocalNetwork {
   return {
     network,
     hosts,
-    texts,
+    dns,
     templates,
     meter: () => ({ requests }),
     resetMeter: () => {

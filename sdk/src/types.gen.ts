@@ -1395,6 +1395,81 @@ export interface ChannelHealth {
   bounce_rate: number | null;
   /** Complaints of delivered, from 0 to 1; `null` where none is reported */
   complaint_rate: number | null;
+  /** Of e-mail: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, and before the first */
+  domain: {
+    /** The domain of the sender's address */
+    domain: string;
+    /** Which servers may send: of the domain in the return address */
+    spf: {
+      /** `weak`: it counts, and should say more. `unknown`: it could not be found out */
+      state: "valid" | "weak" | "missing" | "invalid" | "unknown";
+      /** The name in DNS */
+      name: string;
+      /** The record as it was found; `null` without one */
+      record: string | null;
+      /** What to do, for people; `null` where nothing is to be done */
+      advice: string | null;
+      /** The records to publish, where they are known */
+      wanted: ({
+        /** The kind of channel, such as `ios` or `email` */
+        type: "TXT" | "CNAME";
+        /** The name of the record */
+        name: string;
+        /** What it says */
+        value: string;
+        /** Whether DNS has it */
+        is_there: boolean;
+      })[];
+    };
+    /** Whether mails are signed */
+    dkim: {
+      /** `weak`: it counts, and should say more. `unknown`: it could not be found out */
+      state: "valid" | "weak" | "missing" | "invalid" | "unknown";
+      /** The name in DNS */
+      name: string;
+      /** The record as it was found; `null` without one */
+      record: string | null;
+      /** What to do, for people; `null` where nothing is to be done */
+      advice: string | null;
+      /** The records to publish, where they are known */
+      wanted: ({
+        /** The kind of channel, such as `ios` or `email` */
+        type: "TXT" | "CNAME";
+        /** The name of the record */
+        name: string;
+        /** What it says */
+        value: string;
+        /** Whether DNS has it */
+        is_there: boolean;
+      })[];
+    };
+    /** What receivers are asked to do with mails in the domain's name that fail both */
+    dmarc: {
+      /** `weak`: it counts, and should say more. `unknown`: it could not be found out */
+      state: "valid" | "weak" | "missing" | "invalid" | "unknown";
+      /** The name in DNS */
+      name: string;
+      /** The record as it was found; `null` without one */
+      record: string | null;
+      /** What to do, for people; `null` where nothing is to be done */
+      advice: string | null;
+      /** The records to publish, where they are known */
+      wanted: ({
+        /** The kind of channel, such as `ios` or `email` */
+        type: "TXT" | "CNAME";
+        /** The name of the record */
+        name: string;
+        /** What it says */
+        value: string;
+        /** Whether DNS has it */
+        is_there: boolean;
+      })[];
+      /** What receivers do with mails that fail; `null` without a valid record */
+      policy: "none" | "quarantine" | "reject" | null;
+    };
+    /** When it was looked up. RFC 3339. */
+    checked_at: string;
+  } | null;
   /** What would send by it */
   used_by: {
     /** Campaigns that are scheduled or live */

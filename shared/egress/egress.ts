@@ -6,7 +6,7 @@ import { isPublicAddress } from "./addresses.ts";
 import { type Connect, type Exchange, notSent, type Pool, reasonOf, refusedTarget } from "./exchange.ts";
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
-import { type ConnectOptions, type Network, type Purpose, systemNetwork } from "./network.ts";
+import { type ConnectOptions, type Network, type Purpose, type RecordType, systemNetwork } from "./network.ts";
 import { serverOf, type Target, targetOf } from "./targets.ts";
 import { withTimeLimit } from "./time-limit.ts";
 
@@ -35,16 +35,15 @@ export type Connection =
   | { outcome: "connected"; socket: Duplex; secure(): Promise<Duplex> }
   | { outcome: "not_sent"; reason: string; isRefused: boolean };
 
+export type Records = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
+
 export interface Egress {
   /** Sends one request; never throws. A redirect is an answer, and at most 64 KB of an answer are read. */
   request(request: EgressRequest): Promise<Exchange>;
   /** Why requests to a URL are never allowed, or undefined; for URLs that clients give. The host is not resolved. */
   refusal(url: string, purpose: Purpose): string | undefined;
-  /** Whether a TXT record of a name says this. */
-  hasText(
-    name: string,
-    text: string,
-  ): Promise<{ kind: "known"; isThere: boolean } | { kind: "failed"; reason: string }>;
+  /** What the records of a name say in DNS; it connects to no host that the name leads to. */
+  records(name: string, type: RecordType): Promise<Records>;
   /** A connection for a protocol that is not HTTP; `signal` ends it. */
   connect(server: Server, signal: AbortSignal): Promise<Connection>;
   /** The same for a mail server. */
@@ -92,9 +91,9 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
     }
   };
 
-  const hasText: Egress["hasText"] = async (name, text) => {
+  const records: Egress["records"] = async (name, type) => {
     try {
-      return { kind: "known", isThere: ((await network.texts?.(name)) ?? []).includes(text) };
+      return { kind: "known", records: (await network.records?.(name, type)) ?? [] };
     } catch (error) {
       return { kind: "failed", reason: reasonOf(error) };
     }
@@ -103,7 +102,7 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
   return {
     request,
     connect,
-    hasText,
+    records,
     refusal: (url, purpose) => refusalOf(targetOf(url, exempts(purpose))),
     serverRefusal: (host, port, purpose) => refusalOf(serverOf(host, port, MAIL_PORTS, exempts(purpose))),
   };

@@ -1,5 +1,5 @@
 // The network below the egress client: resolves names and makes connections. The local service has its own.
-import { lookup, resolveTxt } from "node:dns/promises";
+import { lookup, Resolver } from "node:dns/promises";
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
@@ -18,11 +18,13 @@ export interface ConnectOptions {
   tls?: readonly string[];
 }
 
+export type RecordType = "TXT" | "CNAME";
+
 export interface Network {
   /** All addresses of a name. */
   resolve(host: string, purpose: Purpose): Promise<readonly string[]>;
-  /** What the TXT records of a name say; none where it has none. */
-  texts?(name: string): Promise<readonly string[]>;
+  /** What the records of a name say: the texts, or the names that it stands for; none where it has none. */
+  records?(name: string, type: RecordType): Promise<readonly string[]>;
   /** A connection that is ready for writing, with TLS if requested; `signal` cancels it. */
   connect(options: ConnectOptions, signal: AbortSignal): Promise<Duplex>;
   /** Starts TLS on a connection that was opened without. */
@@ -31,6 +33,8 @@ export interface Network {
   exempts?(host: string, port: number, purpose: Purpose): boolean;
 }
 
+const DNS_TRY_MS = 2_000;
+const DNS_TRIES = 2;
 const NO_RECORD = new Set(["ENODATA", "ENOTFOUND"]);
 
 /** The real network. It connects to the address that was checked: a name is resolved only once. */
@@ -39,9 +43,11 @@ export const systemNetwork: Network = {
     const found = await lookup(host, { all: true, order: "ipv4first" });
     return found.map(({ address }) => address);
   },
-  texts: async (name) => {
+  records: async (name, type) => {
+    const resolver = new Resolver({ timeout: DNS_TRY_MS, tries: DNS_TRIES });
     try {
-      return (await resolveTxt(name)).map((parts) => parts.join(""));
+      if (type === "CNAME") return await resolver.resolveCname(name);
+      return (await resolver.resolveTxt(name)).map((parts) => parts.join(""));
     } catch (error) {
       if (error instanceof Error && "code" in error && NO_RECORD.has(String(error.code))) return [];
       throw error;

@@ -50,6 +50,7 @@ it("health: the last answers of the provider, the throttle, and what uses the ch
     used_by: { campaigns: [], schedules: [], journeys: [] },
     bounce_rate: null,
     complaint_rate: null,
+    domain: null,
   };
   const silent = { last_success_at: null, last_error: null, rate_per_second: null, throttle: null, busy_until: null };
   expect(await health()).toEqual({

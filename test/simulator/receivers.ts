@@ -86,7 +86,7 @@ export function openReceivers({
     return {
       request,
       connect: async () => ({ outcome: "not_sent", reason: "there is no such server", isRefused: true }),
-      hasText: async () => ({ kind: "known", isThere: false }),
+      records: async () => ({ kind: "known", records: [] }),
       refusal: () => undefined,
       serverRefusal: () => undefined,
     };

@@ -2,6 +2,7 @@
 import type { Schedule } from "../../../sdk/src/types.gen.ts";
 import { plans } from "../../app/access.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { cronWords } from "../../app/cron-words.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
@@ -33,7 +34,7 @@ export function Schedules() {
         empty={{ about: "A schedule sends a template to everyone, such as every Monday at 09:00 in Berlin." }}
         columns={[
           { title: "Template", cell: (schedule) => <b>{nameOf(schedule)}</b> },
-          { title: "When", cell: ({ cron_expression }) => <code>{cron_expression}</code> },
+          { title: "When", cell: ({ cron_expression: cron }) => <span title={cron}>{cronWords(cron)}</span> },
           { title: "Next", cell: (schedule) => <Next schedule={schedule} /> },
           { title: "State", cell: (schedule) => <State schedule={schedule} /> },
         ]}

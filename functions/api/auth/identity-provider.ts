@@ -218,8 +218,8 @@ export const identityProvider = [
 
       for (const domain of body.domains) {
         const { name, value } = proofOf(tenant, domain);
-        const text = (await isProven(platform, tenant, domain)) ? undefined : await egress.hasText(name, value);
-        if (text?.kind === "known" && text.isThere) await proveDomain(platform, tenant, domain);
+        const found = (await isProven(platform, tenant, domain)) ? undefined : await egress.records(name, "TXT");
+        if (found?.kind === "known" && found.records.includes(value)) await proveDomain(platform, tenant, domain);
       }
       const stored = await providerOf(platform, tenant);
       if (!stored) throw notFound("identity provider");

@@ -1,15 +1,18 @@
 // Verifies the credentials of a channel with its provider. While the provider cannot be reached, it tries again (CHN-9,
 // CHN-10).
 
+import type { Credentials } from "../../../shared/contract/credentials.ts";
 import type { Message } from "../../../shared/contract/messages.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import type { Verification } from "../../../shared/providers/provider.ts";
 import { credentialProof } from "../../../shared/providers/providers.ts";
+import { senderDomains } from "../../../shared/providers/sender-domain.ts";
 import { verifyChannelQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { watchVerification } from "../../../shared/store/channels/channels.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
+import { noteSenderDomain } from "../../../shared/store/channels/sender-domains.ts";
 import {
   acceptChannel,
   findVerification,
@@ -23,7 +26,7 @@ import { vaultOpening } from "../../../shared/store/vault.ts";
 /** After these delays only the timer tries again, until the verification is too old. */
 const DELAYS_SECONDS = [5, 30, 120, 600];
 
-const uses = [storeWrite, timers, vaultOpening, credentialProof, verifyChannelQueue] as const;
+const uses = [storeWrite, timers, vaultOpening, credentialProof, senderDomains, verifyChannelQueue] as const;
 type WorkerContext = Context<typeof uses>;
 
 export const verifyChannel = queueWorker(
@@ -34,22 +37,30 @@ export const verifyChannel = queueWorker(
     const { store, log } = context;
     const verification = await findVerification(store, message.channel, message.verification);
     if (!verification) return log({ level: "info", message: "a verification is no longer open", ...message });
-    const verdict = await verifyCredentials(context, verification);
+    const credentials = await credentialsIn(context, verification);
+    const verdict = await verifyCredentials(context, verification, credentials);
+    const isFinal = verdict.ok || !verdict.isTemporary || verification.isTooOld;
+    // Also where it is refused: what DNS lacks is then what its owner looks for.
+    const domain = isFinal && credentials ? await context.senderDomain(credentials) : undefined;
+    if (domain) await noteSenderDomain(store, verification, domain);
     if (verdict.ok) return acceptChannel(store, verification);
-    if (!verdict.isTemporary || verification.isTooOld) return refuseChannel(store, verification, verdict.error);
+    if (isFinal) return refuseChannel(store, verification, verdict.error);
     await noteUnavailable(store, verification, verdict.error);
     await retryLater(context, message);
   },
 );
 
+const credentialsIn = async ({ vault }: WorkerContext, { channel, credentials }: OpenVerification) =>
+  credentials && (await openCredentials(vault, channel.id, credentials));
+
 /** D-INAPP-CH: a channel that needs no credentials is always verified. */
 async function verifyCredentials(
-  { vault, proof }: WorkerContext,
-  { channel, credentials }: OpenVerification,
+  { proof }: WorkerContext,
+  { channel }: OpenVerification,
+  credentials: Credentials | undefined,
 ): Promise<Verification> {
   if (channel.type === "in_app") return { ok: true };
-  if (!credentials) return { ok: false, error: "The credentials are gone." };
-  return proof(channel.type, await openCredentials(vault, channel.id, credentials));
+  return credentials ? proof(channel.type, credentials) : { ok: false, error: "The credentials are gone." };
 }
 
 /** The timer's message names no verification: it sets the timer again. */

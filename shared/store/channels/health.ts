@@ -9,9 +9,11 @@ import type { Store, StoreReader } from "../context.ts";
 import { channelUsers } from "../dependents.ts";
 import { mailFates } from "../insights/series.ts";
 import { type RowOf, ref } from "../item.ts";
+import { fromJson } from "../json-text.ts";
 import { isUsable } from "./channels.ts";
-import { ChannelItem, type ChannelRow, channelOf, PaceItem } from "./items.ts";
+import { ChannelItem, type ChannelRow, channelOf, PaceItem, SenderDomainItem } from "./items.ts";
 import { ownRate } from "./pace.ts";
+import { SenderDomain, senderDomainOf } from "./sender-domains.ts";
 
 const RATES_OVER_MS = 30 * DAY;
 
@@ -62,6 +64,13 @@ export const ChannelHealth = v.pipe(
     ),
     bounce_rate: v.pipe(Rate, v.description("Bounced of delivered, from 0 to 1; `null` where none is reported")),
     complaint_rate: v.pipe(Rate, v.description("Complaints of delivered, from 0 to 1; `null` where none is reported")),
+    domain: v.pipe(
+      v.nullable(SenderDomain),
+      v.description(
+        "Of e-mail: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, " +
+          "and before the first",
+      ),
+    ),
     used_by: v.pipe(
       v.object({ campaigns: Campaigns, schedules: Schedules, journeys: Journeys }),
       v.description("What would send by it"),
@@ -74,8 +83,8 @@ type ChannelHealth = v.InferOutput<typeof ChannelHealth>;
 
 /** @throws 404. */
 export async function healthOf(store: StoreReader, id: string): Promise<ChannelHealth> {
-  const [[channel, found], users] = await Promise.all([
-    store.getEach([ref(ChannelItem, { id }), ref(PaceItem, { channel: id })]),
+  const [[channel, found, looked], users] = await Promise.all([
+    store.getEach([ref(ChannelItem, { id }), ref(PaceItem, { channel: id }), ref(SenderDomainItem, { channel: id })]),
     channelUsers(store, id),
   ]);
   if (!channel) throw notFound("channel");
@@ -100,6 +109,7 @@ export async function healthOf(store: StoreReader, id: string): Promise<ChannelH
     throttle: isThrottled ? { since: timestamp(pace.cut ?? now), rate_per_second: rounded(rate) } : null,
     busy_until: busyUntil > now ? timestamp(busyUntil) : null,
     ...(await mailRates(store, channel)),
+    domain: looked ? senderDomainOf(fromJson(looked.domain)) : null,
     used_by: {
       campaigns: users.campaigns.map(nameOf),
       schedules: users.schedules.map(({ id: schedule, cron_expression }) => ({ id: schedule, cron_expression })),

@@ -8,6 +8,7 @@ import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app
 import { priceOf } from "../../rules/cost.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
+import type { SenderDomainState } from "./sender-domains.ts";
 
 /** A channel as the API returns it. */
 export const Channel = v.object({
@@ -133,6 +134,15 @@ export const PaceItem = item({
     last_error: v.optional(v.string()),
   },
   writers: ["deliver"],
+});
+
+export const SenderDomainItem = item({
+  about: "What DNS and the provider said of the domain that a channel sends mail from, when it was verified last.",
+  pk: ({ channel }: { channel: string }) => `channel#${channel}`,
+  sk: () => "DOMAIN",
+  prefix: "DOMAIN",
+  row: { domain: json<SenderDomainState>() },
+  writers: ["verify-channel"],
 });
 
 export const ChatAppTemplateItem = item({

@@ -1,0 +1,85 @@
+// The domain that a channel sends mail from: what receivers find of it in DNS, and what is to be published.
+import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
+import { useAction } from "../../app/action.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Act } from "../../components/button.tsx";
+import { Card, Code, Time } from "../../components/page.tsx";
+import { Failure } from "../../components/states.tsx";
+
+type SenderDomain = NonNullable<ChannelHealth["domain"]>;
+type Standing = SenderDomain["spf"];
+
+const ABOUT = {
+  spf: ["SPF", "which servers may send for the domain"],
+  dkim: ["DKIM", "whether mails are signed by the domain"],
+  dmarc: ["DMARC", "what receivers do with mails that only claim to be from the domain"],
+} as const;
+
+export function SendingDomain({ channel, domain }: { channel: string; domain: SenderDomain }) {
+  const verify = useAction("channels.verify");
+  return (
+    <Card
+      title={`Sending domain ${domain.domain}`}
+      actions={
+        <Act action={verify} given={[channel]}>
+          Check again
+        </Act>
+      }
+    >
+      {verify.error && <Failure error={verify.error} />}
+      <p class="dim">
+        Large mailbox providers ask for all three. Checked <Time at={domain.checked_at} />; what you publish may take an
+        hour to be seen.
+      </p>
+      <ul class="standings">
+        {(["spf", "dkim", "dmarc"] as const).map((part) => (
+          <Part key={part} part={part} standing={domain[part]} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Part({
+  part,
+  standing: { state, name, record, advice, wanted },
+}: {
+  part: keyof typeof ABOUT;
+  standing: Standing;
+}) {
+  const [title, about] = ABOUT[part];
+  const open = wanted.filter(({ is_there }) => !is_there);
+  return (
+    <li>
+      <h3>
+        {title} <Badge {...badges[state]} />
+        <span class="dim">{about}</span>
+      </h3>
+      {advice && <p>{advice}</p>}
+      {record && (
+        <dl class="facts">
+          <dt>{name}</dt>
+          <dd>
+            <code>{record}</code>
+          </dd>
+        </dl>
+      )}
+      {open.length > 0 && (
+        <details open={state === "missing"}>
+          <summary>{open.length === 1 ? "The record to publish" : `The ${open.length} records to publish`}</summary>
+          <Code text={open.map((one) => `${one.name} ${one.type} ${quoted(one)}`).join("\n")} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+const quoted = ({ type, value }: Standing["wanted"][number]): string => (type === "TXT" ? `"${value}"` : value);
+
+const badges = {
+  valid: { state: "verified", word: "in order" },
+  weak: { state: "pending", word: "could be stronger" },
+  missing: { state: "uncertain", word: "missing" },
+  invalid: { state: "invalid", word: "does not count" },
+  unknown: { state: "skipped", word: "not known" },
+} as const;

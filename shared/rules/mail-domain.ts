@@ -1,0 +1,245 @@
+// What DNS and the mail provider say of a domain that sends mail: SPF, DKIM and DMARC (RDA-24).
+
+export const recordStates = ["valid", "weak", "missing", "invalid", "unknown"] as const;
+type RecordState = (typeof recordStates)[number];
+
+/** A DNS record that the owner of the domain publishes. */
+export interface WantedRecord {
+  type: "TXT" | "CNAME";
+  name: string;
+  value: string;
+  isThere: boolean;
+}
+
+/** What is known of one of the three. */
+export interface Standing {
+  state: RecordState;
+  /** The name that was asked for. */
+  name: string;
+  /** As it was found; `null`: none, or not asked for. */
+  record: string | null;
+  /** What to do, or what it means, in a sentence; `null` where nothing is to be done. */
+  advice: string | null;
+  /** What to publish; none where that is not known. */
+  wanted: WantedRecord[];
+}
+
+/** What DNS answered: all TXT records of a name. */
+export type Answered = { kind: "known"; records: readonly string[] } | { kind: "failed"; reason: string };
+
+const unknown = (name: string, reason: string): Standing => ({
+  state: "unknown",
+  name,
+  record: null,
+  advice: `DNS did not answer: ${reason}. Check again.`,
+  wanted: [],
+});
+
+const SES_INCLUDE = "include:amazonses.com";
+const SPF = /^v=spf1( |$)/i;
+
+/**
+ * SPF of the domain in the return address of mails (RFC 7208).
+ * @param bySes the record names SES
+ */
+export function spfOf(name: string, answered: Answered, { bySes }: { bySes: boolean }): Standing {
+  if (answered.kind === "failed") return unknown(name, answered.reason);
+  const [record = null, ...more] = answered.records.filter((text) => SPF.test(text));
+  const value = bySes ? `v=spf1 ${SES_INCLUDE} ~all` : undefined;
+  const wanted = (isThere: boolean): WantedRecord[] =>
+    value === undefined ? [] : [{ type: "TXT", name, value, isThere }];
+  const refuse = (state: RecordState, advice: string): Standing => ({
+    state,
+    name,
+    record,
+    advice,
+    wanted: wanted(false),
+  });
+
+  if (record === null)
+    return refuse("missing", "Publish a TXT record that begins with v=spf1 and names the servers that send for you.");
+  if (more.length > 0)
+    return refuse("invalid", "There are several SPF records, which receivers take for none. Merge them into one.");
+  const terms = record.toLowerCase().split(/\s+/);
+  if (terms.includes("+all") || terms.includes("all"))
+    return refuse("invalid", "It lets everybody send in your name. End it with ~all or -all.");
+  if (bySes && !terms.some((term) => term.replace(/^\+/, "") === SES_INCLUDE))
+    return refuse("invalid", `It does not name SES. Add ${SES_INCLUDE}.`);
+  const hasEnd = terms.some((term) => /^[-~?]all$|^redirect=/.test(term));
+  if (!hasEnd || terms.includes("?all"))
+    return { ...refuse("weak", "It says nothing of other servers. End it with ~all or -all."), wanted: wanted(true) };
+  return { state: "valid", name, record, advice: null, wanted: wanted(true) };
+}
+
+/** SES sends with a return address of its own where the domain has none for it: its SPF passes, in the name of SES. */
+export const spfOfSes = (name: string): Standing => ({
+  state: "weak",
+  name,
+  record: null,
+  advice:
+    "SPF passes for amazonses.com, the return address of your mails, and does not count for your domain. Set a MAIL FROM " +
+    "domain at SES to have one of your own. Until then DMARC rests on DKIM.",
+  wanted: [],
+});
+
+/** What SES says of an identity's DKIM, in its own words. */
+export interface SesDkim {
+  SigningEnabled?: boolean | undefined;
+  Status?: string | undefined;
+  Tokens?: readonly string[] | undefined;
+  SigningHostedZone?: string | undefined;
+  SigningAttributesOrigin?: string | undefined;
+}
+
+const DKIM_ADVICE: Readonly<Record<string, readonly [RecordState, string]>> = {
+  PENDING: ["missing", "SES has not found the records yet. Publish them; SES looks for 72 hours."],
+  NOT_STARTED: ["missing", "DKIM is not set up. Switch Easy DKIM on for the domain at SES."],
+  FAILED: ["invalid", "SES did not find the records in 72 hours. Publish them, then set up DKIM at SES once more."],
+  TEMPORARY_FAILURE: ["unknown", "SES could not look for the records now. Its earlier answer counts until then."],
+};
+
+/** The records that Easy DKIM asks for. */
+export const dkimRecordsOf = (
+  domain: string,
+  { Tokens = [], SigningHostedZone: zone = "dkim.amazonses.com", SigningAttributesOrigin: origin }: SesDkim,
+): { name: string; value: string }[] =>
+  // With a key of one's own there is one selector, and its record is a key.
+  origin === "EXTERNAL"
+    ? []
+    : Tokens.map((token) => ({ name: `${token}._domainkey.${domain}`, value: `${token}.${zone}` }));
+
+/** @param found the records with whether DNS has them */
+export function dkimOfSes(domain: string, dkim: SesDkim, found: readonly WantedRecord[]): Standing {
+  const name = `_domainkey.${domain}`;
+  const standing = (state: RecordState, advice: string | null): Standing => ({
+    state,
+    name,
+    record: null,
+    advice,
+    wanted: [...found],
+  });
+  const missing = found.filter(({ isThere }) => !isThere).length;
+  if (dkim.Status !== "SUCCESS") {
+    const [state, advice] = DKIM_ADVICE[dkim.Status ?? "NOT_STARTED"] ?? ["unknown", `SES says ${dkim.Status}.`];
+    return standing(state, advice);
+  }
+  if (dkim.SigningEnabled === false) return standing("invalid", "DKIM is switched off for the domain at SES.");
+  if (missing > 0)
+    return standing("weak", `${missing} of ${found.length} records are gone. SES stops signing when it notices.`);
+  return standing("valid", null);
+}
+
+export const dkimUnknownToSes = (domain: string): Standing => ({
+  state: "missing",
+  name: `_domainkey.${domain}`,
+  record: null,
+  advice: `SES does not know ${domain}. Create the domain as an identity there, with Easy DKIM.`,
+  wanted: [],
+});
+
+export const dkimNotAnswered = (domain: string, reason: string): Standing => ({
+  state: "unknown",
+  name: `_domainkey.${domain}`,
+  record: null,
+  advice: `SES did not answer: ${reason}. Check again.`,
+  wanted: [],
+});
+
+/** The keys of a mail server are under selectors that only its owner knows. */
+export const dkimOfServer = (domain: string): Standing => ({
+  state: "unknown",
+  name: `_domainkey.${domain}`,
+  record: null,
+  advice: "Your mail server signs its mails. Whether it does can be seen in the headers of a test send: dkim=pass.",
+  wanted: [],
+});
+
+export const dmarcPolicies = ["none", "quarantine", "reject"] as const;
+type DmarcPolicy = (typeof dmarcPolicies)[number];
+
+export interface DmarcStanding extends Standing {
+  /** What receivers do with mails that fail; `null` without a valid record. */
+  policy: DmarcPolicy | null;
+}
+
+const DMARC = /^v=DMARC1\s*(;|$)/i;
+
+/** Whose record counts for a domain: its own, else that of the next domain above it that has one. */
+export const dmarcNamesOf = (domain: string): string[] => {
+  const labels = domain.split(".");
+  // A top-level domain sends no mail; nobody has more parts than this in earnest.
+  return labels
+    .slice(0, -1)
+    .map((_, n) => `_dmarc.${labels.slice(n).join(".")}`)
+    .slice(0, MAX_DOMAINS_ABOVE);
+};
+const MAX_DOMAINS_ABOVE = 6;
+
+interface DmarcFound {
+  name: string;
+  answered: Answered;
+}
+
+/** The first name with a record, or that was not answered: what is above it does not count then. */
+const dmarcFoundIn = (domain: string, all: readonly Answered[]): DmarcFound | undefined =>
+  dmarcNamesOf(domain)
+    .flatMap((name, n): DmarcFound[] => {
+      const answered = all[n];
+      if (!answered) return [];
+      if (answered.kind === "failed") return [{ name, answered }];
+      const records = answered.records.filter((text) => DMARC.test(text));
+      return records.length === 0 ? [] : [{ name, answered: { kind: "known", records } }];
+    })
+    .at(0);
+
+/** The tags of a record, such as `p` and `rua`, by their names. */
+const tagsOf = (record: string): ReadonlyMap<string, string> =>
+  new Map(
+    record.split(";").flatMap((part): [string, string][] => {
+      const at = part.indexOf("=");
+      return at < 0 ? [] : [[part.slice(0, at).trim().toLowerCase(), part.slice(at + 1).trim()]];
+    }),
+  );
+
+/** @param all the answers for the names of `dmarcNamesOf`, in their order */
+export function dmarcOf(domain: string, all: readonly Answered[]): DmarcStanding {
+  const own = `_dmarc.${domain}`;
+  const { name, answered } = dmarcFoundIn(domain, all) ?? { name: own, answered: NOTHING };
+  if (answered.kind === "failed") return { ...unknown(name, answered.reason), policy: null };
+  const [record, ...more] = answered.records;
+  if (record === undefined)
+    return {
+      state: "missing",
+      name: own,
+      record: null,
+      policy: null,
+      advice: "Publish a record, at first with p=none and an address for reports. Large receivers ask for one.",
+      wanted: [{ type: "TXT", name: own, value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`, isThere: false }],
+    };
+
+  const tags = tagsOf(record);
+  const stated = (name === own ? undefined : tags.get("sp")) ?? tags.get("p");
+  const policy = dmarcPolicies.find((one) => one === stated?.toLowerCase());
+  const refused = (advice: string): DmarcStanding => ({
+    state: "invalid",
+    name,
+    record,
+    policy: null,
+    advice,
+    wanted: [],
+  });
+  if (more.length > 0) return refused("There are several records, which receivers take for none.");
+  if (!policy) return refused("Its p is none of none, quarantine and reject.");
+  const advice = dmarcAdvice(policy, tags.has("rua"));
+  return { state: advice === null ? "valid" : "weak", name, record, policy, advice, wanted: [] };
+}
+
+const NOTHING: Answered = { kind: "known", records: [] };
+
+function dmarcAdvice(policy: DmarcPolicy, hasReports: boolean): string | null {
+  if (policy === "none")
+    return "It only watches: mails in your name that fail are delivered. Go on to p=quarantine once the reports are clean.";
+  return hasReports
+    ? null
+    : "It names no address for reports. Add rua=mailto: and an address, to see who sends in your name.";
+}
