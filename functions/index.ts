@@ -54,6 +54,7 @@ import { mailAccountToken } from "./workers/mail-account/index.ts";
 import { recordMailEvent } from "./workers/mail-event/index.ts";
 import { moveClock } from "./workers/move-clock/index.ts";
 import { postWebhook } from "./workers/post-webhook/index.ts";
+import { publishEvents } from "./workers/publish-events/index.ts";
 import { purgeWorkspace } from "./workers/purge/index.ts";
 import { reactToWrites } from "./workers/react/index.ts";
 import { recomputeSegment } from "./workers/recompute-segment/index.ts";
@@ -117,10 +118,11 @@ export const groups: readonly Group[] = [
   service,
 ];
 
-/** The folder of a worker is the name of its Lambda and of its queue. */
+/** The folder of a worker is the name of its Lambda and of its queue, if it has one. */
 export const workers: readonly Worker[] = [
   // Triggers: the table's stream, and time.
   reactToWrites,
+  publishEvents,
   forwardDueRows,
 
   // Sends.

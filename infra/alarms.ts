@@ -15,7 +15,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
-import { STREAM_WORKER } from "../shared/contract/messages.ts";
+import { PUBLISHER, STREAM_WORKER } from "../shared/contract/messages.ts";
 import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import type { Api } from "./api.ts";
@@ -32,6 +32,8 @@ const PERIOD = Duration.minutes(5);
 const FEW_ERRORS = 5;
 /** How old the oldest unhandled write may be, in milliseconds. */
 const OLDEST_REACTION_MS = 5 * 60_000;
+/** How old the oldest write may be that is still to be published: longer than writes are gathered for the archive. */
+const OLDEST_PUBLISHED_MS = 30 * 60_000;
 /** How old the oldest message of a queue may be, in seconds: twice the longest delay of a message. */
 const OLDEST_MESSAGE_SECONDS = 30 * 60;
 /** Requests that CloudFront answered with an error of the service, in percent. */
@@ -121,6 +123,7 @@ function mailTo(stack: Stack, address: string): Topic {
 
 function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
   const stream = lookUp(lambdas, declared.stream.name);
+  const publisher = lambdas.get(PUBLISHER);
   const sum = { statistic: Stats.SUM, period: PERIOD };
   return [
     ...[...queues.dead].map(([name, queue]) => ({
@@ -135,6 +138,16 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
       above: OLDEST_REACTION_MS,
       lost: "Writes have no effect yet: accepted sends do not start, timers are not set, erasures wait. After 24 hours the stream drops its records.",
     },
+    ...(publisher === undefined
+      ? []
+      : [
+          {
+            id: "PublishedLate",
+            metric: publisher.metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
+            above: OLDEST_PUBLISHED_MS,
+            lost: "What happened does not reach the account's event bus or archive. Messages go on. After 23 hours the records go to a bucket and a dead-letter queue (docs/operate.md).",
+          },
+        ]),
     {
       id: "ApiFails",
       metric: apiMetric(api, "5xx", sum),
@@ -284,8 +297,12 @@ function ownMetric(message: keyof typeof counted, value: string): Metric {
 const MAILS_UNKNOWN =
   "The outcomes of some mails are not recorded: bounces and complaints wait in the dead-letter queue, and their addresses still get mail.";
 
+const NOT_PUBLISHED =
+  "What happened was not published for 23 hours: its records wait in a bucket, for 30 days, until they are redriven (docs/operate.md). Messages went on.";
+
 function deadSentence({ workers }: Contents, name: string): string {
   if (name === "mail-event") return MAILS_UNKNOWN;
+  if (name === PUBLISHER) return NOT_PUBLISHED;
   const about = workers.find((worker) => worker.name === name)?.about ?? name;
   return `${about} Some messages used up their attempts and wait in the dead-letter queue: their subscribers get nothing until they are sent again (docs/operate.md).`;
 }

@@ -2,7 +2,7 @@
 import { Duration, type Stack } from "aws-cdk-lib";
 import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Stats } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnQueryDefinition } from "aws-cdk-lib/aws-logs";
-import { STREAM_WORKER } from "../shared/contract/messages.ts";
+import { isOfStream } from "../shared/contract/messages.ts";
 import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
 import { apiMetric } from "./alarms.ts";
 import type { Api } from "./api.ts";
@@ -29,6 +29,8 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
   const slowest = { statistic: Stats.percentile(99), period: PERIOD };
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: HALF });
   const functions = [...lambdas];
+  const ofStream = functions.filter(([name]) => isOfStream(name));
+  const age = ([label, lambda]: (typeof functions)[number]) => lambda.metric("IteratorAge", { ...maximum, label });
   const table = storage.table;
 
   /** One line for each value of the metric's dimension. CloudWatch searches the values when the dashboard is opened. */
@@ -75,7 +77,7 @@ export function addDashboard(stack: Stack, { stackName }: Settings, { queues, la
         "Oldest message, seconds",
         [...queues.live].map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ ...maximum, label })),
       ),
-      graph("Reactions behind, ms", [lookUp(lambdas, STREAM_WORKER).metric("IteratorAge", maximum)]),
+      graph("Workers of the stream behind, ms", ofStream.map(age)),
     ],
     [
       graph("Table units", [table.metricConsumedReadCapacityUnits(sum), table.metricConsumedWriteCapacityUnits(sum)]),

@@ -1,29 +1,15 @@
-// What triggers the workers: the queue of each, and the table's stream for one of them.
+// What triggers the workers: the queue of each, and the table's stream.
 import { Duration, type Stack } from "aws-cdk-lib";
-import {
-  EventSourceMapping,
-  FilterCriteria,
-  FilterRule,
-  type IEventSourceDlq,
-  StartingPosition,
-} from "aws-cdk-lib/aws-lambda";
-import { maxConcurrency, queues as messages, STREAM_WORKER } from "../shared/contract/messages.ts";
+import { EventSourceMapping, FilterCriteria, type IEventSourceDlq, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { maxConcurrency, queues as messages } from "../shared/contract/messages.ts";
+import { streamSources } from "../shared/contract/stream-sources.ts";
 import type { QueueWorker } from "../shared/runtime/worker.ts";
-import { tableDefinition } from "../shared/store/definition.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { logicalIdOf, lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
 import { type Settings, workerConcurrencyOf } from "./settings.ts";
 import type { Storage } from "./storage.ts";
-
-const STREAM_BATCH = 100;
-/** Batches of a shard at a time, AWS's maximum. The changes of one partition stay in order. */
-const STREAM_PARALLEL = 10;
-/** Retries of a batch, enough for some minutes of downstream failure. A batch that throws is first bisected. */
-const STREAM_RETRIES = 100;
-/** Half of the stream's retention, so a record goes to the bucket before the stream drops it. */
-const STREAM_OLDEST = Duration.hours(12);
 
 interface EventSources {
   storage: Storage;
@@ -40,6 +26,7 @@ export function addEventSources(
   const { storage, queues, lambdas } = resources;
   const enabled = settings.workers === "on";
   const atOnce = workerConcurrencyOf(settings);
+  const published = { bus: settings.eventBus !== undefined, archive: false };
   for (const worker of workers) {
     const id = `${logicalIdOf(worker.name)}Wake`;
     const target = lookUp(lambdas, worker.name);
@@ -54,20 +41,23 @@ export function addEventSources(
       });
       continue;
     }
-    if (worker.name !== STREAM_WORKER) throw new Error(`${worker.name} is a second worker on the table's stream.`);
-    const { reactAttribute } = tableDefinition;
-    const destination: IEventSourceDlq = { bind: () => ({ destination: storage.failures.bucketArn }) };
+    const source = streamSources(published).find((one) => one.worker === worker.name);
+    if (!source) throw new Error(`${worker.name} has no source in shared/contract/stream-sources.ts.`);
+    const destination: IEventSourceDlq = {
+      bind: () => ({ destination: lookUp(storage.failures, source.worker).bucketArn }),
+    };
     new EventSourceMapping(stack, id, {
       target,
       eventSourceArn: storage.table.tableStreamArn!,
       enabled,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      batchSize: STREAM_BATCH,
-      parallelizationFactor: Math.min(STREAM_PARALLEL, atOnce),
-      filters: [FilterCriteria.filter({ dynamodb: { NewImage: { [reactAttribute]: { S: FilterRule.exists() } } } })],
+      batchSize: source.batchSize,
+      ...(source.windowSeconds > 0 && { maxBatchingWindow: Duration.seconds(source.windowSeconds) }),
+      parallelizationFactor: Math.min(source.atOnce, atOnce),
+      filters: source.patterns.map((pattern) => FilterCriteria.filter(pattern)),
       bisectBatchOnError: true,
-      retryAttempts: STREAM_RETRIES,
-      maxRecordAge: STREAM_OLDEST,
+      ...(source.retries !== undefined && { retryAttempts: source.retries }),
+      maxRecordAge: Duration.millis(source.maxRecordAgeMs),
       reportBatchItemFailures: true,
       onFailure: destination,
     });

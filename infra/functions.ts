@@ -1,12 +1,13 @@
 // Every deployed function, derived from functions/index.ts: its trigger, its limits, its grants.
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import { furtherActions, listedActions } from "../functions/table-actions.ts";
-import { WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
+import { PUBLISHER, WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serving.ts";
 import type { Grant, Uses } from "../shared/kernel/deps.ts";
 import type { Worker } from "../shared/runtime/worker.ts";
+import { publishes, type Settings } from "./settings.ts";
 
 export interface Contents {
   groups: readonly Group[];
@@ -16,6 +17,12 @@ export interface Contents {
 }
 
 export const contents: Contents = { groups, workers, stream, operator };
+
+/** Those of a deployment: without the publisher where nothing is published. */
+export const contentsFor = (settings: Settings, all: Contents): Contents => ({
+  ...all,
+  workers: all.workers.filter(({ name }) => name !== PUBLISHER || publishes(settings)),
+});
 
 /** The gateway times out after 30 seconds, so a function must end before that. */
 const API_TIMEOUT_SECONDS = 29;

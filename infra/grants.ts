@@ -1,7 +1,7 @@
 // Policies: what a function declared, resource by resource, and the base statements of its kind.
 import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
-import { queueNames, STREAM_WORKER } from "../shared/contract/messages.ts";
+import { isOfStream, PUBLISHER, queueNames } from "../shared/contract/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { ASSETS_PATH } from "../shared/store/files/assets.ts";
 import { queueVariable } from "../shared/store/queue-sender.ts";
@@ -15,6 +15,8 @@ export interface StackResources {
   storage: Storage;
   queues: Queues;
   schedules: Schedules;
+  /** The bus that is published to, if there is one. */
+  eventBus?: string | undefined;
   /** The sender of the service's own mail. */
   mailSender?: string | undefined;
 }
@@ -27,7 +29,7 @@ const allow = (actions: readonly string[], ...resources: string[]): PolicyStatem
 /** The resources that a declaration may name in `on`, and the statements for their actions. */
 function allowances(
   stack: Stack,
-  { storage, queues, schedules, mailSender = "nobody" }: StackResources,
+  { storage, queues, schedules, eventBus, mailSender = "nobody" }: StackResources,
 ): ReadonlyMap<string, Allow> {
   const { tableArn } = storage.table;
   const indexArns = Object.values(tableDefinition.indexes).map(({ name }) => `${tableArn}/index/${name}`);
@@ -71,6 +73,7 @@ function allowances(
         }),
       ],
     ],
+    ["event-bus", onBus(stack, eventBus)],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
     ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
     ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
@@ -85,12 +88,22 @@ function allowances(
       `queue:${name}`,
       (actions) => allow(actions, queueArn),
     ]),
+    // Of a worker that is not deployed there is none.
+    [`dead:${PUBLISHER}`, () => []],
     ...[...queues.dead].map(([name, { queueArn }]): [string, Allow] => [
       `dead:${name}`,
       (actions) => allow(actions, queueArn),
     ]),
   ]);
 }
+
+/** Of a deployment without a bus there is nothing to allow. */
+const onBus =
+  (stack: Stack, resourceName: string | undefined): Allow =>
+  (actions) =>
+    resourceName === undefined
+      ? []
+      : allow(actions, stack.formatArn({ service: "events", resource: "event-bus", resourceName }));
 
 /** One key, four purposes: the right to decrypt root secrets does not include the credentials of workspaces or users. */
 const purposesOf =
@@ -140,18 +153,18 @@ export function baseStatements(
 ): PolicyStatement[] {
   const { queues, storage } = resources;
   const queue = [...queues.live].find(([queueName]) => kind === "worker" && queueName === name)?.[1];
-  const stream =
-    name === STREAM_WORKER
-      ? [
-          ...allow(
-            ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
-            storage.table.tableStreamArn!,
-          ),
-          ...allow(["dynamodb:ListStreams"], "*"),
-          ...allow(["s3:ListBucket"], storage.failures.bucketArn),
-          ...allow(["s3:PutObject"], storage.failures.arnForObjects("*")),
-        ]
-      : [];
+  const failures = isOfStream(name) ? lookUp(storage.failures, name) : undefined;
+  const stream = failures
+    ? [
+        ...allow(
+          ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"],
+          storage.table.tableStreamArn!,
+        ),
+        ...allow(["dynamodb:ListStreams"], "*"),
+        ...allow(["s3:ListBucket"], failures.bucketArn),
+        ...allow(["s3:PutObject"], failures.arnForObjects("*")),
+      ]
+    : [];
   return [
     ...allow(["logs:CreateLogStream", "logs:PutLogEvents"], logArn),
     ...allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),

@@ -1,7 +1,7 @@
 // npm run operate -- <command>: what the operator of a deployment sees and repairs, through the operator function.
 import { readFileSync } from "node:fs";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { deadQueueOf, STREAM_WORKER } from "../shared/contract/messages.ts";
+import { deadQueueOf, isOfStream } from "../shared/contract/messages.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
@@ -17,7 +17,8 @@ const HELP = `npm run operate -- <command> [--stack NAME | --local URL] [--json]
   workspaces [--near PERCENT]   all workspaces: usage, and the limit that is nearest
   cost [YYYY-MM]                what workspaces used in a month, last month by default, and its cost in dollars
   dead-letters [QUEUE]          how many messages used up their attempts, by queue; with a queue the messages
-  redrive QUEUE                 sends the dead letters of a queue again; of react, handles the failed records again
+  redrive QUEUE                 sends the dead letters of a queue again; of react and publish-events, handles the failed records again
+  events-on-bus TENANT_ID on|off  whether the events that a workspace receives go to the event bus too
   console [--port PORT]         the operator page of the console on this machine, until Ctrl-C
   recount TENANT_ID             compares the counters of a workspace with its rows now, and repairs them
   workers off|on                stops all sending, importing and computing of a deployment at once, and starts it again
@@ -34,7 +35,7 @@ Example: npm run operate -- workspaces --near 80`;
 interface Wish {
   command: string;
   subject: string | undefined;
-  /** What the subject is done to: the alarm that is rung. */
+  /** The alarm that is rung, or what is switched. */
   object: string | undefined;
   options: Record<string, string>;
   isJson: boolean;
@@ -43,6 +44,8 @@ interface Wish {
 const OPTIONS = ["stack", "local", "near", "port"];
 /** Not a report: it serves. */
 const CONSOLE = "console";
+/** What a subject is named for, and what is done to it. */
+const TAKES_TWO = ["alarms", "events-on-bus"];
 /** Of a deployment alone: the local service has no event sources and no alarms in an account. */
 const DEPLOYED_ONLY = ["workers", "alarms"];
 
@@ -62,7 +65,7 @@ export function wishOf(words: readonly string[]): Wish {
   const [command, subject, object, ...more] = positionals;
   if (command === undefined) return refuse("Name a command.");
   if (command !== CONSOLE && !Object.hasOwn(commands, command)) return refuse(`The command ${command} is unknown.`);
-  const tooMany = command === "alarms" ? more[0] : object;
+  const tooMany = TAKES_TWO.includes(command) ? more[0] : object;
   if (tooMany !== undefined) return refuse(`${tooMany} is one argument too many.`);
   if (options.local !== undefined && DEPLOYED_ONLY.includes(command))
     return refuse(`${command} is of a deployment, not of the local service.`);
@@ -170,6 +173,13 @@ const commands: Record<string, Command> = {
     };
   },
 
+  "events-on-bus": async (operate, { subject, object }) => {
+    const tenant_id = subject ?? refuse("Name a workspace by its id.");
+    if (object !== "on" && object !== "off") return refuse("Say on or off.");
+    const answer = await operate({ events_on_bus: { tenant_id, on: object === "on" } });
+    return { answer, rows: [], note: `Events of ${tenant_id} on the event bus are ${object}, within about a minute.` };
+  },
+
   workers: async (operate, { subject }) => {
     if (subject !== "on" && subject !== "off") return refuse("Say on or off.");
     const answer = (await operate({ workers: subject })) as { workers: number };
@@ -240,7 +250,6 @@ function deployed(stack: string): Invoke {
     if (FunctionError) throw new Error(`${FunctionName} failed: ${text}`);
     return JSON.parse(text);
   };
-  const deadLetters = deployedName(stack, deadQueueOf(STREAM_WORKER));
   return async (event) => {
     const { redrive, workers, alarms } = event as {
       redrive?: { queue: string };
@@ -249,9 +258,10 @@ function deployed(stack: string): Invoke {
     };
     if (alarms !== undefined) return lookAfterAlarms(await deployedCloudWatch(aws(LambdaClient)), stack, alarms);
     if (workers !== undefined) return { workers: await switchWorkers(aws(LambdaClient), stack, workers === "on") };
-    if (redrive?.queue !== STREAM_WORKER) return invoke("operator", event);
-    const count = await redriveRecords(aws, deadLetters, (batch) => invoke(STREAM_WORKER, batch));
-    return { redriven: { queue: STREAM_WORKER, count } };
+    const queue = redrive?.queue ?? "";
+    if (!isOfStream(queue)) return invoke("operator", event);
+    const count = await redriveRecords(aws, deployedName(stack, deadQueueOf(queue)), (batch) => invoke(queue, batch));
+    return { redriven: { queue, count } };
   };
 }
 

@@ -1,5 +1,6 @@
 // Checks before `cdk deploy`: finds early what would make it fail late or deploy the wrong thing.
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { DescribeEventBusCommand, EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { App } from "aws-cdk-lib";
@@ -41,10 +42,11 @@ const OLDEST_BOOTSTRAP = 6;
 interface PreflightInput {
   context: Record<string, unknown>;
   region: string | undefined;
-  /** The three services that are called. */
+  /** The services that are called. */
   table: Client;
   parameters: Client;
   functions: Client;
+  buses: Client;
 }
 
 export async function runPreflight({ context, region, ...services }: PreflightInput): Promise<Report> {
@@ -66,6 +68,7 @@ export async function runPreflight({ context, region, ...services }: PreflightIn
   await checkBootstrap(services.parameters, report);
   await checkConcurrency(services.functions, settings, report);
   if (settings) await checkSwitch(services.functions, settings, report);
+  if (settings) await checkBus(services.buses, settings, report);
   await compareWithDeployed(services.parameters, context, report);
   return report;
 }
@@ -82,6 +85,19 @@ async function checkSwitch(functions: Client, { stackName, workers }: Settings, 
       );
     },
     (error: Error) => report.notes.push(`Whether workers were switched off could not be read (${error.name}).`),
+  );
+}
+
+/** EventBridge accepts what is for a bus that does not exist, and drops it. */
+async function checkBus(buses: Client, { eventBus: Name }: Settings, { fine, notes, faults }: Report): Promise<void> {
+  if (Name === undefined) return;
+  await buses.send(new DescribeEventBusCommand({ Name })).then(
+    () => fine.push(`The event bus ${Name} is there.`),
+    ({ name }: Error) => {
+      if (name === "ResourceNotFoundException")
+        faults.push(`There is no event bus ${Name} in this region: events would be lost. Create it, or name another.`);
+      else notes.push(`Whether there is an event bus ${Name} could not be read (${name}).`);
+    },
   );
 }
 
@@ -203,7 +219,7 @@ const FIRST_DEPLOYMENT =
 export async function preflight(context: Record<string, unknown>): Promise<Report> {
   const aws = awsClients();
   const table = aws(DynamoDBClient);
-  const services = { table, parameters: aws(SSMClient), functions: aws(LambdaClient) };
+  const services = { table, parameters: aws(SSMClient), functions: aws(LambdaClient), buses: aws(EventBridgeClient) };
   const region = await table.config.region().catch(() => undefined);
   return runPreflight({ context, region, ...services });
 }

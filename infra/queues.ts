@@ -11,6 +11,7 @@ import {
   type QueueName,
   queueNames,
   STREAM_WORKER,
+  type StreamWorkerName,
   VISIBILITY_SECONDS,
 } from "../shared/contract/messages.ts";
 import { deployedName, logicalIdOf } from "./names.ts";
@@ -19,14 +20,15 @@ const DEAD_KEPT = Duration.days(14);
 
 export interface Queues {
   live: ReadonlyMap<QueueName, Queue>;
-  /** By the name of the worker whose messages end there, including the worker of the table's stream. */
+  /** By the name of the worker whose messages end there, including the workers of the table's stream. */
   dead: ReadonlyMap<DeadQueueName, Queue>;
   /** What stands before the names of `shared/contract/messages.ts` in URLs and ARNs. */
   urlPrefix: string;
   arnPrefix: string;
 }
 
-export function createQueues(stack: Stack, failures: Bucket): Queues {
+/** @param failures where the failed records of each worker of the stream go */
+export function createQueues(stack: Stack, failures: ReadonlyMap<StreamWorkerName, Bucket>): Queues {
   const safe = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
   const deadQueue = (name: DeadQueueName) =>
     new Queue(stack, `${logicalIdOf(name)}DeadQueue`, {
@@ -48,9 +50,11 @@ export function createQueues(stack: Stack, failures: Bucket): Queues {
     });
     live.set(name, queue);
   }
-  const reactions = deadQueue(STREAM_WORKER);
-  dead.set(STREAM_WORKER, reactions);
-  announce(stack, failures, reactions);
+  for (const [name, bucket] of failures) {
+    const notes = deadQueue(name);
+    dead.set(name, notes);
+    announce(stack, name, bucket, notes);
+  }
   const { region, account, urlSuffix } = stack;
   const prefix = deployedName(stack.stackName, "");
   return {
@@ -62,11 +66,11 @@ export function createQueues(stack: Stack, failures: Bucket): Queues {
 }
 
 /** A failed record goes to the bucket, and a note of it to the queue, so that one kind of alarm is enough. */
-function announce(stack: Stack, failures: Bucket, notes: Queue): void {
+function announce(stack: Stack, worker: StreamWorkerName, failures: Bucket, notes: Queue): void {
   // Through EventBridge: S3's own notification begins with a test message, which would trigger the alarm.
   const bucket = failures.node.defaultChild as CfnBucket;
   bucket.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
-  new Rule(stack, "GivenUp", {
+  new Rule(stack, worker === STREAM_WORKER ? "GivenUp" : `${logicalIdOf(worker)}GivenUp`, {
     description: "Stream records that could not be handled were put into the bucket.",
     eventPattern: {
       source: ["aws.s3"],

@@ -1,4 +1,4 @@
-// Handles failed records of the table's stream again: the dead letters of react name the objects that hold them.
+// Handles failed records of the table's stream again: the dead letters of its workers name the objects that hold them.
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import {
   DeleteMessageCommand,
@@ -11,7 +11,7 @@ import {
 import * as v from "valibot";
 import type { Aws } from "../shared/kernel/deps.ts";
 
-/** Longer than one invocation of react. A message that fails again is received once by a command. */
+/** Longer than one invocation of a worker. A message that fails again is received once by a command. */
 const HIDDEN_SECONDS = 300;
 
 /** Invokes a function with an event. @throws if it fails */
@@ -31,12 +31,13 @@ interface StoredObject {
 }
 
 /**
- * Gives each batch to react, and deletes its message when it was handled. The object stays until it expires.
- * @param QueueName of the dead letters of react
+ * Gives each batch to the worker that gave it up, and deletes its message when it was handled. The object stays until it
+ * expires.
+ * @param QueueName of the dead letters of the worker
  * @returns how many batches were handled
  * @throws an error with what failed again; those messages stay
  */
-export async function redriveRecords(aws: Aws, QueueName: string, react: Invoke): Promise<number> {
+export async function redriveRecords(aws: Aws, QueueName: string, worker: Invoke): Promise<number> {
   const sqs = aws(SQSClient);
   const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
   const { Attributes } = await sqs.send(
@@ -55,7 +56,7 @@ export async function redriveRecords(aws: Aws, QueueName: string, react: Invoke)
       continue;
     }
     try {
-      await react(await eventAt(aws, object));
+      checkHandled(await worker(await eventAt(aws, object)));
     } catch (error) {
       failed.push(`s3://${object.bucket}/${object.key}: ${(error as Error).message}`);
       continue;
@@ -65,6 +66,12 @@ export async function redriveRecords(aws: Aws, QueueName: string, react: Invoke)
   }
   if (failed.length === 0) return handled;
   throw new Error(`${handled} batches were handled, ${failed.length} failed again:\n${failed.join("\n")}`);
+}
+
+/** A worker may answer that it did not handle some of the records. @throws an error that names the first */
+function checkHandled(answer: unknown): void {
+  const { batchItemFailures: [first] = [] } = Object(answer) as { batchItemFailures?: { itemIdentifier: string }[] };
+  if (first) throw new Error(`the record ${first.itemIdentifier} failed`);
 }
 
 /** The object that a message of EventBridge is about; undefined for any other message. */

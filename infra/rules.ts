@@ -12,21 +12,36 @@ interface Accepted {
 
 export function checkRules(app: App, stack: Stack): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  for (const { on, rule, reason } of acceptedIn(stack))
+  for (const { on, rule, reason } of [...acceptedIn(stack), ...acceptedOfPublisher(stack)])
     for (const construct of stack.node.children.filter(on))
       Validations.of(construct).acknowledge({ id: `AwsSolutions-${rule}`, reason });
 }
 
+/** Of an adopted bucket the template has only the name. */
+function arnOf(stack: Stack, id: string): string {
+  const bucket = stack.node.findChild(id);
+  const element = bucket.node.defaultChild as CfnElement | undefined;
+  return element
+    ? `<${stack.getLogicalId(element)}.Arn>`
+    : `arn:<AWS::Partition>:s3:::${(bucket as Bucket).bucketName}`;
+}
+
+/** Of what is there only where something is published. */
+function acceptedOfPublisher(stack: Stack): Accepted[] {
+  if (!stack.node.tryFindChild("PublishFailures")) return [];
+  const onRole = ({ node }: IConstruct) => node.id === "PublishEventsRole";
+  return [
+    {
+      on: onRole,
+      rule: `IAM5[Resource::${arnOf(stack, "PublishFailures")}/*]`,
+      reason: "Lambda chooses the names of the objects in which it stores failed stream records.",
+    },
+  ];
+}
+
 function acceptedIn(stack: Stack): Accepted[] {
   const named = (id: string) => (construct: IConstruct) => construct.node.id === id;
-  /** Of an adopted bucket the template has only the name. */
-  const bucketArn = (id: string) => {
-    const bucket = stack.node.findChild(id);
-    const element = bucket.node.defaultChild as CfnElement | undefined;
-    return element
-      ? `<${stack.getLogicalId(element)}.Arn>`
-      : `arn:<AWS::Partition>:s3:::${(bucket as Bucket).bucketName}`;
-  };
+  const bucketArn = (id: string) => arnOf(stack, id);
   const scheduleName = "arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/<ScheduleGroup>/due-*";
   return [
     {
@@ -66,7 +81,7 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Only from the service's own address, by condition; its configuration set counts as a resource too.",
     },
     {
-      on: named("Failures"),
+      on: ({ node }) => ["Failures", "PublishFailures"].includes(node.id),
       rule: "S1",
       reason:
         "Only Lambda writes and only operators read, both recorded by CloudTrail; a log bucket would need one too.",
@@ -82,7 +97,7 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Public images that only CloudFront may read; their viewers are deliberately not recorded.",
     },
     {
-      on: named("ReactDeadQueue"),
+      on: ({ node }) => ["ReactDeadQueue", "PublishEventsDeadQueue"].includes(node.id),
       rule: "SQS3",
       reason: "It is the dead-letter queue of the table's stream; the rule knows only those of queues.",
     },

@@ -60,6 +60,10 @@ const Settings = v.object({
       clientId: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
     }),
   ),
+  /** The name of an EventBridge bus of this account and region, to which what happens is published. */
+  eventBus: v.optional(
+    v.pipe(v.string(), v.regex(/^[\w.-]{1,256}$/, "must be the name of an event bus of this account")),
+  ),
   /** The address that alarms are mailed to. Without it they only change their state. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** The domain to send e-mail from: creates its SES identity, and a queue of the outcomes of mails. */
@@ -97,6 +101,9 @@ const Settings = v.object({
 });
 
 export type Settings = v.InferOutput<typeof Settings>;
+
+/** Whether what happens leaves for the account's own event bus. */
+export const publishes = ({ eventBus }: Settings): boolean => eventBus !== undefined;
 
 /** How many invocations a queue may run at once: all queues together take half of what is not reserved, if they can. */
 export function workerConcurrencyOf({

@@ -11,7 +11,7 @@ import { rememberSettings } from "./deployed-settings.ts";
 import { createEdge } from "./edge.ts";
 import { createEmail } from "./email.ts";
 import { addEventSources } from "./event-sources.ts";
-import { type Contents, contents, deployedFunctions } from "./functions.ts";
+import { type Contents, contents, contentsFor, deployedFunctions } from "./functions.ts";
 import { createLambdas } from "./lambdas.ts";
 import { lookUp } from "./names.ts";
 import { createQueues } from "./queues.ts";
@@ -32,8 +32,9 @@ export class EngagementStack extends Stack {
   constructor(scope: Construct, id: string, settings: Settings, options: StackOptions = {}) {
     const description = "Engagement messaging: API, live stream, workers, one table. Nothing billed by the hour.";
     super(scope, id, { description, stackName: settings.stackName, analyticsReporting: false });
-    const { contents: declared = contents, code = (name) => Code.fromAsset(bundleFolder(name)) } = options;
+    const { contents: all = contents, code = (name) => Code.fromAsset(bundleFolder(name)) } = options;
 
+    const declared = contentsFor(settings, all);
     const storage = createStorage(this, settings);
     const queues = createQueues(this, storage.failures);
     const schedules = createSchedules(this, settings, queues);
@@ -48,7 +49,9 @@ export class EngagementStack extends Stack {
       schedules,
       code,
       mailSender,
+      eventBus: settings.eventBus,
       variables: {
+        EVENT_BUS: settings.eventBus,
         TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
         TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),

@@ -19,8 +19,9 @@ import {
   type IBucket,
   ObjectOwnership,
 } from "aws-cdk-lib/aws-s3";
+import { PUBLISHER, STREAM_WORKER, type StreamWorkerName } from "../shared/contract/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
-import type { Settings } from "./settings.ts";
+import { publishes, type Settings } from "./settings.ts";
 
 /** As long as the retention of a dead-letter queue: time to find the cause and send the record again. */
 const FAILURES_KEPT = Duration.days(30);
@@ -30,7 +31,8 @@ export interface Storage {
   table: ITable;
   encryptionKey: IKey;
   signingKey: IKey;
-  failures: Bucket;
+  /** Records that a worker of the table's stream gave up, by the worker. */
+  failures: ReadonlyMap<StreamWorkerName, Bucket>;
   /** Public through CloudFront alone, under its own key prefix (docs/edge.md). */
   assets: IBucket;
   /** Uploaded import files, and their rejected rows. */
@@ -81,10 +83,10 @@ export function createStorage(stack: Stack, settings: Settings): Storage {
     removalPolicy,
   };
   const abandoned = { abortIncompleteMultipartUploadAfter: Duration.days(1) };
-  const failures = new Bucket(stack, "Failures", {
-    ...closed,
-    lifecycleRules: [{ ...abandoned, expiration: FAILURES_KEPT }],
-  });
+  const failedRecords = (id: string) =>
+    new Bucket(stack, id, { ...closed, lifecycleRules: [{ ...abandoned, expiration: FAILURES_KEPT }] });
+  const failures = new Map<StreamWorkerName, Bucket>([[STREAM_WORKER, failedRecords("Failures")]]);
+  if (publishes(settings)) failures.set(PUBLISHER, failedRecords("PublishFailures"));
   // Not versioned: a key is random and written once, so a version could only restore deleted data.
   const assets = buckets.assets
     ? Bucket.fromBucketName(stack, "Assets", buckets.assets)

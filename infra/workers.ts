@@ -4,7 +4,7 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { queueNames, STREAM_WORKER } from "../shared/contract/messages.ts";
+import { queueNames, streamWorkers } from "../shared/contract/messages.ts";
 import type { Client } from "../shared/kernel/deps.ts";
 import { deployedName } from "./names.ts";
 
@@ -18,7 +18,7 @@ interface Source {
 }
 
 async function sourcesOf(functions: Client, stackName: string): Promise<Source[]> {
-  const workers = new Set([...queueNames, STREAM_WORKER].map((name) => deployedName(stackName, name)));
+  const workers = new Set([...queueNames, ...streamWorkers].map((name) => deployedName(stackName, name)));
   const sources: Source[] = [];
   let Marker: string | undefined;
   do {

@@ -4,7 +4,7 @@ import {
   MAX_RECEIVES,
   type QueueName,
   queueNames,
-  STREAM_WORKER,
+  streamWorkers,
   VISIBILITY_SECONDS,
 } from "../shared/contract/messages.ts";
 import type { Clock } from "../shared/kernel/clock.ts";
@@ -18,6 +18,8 @@ import type { State } from "./state.ts";
 export const TABLE = "engagement";
 export const ASSETS_BUCKET = "engagement-assets";
 export const IMPORTS_BUCKET = "engagement-imports";
+/** Whose URL tells what stands before the names of all queues. */
+const FIRST_QUEUE: QueueName = "due";
 const SCHEDULE_GROUP = "engagement";
 const SWEEP = "sweep";
 export const SWEEP_EVERY = "rate(5 minutes)";
@@ -28,14 +30,19 @@ const SIGNING_ALIAS = "alias/engagement-signing";
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 
+/** What the settings name, beside what every deployment has. */
+export interface Published {
+  eventBus?: string | undefined;
+}
+
 /** Creates what is missing. @returns the environment variables that name the resources. */
 export async function makeResources(
-  { dynamodb, sqs, scheduler, kms, s3 }: Services,
+  { dynamodb, sqs, scheduler, kms, s3, eventbridge }: Services,
   table = TABLE,
+  { eventBus: Name }: Published = {},
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
-  const streamDead = deadQueueOf(STREAM_WORKER);
-  const { QueueUrl: streamDeadUrl } = await sqs.operate("CreateQueue", { QueueName: streamDead });
+  for (const worker of streamWorkers) await sqs.operate("CreateQueue", { QueueName: deadQueueOf(worker) });
   await unlessThere("ResourceInUseException", () => dynamodb.operate("CreateTable", tableInput(table)));
   await unlessThere("ValidationException", () =>
     dynamodb.operate("UpdateTimeToLive", {
@@ -56,6 +63,8 @@ export async function makeResources(
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
   for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET]) await s3?.operate("CreateBucket", { Bucket });
+  if (Name)
+    await unlessThere("ResourceAlreadyExistsException", async () => eventbridge?.operate("CreateEventBus", { Name }));
   await makeKey(kms, ENCRYPTION_ALIAS, { KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT" });
   await makeKey(kms, SIGNING_ALIAS, { KeySpec: "RSA_2048", KeyUsage: "SIGN_VERIFY" });
   return {
@@ -68,7 +77,7 @@ export async function makeResources(
     SCHEDULE_GROUP,
     SCHEDULER_ROLE_ARN: SCHEDULER_ROLE,
     DUE_QUEUE_ARN: queueArn("due"),
-    QUEUE_URL_PREFIX: String(streamDeadUrl).slice(0, -streamDead.length),
+    QUEUE_URL_PREFIX: String(urls[queueVariable(FIRST_QUEUE)]).slice(0, -FIRST_QUEUE.length),
     QUEUE_ARN_PREFIX: queueArn(""),
   };
 }
@@ -121,7 +130,7 @@ async function makeKey(kms: Services["kms"], alias: string, spec: Wire): Promise
   await kms.operate("CreateAlias", { AliasName: alias, TargetKeyId: KeyMetadata.KeyId });
 }
 
-async function unlessThere(failure: string, make: () => Promise<Wire>): Promise<Wire | undefined> {
+async function unlessThere(failure: string, make: () => Promise<Wire | undefined>): Promise<Wire | undefined> {
   try {
     return await make();
   } catch (error) {

@@ -147,6 +147,7 @@ export function createControl({
       outbox.clear();
       return [204];
     },
+    "GET event-bus": () => [200, { items: service.eventbridge.events(service.env.EVENT_BUS ?? "") }],
     "POST faults": ({ body }) => {
       const fault: Fault = read(NewFault, body);
       faults.add(fault);

@@ -4,7 +4,7 @@ import { awsFailure, CONFLICTING, canceledTransaction, type Hooks, type ServiceN
 
 export const outcomes = ["permanent", "invalid_token", "transient", "rate_limited", "timeout"] as const;
 
-const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3", "ses"];
+const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3", "ses", "eventbridge"];
 
 type FaultChannel = ChannelType | `verify:${ChannelType}` | "stream" | `aws:${(typeof services)[number]}`;
 

@@ -1,6 +1,5 @@
 // One whole service in a process: embedded AWS, Lambda host, mappings, time and gateway around the product's functions.
 import { workers } from "../functions/index.ts";
-import { queues } from "../shared/contract/messages.ts";
 import type { Network } from "../shared/egress/network.ts";
 import type { Group } from "../shared/http/endpoint.ts";
 import type { LogEntry } from "../shared/kernel/deps.ts";
@@ -8,11 +7,11 @@ import type { Ids } from "../shared/kernel/ids.ts";
 import type { PlanName } from "../shared/rules/plans.ts";
 import type { FunctionDeps } from "../shared/runtime/deps.ts";
 import { systemIds } from "../shared/runtime/system.ts";
-import { tableDefinition } from "../shared/store/definition.ts";
 import { UNKNOWN_COMMIT, versionOf } from "../tools/release.ts";
 import { mailEventsTo, makeResources, remoteTable, TABLE } from "./account.ts";
 import {
   createDynamoDb,
+  createEventBridge,
   createKms,
   createRemoteDynamoDb,
   createS3,
@@ -22,6 +21,7 @@ import {
   type Database,
   type DynamoDb,
   type DynamoDbFaults,
+  type EventBridge,
   type Hooks,
   type Kms,
   openDatabase,
@@ -32,15 +32,15 @@ import {
   type Sqs,
 } from "./aws/index.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
+import { mapEventSources } from "./event-sources.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
 import { createGateway, type Gateway } from "./gateway.ts";
 import { hostFunctions } from "./hosted-functions.ts";
-import { createLambdaHost, type LambdaHost } from "./lambda.ts";
+import { ACCOUNT, createLambdaHost, type LambdaHost, REGION } from "./lambda.ts";
 import { traceOf } from "./lineage.ts";
 import { createTurns, HOST, localClients, retriesOn } from "./local-clients.ts";
 import type { StreamSource } from "./mapping.ts";
-import { createMappings, type Mappings } from "./mappings.ts";
 import { openOutbox } from "./outbox.ts";
 import { createDns } from "./providers/dns.ts";
 import { sesMailbox } from "./providers/mail.ts";
@@ -91,6 +91,7 @@ export interface LocalService extends Services {
   kms: Kms;
   s3: S3;
   ses: Ses;
+  eventbridge: EventBridge;
   providers: LocalNetwork;
   clock: ServiceClock;
   ids: Ids;
@@ -116,8 +117,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const rest = () => time.rest();
   const depsFor = dependenciesOf(options, runtime, { services, env, network, dynamodb: aws.dynamodb, table, rest });
   const routes = hostFunctions(aws.host, depsFor, options.groups);
-  const mappings = await mapEventSources(runtime, aws, table);
-  const { dynamodb, sqs, scheduler, kms, s3, host } = aws;
+  const mappings = await mapEventSources(runtime, aws, table, env);
+  const { dynamodb, sqs, scheduler, kms, s3, eventbridge, host } = aws;
   const time = createTime({
     clock,
     host,
@@ -137,6 +138,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     kms,
     s3,
     ses,
+    eventbridge,
     providers: network,
     clock,
     ids,
@@ -174,6 +176,7 @@ function openAws(
   const sqs = createSqs({ ...deps, trace: () => traceOf(runner.getStore()) });
   const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
   const s3 = createS3(deps);
+  const eventbridge = createEventBridge({ clock, ids, account: ACCOUNT, region: REGION });
   const host = createLambdaHost({ clock, ids, accountConcurrency });
   const scheduler = createScheduler({
     ...deps,
@@ -183,7 +186,8 @@ function openAws(
       await sqs.operate("SendMessage", { QueueUrl, MessageBody: input });
     },
   });
-  return { remote, dynamodb, sqs, kms, s3, host, scheduler, services: { dynamodb, sqs, scheduler, kms, s3 } };
+  const services = { dynamodb, sqs, scheduler, kms, s3, eventbridge };
+  return { remote, ...services, host, services };
 }
 type EmbeddedAws = ReturnType<typeof openAws>;
 
@@ -225,7 +229,7 @@ async function environmentOf(
   table: string,
 ) {
   return {
-    ...(await makeResources(services, table)),
+    ...(await makeResources(services, table, { eventBus: env?.EVENT_BUS })),
     TOKEN_ISSUER: HOST,
     get BASE_URL() {
       return baseUrl();
@@ -276,22 +280,6 @@ function dependenciesOf(
   });
 }
 
-/** Connects each worker to its queue, or to the stream of the table. */
-async function mapEventSources({ clock, database, warn }: Runtime, aws: EmbeddedAws, table: string): Promise<Mappings> {
-  const { sqs, dynamodb, host, remote } = aws;
-  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: warn });
-  for (const { name, eventSource } of workers)
-    if (eventSource === "queue") mappings.mapQueue({ queue: name, function: name, batchSize: queues[name].batch });
-    else {
-      const stream = await remote?.streamArn(table);
-      mappings.mapTableStream({ table, stream, function: name, batchSize: 100, filter: wantsReaction });
-    }
-  return mappings;
-}
-
 /** `arn:aws:lambda:<region>:<account>:function:<name>[:<qualifier>]` */
 const functionIn = (arn: string): string => arn.split(":")[6] ?? "";
 const NO_FAULTS = { take: () => undefined };
-/** The filter that the stack puts on the table's stream: only items that need a reaction trigger the react worker. */
-const wantsReaction = (record: { dynamodb?: { NewImage?: object } }) =>
-  tableDefinition.reactAttribute in (record.dynamodb?.NewImage ?? {});

@@ -9,6 +9,7 @@ export interface Metered {
   kms: { meter(): { requests: number }; resetMeter(): void };
   s3: { meter(): { requests: number }; resetMeter(): void };
   ses: { meter(): { requests: number }; resetMeter(): void };
+  eventbridge: { meter(): { requests: number; entries: number }; resetMeter(): void };
   providers: { meter(): { requests: number }; resetMeter(): void };
 }
 
@@ -21,7 +22,7 @@ const MB = 1_048_576;
 const KB_PER_MB = 1_024;
 const MICROSECONDS = 1_000;
 
-export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, providers }: Metered): Meter {
+export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, eventbridge, providers }: Metered): Meter {
   let since = process.cpuUsage();
   return {
     read: () => {
@@ -33,6 +34,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, providers }:
         scheduler: scheduler.meter(),
         s3: s3.meter(),
         kms: kms.meter(),
+        eventbridge: eventbridge.meter(),
         providers: { requests: providers.meter().requests + ses.meter().requests },
         process: {
           cpu_ms: Math.round((user + system) / MICROSECONDS),
@@ -42,7 +44,7 @@ export function openMeter({ dynamodb, sqs, scheduler, kms, s3, ses, providers }:
       };
     },
     reset: () => {
-      for (const service of [dynamodb, sqs, scheduler, kms, s3, ses, providers]) service.resetMeter();
+      for (const service of [dynamodb, sqs, scheduler, kms, s3, ses, eventbridge, providers]) service.resetMeter();
       since = process.cpuUsage();
       forgetPeak();
     },

@@ -1,4 +1,5 @@
 // The mapping of a table's stream: in order, with a checkpoint that survives a restart, bounded retries and bisection.
+import { SECOND } from "../shared/kernel/clock.ts";
 import type { StreamRecord } from "./aws/index.ts";
 import { backoff, failedIdentifiers, type Mapping, type MappingDeps } from "./mapping.ts";
 
@@ -12,6 +13,8 @@ export interface StreamMappingOptions {
   filter?: (record: StreamRecord) => boolean;
   /** Maximum invocations of one batch (splitting it does not count). */
   maxAttempts?: number;
+  /** Instead of a number of attempts: how old a record may become before it is given up. */
+  maxRecordAgeMs?: number;
   /** Splits a batch in two when the function throws, to isolate the record that fails. */
   bisect?: boolean;
   /** The on-failure destination: gets batches whose retries are used up. */
@@ -35,7 +38,8 @@ const MAX_ATTEMPTS = 10;
 export function streamMapping(deps: MappingDeps, options: StreamMappingOptions): Mapping {
   const { clock, database, dynamodb, host, log } = deps;
   const { table, function: target, batchSize = 100, filter, bisect = true, onFailure } = options;
-  const { maxAttempts = MAX_ATTEMPTS, parallelizationFactor = 1, partitionKey = partitionKeyOf } = options;
+  const { maxRecordAgeMs, parallelizationFactor = 1, partitionKey = partitionKeyOf } = options;
+  const maxAttempts = options.maxAttempts ?? (maxRecordAgeMs === undefined ? MAX_ATTEMPTS : Number.POSITIVE_INFINITY);
   const name = `${options.stream ?? `${table} stream`} -> ${target}`;
 
   database.exec("CREATE TABLE IF NOT EXISTS stream_checkpoints (mapping TEXT PRIMARY KEY, sequence TEXT NOT NULL)");
@@ -109,6 +113,9 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
     onFailure?.(segment.records);
   };
 
+  const isTooOld = ({ records: [first] }: Segment) =>
+    maxRecordAgeMs !== undefined && clock.now() - writtenAt(first) > maxRecordAgeMs;
+
   /** What remains of a segment after an invocation: nothing, the rest from the first failure on, or two halves. */
   const remainder = async (segment: Segment): Promise<Segment[]> => {
     const { records, attempts } = segment;
@@ -128,7 +135,7 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
     // Progress within the batch resets the count for the rest.
     const tries = from > 0 ? 1 : attempts + 1;
     const rest = { records: records.slice(from), attempts: tries, notBefore: clock.now() + backoff(tries) };
-    if (tries < maxAttempts) return [rest];
+    if (tries < maxAttempts && !isTooOld(rest)) return [rest];
     giveUp(rest);
     return [];
   };
@@ -185,6 +192,9 @@ function firstFailure(records: StreamRecord[], answer: unknown): number {
   if (places.includes(-1)) return 0;
   return Math.min(records.length, ...places);
 }
+
+const writtenAt = (record: StreamRecord | undefined): number =>
+  (record?.dynamodb.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY) * SECOND;
 
 const sequenceOf = (record: StreamRecord): string => record.dynamodb.SequenceNumber;
 

@@ -85,6 +85,24 @@ export async function endSignInDemand(
   return { ended: { tenant_id } };
 }
 
+export const EventsOnBus = v.strictObject({
+  events_on_bus: v.strictObject({
+    tenant_id: v.string("must be a string"),
+    on: v.boolean("must be true or false"),
+  }),
+});
+
+/** Whether the events that a workspace receives go to the event bus, where the deployment has one. */
+export async function chooseEventsOnBus(
+  { platform }: OperatorContext,
+  { events_on_bus: { tenant_id, on } }: v.InferOutput<typeof EventsOnBus>,
+): Promise<{ events_on_bus: { tenant_id: string; on: boolean } } | Refusal> {
+  const workspace = await getWorkspace(platform, tenant_id);
+  if (!workspace) return { error: "not_found" };
+  await platform.change(WorkspaceItem, { tenant: tenant_id }, { set: { events_on_bus: on } }, present());
+  return { events_on_bus: { tenant_id, on } };
+}
+
 export async function changeOne(
   { platform, bind, clock }: OperatorContext,
   { tenant_id, usage, status, ...change }: v.InferOutput<typeof OperatorChange>,

@@ -5,7 +5,9 @@ import { fieldsOf } from "../../shared/http/input.ts";
 import { type Deps, NO_TENANT, openAll, type Uses } from "../../shared/kernel/deps.ts";
 import {
   changeOne,
+  chooseEventsOnBus,
   EndSignInDemand,
+  EventsOnBus,
   endSignInDemand,
   ForgetSecondFactor,
   forgetSecondFactor,
@@ -26,6 +28,7 @@ export type OperatorAnswer =
   | Answer<typeof inviteAddress>
   | Answer<typeof forgetSecondFactor>
   | Answer<typeof endSignInDemand>
+  | Answer<typeof chooseEventsOnBus>
   | Answer<typeof changeOne>
   | Answer<typeof seeWorkspaces>
   | Answer<typeof costOf>
@@ -55,6 +58,7 @@ const actions: Record<string, Action> = {
   invite: taking(Invitation, inviteAddress),
   forget_second_factor: taking(ForgetSecondFactor, forgetSecondFactor),
   end_sign_in_demand: taking(EndSignInDemand, endSignInDemand),
+  events_on_bus: taking(EventsOnBus, chooseEventsOnBus),
   workspaces: taking(WorkspacesWish, seeWorkspaces),
   cost: taking(CostWish, costOf),
   dead_letters: taking(DeadLettersWish, seeDeadLetters),

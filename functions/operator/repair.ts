@@ -1,6 +1,6 @@
 // What the operator repairs: messages that used up their attempts, and counters.
 import * as v from "valibot";
-import { type DeadQueueName, deadQueueNames, STREAM_WORKER } from "../../shared/contract/messages.ts";
+import { type DeadQueueName, deadQueueNames, isOfStream } from "../../shared/contract/messages.ts";
 import type { DeadLetter } from "../../shared/runtime/dead-letters.ts";
 import { getWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
@@ -15,22 +15,31 @@ export const RecountWish = v.strictObject({ recount: v.strictObject({ tenant_id:
 export async function seeDeadLetters(
   { deadLetters }: OperatorContext,
   { dead_letters: { queue } }: v.InferOutput<typeof DeadLettersWish>,
-): Promise<{ dead_letters: { queue: DeadQueueName; count: number }[]; messages?: DeadLetter[] }> {
-  const names = queue === undefined ? deadQueueNames : [queue];
+): Promise<{ dead_letters: { queue: DeadQueueName; count: number }[]; messages?: DeadLetter[] } | Refusal> {
+  if (queue !== undefined && !deadLetters.queues.includes(queue)) return notDeployed(queue);
+  const names = queue === undefined ? deadLetters.queues : [queue];
   const counts = await Promise.all(names.map(async (name) => ({ queue: name, count: await deadLetters.count(name) })));
   if (queue === undefined) return { dead_letters: counts.filter(({ count }) => count > 0) };
   return { dead_letters: counts, messages: await deadLetters.read(queue) };
 }
 
-const STREAM_RECORDS =
-  "The messages of react name objects of a bucket, which hold the failed records. docs/operate.md says how to handle them again.";
+const notDeployed = (queue: DeadQueueName): Refusal => ({
+  error: "conflict",
+  message: `The deployment has no ${queue}: the settings eventBus and archive are off.`,
+});
+
+const streamRecords = (queue: DeadQueueName): Refusal => ({
+  error: "conflict",
+  message: `The messages of ${queue} name objects of a bucket, which hold the failed records. docs/operate.md says how to handle them again.`,
+});
 
 /** Sends the messages of a dead-letter queue again. */
 export async function redrive(
   { deadLetters }: OperatorContext,
   { redrive: { queue } }: v.InferOutput<typeof RedriveWish>,
 ): Promise<{ redriven: { queue: DeadQueueName; count: number } } | Refusal> {
-  if (queue === STREAM_WORKER) return { error: "conflict", message: STREAM_RECORDS };
+  if (!deadLetters.queues.includes(queue)) return notDeployed(queue);
+  if (isOfStream(queue)) return streamRecords(queue);
   return { redriven: { queue, count: await deadLetters.redrive(queue) } };
 }
 

@@ -10,6 +10,7 @@ export {
   type DynamoDbMeter,
   type StreamRecord,
 } from "./dynamodb.ts";
+export { createEventBridge, type EntryFailure, type EventBridge } from "./eventbridge.ts";
 export { createKms, type Kms } from "./kms.ts";
 export { startAwsPort } from "./port.ts";
 export { type Hooks, handleAwsRequest, requestHandler, type Services, sendThrough, unsigned } from "./protocol.ts";

@@ -16,9 +16,10 @@ import {
 } from "./stand-in.ts";
 import { bufferOn, fromWire, toWire } from "./wire-values.ts";
 
-export interface Services extends Record<Exclude<ServiceName, "s3" | "ses">, StandIn> {
+export interface Services extends Record<Exclude<ServiceName, "s3" | "ses" | "eventbridge">, StandIn> {
   s3?: S3;
   ses?: StandIn;
+  eventbridge?: StandIn;
 }
 
 /**
@@ -45,6 +46,7 @@ const targets: Record<string, ServiceName> = {
   DynamoDBStreams_20120810: "dynamodb",
   AmazonSQS: "sqs",
   TrentService: "kms",
+  AWSEvents: "eventbridge",
 };
 
 /** SQS returns old error codes beside the names of its shapes. */
@@ -63,6 +65,9 @@ const sqsCodes: Record<string, string> = {
     ].map((name) => [name, `AWS.SimpleQueueService.${name}`]),
   ),
 };
+
+/** Of the JSON protocol they speak another version than the others. */
+const JSON_1_1: ReadonlySet<ServiceName> = new Set(["kms", "eventbridge"]);
 
 let requests = 0;
 const nextRequestId = () => `00000000-0000-4000-8000-${(++requests).toString(16).padStart(12, "0")}`;
@@ -167,7 +172,7 @@ function parseBody(body: unknown): Wire {
 }
 
 function answer(call: Call | undefined, status: number, body: Wire, headers: Record<string, string> = {}): AwsResponse {
-  const rpc = `application/x-amz-json-${call?.service === "kms" ? "1.1" : "1.0"}`;
+  const rpc = `application/x-amz-json-${call && JSON_1_1.has(call.service) ? "1.1" : "1.0"}`;
   return {
     status,
     headers: { "content-type": call?.rest ? "application/json" : rpc, "x-amzn-requestid": nextRequestId(), ...headers },

@@ -24,7 +24,7 @@ export interface Deps {
   database: Database;
 }
 
-export type ServiceName = "dynamodb" | "sqs" | "scheduler" | "kms" | "s3" | "ses";
+export type ServiceName = "dynamodb" | "sqs" | "scheduler" | "kms" | "s3" | "ses" | "eventbridge";
 
 export interface AwsRequest {
   method: string;

@@ -249,10 +249,21 @@ export const realTimeQueues: ReadonlySet<QueueName> = new Set(["move-clock", "pu
 
 export const queueNames = Object.keys(queues) as QueueName[];
 
-/** The worker that the table's stream triggers. It has no queue, but dead letters. */
+/** The worker that turns changes of the table into messages. It has no queue, but dead letters. */
 export const STREAM_WORKER = "react";
 
-export const deadQueueNames = [STREAM_WORKER, ...queueNames] as const;
+/** The second worker of the table's stream. It is deployed where the setting eventBus or archive is on. */
+export const PUBLISHER = "publish-events";
+
+/** A stream has two readers at most, or it throttles them. */
+export const streamWorkers = [STREAM_WORKER, PUBLISHER] as const;
+
+/** A worker that the table's stream triggers. */
+export type StreamWorkerName = (typeof streamWorkers)[number];
+
+export const isOfStream = (worker: string): worker is StreamWorkerName => streamWorkers.some((name) => name === worker);
+
+export const deadQueueNames = [...streamWorkers, ...queueNames] as const;
 /** A worker whose messages end in a queue of dead letters. */
 export type DeadQueueName = (typeof deadQueueNames)[number];
 

@@ -7,7 +7,8 @@ import {
   SQSClient,
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
-import { type DeadQueueName, deadQueueNames, deadQueueOf, queueNames } from "../contract/messages.ts";
+import { type DeadQueueName, deadQueueNames, deadQueueOf, PUBLISHER, queueNames } from "../contract/messages.ts";
+import { publishedEnv, publishedParts } from "../contract/stream-sources.ts";
 import { timestamp } from "../kernel/clock.ts";
 import { type Capability, type Deps, setting } from "../kernel/deps.ts";
 
@@ -21,6 +22,8 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
+  /** Those that the deployment has. */
+  queues: readonly DeadQueueName[];
   count(queue: DeadQueueName): Promise<number>;
   /** 100 messages at most, which stay where they are. */
   read(queue: DeadQueueName): Promise<DeadLetter[]>;
@@ -38,7 +41,7 @@ const moving = ["sqs:StartMessageMoveTask", "sqs:DeleteMessage"];
 
 export const deadLetters: Capability<"deadLetters", DeadLetters> = {
   as: "deadLetters",
-  env: ["QUEUE_URL_PREFIX", "QUEUE_ARN_PREFIX"],
+  env: ["QUEUE_URL_PREFIX", "QUEUE_ARN_PREFIX", ...publishedEnv],
   grants: [
     ...deadQueueNames.map((name) => ({ actions: [...reading, ...moving], on: `dead:${name}` })),
     ...queueNames.map((name) => ({ actions: ["sqs:SendMessage"], on: `queue:${name}` })),
@@ -91,7 +94,9 @@ function openDeadLetters(deps: Deps): DeadLetters {
     return found.map(shownOf);
   };
 
+  const { bus, archive } = publishedParts(deps.env);
   return {
+    queues: deadQueueNames.filter((name) => name !== PUBLISHER || bus || archive),
     count,
     read,
     redrive: async (queue) => {

@@ -20,6 +20,7 @@ export const counted: Readonly<Record<string, Counted>> = {
   // The function answers them itself, so Lambda counts no error.
   "a stream could not open": { metric: "StreamsNotOpened", by: "status", amount: one },
   "a stream ended with an error": { metric: "StreamsBroken", by: "level", amount: one },
+  published: { metric: "Published", by: "to", amount: ({ events }) => Number(events) },
   "the sweep found overdue rows": { metric: "OverdueTimers", by: "level", amount: ({ rescued }) => Number(rescued) },
 };
 

@@ -1,7 +1,14 @@
 // How a worker is declared, and how it processes its messages: each on its own, failures reported one by one.
 
 import { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
-import type { DynamoDBRecord, DynamoDBStreamEvent, SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type {
+  DynamoDBBatchResponse,
+  DynamoDBRecord,
+  DynamoDBStreamEvent,
+  SQSBatchResponse,
+  SQSEvent,
+  SQSRecord,
+} from "aws-lambda";
 import * as v from "valibot";
 import { type Message, type QueueName, queues, realTimeQueues, VISIBILITY_SECONDS } from "../contract/messages.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -40,7 +47,7 @@ export interface StreamWorker {
   about: string;
   eventSource: "table-stream";
   uses: Uses;
-  create(deps: Deps): (event: DynamoDBStreamEvent) => Promise<void>;
+  create(deps: Deps): (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 }
 
 export type Worker = QueueWorker | StreamWorker;
@@ -186,20 +193,56 @@ export function streamWorker<const U extends Uses>(
       const { log } = deps;
       return async ({ Records }) => {
         const parts = [...Map.groupBy(Records, sandboxOf)];
-        try {
+        return batchOf(name, log, async () => {
           // Each workspace that is a sandbox has a time of its own.
           for (const [tenant, records] of parts) {
             const name = records[0]?.eventID ?? "changes";
             await within(tenant, [name], (context) => task(records, context));
           }
-        } catch (error) {
-          // Rethrow: `bisectBatchOnError` isolates the failing record.
-          log({ level: "warn", message: "a batch of the stream failed", worker: name, ...errorFields(error) });
-          throw error;
-        }
+          return undefined;
+        });
       };
     },
   };
+}
+
+/**
+ * A worker triggered by the table's stream that takes its changes out of the service, in real time for sandboxes too.
+ * @param task returns the sequence number of the first record that is to be delivered again, with all after it
+ */
+export function outboundStreamWorker<const U extends Uses>(
+  name: string,
+  about: string,
+  uses: U,
+  task: (records: DynamoDBRecord[], context: Context<U> & RuntimeContext) => Promise<string | undefined>,
+): StreamWorker {
+  return {
+    name,
+    about,
+    eventSource: "table-stream",
+    uses,
+    create: (deps) => {
+      const bind = openAll(uses, deps);
+      const { clock, ids, log } = deps;
+      return async ({ Records }) => batchOf(name, log, () => task(Records, { ...bind(NO_TENANT), clock, ids, log }));
+    },
+  };
+}
+
+/** @param work returns the sequence number from which on records are to be delivered again, if any are */
+async function batchOf(
+  worker: string,
+  log: Deps["log"],
+  work: () => Promise<string | undefined>,
+): Promise<DynamoDBBatchResponse> {
+  try {
+    const from = await work();
+    return { batchItemFailures: from === undefined ? [] : [{ itemIdentifier: from }] };
+  } catch (error) {
+    // Rethrow: `bisectBatchOnError` isolates the failing record.
+    log({ level: "warn", message: "a batch of the stream failed", worker, ...errorFields(error) });
+    throw error;
+  }
 }
 
 /** The sandbox whose row a record is of; for rows of other workspaces and of the platform, no tenant. */

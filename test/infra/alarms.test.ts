@@ -1,9 +1,17 @@
 // Alarms and saved queries of the template: each failure that a user would notice has one (RDA-19).
 import { describe, expect, it, vi } from "vitest";
-import { contents } from "../../infra/functions.ts";
 import { counted, NAMESPACE } from "../../shared/runtime/metrics.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { deployed, ofType, only, type Template, textOf, whole, wholeUnderRules } from "./support/template.ts";
+import {
+  deployed,
+  ofType,
+  only,
+  standardContents,
+  type Template,
+  textOf,
+  whole,
+  wholeUnderRules,
+} from "./support/template.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -26,11 +34,11 @@ describe("alarms", () => {
   it("watch every dead-letter queue, late reactions, failing answers, throttling and live streams", () => {
     const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
     const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");
-    expect(dead).toHaveLength(contents.workers.length);
+    expect(dead).toHaveLength(standardContents.workers.length);
     for (const name of ["IteratorAge", "5xx", "Throttles", "TargetErrorCount", "ConcurrentExecutions"])
       expect(metrics).toContain(name);
     const late = metrics.filter((name) => name === "ApproximateAgeOfOldestMessage");
-    expect(late).toHaveLength(contents.workers.length - 1);
+    expect(late).toHaveLength(standardContents.workers.length - 1);
     const [[, edge] = []] = ofType(template, "AWS::CloudWatch::Alarm").filter(([id]) => id.startsWith("EdgeFails"));
     expect(template.Conditions[edge!.Condition!]).toEqual({ "Fn::Equals": [{ Ref: "AWS::Region" }, "us-east-1"] });
   });
@@ -68,7 +76,7 @@ describe("alarms", () => {
     ).toEqual({
       ApproximateNumberOfMessagesVisible: [0],
       ApproximateAgeOfOldestMessage: [1_800],
-      IteratorAge: [300_000],
+      IteratorAge: [300_000, 1_800_000],
       ConcurrentExecutions: [400],
       Throttles: [5],
       TargetErrorCount: [0],
@@ -139,7 +147,7 @@ describe("alarms", () => {
     const metrics = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics }) =>
       Metrics ? Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
     );
-    expect(metrics).toHaveLength(18 + 2 * (contents.workers.length - 1));
+    expect(metrics).toHaveLength(18 + 2 * (standardContents.workers.length - 1));
   });
 
   it("write to an address if there is one; cdk-nag has nothing against the whole", () => {

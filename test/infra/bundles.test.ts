@@ -12,7 +12,7 @@ import { proxyEvent } from "../../local/gateway-event.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
-import { ofType, synthesize } from "./support/template.ts";
+import { BUS, ofType, synthesize } from "./support/template.ts";
 
 const MAX_ENDPOINT_BYTES = 512 * 1024;
 /** docs/decisions/0016. */
@@ -97,7 +97,7 @@ it("the list of a build has every package of its bundles, each as installed, wit
 });
 
 it("sam local finds the code, the handler and a sample event of every function of the template (F6)", async () => {
-  const context = { "aws:cdk:enable-asset-metadata": true, "aws:cdk:disable-asset-staging": true };
+  const context = { eventBus: BUS, "aws:cdk:enable-asset-metadata": true, "aws:cdk:disable-asset-staging": true };
   const template = synthesize({ context, code: (name) => Code.fromAsset(bundleFolder(name)) });
   const samples = (await readdir("events")).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -5));
   expect(samples.sort()).toEqual(names.toSorted());
@@ -170,8 +170,7 @@ describe("every bundle", () => {
       // What is open to all answers for itself: there is nothing of that name, or the request says too little.
       expect(open.access.credentials.length > 0 ? [401] : [200, 404, 422]).toContain(status);
     } else {
-      const isQueued = contents.workers.some((worker) => worker.name === name && worker.eventSource === "queue");
-      expect(await world.invoke(name, { Records: [] })).toEqual(isQueued ? { batchItemFailures: [] } : null);
+      expect(await world.invoke(name, { Records: [] })).toEqual({ batchItemFailures: [] });
     }
   });
 });
@@ -285,6 +284,8 @@ describe("together", () => {
 
   it("they never ask for a right that their role has not", () => {
     expect(world.refused).toEqual([]);
+    expect([...world.used]).toContainEqual(expect.stringMatching(/^publish-events: events:PutEvents on .*event-bus/));
+    expect(world.eventbridge.events(BUS).length).toBeGreaterThan(0);
     expect(world.trouble).toEqual([]);
     const working = new Set([...world.used].map((right) => right.split(":")[0]));
     expect([...working]).toEqual(

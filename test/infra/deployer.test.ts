@@ -22,8 +22,13 @@ it("whoever deploys may do what the checks ask, and take the roles of the CDK (F
       return { AccountLimit: { UnreservedConcurrentExecutions: 1_000 }, Parameter: { Value: "21" } };
     },
   });
-  const clients = { table: recording("dynamodb"), parameters: recording("ssm"), functions: recording("lambda") };
-  await runPreflight({ context: {}, region: "eu-west-1", ...clients });
+  const clients = {
+    table: recording("dynamodb"),
+    parameters: recording("ssm"),
+    functions: recording("lambda"),
+    buses: recording("events"),
+  };
+  await runPreflight({ context: { eventBus: "engagement" }, region: "eu-west-1", ...clients });
   const allowed = policyWith("sts:AssumeRole").flatMap(({ Action }) => Action);
   expect(allowed.toSorted()).toEqual([...asked, "sts:AssumeRole"].sort());
 });

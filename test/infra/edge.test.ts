@@ -24,7 +24,7 @@ import {
   template,
   withDomain,
 } from "./support/edge.ts";
-import { ofType, synthesize, type Template, textOf, whole } from "./support/template.ts";
+import { ofType, standardContents, synthesize, type Template, textOf, whole } from "./support/template.ts";
 
 const STREAM = "/v1/in-app/stream";
 const CONSOLE = "/console/a/*";
@@ -87,7 +87,7 @@ const lines: Record<string, () => void | Promise<void>> = {
     const secret = sent[0]?.HeaderValue;
     expect(sent).toEqual(sent.map(() => ({ HeaderName: "x-origin-secret", HeaderValue: secret })));
     expect(textOf(secret)).toMatch(/^<EncryptionKey\w+>-select\(2,split\(\/,<AWS::StackId>\)\)$/);
-    for (const { name, kind } of deployedFunctions(contents)) {
+    for (const { name, kind } of deployedFunctions(standardContents)) {
       const { Variables = {} } = template.Resources[logicalIdOf(name)]!.Properties.Environment ?? {};
       expect(Variables.ORIGIN_SECRET).toEqual(kind === "api" || kind === "stream" ? secret : undefined);
     }

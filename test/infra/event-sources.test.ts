@@ -3,8 +3,17 @@ import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
 import { MAX_RECEIVES, maxConcurrency, queueNames, queues } from "../../shared/contract/messages.ts";
-import { placesOf } from "./support/policies.ts";
-import { deployed, ofType, synthesize, type Template, textOf } from "./support/template.ts";
+import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
+import {
+  BUS,
+  deployed,
+  ofType,
+  publishing,
+  standardContents,
+  synthesize,
+  type Template,
+  textOf,
+} from "./support/template.ts";
 
 const template: Template = deployed();
 
@@ -143,5 +152,50 @@ it("a copy whose workers are off is woken by no message, no write and no sweep (
 });
 
 it("every worker is woken by exactly one thing", () => {
-  expect(ofType(template, "AWS::Lambda::EventSourceMapping")).toHaveLength(contents.workers.length);
+  expect(ofType(template, "AWS::Lambda::EventSourceMapping")).toHaveLength(standardContents.workers.length);
+});
+
+describe("what is published (CLI-3)", () => {
+  const published = publishing();
+
+  it("has a worker of its own on the stream, whose records are tried again until they are nearly a day old", () => {
+    const [, { Properties }] = ofType(published, "AWS::Lambda::EventSourceMapping").find(
+      ([, mapping]) => textOf(mapping.Properties.FunctionName) === "<PublishEvents>",
+    )!;
+    expect(Properties).toMatchObject({
+      BatchSize: 1_000,
+      MaximumBatchingWindowInSeconds: 5,
+      ParallelizationFactor: 1,
+      BisectBatchOnFunctionError: true,
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      StartingPosition: "TRIM_HORIZON",
+      MaximumRecordAgeInSeconds: 82_800,
+    });
+    expect(Properties.MaximumRetryAttempts).toBeUndefined();
+    expect(textOf(Properties.DestinationConfig.OnFailure.Destination)).toMatch(/^<PublishFailures[0-9A-F]{8}\.Arn>$/);
+  });
+
+  it("notes what was given up in a queue with alarms, apart from that of react", () => {
+    const rules = ofType(published, "AWS::Events::Rule").map(([, { Properties }]) => [
+      textOf(Properties.EventPattern.detail.bucket.name[0]).replace(/[0-9A-F]{8}>$/, ""),
+      textOf(Properties.Targets[0].Arn).replace(/[0-9A-F]{8}\.Arn>$/, ""),
+    ]);
+    expect(rules).toEqual([
+      ["<Failures", "<ReactDeadQueue"],
+      ["<PublishFailures", "<PublishEventsDeadQueue"],
+    ]);
+    const alarms = ofType(published, "AWS::CloudWatch::Alarm").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""));
+    expect(alarms).toEqual(expect.arrayContaining(["PublishEventsDeadAlarm", "PublishedLateAlarm"]));
+  });
+
+  it("leaves nothing in the template when the setting is off", () => {
+    expect(JSON.stringify(template)).not.toMatch(/publish-?events|PublishFailures|PublishedLate|EVENT_BUS|events:Put/i);
+  });
+
+  it("may put events on the named bus and on no other", () => {
+    const rights = rightsOf(statementsOf(published, "PublishEvents"));
+    expect(rights.filter((right) => right.startsWith("events:"))).toEqual([
+      `events:PutEvents on arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/${BUS}`,
+    ]);
+  });
 });

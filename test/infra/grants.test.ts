@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
-import { maxConcurrency, queueNames } from "../../shared/contract/messages.ts";
+import { isOfStream, maxConcurrency, queueNames } from "../../shared/contract/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
-import { deployed, ofType, type Template, textOf } from "./support/template.ts";
+import { ofType, publishing, type Template, textOf } from "./support/template.ts";
 
-const template: Template = deployed();
+const template: Template = publishing();
 
 const functions = deployedFunctions(contents);
 const logArn = (id: string) =>
@@ -29,7 +29,7 @@ function standingRights(id: string, name: string, kind: string): string[] {
   const places = placesOf(template);
   const [stream] = ofType(template, "AWS::DynamoDB::Table").map(([table]) => `<${table}.StreamArn>`);
   const [bucket] = ofType(template, "AWS::S3::Bucket").flatMap(([id]) =>
-    id.startsWith("Failures") ? [`<${id}.Arn>`] : [],
+    id.startsWith(name === "react" ? "Failures" : "PublishFailures") ? [`<${id}.Arn>`] : [],
   );
   const isQueueWorker = kind === "worker" && queueNames.some((queue) => queue === name);
   return [
@@ -42,7 +42,7 @@ function standingRights(id: string, name: string, kind: string): string[] {
           (do_) => `sqs:${do_} on ${places[`queue:${name}`]}`,
         )
       : []),
-    ...(name === "react"
+    ...(isOfStream(name)
       ? [
           ...["DescribeStream", "GetRecords", "GetShardIterator"].map((action) => `dynamodb:${action} on ${stream}`),
           "dynamodb:ListStreams on *",

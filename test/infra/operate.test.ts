@@ -95,7 +95,7 @@ it("dead letters are counted and read without taking them, and sent again (RDA-1
   await world.settle();
   expect(await operate("dead-letters")).toBe("0 dead letters.");
   await expect(operate("redrive", "react")).rejects.toThrow("docs/operate.md");
-  await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, fan-out");
+  await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, publish-events, fan-out");
 });
 
 it("failed records of the stream are handled again, and stay where they fail again (RDA-19)", async () => {

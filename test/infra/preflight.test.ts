@@ -22,6 +22,7 @@ const inOrder = {
   table: answering({}),
   parameters: bootstrapped,
   functions: limitOf(1_000),
+  buses: answering({}),
 };
 
 it("finds nothing wrong where credentials, bootstrap, limit and settings are in order", async () => {
@@ -68,6 +69,11 @@ describe("it stops", () => {
     ["in a new account, with the quota to ask for", { functions: limitOf(10) }, ["L-B99A9384"]],
     ["where the queues alone use up the account", { functions: limitOf(45) }, ["L-B99A9384"]],
     ["on settings that are not JSON", { context: { domain: "{name: a" } }, ["context domain is wrong"]],
+    [
+      "on an event bus that is not there (CLI-3)",
+      { context: { eventBus: "orders" }, buses: refusing("ResourceNotFoundException") },
+      ["no event bus orders"],
+    ],
     ["on a budget that warns nobody", { context: { monthlyBudget: "50" } }, ["needs alarmEmail"]],
   ])("%s", async (_, change, faults) => {
     const report = await runPreflight({ ...inOrder, ...change });

@@ -5,7 +5,17 @@ import { logicalIdOf } from "../../infra/names.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
 import { platformWrite, storeWrite } from "../../shared/store/context.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
-import { deployed, ofType, only, type Resource, synthesize, type Template, textOf, whole } from "./support/template.ts";
+import {
+  deployed,
+  ofType,
+  only,
+  type Resource,
+  standardContents,
+  synthesize,
+  type Template,
+  textOf,
+  whole,
+} from "./support/template.ts";
 
 /** CloudFormation allows 500. */
 const MAX_RESOURCES = 440;
@@ -191,7 +201,7 @@ describe("what is kept", () => {
 
 describe("functions", () => {
   it("run on Node 24 and arm64, traced, each with a log that ends", () => {
-    for (const spec of deployedFunctions(contents)) {
+    for (const spec of deployedFunctions(standardContents)) {
       const { Properties } = template.Resources[logicalIdOf(spec.name)]!;
       expect(Properties).toMatchObject({
         FunctionName: `Engagement-${spec.name}`,
@@ -210,7 +220,7 @@ describe("functions", () => {
       1_024, 1_024, 1_024, 128, 512,
     ]);
     for (const { RetentionInDays } of only("AWS::Logs::LogGroup")) expect(RetentionInDays).toBe(30);
-    expect(only("AWS::Lambda::Function")).toHaveLength(deployedFunctions(contents).length);
+    expect(only("AWS::Lambda::Function")).toHaveLength(deployedFunctions(standardContents).length);
   });
 
   it("reserve concurrency for live streams only where one asks for it (OPS-2)", () => {

@@ -3,6 +3,7 @@ import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { attributeQueue, completeEventsQueue } from "../../../shared/runtime/resources.ts";
+import { type Changes, isNew, newEvents, ofTenants } from "../../../shared/store/changes.ts";
 import { storeRead } from "../../../shared/store/context.ts";
 import { blockText } from "../../../shared/store/events/block-keys.ts";
 import { blockKeyOf } from "../../../shared/store/events/blocks.ts";
@@ -10,7 +11,6 @@ import { EventBlock } from "../../../shared/store/events/items.ts";
 import { type Versioned, watchedIndex, watchVersions } from "../../../shared/store/events/watchers.ts";
 import { conversionDefinitions } from "../../../shared/store/insights/conversions.ts";
 import { SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
-import { type Changes, isNew, newEvents, ofTenants } from "./change.ts";
 
 interface ConvertingEvents {
   /** The names of this version of the watchers, or of a newer one. */

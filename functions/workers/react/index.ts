@@ -1,7 +1,7 @@
 // What must follow from a write follows from the table's stream: small messages with ids, and nothing else.
 import { throwFailures } from "../../../shared/kernel/failures.ts";
 import { streamWorker } from "../../../shared/runtime/worker.ts";
-import { changesOf } from "./change.ts";
+import { changesOf } from "../../../shared/store/changes.ts";
 import { conversionUses, eventUses, queueCompletions, queueConversions } from "./events.ts";
 import { journeyUses, queueJourneys } from "./journeys.ts";
 import { messageUses, queueMessages } from "./messages.ts";

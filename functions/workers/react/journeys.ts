@@ -5,6 +5,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { isTerminal } from "../../../shared/rules/job-states.ts";
 import { stepJourneyQueue } from "../../../shared/runtime/resources.ts";
+import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "../../../shared/store/changes.ts";
 import { watchVersions } from "../../../shared/store/events/watchers.ts";
 import { activeJourneys, type JourneyIndex, segmentTrigger } from "../../../shared/store/journeys/active.ts";
 import { DeletedJourney, JourneyItem } from "../../../shared/store/journeys/items.ts";
@@ -12,11 +13,10 @@ import { MigrationItem } from "../../../shared/store/journeys/migration-items.ts
 import { StepState } from "../../../shared/store/journeys/step-brake-items.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
+import { segmentMovesOf } from "../../../shared/store/lists/segment-moves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
-import { becomes, type Change, type Changes, isNew, newEvents, ofTenants } from "./change.ts";
-import { segmentMovesOf } from "./segment-moves.ts";
 
 export const journeyUses = [stepJourneyQueue, activeJourneys, watchVersions] as const;
 type WorkerContext = Context<typeof journeyUses>;

@@ -11,6 +11,7 @@ import {
   moveClockQueue,
   verifyChannelQueue,
 } from "../../../shared/runtime/resources.ts";
+import { becomes, type Change, type Changes, isNew, type ReactOf } from "../../../shared/store/changes.ts";
 import { ChannelItem } from "../../../shared/store/channels/items.ts";
 import { AssetItem } from "../../../shared/store/experiences/asset-items.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
@@ -21,7 +22,6 @@ import { ClockMove } from "../../../shared/store/sandbox/items.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
-import { becomes, type Change, type Changes, isNew, type ReactOf } from "./change.ts";
 
 export const messageUses = [
   askConfirmationQueue,

@@ -4,6 +4,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { recomputeQueue, segmentQueue } from "../../../shared/runtime/resources.ts";
+import { type Change, type Changes, isNew, ofTenants } from "../../../shared/store/changes.ts";
 import { actorIn } from "../../../shared/store/events/actors.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
 import { watchVersions } from "../../../shared/store/events/watchers.ts";
@@ -13,7 +14,6 @@ import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { fillParts, secondLook } from "../../../shared/store/segments/fill.ts";
 import { SegmentItem } from "../../../shared/store/segments/items.ts";
 import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
-import { type Change, type Changes, isNew, ofTenants } from "./change.ts";
 
 export const segmentUses = [segmentQueue, recomputeQueue, dynamicSegments, watchVersions] as const;
 type WorkerContext = Context<typeof segmentUses>;

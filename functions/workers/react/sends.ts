@@ -5,10 +5,10 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import type { JobStatus } from "../../../shared/rules/job-states.ts";
 import { deliverQueue, fanOutQueue, runCampaignQueue } from "../../../shared/runtime/resources.ts";
 import { CampaignItem } from "../../../shared/store/campaigns/items.ts";
+import { becomes, type Change, type Changes } from "../../../shared/store/changes.ts";
 import { ScheduleItem } from "../../../shared/store/schedules/items.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
 import { namedSingle } from "../../../shared/store/sends/jobs/single.ts";
-import { becomes, type Change, type Changes } from "./change.ts";
 
 /** Timers are fired this much early at most: clocks differ, and the row of a timer is forwarded in its minute. */
 const AHEAD_MS = 2 * MINUTE;

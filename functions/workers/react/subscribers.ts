@@ -2,6 +2,7 @@
 import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { attributeKeys } from "../../../shared/store/capabilities.ts";
+import { type Change, type Changes, isNew, ofTenants } from "../../../shared/store/changes.ts";
 import { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
 import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
@@ -10,7 +11,6 @@ import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { entriesOf } from "../../../shared/store/subscribers/search.ts";
 import { searchIndex } from "../../../shared/store/subscribers/search-index.ts";
 import { attributeKeysOf } from "../../../shared/store/subscribers/subscribers.ts";
-import { type Change, type Changes, isNew, ofTenants } from "./change.ts";
 
 export const nameUses = [attributeKeys] as const;
 

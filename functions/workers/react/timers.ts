@@ -5,8 +5,8 @@ import { type Clock, MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
 import { type Capability, type Context, setting } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { dueQueue } from "../../../shared/runtime/resources.ts";
+import type { Changes } from "../../../shared/store/changes.ts";
 import { DueItem } from "../../../shared/store/platform-items.ts";
-import type { Changes } from "./change.ts";
 
 const MAX_REMEMBERED = 10_000;
 

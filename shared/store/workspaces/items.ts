@@ -61,6 +61,8 @@ export const WorkspaceItem = platformItem({
     test_subscriber_ids: v.optional(v.array(v.string())),
     /** Attributes that agents without `read:pii` may ask for people by. */
     agent_attributes: v.optional(v.array(v.string())),
+    /** Events that it receives go to the event bus of the deployment, if there is one. */
+    events_on_bus: v.optional(v.boolean()),
     /** In a sandbox: how far its time is ahead, in milliseconds. */
     clock_offset: v.optional(v.number()),
     /** Where its time stands still during a move. */

@@ -7,22 +7,24 @@ import { awsFailure, startAwsPort, type Wire } from "../../../local/aws/index.ts
 import { createGateway } from "../../../local/gateway.ts";
 import { createLambdaHost } from "../../../local/lambda.ts";
 import { createMappings } from "../../../local/mappings.ts";
+import { matchesOne } from "../../../local/stream-filter.ts";
 import { queues } from "../../../shared/contract/messages.ts";
+import { publishedParts, streamSources } from "../../../shared/contract/stream-sources.ts";
 import { routesOf } from "../../../shared/http/endpoint.ts";
 import { sendsToItself } from "../../../shared/runtime/worker.ts";
 import { testWorld } from "../../support/world.ts";
 import type { Ask, Reply } from "./bundle-thread.ts";
 import { neededRights, placesOf, rightsOf, statementsOf } from "./policies.ts";
-import { deployed } from "./template.ts";
+import { BUS, publishing } from "./template.ts";
 
 const functions = deployedFunctions(contents);
 const thread = new URL("bundle-thread.ts", import.meta.url);
 
 export async function bundledWorld() {
-  const template = deployed();
+  const template = publishing();
   const places = placesOf(template);
-  const world = await testWorld({ start: Date.now() });
-  const { dynamodb, sqs, kms, scheduler, s3, ses, clock, ids, database } = world;
+  const world = await testWorld({ start: Date.now(), env: { EVENT_BUS: BUS } });
+  const { dynamodb, sqs, kms, scheduler, s3, ses, eventbridge, clock, ids, database } = world;
   const closing: (() => unknown)[] = [];
   /** `function: right` for every right that was used. */
   const used = new Set<string>();
@@ -54,6 +56,7 @@ export async function bundledWorld() {
       scheduler: guarded("scheduler", scheduler),
       s3: guarded("s3", s3),
       ses: guarded("ses", ses),
+      eventbridge: guarded("eventbridge", eventbridge),
     };
   };
 
@@ -119,13 +122,13 @@ export async function bundledWorld() {
   for (const worker of contents.workers)
     if (worker.eventSource === "queue")
       mappings.mapQueue({ queue: worker.name, function: worker.name, batchSize: queues[worker.name].batch });
-    else
-      mappings.mapTableStream({
-        table: String(world.env.TABLE_NAME),
-        function: worker.name,
-        batchSize: 100,
-        filter: ({ dynamodb: { NewImage } }) => "react" in (NewImage ?? {}),
-      });
+  for (const { worker, patterns, batchSize } of streamSources(publishedParts(world.env)))
+    mappings.mapTableStream({
+      table: String(world.env.TABLE_NAME),
+      function: worker,
+      batchSize,
+      filter: (record) => matchesOne(patterns, record),
+    });
 
   return {
     ...world,

@@ -1,7 +1,7 @@
 // What the roles of the synthesized stack allow, as statements and as an answer to "may this function do that".
 import { logicalIdOf } from "../../../infra/names.ts";
-import { deadQueueNames, queueNames } from "../../../shared/contract/messages.ts";
-import { ofType, type Template, textOf } from "./template.ts";
+import { deadQueueNames, PUBLISHER, queueNames } from "../../../shared/contract/messages.ts";
+import { BUS, ofType, type Template, textOf } from "./template.ts";
 
 export interface Statement {
   actions: string[];
@@ -67,8 +67,11 @@ export function placesOf(template: Template): Record<string, string> {
     "schedule-group": within("scheduler", "schedule/<ScheduleGroup>/due-*"),
     "scheduler-role": arnOf("scheduler-role", "AWS::IAM::Role"),
     ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, arnOf(`${name}-queue`, "AWS::SQS::Queue")])),
+    "event-bus": within("events", `event-bus/${BUS}`),
     ...Object.fromEntries(
-      deadQueueNames.map((name) => [`dead:${name}`, arnOf(`${name}-dead-queue`, "AWS::SQS::Queue")]),
+      deadQueueNames
+        .filter((name) => name !== PUBLISHER || logicalIdOf(name) in template.Resources)
+        .map((name) => [`dead:${name}`, arnOf(`${name}-dead-queue`, "AWS::SQS::Queue")]),
     ),
   };
 }
@@ -102,6 +105,7 @@ export function neededRights(places: Record<string, string>, service: string, op
     const key = String(input.KeyId ?? "encryption").includes("signing") ? "signing-key" : "encryption-key";
     return [`kms:${operation} on ${places[key]}`];
   }
+  if (service === "eventbridge") return [`events:${operation} on ${places["event-bus"]}`];
   if (service === "ses") {
     // A raw message needs both rights.
     const actions = operation === "SendEmail" ? ["SendEmail", "SendRawEmail"] : [operation];

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { App } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
+import { type Contents, contents, contentsFor } from "../../../infra/functions.ts";
 import { checkRules } from "../../../infra/rules.ts";
 import { readSettings } from "../../../infra/settings.ts";
 import { EngagementStack, type StackOptions } from "../../../infra/stack.ts";
@@ -50,6 +51,21 @@ export function synthesize(variation: Variation = {}): Template {
   return app.synth().getStackByName(settings.stackName).template as Template;
 }
 
+/** What the stack as it is deployed contains: no publisher, for nothing is published. */
+export const standardContents: Contents = contentsFor(
+  readSettings(new App({ analyticsReporting: false, treeMetadata: false, context }).node),
+  contents,
+);
+
+/** The bus of the stacks that publish. */
+export const BUS = "engagement";
+let published: Template | undefined;
+/** The same stack where every function that there is has work. */
+export const publishing = (): Template => {
+  published ??= synthesize({ context: { eventBus: BUS } });
+  return published;
+};
+
 let made: Template | undefined;
 /** The stack as it is deployed; what its functions hold is the business of bundles.test.ts. */
 export const deployed = (): Template => {
@@ -67,6 +83,7 @@ export const EVERYTHING = {
   domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:1:certificate/x" },
   emailIdentity: "mail.example.com",
   alarmEmail: "ops@example.com",
+  eventBus: BUS,
   signIn: { issuer: "https://login.example.com", clientId: "engagement" },
   warmThroughput: '{"reads": 40000, "writes": 20000}',
 };

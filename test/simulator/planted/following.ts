@@ -53,8 +53,8 @@ export const followingBugs: readonly Bug[] = [
     name: "a batch of the stream that failed is taken for done",
     area: "reactions",
     file: worker,
-    find: "          throw error;\n",
-    replace: "",
+    find: "    throw error;\n",
+    replace: "    return { batchItemFailures: [] };\n",
   },
   {
     name: "a message that failed is taken for done",

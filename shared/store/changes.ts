@@ -2,11 +2,11 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { DynamoDBRecord } from "aws-lambda";
-import { SECOND } from "../../../shared/kernel/clock.ts";
-import { ActorEvents } from "../../../shared/store/events/items.ts";
-import { type AnyItem, type RowOf, rowOf } from "../../../shared/store/item.ts";
-import { fromJson } from "../../../shared/store/json-text.ts";
-import type { Item } from "../../../shared/store/model.ts";
+import { SECOND } from "../kernel/clock.ts";
+import { ActorEvents } from "./events/items.ts";
+import { type AnyItem, type RowOf, rowOf } from "./item.ts";
+import { fromJson } from "./json-text.ts";
+import type { Item } from "./model.ts";
 
 export interface Change<D extends AnyItem = AnyItem> {
   tenant: string;
@@ -26,20 +26,21 @@ export type ReactOf<D> = RowOf<D> extends { react?: infer R } ? Exclude<R, undef
 export interface Changes {
   /** Those of an item whose attribute `react` has this value. */
   of<D extends AnyItem>(item: D, react: ReactOf<D>): Change<D>[];
+  /** Those of an item without `react`, which the row's key and attributes tell. */
+  where<D extends AnyItem>(item: D, isOne: (row: Item) => boolean): Change<D>[];
 }
 
 export function changesOf(records: readonly DynamoDBRecord[]): Changes {
   const changes = records.flatMap(changeOf);
-  return {
-    of: (item, react) =>
-      changes
-        .filter(({ after }) => after.react === react)
-        .map(({ before, after, ...change }) => ({
-          ...change,
-          before: before && rowOf(item, before),
-          after: rowOf(item, after),
-        })),
-  };
+  const where: Changes["where"] = (item, isOne) =>
+    changes
+      .filter(({ after }) => isOne(after))
+      .map(({ before, after, ...change }) => ({
+        ...change,
+        before: before && rowOf(item, before),
+        after: rowOf(item, after),
+      }));
+  return { of: (item, react) => where(item, (row) => row.react === react), where };
 }
 
 /** The row was inserted by this change. */

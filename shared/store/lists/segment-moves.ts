@@ -1,7 +1,7 @@
 // Who entered or left a segment by a change of its members.
-import type { MemberLeaf, SegmentMembership } from "../../../shared/store/lists/items.ts";
-import { movesIn, segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
-import type { Change } from "./change.ts";
+import type { Change } from "../changes.ts";
+import type { MemberLeaf, SegmentMembership } from "./items.ts";
+import { movesIn, segmentOfLeaf } from "./leaves.ts";
 
 export interface SegmentMove {
   subscriber: string;

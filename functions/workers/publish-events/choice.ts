@@ -1,0 +1,36 @@
+// Which workspaces' received events go to the bus: those that the operator chose.
+import { MINUTE } from "../../../shared/kernel/clock.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
+import { NO_TENANT } from "../../../shared/kernel/deps.ts";
+import { platformRead } from "../../../shared/store/context.ts";
+import { recent } from "../../../shared/store/recent.ts";
+import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
+
+/** The most workspaces of which an environment remembers the choice. */
+const MAX_CACHED = 1_000;
+const REMEMBERED_MS = MINUTE;
+
+export interface EventsOnBus {
+  /** Whether the events that this workspace receives go to the bus. A change is seen within a minute. */
+  isChosen(tenant: string): Promise<boolean>;
+}
+
+export const eventsOnBus: Capability<"eventsOnBus", EventsOnBus> = {
+  as: "eventsOnBus",
+  env: platformRead.env,
+  grants: [{ actions: ["dynamodb:GetItem"], on: "table" }],
+  open: (deps) => {
+    const platform = platformRead.open(deps)(NO_TENANT);
+    const cache = recent<{ until: number; isChosen: boolean }>(MAX_CACHED);
+    const isChosen: EventsOnBus["isChosen"] = async (tenant) => {
+      const now = deps.clock.now();
+      const cached = cache.get(tenant);
+      if (cached && cached.until > now) return cached.isChosen;
+      const row = await platform.get(WorkspaceItem, { tenant }, { eventual: true });
+      const found = row?.events_on_bus ?? false;
+      cache.set(tenant, { until: now + REMEMBERED_MS, isChosen: found });
+      return found;
+    };
+    return () => ({ isChosen });
+  },
+};

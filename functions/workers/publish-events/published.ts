@@ -1,0 +1,75 @@
+// What happened, of a batch of changes: occurrences of the outbound event types, and events that workspaces sent.
+import { createHash } from "node:crypto";
+import { timestamp } from "../../../shared/kernel/clock.ts";
+import { type TenantId, uuidV7 } from "../../../shared/kernel/ids.ts";
+import type { Envelope, WebhookEvent } from "../../../shared/rules/webhook-events.ts";
+import { type Change, type Changes, isNew } from "../../../shared/store/changes.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
+import { type ExportedEvent, eventOf, packedEventOf, type StoredEvent } from "../../../shared/store/events/events.ts";
+import { EventBlock, EventItem } from "../../../shared/store/events/items.ts";
+import { unpackEvents } from "../../../shared/store/events/packing.ts";
+import type { Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
+import { occurrenceSources } from "../../../shared/store/webhooks/occurrences.ts";
+
+/** Where it comes from: the workspace, the place in the stream, and when it was written. */
+type Origin = Pick<Change, "tenant" | "position" | "at">;
+
+/** An outbound event, as a webhook would get it. */
+export interface OutboundEvent {
+  origin: Origin;
+  /** Milliseconds. */
+  at: number;
+  envelope: Envelope;
+}
+
+/** Events of one row: one that was sent alone, or those of a block. */
+export interface ReceivedEvents {
+  origin: Origin;
+  events: ExportedEvent[];
+}
+
+/** Every occurrence, whether or not a webhook asks for it. */
+export async function outboundEvents(
+  changes: Changes,
+  storeOf: (tenant: TenantId) => StoreReader,
+): Promise<OutboundEvent[]> {
+  const found = occurrenceSources(changes).map(async ({ change, occurrences }) => {
+    const { tenant, position, at } = change;
+    const told = await occurrences(storeOf(tenant as TenantId));
+    return told.map((one) => outboundEvent({ tenant, position, at }, one));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function outboundEvent(origin: Origin, { event, key, at, data }: Occurrence): OutboundEvent {
+  const { tenant } = origin;
+  const id = idOf(at, tenant, event, key);
+  return { origin, at, envelope: { id, event_type: event, tenant_id: tenant, timestamp: timestamp(at), data } };
+}
+
+/** The same occurrence has the same id, however often it is published. */
+const idOf = (at: number, tenant: string, event: WebhookEvent, key: string): string =>
+  uuidV7(at, createHash("sha256").update(`${tenant}:${event}:${key}`).digest());
+
+/** Events that workspaces sent (EVT), as they came: what an erasure or a repeat changes later is not told again. */
+export const receivedEvents = (changes: Changes): ReceivedEvents[] => [
+  ...changes
+    .of(EventBlock, "block")
+    .filter(isNew)
+    .map(({ after, ...change }) => ({
+      origin: originOf(change),
+      events: unpackEvents(after.events).map((event) => exported(packedEventOf(event, after))),
+    })),
+  ...changes
+    .where(EventItem, ({ sk, event_name }) => sk === "e" && event_name !== undefined)
+    .filter(isNew)
+    .map(({ after, ...change }) => ({ origin: originOf(change), events: [exported(eventOf(after))] })),
+];
+
+const originOf = ({ tenant, position, at }: Origin): Origin => ({ tenant, position, at });
+
+function exported({ actor, historical: _, ...event }: StoredEvent): ExportedEvent {
+  const subscriber_id = actor && "subscriber" in actor ? actor.subscriber : null;
+  const anonymous_id = actor && "anonymous" in actor ? actor.anonymous : null;
+  return { ...event, subscriber_id, anonymous_id };
+}

@@ -1,0 +1,46 @@
+// What triggers the workers of the local service: the queue of each, and the table's stream as the stack maps it.
+import { workers } from "../functions/index.ts";
+import { queues } from "../shared/contract/messages.ts";
+import { publishedParts, streamSources } from "../shared/contract/stream-sources.ts";
+import type { Clock } from "../shared/kernel/clock.ts";
+import type { Database, Sqs } from "./aws/index.ts";
+import type { LambdaHost } from "./lambda.ts";
+import type { Log, StreamSource } from "./mapping.ts";
+import { createMappings, type Mappings } from "./mappings.ts";
+import { matchesOne } from "./stream-filter.ts";
+
+interface Resources {
+  sqs: Sqs;
+  dynamodb: StreamSource;
+  host: LambdaHost;
+  /** Another DynamoDB, whose streams have labels of their own. */
+  remote: { streamArn(table: string): Promise<string | undefined> } | undefined;
+}
+
+/**
+ * Connects each worker to its queue, or to the stream of the table.
+ * @param env of the functions: it tells what is published
+ */
+export async function mapEventSources(
+  { clock, database, warn }: { clock: Clock; database: Database; warn: Log },
+  { sqs, dynamodb, host, remote }: Resources,
+  table: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Mappings> {
+  const mappings = createMappings({ clock, database, sqs, dynamodb, host, log: warn });
+  for (const { name, eventSource } of workers)
+    if (eventSource === "queue") mappings.mapQueue({ queue: name, function: name, batchSize: queues[name].batch });
+  const stream = await remote?.streamArn(table);
+  for (const { worker, patterns, batchSize, retries, maxRecordAgeMs } of streamSources(publishedParts(env))) {
+    if (patterns.length === 0) continue;
+    mappings.mapTableStream({
+      table,
+      stream,
+      function: worker,
+      batchSize,
+      ...(retries === undefined && { maxRecordAgeMs }),
+      filter: (record) => matchesOne(patterns, record),
+    });
+  }
+  return mappings;
+}
