@@ -44,7 +44,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "complete-events": ["BatchWriteItem", "DeleteItem"],
   "delete-memberships": ["BatchWriteItem", "DeleteItem"],
   erase: ["BatchWriteItem", "DeleteItem"],
-  "ask-confirmation": ["BatchWriteItem", "DeleteItem"],
+  "ask-confirmation": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   "discard-asset": ["DeleteItem"],
   "end-experience": ["DeleteItem"],
   segment: ["BatchWriteItem", "DeleteItem"],

@@ -2436,6 +2436,8 @@ export interface List {
   description: string | null;
   /** How many subscribers it has */
   subscriber_count: number;
+  /** Who is added is `pending` and no member until the owner of the address confirms it by the link of a mail */
+  double_opt_in: boolean;
   /** When it was created. RFC 3339. */
   created_at: string;
   /** When it was last changed. RFC 3339. */
@@ -6587,6 +6589,8 @@ export interface ListsCreateBody {
   name: string;
   /** A note for people */
   description?: string | null | undefined;
+  /** Whether who is added confirms it first, by the link of a mail. Default: false */
+  double_opt_in?: boolean | undefined;
 }
 
 export interface ListsListQuery {
@@ -6612,6 +6616,8 @@ export interface ListsUpdateBody {
   name?: string | undefined;
   /** A note for people */
   description?: string | null | undefined;
+  /** Whether who is added confirms it first, by the link of a mail. Default: false */
+  double_opt_in?: boolean | undefined;
 }
 
 export interface ListsListSubscribersQuery {
@@ -6635,6 +6641,8 @@ export interface ListsCreateSubscriberAnswer {
   added: number;
   /** How many were members before */
   already_member: number;
+  /** How many are asked to confirm first, and are no members yet */
+  pending: number;
   /** The ids that name no subscriber */
   not_found: string[];
 }

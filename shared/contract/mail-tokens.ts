@@ -18,7 +18,7 @@ export interface Confirming {
   subscriber: string;
   /** The id of the address that the mail goes to. */
   address: string;
-  /** `email`, or `topic:` and a key. */
+  /** `email`, `topic:` and a key, or `list:` and an id. */
   channel: string;
   /** When it was asked, in whole seconds. */
   askedAt: number;

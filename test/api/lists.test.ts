@@ -40,6 +40,7 @@ describe("records", () => {
         name: "Readers",
         description: "of the newsletter",
         subscriber_count: 0,
+        double_opt_in: false,
         created_at: at,
         updated_at: at,
       },
@@ -153,8 +154,16 @@ describe("members", () => {
     const people = await addPeople(world, tenant, 3);
     const id = await named(world, tenant, "Readers");
     const first = await add(world, tenant, id, [people[0]!, people[1]!, people[1]!.toUpperCase(), UNKNOWN, foreign]);
-    expect([first.status, first.body]).toEqual([200, { added: 2, already_member: 0, not_found: [UNKNOWN, foreign] }]);
-    expect((await add(world, tenant, id, people)).body).toEqual({ added: 1, already_member: 2, not_found: [] });
+    expect([first.status, first.body]).toEqual([
+      200,
+      { added: 2, already_member: 0, pending: 0, not_found: [UNKNOWN, foreign] },
+    ]);
+    expect((await add(world, tenant, id, people)).body).toEqual({
+      added: 1,
+      already_member: 2,
+      pending: 0,
+      not_found: [],
+    });
     expect((await get(world, tenant, id)).body.subscriber_count).toBe(3);
     const [items] = [(await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body.items];
     expect(items.map((item: { external_id: string }) => item.external_id).sort()).toEqual(["p0", "p1", "p2"]);

@@ -86,11 +86,11 @@ function AddMembers({ id, close }: { id: string; close: () => void }) {
     if (found.length === 0) return say("None of them is known.");
     const done = await add.run(id, { subscriber_ids: found });
     if (!done) return;
-    const { added, already_member } = done.answer;
+    const { added, already_member, pending } = done.answer;
     const rest = unknown.length > 0 ? ` Not known: ${unknown.join(", ")}.` : "";
-    say(
-      `${plural(added, "person is", "people are")} added${already_member ? `, ${already_member} were in it already` : ""}.${rest}`,
-    );
+    const already = already_member ? `, ${already_member} were in it already` : "";
+    const asked = pending ? `, ${pending} asked to confirm by mail first` : "";
+    say(`${plural(added, "person is", "people are")} added${already}${asked}.${rest}`);
     close();
   };
   return (

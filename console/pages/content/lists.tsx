@@ -53,7 +53,9 @@ function Edit({ list, close }: { list?: List; close: () => void }) {
       <SchemaForm
         cancel={close}
         schema={forms["lists.create"]}
-        initial={list ? { name: list.name, description: list.description ?? "" } : {}}
+        initial={
+          list ? { name: list.name, description: list.description ?? "", double_opt_in: list.double_opt_in } : {}
+        }
         submit="Save the list"
         action={list ? update : create}
         onSubmit={async (values) => {

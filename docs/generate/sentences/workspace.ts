@@ -127,6 +127,7 @@ export const workspaceSentences: Record<string, string> = {
   next_cursor: "The cursor of the next page; empty on the last one",
   next_from: "Where the next replay continues; only if there is more",
   not_found: "The ids that name no subscriber",
+  pending: "How many are asked to confirm first, and are no members yet",
   os_version: "The version of the operating system, as `17.4.1` or in parts; `null` if unknown",
   outcome: "What became of it",
   p256dh: "The key `p256dh` of the browser's subscription",

@@ -5,8 +5,8 @@ import { DescriptionUpTo, NameUpTo, TextUpTo, Uuid } from "../../../shared/contr
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { joinList } from "../../../shared/store/lists/joining.ts";
 import {
-  addMembers,
   createList,
   getList,
   listLists,
@@ -25,11 +25,16 @@ const MAX_IDS = 1_000;
 const Name = NameUpTo(MAX_NAME_CHARACTERS);
 const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 
+const DoubleOptIn = v.pipe(
+  v.optional(v.boolean("must be true or false")),
+  v.description("Whether who is added confirms it first, by the link of a mail. Default: false"),
+);
+
 const ListChange = v.pipe(
-  v.strictObject({ name: v.optional(Name), description: Description }),
+  v.strictObject({ name: v.optional(Name), description: Description, double_opt_in: DoubleOptIn }),
   v.check(
-    ({ name, description }) => name !== undefined || description !== undefined,
-    "at least one of name and description is required",
+    (change) => Object.values(change).some((value) => value !== undefined),
+    "at least one of name, description and double_opt_in is required",
   ),
 );
 
@@ -49,7 +54,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Create a list",
-      body: v.strictObject({ name: Name, description: Description }),
+      body: v.strictObject({ name: Name, description: Description, double_opt_in: DoubleOptIn }),
       example: { body: { name: "Newsletter", description: "Who reads the letter on Fridays" } },
       returns: SubscriberList,
       status: 201,
@@ -120,15 +125,20 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     { permission: "subscribers:write", uses: [storeWrite] },
     {
       summary: "Add up to 1,000 subscribers to a list",
+      description:
+        "Of a list with `double_opt_in`, `pending` are those who are asked by a mail first, at most three times in seven " +
+        "days, and are members once they confirm. Who confirmed it before is a member at once.",
       body: SubscriberIds,
-      returns: v.object({ added: v.number(), already_member: v.number(), not_found: v.array(v.string()) }),
+      returns: v.object({
+        added: v.number(),
+        already_member: v.number(),
+        pending: v.number(),
+        not_found: v.array(v.string()),
+      }),
       errors: ["NOT_FOUND"],
       status: 200,
     },
-    async ({ store, params, body }) => {
-      await requireList(store, params.id);
-      return addMembers(store, params.id, body.subscriber_ids);
-    },
+    ({ store, params, body }) => joinList(store, params.id, body.subscriber_ids, { source: "dashboard" }),
   ),
 
   endpoint(

@@ -3,6 +3,7 @@
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
+import { listIdOf } from "../../../shared/rules/list-consents.ts";
 import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import { languageOf, type Translation } from "../../../shared/rules/translations.ts";
@@ -10,6 +11,7 @@ import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels/channels.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
+import { leaveUnconfirmed, listName } from "../../../shared/store/lists/joining.ts";
 import { contended, done, untilUncontended } from "../../../shared/store/refusals.ts";
 import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
@@ -43,6 +45,8 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
     log({ level: "info", message: `nobody is asked to confirm an opt-in: ${why}`, tenant: store.tenant, subscriber });
     return "decided" as const;
   };
+  const list = listIdOf(channel);
+  if (list !== undefined) await leaveUnconfirmed(store, list, subscriber);
   const asking = await askingOf(store, subscriber, channel);
   if (asking.kind !== "asks") return say(asking.kind);
   const [settings, mailer] = await Promise.all([workspace(), mailChannel(store)]);
@@ -52,8 +56,9 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
   const { address, profile, write } = asking;
   const confirms = { channel, address, askedAt: Math.floor(clock.now() / SECOND) };
   const { words } = languageOf(attributesOf(profile).locale);
-  const topic = await topicName(store, topicKeyOf(channel));
-  const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, topic });
+  const about = list === undefined ? await topicName(store, topicKeyOf(channel)) : await listName(store, list);
+  if (list !== undefined && about === undefined) return say("no such list");
+  const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, about });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
   const allowance = { plan: settings.plan, sendCap: settings.monthly_send_cap };
   const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber] };
@@ -98,12 +103,12 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 const plain = (text: string): string => text.replaceAll(/[{}%]/g, "").trim();
 
-/** @param options.topic the name of the topic that it is about, if it is about one */
+/** @param options.about the name of the topic or list that it is about, if it is about one */
 function mailThatAsks(
   words: Translation,
-  { sender, topic }: { sender: string; topic: string | undefined },
+  { sender, about }: { sender: string; about: string | undefined },
 ): { subject: string; text: string; html: string } {
-  const what = topic === undefined ? plain(sender) : `${plain(sender)}: ${plain(topic)}`;
+  const what = about === undefined ? plain(sender) : `${plain(sender)}: ${plain(about)}`;
   const { confirm, confirmAsk, confirmIgnore } = words;
   return {
     subject: `${confirm}: ${what}`,

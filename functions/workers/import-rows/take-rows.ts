@@ -6,7 +6,7 @@ import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
-import { addMembers } from "../../../shared/store/lists/lists.ts";
+import { joinList } from "../../../shared/store/lists/joining.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
 import { heldAddresses } from "../../../shared/store/subscribers/addresses.ts";
 import {
@@ -134,6 +134,7 @@ async function importEach(
   );
 
   const members: string[] = [];
+  const proven = new Set<string>();
   const takeRow = async (id: string, { email, isHeldBefore, ...good }: PersonRow) => {
     const { consent, choices, isByAddress } = good.row;
     const from = { job: job.id, created_at: job.created_at, line: job.line + good.record.line };
@@ -150,6 +151,7 @@ async function importEach(
       const mayCreate = allowed.has(profile.external_id);
       const id = created.get(profile.external_id) ?? (await upsertSubscriber(store, root, profile, { mayCreate })).id;
       members.push(id);
+      if (rows.some(({ row }) => row.consent?.status === "opted_in")) proven.add(id);
       for (const row of rows) {
         await takeRow(id, row);
         left.shift();
@@ -161,7 +163,7 @@ async function importEach(
     }
   };
   for (const some of chunksOf(persons, MAX_CONCURRENT)) await Promise.all(some.map(importOne));
-  await addMembers(store, job.list, members);
+  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true });
 }
 
 /** The rows that can be read. */

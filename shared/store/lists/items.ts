@@ -25,7 +25,11 @@ export const listFields = {
 
 export const ListItem = entity("list", {
   about: "A list of subscribers.",
-  row: listFields,
+  row: {
+    ...listFields,
+    /** Who is added confirms first, by the link of a mail (AMB-129); absent: no. */
+    double_opt_in: v.optional(v.boolean()),
+  },
   writers: ["api-lists"],
 });
 
@@ -35,7 +39,10 @@ export interface GroupMember {
   entered_at: string;
 }
 
-const groupWriters = ["api-lists", "import-rows", "segment", "recompute-segment", "delete-memberships", "erase"];
+const groupWriters = [
+  ...["api-lists", "api-mail", "ask-confirmation", "import-rows", "segment", "recompute-segment"],
+  ...["delete-memberships", "erase"],
+];
 
 export const ListMembership = item({
   about: "The membership of a subscriber in a list, stored with the subscriber.",
@@ -43,7 +50,7 @@ export const ListMembership = item({
   sk: ({ list }: { list: string }) => `L#${list}`,
   prefix: "L#",
   row: { list_id: v.string(), subscriber_id: v.string(), entered_at: v.string() },
-  writers: ["api-lists", "import-rows", "delete-memberships", "erase"],
+  writers: ["api-lists", "api-mail", "ask-confirmation", "import-rows", "delete-memberships", "erase"],
   personal: "removed",
 });
 

@@ -19,6 +19,12 @@ export const SubscriberList = v.object({
   name: listFields.name,
   description: listFields.description,
   subscriber_count: v.number(),
+  double_opt_in: v.pipe(
+    v.boolean(),
+    v.description(
+      "Who is added is `pending` and no member until the owner of the address confirms it by the link of a mail",
+    ),
+  ),
   created_at: listFields.created_at,
   updated_at: listFields.updated_at,
 });
@@ -27,6 +33,7 @@ export type SubscriberList = v.InferOutput<typeof SubscriberList>;
 interface ListChange {
   name?: string | undefined;
   description?: string | null | undefined;
+  double_opt_in?: boolean | undefined;
 }
 
 const groupOf = (id: string): Group => ({ kind: "list", id });
@@ -35,15 +42,15 @@ const nameTaken = () => conflict("The name is already used by another list.");
 /** @throws 409 if the name is taken, 429 beyond 10,000 lists (AMB-81). */
 export async function createList(
   store: Store,
-  { name, description = null }: ListChange & { name: string },
+  { name, description = null, double_opt_in = false }: ListChange & { name: string },
 ): Promise<SubscriberList> {
   if ((await listNames(store, ListItem)).length >= MAX_ENTITIES)
     throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} lists.`);
   const now = store.clock.now();
   const at = timestamp(now);
-  const list = { id: store.ids.uuidAt(now), name, description, created_at: at, updated_at: at };
+  const list = { id: store.ids.uuidAt(now), name, description, double_opt_in, created_at: at, updated_at: at };
   if (!(await createNamed(store, ListItem, list))) throw nameTaken();
-  return { ...list, subscriber_count: 0 };
+  return listOf(list, 0);
 }
 
 async function requireRow(store: StoreReader, id: string): Promise<RowOf<typeof ListItem>> {
@@ -84,8 +91,8 @@ export async function listLists(store: StoreReader, { name = "", ...page }: Page
 }
 
 /** Supplied fields overwrite, others stay. @throws 404, 409 if the new name is taken. */
-export async function updateList(store: Store, id: string, { name, description }: ListChange): Promise<SubscriberList> {
-  const set = { description, updated_at: timestamp(store.clock.now()) };
+export async function updateList(store: Store, id: string, { name, ...change }: ListChange): Promise<SubscriberList> {
+  const set = { ...change, updated_at: timestamp(store.clock.now()) };
   const changed = await changeNamed(store, ListItem, id, { set }, name);
   if (changed === "missing") throw notFound("list");
   if (changed === "taken") throw nameTaken();
@@ -152,7 +159,11 @@ export async function removeMembers(
   return { removed: left.length, not_found: distinct.filter((id) => !removed.has(id)) };
 }
 
-const listOf = (row: RowOf<typeof ListItem>, subscriber_count: number): SubscriberList => ({
+const listOf = (
+  row: Pick<RowOf<typeof ListItem>, keyof typeof listFields | "double_opt_in">,
+  subscriber_count: number,
+): SubscriberList => ({
   ...fieldsOf(listFields, row),
+  double_opt_in: row.double_opt_in === true,
   subscriber_count,
 });

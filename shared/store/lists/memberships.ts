@@ -28,7 +28,10 @@ interface Changing {
   historical: true | undefined;
 }
 
-function enterWrites({ clock }: Pick<Store, "clock">, { group, subscriber, historical }: Changing): MembershipWrites {
+export function enterWrites(
+  { clock }: Pick<Store, "clock">,
+  { group, subscriber, historical }: Changing,
+): MembershipWrites {
   const entered_at = timestamp(clock.now());
   const member = putItem(Member, memberKey(group, subscriber), { entered_at });
   if (group.kind === "list") {

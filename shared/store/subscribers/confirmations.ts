@@ -3,11 +3,13 @@
 import type { Confirming } from "../../contract/mail-tokens.ts";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
+import { listIdOf } from "../../rules/list-consents.ts";
 import { topicKeyOf } from "../../rules/topics.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
+import { joinWrites, listName } from "../lists/joining.ts";
 import { happened } from "../refusals.ts";
 import { isDoubleOptIn } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
@@ -110,7 +112,7 @@ async function isOptedOutSince(store: StoreReader, { subscriber, address, channe
 
 /**
  * Records the opt-in of the owner of an address, with what the page said as its evidence. It ends a bounce or complaint
- * of the address, for whoever confirms has read a mail there.
+ * of the address, for whoever confirms has read a mail there. Of a list, it makes a member in the same transaction.
  * @returns false if it is not open any more
  */
 export async function confirm(
@@ -130,10 +132,14 @@ export async function confirm(
   const isPending = is<`c:${string}`>(`c:${channel}`, "pending");
   const set: Partial<ProfileRow> = { ...foldedConsent(consent), confirmed_address: address };
   set[`cc:${channel}`] = true;
+  const list = listIdOf(channel);
+  if (list !== undefined && (await listName(store, list)) === undefined) return false;
+  const joins = list === undefined ? [] : await joinWrites(store, list, subscriber);
   const isConfirmed = await happened(
     store.transact([
       changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending)),
       consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+      ...joins,
     ]),
   );
   if (!isConfirmed) return false;

@@ -8,6 +8,7 @@ import { found, type List, newId, type World } from "./world.ts";
 const record = (world: World, { id, name, description, created_at }: List): Body => ({
   ...{ id, name, description, created_at: iso(created_at) },
   subscriber_count: world.memberships.filter(({ of }) => of === id).length,
+  double_opt_in: false,
 });
 
 const listOf = (world: World, id: unknown): List => found(world.lists, id) ?? notFound();
@@ -72,7 +73,7 @@ function add(world: World, { body }: Request, { id }: Record<string, string>) {
   const known = ids.filter((subscriber) => found(world.subscribers, subscriber));
   const added = known.filter((subscriber) => addMember(world, id!, subscriber)).length;
   const not_found = new Unordered(ids.filter((subscriber) => !known.includes(subscriber)));
-  return { status: 200, body: { added, already_member: known.length - added, not_found } };
+  return { status: 200, body: { added, already_member: known.length - added, pending: 0, not_found } };
 }
 
 /** Who is known but no member is neither removed nor promised to be among `not_found`. */

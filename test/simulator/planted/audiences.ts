@@ -213,7 +213,7 @@ export const audiencesBugs: readonly Bug[] = [
     name: "imported rows do not come into their list",
     area: "imports",
     file: "functions/workers/import-rows/take-rows.ts",
-    find: "  await addMembers(store, job.list, members);\n",
+    find: '  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true });\n',
     replace: "",
   },
   {

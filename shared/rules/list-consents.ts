@@ -1,0 +1,9 @@
+// The statement that somebody wants what is sent to a list, kept among the consents of a subscriber (AMB-129).
+
+const PREFIX = "list:";
+
+export const listChannelOf = (list: string): `list:${string}` => `${PREFIX}${list}`;
+
+/** The id of the list that a consent is about; undefined for a consent of something else. */
+export const listIdOf = (channel: string): string | undefined =>
+  channel.startsWith(PREFIX) ? channel.slice(PREFIX.length) : undefined;

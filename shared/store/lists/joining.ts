@@ -1,0 +1,112 @@
+// Lists whose members confirm that they want it (AMB-129): who is added waits outside until the owner of the address agrees.
+import { timestamp } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import { chunksOf } from "../../rules/chunks.ts";
+import { listChannelOf } from "../../rules/list-consents.ts";
+import { absent, all, any, is, oneOf } from "../conditions.ts";
+import type { Store, StoreReader } from "../context.ts";
+import { changeItem, checkItem, type ItemWrite } from "../item.ts";
+import { happened } from "../refusals.ts";
+import { shardOf } from "../shards.ts";
+import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
+import { isAlive, Profile } from "../subscribers/items.ts";
+import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
+import { ListItem, ListMembership } from "./items.ts";
+import { type Added, addMembers } from "./lists.ts";
+import { countWrite } from "./member-counts.ts";
+import { changeMembers, enterWrites } from "./memberships.ts";
+
+/** Statements that are written at once. */
+const MAX_CONCURRENT = 25;
+
+export interface Joined extends Added {
+  /** Those who are asked to confirm first. */
+  pending: number;
+}
+
+/** How subscribers come to a list. */
+export interface Joining {
+  source: string;
+  /** Those of whom there is a proof that they agreed: they need not confirm. */
+  proven?: ReadonlySet<string>;
+  /** Who is asked already is not asked again. */
+  isRepeat?: boolean;
+}
+
+/**
+ * Adds subscribers to a list; of one that asks, those who confirmed before, and the others become pending.
+ * @throws 404 for a list that there is not
+ */
+export async function joinList(
+  store: Store,
+  list: string,
+  ids: readonly string[],
+  { source, proven = new Set(), isRepeat = false }: Joining,
+): Promise<Joined> {
+  const row = await store.get(ListItem, { id: list });
+  if (!row) throw notFound("list");
+  if (!row.double_opt_in) return { ...(await addMembers(store, list, ids)), pending: 0 };
+
+  const distinct = [...new Set(ids)];
+  const channel = listChannelOf(list);
+  const [profiles, memberships] = await Promise.all([
+    getProfiles(store, distinct),
+    store.getAll(
+      ListMembership,
+      distinct.map((subscriber) => ({ subscriber, list })),
+    ),
+  ]);
+  const asks = distinct.flatMap((id, i) => {
+    const profile = profiles[i];
+    const isIn = memberships[i] !== undefined || proven.has(id) || profile?.[`c:${channel}`] === "opted_in";
+    return profile && !isIn ? [profile] : [];
+  });
+  const asked = new Set(asks.map(({ id }) => id));
+  const added = await addMembers(
+    store,
+    list,
+    distinct.filter((id) => !asked.has(id)),
+  );
+  const news = isRepeat ? asks.filter((profile) => profile[`c:${channel}`] !== "pending") : asks;
+  for (const some of chunksOf(news, MAX_CONCURRENT))
+    await Promise.all(some.map((profile) => statePending(store, profile, { channel, source })));
+  return { ...added, pending: asks.length };
+}
+
+/** The stream has the owner of the address asked. */
+async function statePending(
+  store: Store,
+  { id }: LivingProfile,
+  { channel, source }: { channel: `list:${string}`; source: string },
+): Promise<void> {
+  const now = store.clock.now();
+  const consent: ConsentAssertion = { channel, status: "pending", consented_at: timestamp(now), source };
+  const isOpen = any(absent(`c:${channel}`), oneOf(`c:${channel}`, ["opted_out", "pending", "unknown"]));
+  await happened(
+    store.transact([
+      changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
+      consentWrite(store, id, store.ids.uuidAt(now), consent, absent()),
+    ]),
+  );
+}
+
+/** The name of a list that asks; undefined for one that is gone. */
+export const listName = async (store: StoreReader, id: string): Promise<string | undefined> =>
+  (await store.get(ListItem, { id }))?.name;
+
+/** Who has confirmed nothing yet, as the address is another one, is no member until then. */
+export async function leaveUnconfirmed(store: Store, list: string, subscriber: string): Promise<void> {
+  const membership = await store.get(ListMembership, { subscriber, list });
+  if (!membership) return;
+  const isPending = is<`c:${string}`>(`c:${listChannelOf(list)}`, "pending");
+  const hold = checkItem(Profile, { id: subscriber }, isPending);
+  await changeMembers(store, { kind: "list", id: list }, { leave: [subscriber], hold });
+}
+
+/** The writes with which a subscriber becomes a member; none for who is one. */
+export async function joinWrites(store: Store, list: string, subscriber: string): Promise<ItemWrite<"workspace">[]> {
+  if (await store.get(ListMembership, { subscriber, list })) return [];
+  const group = { kind: "list", id: list } as const;
+  const entering = enterWrites(store, { group, subscriber, historical: undefined });
+  return [...entering, countWrite(group, shardOf(subscriber), 1)];
+}

@@ -1,0 +1,112 @@
+// Lists whose members confirm first: who is added is pending, and a member once the owner of the address agrees.
+import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { importing } from "../support/imports.ts";
+import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const importer = importing({ withTenant });
+
+/** A workspace with a list that asks, and one person who has an address. */
+async function setting(settings: object = { double_opt_in: true }) {
+  const { world, tenant } = await withTenant();
+  const { channel } = await mailing(world, tenant, "ada@example.com");
+  const { call } = tenant;
+  const { body: list } = await call("POST /api/v1/lists", { name: "Letter", ...settings });
+  const upsert = async (email: string) =>
+    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", email } })).body
+      .id as string;
+  const ada = await upsert("ada@example.com");
+  const add = async () => {
+    const { body } = await call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: [ada] });
+    await world.settle();
+    return body;
+  };
+  const links = async () => (await mailsOf(world)).flatMap(({ text }) => /\/i\/[\w-]+/.exec(text) ?? []).map(String);
+  const count = async () => (await call(`GET /api/v1/lists/${list.id}`)).body.subscriber_count;
+  const news = async () => {
+    const target = { type: "list", list_id: list.id };
+    const { job } = await send(world, tenant, { target, channel_ids: [channel], category: "marketing" });
+    await world.advance(MINUTE);
+    const { items } = (await call(`GET /api/v1/notifications/${job.id}/recipients`)).body;
+    return items.map(({ state }: { state: string }) => state);
+  };
+  return { world, call, list, ada, upsert, add, links, count, news };
+}
+
+describe("a list that asks", () => {
+  it("says so, and may be changed (AMB-129)", async () => {
+    const { call, list } = await setting();
+    expect(list).toMatchObject({ double_opt_in: true, subscriber_count: 0 });
+    const changed = await call(`PATCH /api/v1/lists/${list.id}`, { double_opt_in: false });
+    expect(changed.body).toMatchObject({ name: "Letter", double_opt_in: false });
+    const { body } = await call(`POST /api/v1/lists`, { name: "Plain" });
+    expect(body.double_opt_in).toBe(false);
+  });
+
+  it("who is added is asked by a mail that names it, and gets nothing else (AMB-129)", async () => {
+    const { world, add, links, count, news } = await setting();
+    expect(await add()).toEqual({ added: 0, already_member: 0, pending: 1, not_found: [] });
+    const [mail] = await mailsOf(world);
+    expect([mail!.text.includes("Letter"), (await links()).length, await count()]).toEqual([true, 1, 0]);
+    expect(await news()).toEqual([]);
+  });
+
+  it("the button of the page makes a member, with a proof, once (AMB-129)", async () => {
+    const { world, call, ada, list, add, links, count, news } = await setting();
+    await add();
+    const [link] = await links();
+    await follow(world, "GET", link!);
+    expect(await count()).toBe(0);
+    await follow(world, "POST", link!);
+    await follow(world, "POST", link!);
+    expect([await count(), await news()]).toEqual([1, ["delivered"]]);
+    const [proof] = (await call(`GET /api/v1/subscribers/${ada}/consents`)).body.items;
+    expect(proof).toMatchObject({ channel: `list:${list.id}`, status: "opted_in", source: "confirmed_opt_in" });
+  });
+
+  it("who confirmed it before is a member at once (AMB-129)", async () => {
+    const { world, call, ada, list, add, links } = await setting();
+    await add();
+    await follow(world, "POST", (await links())[0]!);
+    await call(`POST /api/v1/lists/${list.id}/subscribers/remove`, { subscriber_ids: [ada] });
+    expect(await add()).toMatchObject({ added: 1, pending: 0 });
+    expect(await links()).toHaveLength(1);
+  });
+
+  it("whoever gets another address is no member until its owner confirms (AMB-129)", async () => {
+    const { world, upsert, add, links, count } = await setting();
+    await add();
+    await follow(world, "POST", (await links())[0]!);
+    await world.advance(MINUTE);
+    await upsert("other@example.com");
+    await world.settle();
+    expect([await count(), (await links()).length]).toEqual([0, 2]);
+    await follow(world, "POST", (await links())[1]!);
+    expect(await count()).toBe(1);
+  });
+
+  it("the link of a list that is deleted makes no member (AMB-129)", async () => {
+    const { world, call, list, ada, add, links } = await setting();
+    await add();
+    await call(`DELETE /api/v1/lists/${list.id}`);
+    const done = await follow(world, "POST", (await links())[0]!);
+    const { body } = await call(`GET /api/v1/subscribers/${ada}`);
+    expect([done.status, body.lists]).toEqual([200, []]);
+  });
+
+  it("an import has a proof or asks, and asks once (AMB-129)", async () => {
+    const { world, tenant, run, members, list } = await importer();
+    await mailing(world, tenant, "x@example.com");
+    await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+    const file =
+      "external_id,email,consent_status,consent_at\np,p@example.com,subscribed,2025-01-01\nq,q@example.com,subscribed,\n";
+    await run(file);
+    await run(file);
+    await world.settle();
+    expect((await members()).map(({ external_id }) => external_id)).toEqual(["p"]);
+    expect((await mailsOf(world)).filter(({ text }) => text.includes("/i/"))).toHaveLength(1);
+  });
+});
