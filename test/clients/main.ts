@@ -11,6 +11,8 @@ import { run } from "./run.ts";
 /** Imported when the software is installed. */
 const areas: Record<string, () => Promise<{ claims: readonly Claim[] }>> = {
   document: () => import("./document.ts"),
+  segment: () => import("./segment.ts"),
+  webhooks: () => import("./webhooks.ts"),
 };
 
 const USAGE = `npm run check:clients -- [--only document]: tries clients that others wrote against the local service.

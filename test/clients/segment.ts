@@ -1,0 +1,176 @@
+// The libraries of Segment and RudderStack, with their addresses set to this service as docs/guides/segment-libraries.md says.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import RudderAnalytics from "@rudderstack/rudder-sdk-node";
+import { Analytics } from "@segment/analytics-node";
+import { build } from "esbuild";
+import { launchBrowser } from "../support/browser.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
+import { asApp, asOwner, asServer, type Claim, call, FOLDER, newWorkspace, settle, type Workspace } from "./claims.ts";
+import { runScript } from "./run.ts";
+
+/** The event of the guide, which starts a journey here. */
+const EVENT = "Order Completed";
+
+async function startJourney(service: ServiceProcess, workspace: Workspace): Promise<void> {
+  const headers = asOwner(workspace);
+  const { channels } = await call(service, "GET /api/v1/channels", { headers });
+  const channel_ids = channels
+    .filter(({ type }: { type: string }) => type === "in_app")
+    .map(({ id }: { id: string }) => id);
+  const content = { title: "Thank you", body: "Your order is {{ event.properties.total }}." };
+  const body = {
+    name: "After an order",
+    trigger: { type: "event", event_name: EVENT },
+    steps: { start: "thanks", steps: { thanks: { id: "thanks", type: "send", send: { channel_ids, content } } } },
+  };
+  const { id } = await call(service, "POST /api/v1/journeys", { headers, body });
+  await call(service, `POST /api/v1/journeys/${id}/activate`, { headers });
+}
+
+/** @throws where `external_id` is no subscriber with these traits, or its event is not kept, or the journey sent nothing */
+async function showThatItArrived(service: ServiceProcess, workspace: Workspace, external_id: string): Promise<void> {
+  await settle(service);
+  const headers = asServer(workspace);
+  const { items } = await call(service, `GET /v1/subscribers?external_id=${external_id}`, { headers });
+  const [subscriber] = items;
+  assert.equal(subscriber?.email, `${external_id}@example.com`);
+  assert.equal(JSON.parse(subscriber.attributes).plan, "pro");
+
+  const events = await call(service, "GET /v1/events/export", { headers });
+  const own = events.items.filter((event: { subscriber_id: string }) => event.subscriber_id === subscriber.id);
+  assert.deepEqual(
+    own.map(({ event_name, properties }: { event_name: string; properties: unknown }) => [event_name, properties]),
+    [[EVENT, { total: 9.5 }]],
+  );
+
+  const inbox = await call(service, `GET /v1/in-app/messages?subscriber_id=${subscriber.id}`, {
+    headers: asApp(workspace),
+  });
+  assert.deepEqual(
+    inbox.messages.map(({ content }: { content: { title: string } }) => content.title),
+    ["Thank you"],
+  );
+}
+
+const JOURNEY = "identify is a subscriber, track an event of it that starts a journey, whose message arrives";
+
+/** The code of the guide, as it is printed, in a program of its own. */
+async function proveGuide(service: ServiceProcess): Promise<void> {
+  const workspace = await newWorkspace(service);
+  await startJourney(service, workspace);
+  const guide = readFileSync(new URL("../../docs/guides/segment-libraries.md", FOLDER), "utf8");
+  const [, code] = /^```js\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+  assert.ok(code, "The guide has a block of JavaScript.");
+  const program = fileURLToPath(new URL("generated/segment-guide.mjs", FOLDER));
+  writeFileSync(program, code);
+  await runScript(program, [], { BASE_URL: service.url, SERVER_KEY: workspace.server_key });
+  await showThatItArrived(service, workspace, "ada");
+}
+
+async function proveRudder(service: ServiceProcess): Promise<void> {
+  const workspace = await newWorkspace(service);
+  await startJourney(service, workspace);
+  const analytics = new RudderAnalytics(workspace.server_key, { dataPlaneUrl: service.url });
+  analytics.identify({ userId: "grace", traits: { email: "grace@example.com", plan: "pro" } });
+  analytics.track({ userId: "grace", event: EVENT, properties: { total: 9.5 } });
+  await analytics.flush();
+  await showThatItArrived(service, workspace, "grace");
+}
+
+/** A page of another origin than the service, as an app's is. */
+async function proveBrowser(service: ServiceProcess): Promise<void> {
+  const workspace = await newWorkspace(service);
+  await startJourney(service, workspace);
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("programs/analytics-next.ts", FOLDER))],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    logLevel: "silent",
+  });
+  const script = outputFiles[0]!.text;
+  const site = createServer((request, response) => {
+    const isScript = request.url === "/app.js";
+    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.end(isScript ? script : "<!doctype html><title>Shop</title><script type=module src=/app.js></script>");
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const browser = await launchBrowser();
+  try {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on("pageerror", ({ message }) => complaints.push(message));
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    await page.waitForFunction("typeof window.report === 'function'");
+    await page.evaluate(`window.report(${JSON.stringify({ writeKey: workspace.sdk_key, cdnURL: service.url })})`);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+    site.close();
+  }
+  await showThatItArrived(service, workspace, "lin");
+}
+
+/** @returns the requests that the library made for one message, and the error that it told its user, if any */
+async function sendOne(service: ServiceProcess, writeKey: string, properties: object) {
+  const analytics = new Analytics({ writeKey, host: service.url, maxRetries: 2 });
+  let requests = 0;
+  const errors: unknown[] = [];
+  analytics.on("http_request", () => {
+    requests++;
+  });
+  analytics.on("error", (error) => errors.push(error));
+  analytics.track({ userId: "ada", event: EVENT, properties });
+  await analytics.closeAndFlush({ timeout: 20_000 });
+  return { requests, errors };
+}
+
+async function proveBadKey(service: ServiceProcess): Promise<void> {
+  const { requests, errors } = await sendOne(service, "nobody", {});
+  assert.deepEqual([requests, errors.length], [1, 1]);
+  const body = JSON.stringify({ batch: [] });
+  const headers = { authorization: `Basic ${btoa("nobody:")}`, "content-type": "application/json" };
+  assert.equal((await fetch(`${service.url}/v1/batch`, { method: "POST", headers, body })).status, 401);
+  assert.equal((await fetch(`${service.url}/v1/projects/nobody/settings`)).status, 404);
+}
+
+/** Status of a call of the tracking API with a good key. */
+async function statusOf(service: ServiceProcess, { server_key }: Workspace, name: string, body: string) {
+  const headers = { authorization: `Basic ${btoa(`${server_key}:`)}`, "content-type": "application/json" };
+  return (await fetch(`${service.url}/v1/segment/${name}`, { method: "POST", headers, body })).status;
+}
+
+async function proveRefusals(service: ServiceProcess): Promise<void> {
+  const workspace = await newWorkspace(service);
+  const message = { type: "track", userId: "ada", event: EVENT };
+  const large = JSON.stringify({
+    batch: Array.from({ length: 40 }, () => ({ ...message, properties: { text: "x".repeat(20_000) } })),
+  });
+  assert.ok(large.length > 500_000);
+  assert.equal(await statusOf(service, workspace, "batch", large), 400);
+  assert.equal(await statusOf(service, workspace, "track", "{"), 400);
+  assert.equal(await statusOf(service, workspace, "nothing", JSON.stringify(message)), 404);
+}
+
+export const claims: readonly Claim[] = [
+  { says: `The guide's program: ${JOURNEY}`, tool: "@segment/analytics-node", prove: proveGuide },
+  { says: `With the address changed: ${JOURNEY}`, tool: "@rudderstack/rudder-sdk-node", prove: proveRudder },
+  { says: `In Chromium, from another origin: ${JOURNEY}`, tool: "@segment/analytics-next", prove: proveBrowser },
+  {
+    says: "A write key of nobody is refused at once, and the library tells its user",
+    tool: "@segment/analytics-node",
+    prove: proveBadKey,
+  },
+  {
+    says: "A batch over 500 KB and a body that is no JSON are a 400 as at Segment, a call that does not exist a 404",
+    tool: "fetch",
+    version: () => process.version,
+    prove: proveRefusals,
+  },
+];
