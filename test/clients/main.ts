@@ -13,6 +13,8 @@ const areas: Record<string, () => Promise<{ claims: readonly Claim[] }>> = {
   document: () => import("./document.ts"),
   segment: () => import("./segment.ts"),
   webhooks: () => import("./webhooks.ts"),
+  streams: () => import("./streams.ts"),
+  agents: () => import("./agents.ts"),
 };
 
 const USAGE = `npm run check:clients -- [--only document]: tries clients that others wrote against the local service.

@@ -1,0 +1,75 @@
+// A proxy before the live stream that breaks connections by chance, in the middle of a line as well.
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Random } from "../simulator/random.ts";
+
+export interface CuttingProxy {
+  url: string;
+  /** Connections that were cut so far. */
+  cuts(): number;
+  /**
+   * Those of them where the client has the whole `data:` line of a message, and not its `id:`: who acts on a line before its
+   * block has ended may see that message again.
+   */
+  torn(): number;
+  close(): void;
+}
+
+const MOST_MS = 2_500;
+const MOST_BYTES = 1_000;
+/** Longer than a block. */
+const MOST_TAIL = 4_000;
+/** What a block may have at its end for a cut to count as torn. */
+const TORN = /(^|\n)data: [^\n]*\n(id: [^\n]*)?$/;
+
+/** @param most so many connections are cut; those that come later last as long as the service keeps them */
+export async function cuttingProxy(target: string, random: Random, most: number): Promise<CuttingProxy> {
+  let [cuts, torn] = [0, 0];
+
+  const pass = (request: IncomingMessage, response: ServerResponse) => {
+    const upstream = ask(`${target}${request.url}`, { method: request.method, headers: request.headers });
+    upstream.on("error", () => response.destroy());
+    upstream.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.flushHeaders();
+      relay(answer, response);
+    });
+    response.on("close", () => upstream.destroy());
+    upstream.end();
+  };
+
+  const relay = (answer: IncomingMessage, response: ServerResponse) => {
+    let left = cuts < most ? random.between(0, MOST_BYTES) : Number.POSITIVE_INFINITY;
+    let tail = "";
+    const cut = () => {
+      if (response.destroyed || cuts >= most) return;
+      cuts++;
+      if (TORN.test(tail)) torn++;
+      response.destroy();
+    };
+    const timer = cuts < most ? setTimeout(cut, random.between(0, MOST_MS)) : undefined;
+    response.on("close", () => clearTimeout(timer));
+    answer.on("end", () => response.end());
+    answer.on("error", () => response.destroy());
+    answer.on("data", (chunk: Buffer) => {
+      if (response.destroyed || left === 0) return;
+      const part = chunk.subarray(0, left);
+      left -= part.length;
+      tail = `${tail}${part}`.slice(-MOST_TAIL);
+      // The connection ends when the client's system has these bytes.
+      response.write(part, () => left === 0 && setImmediate(cut));
+    });
+  };
+
+  const server = createServer(pass);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cuts: () => cuts,
+    torn: () => torn,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
