@@ -15,6 +15,7 @@ const areas: Record<string, () => Promise<{ claims: readonly Claim[] }>> = {
   webhooks: () => import("./webhooks.ts"),
   streams: () => import("./streams.ts"),
   agents: () => import("./agents.ts"),
+  mail: () => import("./mail.ts"),
 };
 
 const USAGE = `npm run check:clients -- [--only document]: tries clients that others wrote against the local service.
