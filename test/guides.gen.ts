@@ -79,6 +79,14 @@ async function backendSending({ createClient, settle, process, console }: GuideD
   if (error instanceof ServiceError) console.log(error.status, error.code, Object.keys(error.fields ?? {})); // 422 "VALIDATION_ERROR" ["title"]
 }
 
+async function otherLanguages({  }: GuideDeps) {
+
+}
+
+async function segmentLibraries({  }: GuideDeps) {
+
+}
+
 async function segments({ createClient, settle, process, console }: GuideDeps) {
 
   const service = createClient({
@@ -656,6 +664,8 @@ async function movingFromPinpoint({ createClient, write, engagement, process, co
 export const runnableGuides: readonly RunnableGuide[] = [
   { name: "quickstart", run: quickstart, printed: ["1","\"Hello Ada\""] },
   { name: "backend-sending", run: backendSending, printed: ["1 1 [\"user-99\"]","true","1","\"completed\" 1","0.1 false","422 \"VALIDATION_ERROR\" [\"title\"]"] },
+  { name: "other-languages", run: otherLanguages, printed: [] },
+  { name: "segment-libraries", run: segmentLibraries, printed: [] },
   { name: "segments", run: segments, printed: ["1 true","[\"ada\"]","true [true,true,true]","0","2"] },
   { name: "journeys", run: journeys, printed: ["[\"wait\"]","[\"After sign-up wait\",\"app_opened\",\"signed_up\"]","1 {\"wait:timeout\":1} {\"sent\":1}","\"completed\" 1 1","1","\"open\" 0.1 null","[{\"step\":\"wait\",\"fields\":[\"within\"]}]","\"completed\""] },
   { name: "topics", run: topics, printed: ["[\"deals opted_out\",\"news opted_in\"]","1 {\"topic_opt_out\":1}"] },

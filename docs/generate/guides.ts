@@ -9,6 +9,8 @@ const FOLDER = new URL("../guides/", import.meta.url);
 const names = [
   "quickstart",
   "backend-sending",
+  "other-languages",
+  "segment-libraries",
   "segments",
   "journeys",
   "topics",

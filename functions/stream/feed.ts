@@ -4,7 +4,7 @@ import { isUuid } from "../../shared/contract/schemas.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";
 import { notFound } from "../../shared/kernel/errors.ts";
-import { timeOfUuid } from "../../shared/kernel/ids.ts";
+import { timeOfUuid, uuidV7 } from "../../shared/kernel/ids.ts";
 import type { RequestRetries } from "../../shared/kernel/retries.ts";
 import { present } from "../../shared/store/conditions.ts";
 import type { Platform, Store } from "../../shared/store/context.ts";
@@ -64,7 +64,7 @@ export interface Feed {
   cursor: number;
   /** Where the stream began: a message written since is new to the client, however old its id is. */
   since: number;
-  /** When the last poll began: what could be seen then was sent. */
+  /** When the last poll began, or where the stream resumes before its first one: what could be seen then was sent. */
   polledAt: number;
   /** Messages that were sent, or that existed before a fresh stream began, by the digests of their ids. */
   seen: Map<string, Pick<MessageRow, "sk" | "late_at">>;
@@ -92,7 +92,7 @@ export async function openFeed(
     endsAt: now + LIFETIME_MS,
     cursor: resumeAt ?? now,
     since: resumeAt ?? now,
-    polledAt: now,
+    polledAt: resumeAt ?? now,
     seen: new Map(position?.seen.map((digest) => [digest, { sk: "" }])),
   };
   if (limit > 0) await admitStream(deps, feed.viewer, limit);
@@ -107,7 +107,7 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
   const { pk: inbox } = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" });
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
-  const writePosition = () => output.position(positionAfter(feed, feed.deps.ids.uuidAt(feed.polledAt)));
+  const writePosition = () => output.position(positionAfter(feed, uuidV7(feed.polledAt, NO_TAIL)));
   /** When the position is written again; undefined: nothing was written since. */
   let positionAt: number | undefined = clock.now() + FLUSH_MS;
   output.retry(RETRY_MS);
@@ -118,6 +118,8 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
     feed.polledAt = clock.now();
     const { messages, streams } = await rowsOf(feed, lookBack);
     if (hasViewerLeft(feed, streams)) return;
+    // Of what the client named only the digest is known: its row tells for how long it must be named.
+    for (const row of messages) if (isSeenIn(feed)(row)) remember(feed, row);
     const fresh = messages.filter(isNewIn(feed));
     lookBack = OVERLAP_MS;
     const visibility = visibilityIn(store);
@@ -180,6 +182,11 @@ function positionAfter({ seen, since }: Feed, id: string): string {
   return formatPosition(id, again);
 }
 
+const isSeenIn =
+  ({ seen }: Feed) =>
+  (row: MessageRow): boolean =>
+    seen.has(digestOf(messageIdOf(row)));
+
 /** Not sent yet, and with an id or a time of writing that the client cannot know. */
 const isNewIn =
   ({ seen, cursor, since }: Feed) =>
@@ -234,6 +241,9 @@ const DIGEST = 12;
 /** Digests of one position. With more, messages of the last minute may be sent again. */
 const MAX_DIGESTS = 60;
 const UUID = 36;
+/** A position that is the time of a poll stands for no message: its digest names none. */
+const NO_TAIL = new Uint8Array(10);
+const NO_MESSAGE = "0".repeat(DIGEST);
 
 /** What stands for a message in a position. @param id of the message */
 const digestOf = (id: string): string => id.slice(-DIGEST);
@@ -248,5 +258,7 @@ function positionFrom(lastEventId = ""): { at: number; seen: string[] } | undefi
   const digests = lastEventId.slice(UUID + 1);
   const isValid = lastEventId.length === UUID || /^\.([0-9a-f]{12}){1,60}$/.test(lastEventId.slice(UUID));
   if (!isValid || !isUuid(uuid)) return undefined;
-  return { at: timeOfUuid(uuid), seen: [digestOf(uuid), ...(digests.match(/.{12}/g) ?? [])] };
+  // The newest one comes last: if there are too many, the first ones are dropped.
+  const seen = [...(digests.match(/.{12}/g) ?? []), digestOf(uuid)].filter((digest) => digest !== NO_MESSAGE);
+  return { at: timeOfUuid(uuid), seen };
 }

@@ -25,6 +25,13 @@ const Query = v.object({
   subscriber_id: Uuid,
   sdk_key: v.optional(TextUpTo(256)),
   user_hash: v.pipe(v.optional(TextUpTo(1_024)), v.description("Instead of the header `X-User-Hash`")),
+  last_event_id: v.pipe(
+    v.optional(TextUpTo(1_024)),
+    v.description(
+      "Where to begin, if there is no header `Last-Event-ID`: the id of the newest message that the inbox showed, or " +
+        "`00000000-0000-7000-8000-000000000000` where it was empty",
+    ),
+  ),
 });
 
 /** SSE-6. */
@@ -57,7 +64,8 @@ const declaration = endpoint(
     description:
       "`text/event-stream`: one `data:` frame per message, a comment every 30 seconds, `id:` lines for `Last-Event-ID`. " +
       "The stream ends after 90 seconds: reconnect with the last `id:`, whether it came with a message or alone, " +
-      "and nothing is lost or sent twice. The header `X-Stream-Id` names the stream, for the call that ends it early. After a broken connection a message can be sent again: deduplicate by its id.",
+      "and nothing is lost or sent twice. A connection that breaks before its first `id:` resumes nowhere: begin at " +
+      "`last_event_id` to lose nothing then either. The header `X-Stream-Id` names the stream, for the call that ends it early. After a broken connection a message can be sent again: deduplicate by its id.",
     query: Query,
     returns: Frame,
     errors: ["NOT_FOUND", "SERVICE_UNAVAILABLE"],
@@ -177,7 +185,7 @@ function openAdmission(
     const { subscriber_id, user_hash } = query;
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
     if (method === "HEAD") return "headers";
-    const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] };
+    const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] || query.last_event_id };
     const { tenant, time } = caller.workspace;
     if (!isSandbox(tenant)) return openFeed({ ...deps, retries, ...bind(tenant) }, subscriber_id, viewer);
     const inside = insideSandbox(deps, tenant, time);

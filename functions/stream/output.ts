@@ -18,9 +18,12 @@ export interface FeedOutput {
   retry(ms: number): void;
 }
 
-/** SSE-1 to SSE-3. */
+/**
+ * SSE-1 to SSE-3. The id of a message comes after its data, because some clients keep an id before its block has ended: cut in
+ * between, they get the message again instead of never.
+ */
 export const serverSentEvents = (write: (text: string) => void): FeedOutput => ({
-  message: (frame, position) => write(`id: ${position}\ndata: ${JSON.stringify(frame)}\n\n`),
+  message: (frame, position) => write(`data: ${JSON.stringify(frame)}\nid: ${position}\n\n`),
   position: (position) => write(`id: ${position}\n\n`),
   keepalive: () => write(": keepalive\n\n"),
   retry: (ms) => write(`retry: ${ms}\n\n`),

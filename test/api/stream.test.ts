@@ -160,6 +160,58 @@ describe("resumption", () => {
     expect(titles).toEqual(told.slice(1));
   });
 
+  it("a stream that breaks before it has sent what was missed loses none of it (SSE-4, AMB-122)", async () => {
+    const { world, open, tell } = await withReader();
+    const first = await open();
+    await tell("seen");
+    const last = first.frames()[0]!.id;
+    first.disconnect();
+    await tell("missed");
+    await world.advance(10 * MINUTE);
+    const broken = await open({ "last-event-id": last });
+    const [, position] = /^id: (.*)$/m.exec(broken.text)!;
+    broken.disconnect();
+    const resumed = await open({ "last-event-id": position! });
+    expect(resumed.frames().map(({ data }) => data.title)).toEqual(["missed"]);
+  });
+
+  it("the id of a message comes after its data, for clients that keep it at once (SSE-4)", async () => {
+    const { open, tell } = await withReader();
+    const stream = await open();
+    await tell("new");
+    expect(stream.text).toMatch(/\n\ndata: [^\n]*\nid: [^\n]*\n\n/);
+  });
+
+  it("a connection that breaks every second brings each of many messages once (AMB-122)", async () => {
+    const { world, open, tell } = await withReader();
+    const titles: string[] = [];
+    let last: string | undefined;
+    for (let n = 0; n < 140; n++) {
+      const stream = await open(last === undefined ? {} : { "last-event-id": last });
+      if (n % 2 === 0) await tell(`m${n / 2}`);
+      await world.advance(SECOND);
+      const frames = stream.frames();
+      titles.push(...frames.map(({ data }) => data.title));
+      last = frames.at(-1)?.id ?? stream.text.match(/(?<=^id: ).*$/gm)!.at(-1)!;
+      stream.disconnect();
+    }
+    expect(titles).toEqual(Array.from({ length: 70 }, (_, n) => `m${n}`));
+    // A position names the messages of the last minute, however often the connection broke: 12 digits for each.
+    expect(last!.length).toBeLessThan(37 + 12 * 35);
+  });
+
+  it("begins at `last_event_id` where a client has no header to send yet (AMB-122)", async () => {
+    const { open, tell } = await withReader();
+    await tell("seen");
+    const everything = await open({}, "&last_event_id=00000000-0000-7000-8000-000000000000");
+    const { id } = everything.frames()[0]!;
+    await tell("missed");
+    const titlesOf = ({ frames }: typeof everything) => frames().map(({ data }) => data.title);
+    expect(titlesOf(await open({}, `&last_event_id=${id}`))).toEqual(["missed"]);
+    const last = everything.frames().at(-1)!.id;
+    expect(titlesOf(await open({ "last-event-id": last }, `&last_event_id=${id}`))).toEqual([]);
+  });
+
   it("a message of a recovery run arrives late and once, on open and on resumed streams (SSE-4)", async () => {
     const { world, tenant, id, open, tell } = await withReader();
     const left = world.clock.now();

@@ -14,7 +14,10 @@ const WHO = { name: "checks", version: "1.0.0" };
 type AnyClient = Client1 | Client2;
 
 /** @returns a client that has connected, and the revision that it speaks */
-type Connect = (url: URL, headers: Record<string, string>) => Promise<{ client: AnyClient; revision: string | undefined }>;
+type Connect = (
+  url: URL,
+  headers: Record<string, string>,
+) => Promise<{ client: AnyClient; revision: string | undefined }>;
 
 const byFirst: Connect = async (url, headers) => {
   const client = new Client1(WHO);

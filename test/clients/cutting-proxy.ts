@@ -1,5 +1,5 @@
 // A proxy before the live stream that breaks connections by chance, in the middle of a line as well.
-import { createServer, request as ask, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as ask, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Random } from "../simulator/random.ts";
 
@@ -45,7 +45,8 @@ export async function cuttingProxy(target: string, random: Random, most: number)
       if (response.destroyed || cuts >= most) return;
       cuts++;
       if (TORN.test(tail)) torn++;
-      response.destroy();
+      // After what was written: the client has exactly these bytes.
+      response.socket?.destroySoon();
     };
     const timer = cuts < most ? setTimeout(cut, random.between(0, MOST_MS)) : undefined;
     response.on("close", () => clearTimeout(timer));

@@ -1,8 +1,9 @@
 // Version 2 has no types of its own.
 declare module "eventsource-2" {
-  export default class EventSource {
+  class EventSource {
     constructor(url: string);
     addEventListener(type: "message", listener: (event: { data: string }) => void): void;
     close(): void;
   }
+  export = EventSource;
 }

@@ -1,7 +1,7 @@
 // Mails that a mail server of others took from this service, read by a parser of others.
 import assert from "node:assert/strict";
-import { text } from "node:stream/consumers";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { type AddressObject, type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import { selfSigned } from "../support/self-signed.ts";
@@ -10,7 +10,8 @@ import { asOwner, asServer, type Claim, call, newWorkspace, settle, type Workspa
 
 const SENDER = "Bücher & Grüße, „Zürich“";
 const LOGIN = { username: "shop", password: "smtp-password-4711" };
-const SUBJECT = "Größenänderung, 価格の改定, تخفيضات اليوم 🎉 – and words enough for more than one line of a header, as long subjects are";
+const SUBJECT =
+  "Größenänderung, 価格の改定, تخفيضات اليوم 🎉 – and words enough for more than one line of a header, as long subjects are";
 const LONG_WORDS = "Ein Absatz mit sehr vielen Wörtern, der über jede Zeile hinausgeht. ".repeat(40);
 const HTML = `<h1>Grüße 🎉</h1><p dir="auto">مرحبا {{ subscriber.first_name }}</p><p>${LONG_WORDS}</p><p>.</p><p><a href="https://shop.example.com/spring?a=1&amp;b=2">Look</a></p>`;
 
@@ -106,7 +107,8 @@ function proveBodies({ text: plain = "", html }: ParsedMail): void {
   assert.ok(typeof html === "string");
   for (const words of ["Grüße 🎉", "مرحبا Žofie Ågård", LONG_WORDS.trim(), "Zwölf neue Dinge", "Rämistrasse 1"])
     assert.ok(html.includes(words), `The HTML lacks ${words}`);
-  for (const words of ["مرحبا Žofie Ågård", "Rämistrasse 1"]) assert.ok(plain.includes(words), `The text lacks ${words}`);
+  for (const words of ["مرحبا Žofie Ågård", "Rämistrasse 1"])
+    assert.ok(plain.includes(words), `The text lacks ${words}`);
   assert.ok(plain.replaceAll(/\s+/g, " ").includes(LONG_WORDS.trim()));
   assert.doesNotMatch(plain, /<\/?[a-z]/i);
   assert.match(plain, /^\.$/m);

@@ -16,6 +16,7 @@ const areas: Record<string, () => Promise<{ claims: readonly Claim[] }>> = {
   streams: () => import("./streams.ts"),
   agents: () => import("./agents.ts"),
   mail: () => import("./mail.ts"),
+  languages: () => import("./languages.ts"),
 };
 
 const USAGE = `npm run check:clients -- [--only document]: tries clients that others wrote against the local service.
