@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { plantedChannel } from "./support/planted-channel.ts";
@@ -25,7 +25,10 @@ for (const name of [
   "package.json",
   "tsconfig.json",
 ])
-  cpSync(join(root, name), join(copy, name), { recursive: true });
+  cpSync(join(root, name), join(copy, name), {
+    recursive: true,
+    filter: (source) => basename(source) !== "node_modules",
+  });
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
 /** @throws where the text before which it goes is not there once. */

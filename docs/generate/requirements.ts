@@ -41,7 +41,9 @@ function textsOf(source: string): string {
 function testsById(): Map<string, string[]> {
   const files = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"));
   const found = new Map<string, string[]>();
-  for (const file of files.filter((file) => file.endsWith(".test.ts") && file !== PLANTING_TEST).sort())
+  const isOurs = (file: string) =>
+    file.endsWith(".test.ts") && !file.includes("node_modules/") && file !== PLANTING_TEST;
+  for (const file of files.filter(isOurs).sort())
     for (const id of idsIn(textsOf(readFileSync(new URL(file, TESTS), "utf8"))))
       found.set(id, [...(found.get(id) ?? []), file.replace(/\.test\.ts$/, "")]);
   return found;
