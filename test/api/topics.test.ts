@@ -162,6 +162,23 @@ describe("a send with a topic", () => {
     ]);
   });
 
+  it("the lift counts who chose after the plan as treated, and nobody who was out of it before (D-ATTRIB)", async () => {
+    const worker = mortal("deliver");
+    const { world, call, person, choose, inApp } = await setting(undefined, { hooks: worker.hooks });
+    for (const name of ["ada", "ben", "cyd"]) await person(name);
+    await choose("cyd", { news: "opted_out" });
+    worker.dieAt(1, "before");
+    const body = { title: "t", body: "b", channel_ids: [inApp], target: { type: "all" }, topic: "news" };
+    const { id } = (await call("POST /api/v1/notifications", body)).body;
+    await world.settle();
+    await choose("ben", { news: "opted_out" });
+    worker.revive();
+    await world.advance(HOUR);
+    const sent = (await call(`GET /api/v1/notifications/${id}`)).body;
+    expect([sent.counts.delivered, sent.skip_reasons]).toEqual([1, { topic_opt_out: 2 }]);
+    expect((await call(`GET /api/v1/insights/lift?job_id=${id}`)).body.treated.size).toBe(2);
+  });
+
   it("campaigns, journeys and schedules send by their topic (TPC-2)", async () => {
     const { world, tenant, call, person, choose, inApp } = await setting();
     const [ada, ben] = [await person("ada"), await person("ben")];

@@ -21,6 +21,7 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
       fallback_dedup_errors: progress.fallbackConflicts,
     },
     attempts: { tried: progress.tried ?? {}, errors: progress.errors, passed: progress.passed ? 1 : 0 },
+    late_skips: skipped,
   };
 }
 

@@ -2,7 +2,6 @@
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
-import { lateSkips } from "../../rules/reasons.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
@@ -212,8 +211,7 @@ export async function conversionsOfJob(
 }
 
 /** The recipients of a job at its dispatch: a recipient skipped only later can convert as well (D-ATTRIB). */
-const assignedTo = ({ counts, skip_reasons }: Tally): number =>
-  lateSkips.reduce((size, reason) => size + (skip_reasons[reason] ?? 0), counts.sent);
+const assignedTo = ({ counts, late_skips }: Pick<Tally, "counts" | "late_skips">): number => counts.sent + late_skips;
 
 /** ISG-6 to ISG-9, with the interval of F9. @throws 404 for an unknown job. */
 export async function liftOfJob(store: StoreReader, id: string) {

@@ -89,8 +89,9 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
   if (!Array.isArray(body.messages) || body.messages.length === 0) invalid();
   checkShape(body);
   const campaign = campaignOf(world, id);
-  if (campaign.status !== "draft") conflict();
+  // What the body names is looked at before the state.
   checkReferences(world, body);
+  if (campaign.status !== "draft") conflict();
   const { name, messages, ...spec } = structuredClone(body);
   Object.assign(campaign, { name, spec, messages, updated_at: world.now });
   return { status: 200, body: record(campaign) };

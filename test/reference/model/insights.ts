@@ -28,9 +28,9 @@ const later = (recipients: Recipient[]) => ({
   complained: recipients.filter(({ hasComplained }) => hasComplained).length,
 });
 
-/** Sends that were dispatched in the window. */
+/** Sends that were dispatched in the window. One that failed as a whole never was. */
 const within = (jobs: Job[], start: number, end: number) =>
-  jobs.filter(({ dispatched_at: time }) => time !== null && time >= start && time <= end);
+  jobs.filter(({ dispatched_at: time, error }) => !error && time !== null && time >= start && time <= end);
 
 /** CRP-2 to CRP-5, AMB-68: by message only where there are several. */
 function report(world: World, { query }: Request, { id }: Record<string, string>) {

@@ -1,5 +1,5 @@
 // Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
-import { type Body, DAY, duration, iso, isRecord } from "./kit.ts";
+import { type Body, duration, isRecord } from "./kit.ts";
 import { matches } from "./predicates.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { createJob, decide, deliverOne, failureOf } from "./sending.ts";
@@ -132,17 +132,13 @@ export function resumeRun(world: World, run: Run, pause: number): void {
   at(world, world.now, () => tick(world, run));
 }
 
-/** JND-15, D-INTJOBS: one send per run and step, under one job per journey, version, step and day. */
+/** JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send (decision 0014). */
 function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, config: Body): void {
-  const day = iso(Math.floor(world.now / DAY) * DAY);
-  const step = { journey: journey.id, version: run.version, step: run.step!, day };
-  const known = world.jobs.find((job) => job.step && JSON.stringify(job.step) === JSON.stringify(step));
-  const job = known ?? createJob(world, {}, { type: "journey", id: journey.id });
+  const job = createJob(world, {}, { type: "journey", id: journey.id });
   const event = run.trigger?.properties;
-  job.step = step;
   job.spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
   job.status = "processing";
-  job.dispatched_at ??= world.now;
+  job.dispatched_at = world.now;
   // D-NTF-STATE: a cause that concerns the whole send fails it.
   if (failureOf(world, job)) {
     note(world, run, "failed");

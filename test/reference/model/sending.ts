@@ -108,7 +108,8 @@ export function dispatch(world: World, job: Job): void {
 /** D-CAP: which of two sends of one instant comes first is open, and a cap may leave room for one. */
 function isContested({ settings, jobs, now }: World, job: Job): boolean {
   if (settings.frequency_caps.length === 0 || job.spec.experience) return false;
-  return jobs.some((other) => other !== job && other.dispatched_at === now && !other.step && !other.spec.experience);
+  const others = jobs.filter((other) => other !== job && other.dispatched_at === now);
+  return others.some(({ source, spec }) => source.type !== "journey" && !spec.experience);
 }
 
 /** What goes out in the request is counted exactly. If it does not fit, it never was. */

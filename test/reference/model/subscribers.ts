@@ -61,6 +61,13 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
     if (event.subscriber_id === id || isAlias) event.erased = true;
   }
   world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
+  // A send that named the person names nobody any more, also not whoever gets the external id next.
+  const forgotten = (name: string) => (name === subscriber.external_id ? `erased ${id}` : name);
+  for (const job of world.jobs) {
+    const { external_ids } = job.spec;
+    if (external_ids?.includes(subscriber.external_id))
+      job.spec = { ...job.spec, external_ids: external_ids.map(forgotten) };
+  }
   for (const { anonymous_id } of aliases) world.forgotten.push({ anonymous_id, until: world.now + MINUTE });
   forgetPayloads(world, id);
 }

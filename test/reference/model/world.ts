@@ -125,8 +125,6 @@ export interface Job {
   arbitration: { class: string; source: string }[];
   fallback_steps: number;
   suppressed_devices: number;
-  /** For sends of a journey: the run and its step. */
-  step?: { journey: string; version: number; step: string; day: string };
 }
 export interface InboxMessage {
   id: string;

@@ -62,6 +62,8 @@ interface Attempts {
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
   arbitration: Arbitration;
   attempts: Attempts;
+  /** Among `skipped`, those who were planned as recipients: the lift looks at them (D-ATTRIB). */
+  late_skips: number;
 }
 
 export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
@@ -83,6 +85,7 @@ export const NO_TALLY: Tally = {
   delivered_by_channel: {},
   arbitration: NO_ARBITRATION,
   attempts: NO_ATTEMPTS,
+  late_skips: 0,
 };
 
 const COUNT = "n:";
@@ -94,7 +97,8 @@ const ARBITRATION = "arb:";
 const TRIED = "try:";
 const ERRORS = "err:";
 const PASSED = "pass:";
-const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED];
+const LATE = "late:";
+const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE];
 
 /** The attributes of a row that holds a tally. */
 export const tallyAttributes = {
@@ -107,6 +111,7 @@ export const tallyAttributes = {
   "try:*": v.number(),
   "err:*": v.number(),
   "pass:*": v.number(),
+  "late:*": v.number(),
 };
 
 /** A tally as attributes to be added. */
@@ -122,6 +127,7 @@ export function addends(tally: Tally): Record<string, number> {
     [TRIED, tally.attempts.tried],
     [ERRORS, tally.attempts.errors],
     [PASSED, { chunks: tally.attempts.passed }],
+    [LATE, { skips: tally.late_skips }],
   ];
   const added: Record<string, number> = {};
   for (const [prefix, numbers] of groups)
@@ -161,6 +167,7 @@ export function tallyOf(row: object): Tally {
     delivered_by_channel: under(CHANNEL),
     arbitration: { ...NO_ARBITRATION, ...under(ARBITRATION), chosen: under(CHOSEN) },
     attempts: { tried: under(TRIED), errors: under(ERRORS), passed: under(PASSED).chunks ?? 0 },
+    late_skips: under(LATE).skips ?? 0,
   };
 }
 

@@ -45,6 +45,7 @@ export function withoutOpen<T extends Tally>(tally: T): T {
     ...tally,
     counts: { ...tally.counts, sent: sent - open, skipped: skipped + open },
     skip_reasons: { ...tally.skip_reasons, ...some(CANCELED, (tally.skip_reasons[CANCELED] ?? 0) + open) },
+    late_skips: tally.late_skips + open,
   };
 }
 
