@@ -132,7 +132,7 @@ export function resumeRun(world: World, run: Run, pause: number): void {
   at(world, world.now, () => tick(world, run));
 }
 
-/** JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send (decision 0014). */
+/** JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send (docs/decisions/0014-runs-of-journeys). */
 function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, config: Body): void {
   const job = createJob(world, {}, { type: "journey", id: journey.id });
   const event = run.trigger?.properties;
