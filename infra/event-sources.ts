@@ -8,7 +8,7 @@ import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { logicalIdOf, lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
-import { type Settings, workerConcurrencyOf } from "./settings.ts";
+import { publishedBy, type Settings, workerConcurrencyOf } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
 interface EventSources {
@@ -26,7 +26,7 @@ export function addEventSources(
   const { storage, queues, lambdas } = resources;
   const enabled = settings.workers === "on";
   const atOnce = workerConcurrencyOf(settings);
-  const published = { bus: settings.eventBus !== undefined, archive: false };
+  const published = publishedBy(settings);
   for (const worker of workers) {
     const id = `${logicalIdOf(worker.name)}Wake`;
     const target = lookUp(lambdas, worker.name);

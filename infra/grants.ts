@@ -74,6 +74,7 @@ function allowances(
       ],
     ],
     ["event-bus", onBus(stack, eventBus)],
+    ["archive", (actions) => (storage.archive ? allow(actions, storage.archive.arnForObjects("records/*")) : [])],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
     ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
     ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],

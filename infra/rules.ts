@@ -36,6 +36,20 @@ function acceptedOfPublisher(stack: Stack): Accepted[] {
       rule: `IAM5[Resource::${arnOf(stack, "PublishFailures")}/*]`,
       reason: "Lambda chooses the names of the objects in which it stores failed stream records.",
     },
+    ...(stack.node.tryFindChild("Archive")
+      ? [
+          {
+            on: onRole,
+            rule: `IAM5[Resource::${arnOf(stack, "Archive")}/records/*]`,
+            reason: "Objects are named after what they hold; the bucket holds nothing else.",
+          },
+        ]
+      : []),
+    {
+      on: ({ node }) => node.id === "Archive",
+      rule: "S1",
+      reason: "Only one function writes, and the account's own queries read, which CloudTrail can record.",
+    },
   ];
 }
 

@@ -2,6 +2,7 @@
 import type { Node } from "constructs";
 import * as v from "valibot";
 import { queueNames } from "../shared/contract/messages.ts";
+import type { PublishedParts } from "../shared/contract/stream-sources.ts";
 import { registrations } from "../shared/http/registration.ts";
 import { planNames } from "../shared/rules/plans.ts";
 import { UNKNOWN_COMMIT } from "../tools/release.ts";
@@ -25,7 +26,14 @@ const arnOf = (service: string) =>
 const Existing = v.strictObject({
   table: v.strictObject({ name: v.string(), streamArn: arnOf("dynamodb") }),
   keys: v.strictObject({ encryption: arnOf("kms"), signing: v.optional(arnOf("kms")) }),
-  buckets: v.optional(v.strictObject({ assets: v.optional(v.string()), imports: v.optional(v.string()) }), {}),
+  buckets: v.optional(
+    v.strictObject({
+      assets: v.optional(v.string()),
+      imports: v.optional(v.string()),
+      archive: v.optional(v.string()),
+    }),
+    {},
+  ),
 });
 
 /** What verifies a signature. Other fields of a published key, certificates (`x5c`) among them, are left out. */
@@ -64,6 +72,8 @@ const Settings = v.object({
   eventBus: v.optional(
     v.pipe(v.string(), v.regex(/^[\w.-]{1,256}$/, "must be the name of an event bus of this account")),
   ),
+  /** For how many days what happens is kept in the archive, a bucket for Athena. Without it there is none. */
+  archive: v.optional(Whole),
   /** The address that alarms are mailed to. Without it they only change their state. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email())),
   /** The domain to send e-mail from: creates its SES identity, and a queue of the outcomes of mails. */
@@ -102,8 +112,13 @@ const Settings = v.object({
 
 export type Settings = v.InferOutput<typeof Settings>;
 
-/** Whether what happens leaves for the account's own event bus. */
-export const publishes = ({ eventBus }: Settings): boolean => eventBus !== undefined;
+/** What of it leaves for the account's own event bus and archive. */
+export const publishedBy = ({ eventBus, archive }: Settings): PublishedParts => ({
+  bus: eventBus !== undefined,
+  archive: archive !== undefined,
+});
+
+export const publishes = (settings: Settings): boolean => Object.values(publishedBy(settings)).some(Boolean);
 
 /** How many invocations a queue may run at once: all queues together take half of what is not reserved, if they can. */
 export function workerConcurrencyOf({

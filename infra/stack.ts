@@ -52,6 +52,7 @@ export class EngagementStack extends Stack {
       eventBus: settings.eventBus,
       variables: {
         EVENT_BUS: settings.eventBus,
+        ARCHIVE_BUCKET: storage.archive?.bucketName,
         TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
         TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),

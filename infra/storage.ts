@@ -15,6 +15,7 @@ import {
   Bucket,
   BucketEncryption,
   BucketPolicy,
+  type BucketProps,
   HttpMethods,
   type IBucket,
   ObjectOwnership,
@@ -37,6 +38,8 @@ export interface Storage {
   assets: IBucket;
   /** Uploaded import files, and their rejected rows. */
   imports: IBucket;
+  /** What happened, for Athena, where the setting asks for it. */
+  archive: IBucket | undefined;
   /**
    * A secret of CloudFront and the functions, which makes the viewer's address trustworthy (E8, E9 in docs/edge.md).
    */
@@ -101,11 +104,20 @@ export function createStorage(stack: Stack, settings: Settings): Storage {
         cors: [{ allowedMethods: [HttpMethods.POST], allowedOrigins: ["*"], allowedHeaders: ["*"] }],
       }) as IBucket);
 
+  const archive = createArchive(stack, settings, closed);
+
   // Random, created with the stack and stored nowhere else: no secret in the template, and none billed by the month.
   const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
   const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
 
-  return { table, encryptionKey, signingKey, failures, assets, imports, originSecret };
+  return { table, encryptionKey, signingKey, failures, assets, imports, archive, originSecret };
+}
+
+function createArchive(stack: Stack, { archive: days, existing }: Settings, closed: BucketProps): IBucket | undefined {
+  if (days === undefined) return undefined;
+  const adopted = existing?.buckets.archive;
+  if (adopted) return Bucket.fromBucketName(stack, "Archive", adopted);
+  return new Bucket(stack, "Archive", { ...closed, lifecycleRules: [{ expiration: Duration.days(days) }] }) as IBucket;
 }
 
 function createTable(stack: Stack, { removal, warmThroughput: warm }: Settings, removalPolicy: RemovalPolicy): Table {
@@ -142,10 +154,10 @@ function createTable(stack: Stack, { removal, warmThroughput: warm }: Settings, 
 export function addPoliciesOfAdopted(
   stack: Stack,
   { existing }: Settings,
-  { assets, imports }: Storage,
+  { assets, imports, archive }: Storage,
   distributionId: string,
 ): void {
-  const { assets: adoptedAssets, imports: adoptedImports } = existing?.buckets ?? {};
+  const { assets: adoptedAssets, imports: adoptedImports, archive: adoptedArchive } = existing?.buckets ?? {};
   const SourceArn = stack.formatArn({
     service: "cloudfront",
     region: "",
@@ -173,6 +185,8 @@ export function addPoliciesOfAdopted(
       reading(["s3:GetObject"], assets.arnForObjects("*")),
       reading(["s3:ListBucket"], assets.bucketArn),
     );
+  if (archive && adoptedArchive)
+    new BucketPolicy(stack, "ArchivePolicy", { bucket: archive }).document.addStatements(secure(archive));
   if (adoptedImports)
     new BucketPolicy(stack, "ImportsPolicy", { bucket: imports }).document.addStatements(secure(imports));
 }

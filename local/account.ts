@@ -33,13 +33,14 @@ const SCHEDULER_ROLE = `arn:aws:iam::${ACCOUNT}:role/engagement-scheduler`;
 /** What the settings name, beside what every deployment has. */
 export interface Published {
   eventBus?: string | undefined;
+  archiveBucket?: string | undefined;
 }
 
 /** Creates what is missing. @returns the environment variables that name the resources. */
 export async function makeResources(
   { dynamodb, sqs, scheduler, kms, s3, eventbridge }: Services,
   table = TABLE,
-  { eventBus: Name }: Published = {},
+  { eventBus: Name, archiveBucket }: Published = {},
 ): Promise<Record<string, string>> {
   const urls: Record<string, string> = {};
   for (const worker of streamWorkers) await sqs.operate("CreateQueue", { QueueName: deadQueueOf(worker) });
@@ -62,7 +63,8 @@ export async function makeResources(
   }
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
-  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET]) await s3?.operate("CreateBucket", { Bucket });
+  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET, ...(archiveBucket ? [archiveBucket] : [])])
+    await s3?.operate("CreateBucket", { Bucket });
   if (Name)
     await unlessThere("ResourceAlreadyExistsException", async () => eventbridge?.operate("CreateEventBus", { Name }));
   await makeKey(kms, ENCRYPTION_ALIAS, { KeySpec: "SYMMETRIC_DEFAULT", KeyUsage: "ENCRYPT_DECRYPT" });

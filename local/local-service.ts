@@ -229,7 +229,7 @@ async function environmentOf(
   table: string,
 ) {
   return {
-    ...(await makeResources(services, table, { eventBus: env?.EVENT_BUS })),
+    ...(await makeResources(services, table, { eventBus: env?.EVENT_BUS, archiveBucket: env?.ARCHIVE_BUCKET })),
     TOKEN_ISSUER: HOST,
     get BASE_URL() {
       return baseUrl();

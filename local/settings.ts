@@ -60,7 +60,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
 }
 
 const FLAGS = ["WEBHOOK_ALLOW_LOOPBACK", "PROVIDERS_ALLOW_LOOPBACK", "CONFIRM_ADDRESSES"];
-const TEXTS = ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID", "EVENT_BUS"];
+const TEXTS = ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID", "EVENT_BUS", "ARCHIVE_BUCKET"];
 const AMOUNTS = ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"];
 
 function isOn(name: string, text: string | undefined): boolean {

@@ -115,6 +115,7 @@ function tableEvent(): DynamoDBStreamEvent {
     ...key,
     id: { S: EXAMPLE_ID },
     status: { S: "queued" },
+    created_at: { S: new Date(SENT_AT).toISOString() },
     [tableDefinition.reactAttribute]: { S: "job" },
   };
   return {

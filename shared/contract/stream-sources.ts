@@ -23,7 +23,7 @@ export interface PublishedParts {
 }
 
 /** The variables that tell it to a function. */
-export const publishedEnv = ["EVENT_BUS"] as const;
+export const publishedEnv = ["EVENT_BUS", "ARCHIVE_BUCKET"] as const;
 
 /** The same by the variables of a function. */
 export const publishedParts = (env: Readonly<Record<string, string | undefined>>): PublishedParts => ({

@@ -97,7 +97,12 @@ it("the list of a build has every package of its bundles, each as installed, wit
 });
 
 it("sam local finds the code, the handler and a sample event of every function of the template (F6)", async () => {
-  const context = { eventBus: BUS, "aws:cdk:enable-asset-metadata": true, "aws:cdk:disable-asset-staging": true };
+  const context = {
+    eventBus: BUS,
+    archive: "400",
+    "aws:cdk:enable-asset-metadata": true,
+    "aws:cdk:disable-asset-staging": true,
+  };
   const template = synthesize({ context, code: (name) => Code.fromAsset(bundleFolder(name)) });
   const samples = (await readdir("events")).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -5));
   expect(samples.sort()).toEqual(names.toSorted());
@@ -285,6 +290,7 @@ describe("together", () => {
   it("they never ask for a right that their role has not", () => {
     expect(world.refused).toEqual([]);
     expect([...world.used]).toContainEqual(expect.stringMatching(/^publish-events: events:PutEvents on .*event-bus/));
+    expect([...world.used]).toContainEqual(expect.stringMatching(/^publish-events: s3:PutObjectTagging on /));
     expect(world.eventbridge.events(BUS).length).toBeGreaterThan(0);
     expect(world.trouble).toEqual([]);
     const working = new Set([...world.used].map((right) => right.split(":")[0]));

@@ -189,7 +189,54 @@ describe("what is published (CLI-3)", () => {
   });
 
   it("leaves nothing in the template when the setting is off", () => {
-    expect(JSON.stringify(template)).not.toMatch(/publish-?events|PublishFailures|PublishedLate|EVENT_BUS|events:Put/i);
+    expect(JSON.stringify(template)).not.toMatch(
+      /publish-?events|PublishFailures|PublishedLate|EVENT_BUS|events:Put|"Archive|ARCHIVE_BUCKET|PutObjectTagging/i,
+    );
+  });
+
+  it("of a deployment with an archive alone has no right on a bus, and gathers for five minutes", () => {
+    const archiving = synthesize({ context: { archive: "400" } });
+    const rights = rightsOf(statementsOf(archiving, "PublishEvents")).filter((right) => /^(?:events|s3):/.test(right));
+    expect(rights.map((right) => right.replaceAll(/[0-9A-F]{8}/g, ""))).toEqual([
+      "s3:ListBucket on <PublishFailures.Arn>",
+      "s3:PutObject on <Archive.Arn>/records/*",
+      "s3:PutObject on <PublishFailures.Arn>/*",
+      "s3:PutObjectTagging on <Archive.Arn>/records/*",
+    ]);
+    const windows = ofType(archiving, "AWS::Lambda::EventSourceMapping").map(
+      ([, { Properties }]) => Properties.MaximumBatchingWindowInSeconds ?? 0,
+    );
+    expect(Math.max(...windows)).toBe(300);
+  });
+
+  it("takes the rows of the ledger for the archive alone", () => {
+    const patternsOf = (of: Template) =>
+      ofType(of, "AWS::Lambda::EventSourceMapping")
+        .filter(([, { Properties }]) => textOf(Properties.FunctionName) === "<PublishEvents>")
+        .flatMap(([, { Properties }]) => Properties.FilterCriteria.Filters)
+        .map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern));
+    const ledger = { dynamodb: { Keys: { sk: { S: [{ prefix: "R#" }, { prefix: "I#" }] } } } };
+    expect(patternsOf(published)).toContainEqual(ledger);
+    const bus = patternsOf(synthesize({ context: { eventBus: BUS } }));
+    expect([bus.length, bus]).toEqual([3, expect.not.arrayContaining([ledger])]);
+  });
+
+  it("expires in the archive after the days of the setting, and an archive that is there is adopted", () => {
+    const archives = (of: Template) => ofType(of, "AWS::S3::Bucket").filter(([id]) => id.startsWith("Archive"));
+    const [[, archive] = []] = archives(published);
+    expect(archive!.Properties.LifecycleConfiguration.Rules).toMatchObject([{ ExpirationInDays: 400 }]);
+    expect([
+      archive!.DeletionPolicy,
+      published.Resources.PublishEvents!.Properties.Environment.Variables,
+    ]).toMatchObject(["RetainExceptOnCreate", { EVENT_BUS: BUS, ARCHIVE_BUCKET: expect.anything() }]);
+    const existing = JSON.stringify({
+      table: { name: "engagement", streamArn: "arn:aws:dynamodb:eu-west-1:111122223333:table/engagement/stream/x" },
+      keys: { encryption: "arn:aws:kms:eu-west-1:111122223333:key/x" },
+      buckets: { archive: "kept-archive" },
+    });
+    const adopting = synthesize({ context: { archive: "400", existing } });
+    expect(archives(adopting).filter(([id]) => !id.startsWith("ArchivePolicy"))).toEqual([]);
+    expect(adopting.Resources.PublishEvents!.Properties.Environment.Variables.ARCHIVE_BUCKET).toBe("kept-archive");
   });
 
   it("may put events on the named bus and on no other", () => {

@@ -12,7 +12,7 @@ import type { Occurrence } from "../../../shared/store/webhooks/deliveries.ts";
 import { occurrenceSources } from "../../../shared/store/webhooks/occurrences.ts";
 
 /** Where it comes from: the workspace, the place in the stream, and when it was written. */
-type Origin = Pick<Change, "tenant" | "position" | "at">;
+export type Origin = Pick<Change, "tenant" | "position" | "at">;
 
 /** An outbound event, as a webhook would get it. */
 export interface OutboundEvent {

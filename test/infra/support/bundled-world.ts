@@ -23,7 +23,7 @@ const thread = new URL("bundle-thread.ts", import.meta.url);
 export async function bundledWorld() {
   const template = publishing();
   const places = placesOf(template);
-  const world = await testWorld({ start: Date.now(), env: { EVENT_BUS: BUS } });
+  const world = await testWorld({ start: Date.now(), env: { EVENT_BUS: BUS, ARCHIVE_BUCKET: "engagement-archive" } });
   const { dynamodb, sqs, kms, scheduler, s3, ses, eventbridge, clock, ids, database } = world;
   const closing: (() => unknown)[] = [];
   /** `function: right` for every right that was used. */

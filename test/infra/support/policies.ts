@@ -67,6 +67,9 @@ export function placesOf(template: Template): Record<string, string> {
     "schedule-group": within("scheduler", "schedule/<ScheduleGroup>/due-*"),
     "scheduler-role": arnOf("scheduler-role", "AWS::IAM::Role"),
     ...Object.fromEntries(queueNames.map((name) => [`queue:${name}`, arnOf(`${name}-queue`, "AWS::SQS::Queue")])),
+    ...(ofType(template, "AWS::S3::Bucket").some(([id]) => id.startsWith("Archive")) && {
+      archive: `${bucket("archive")}/records/*`,
+    }),
     "event-bus": within("events", `event-bus/${BUS}`),
     ...Object.fromEntries(
       deadQueueNames
@@ -96,10 +99,12 @@ export function neededRights(places: Record<string, string>, service: string, op
   }
   if (service === "s3") {
     if (operation === "ListObjectsV2") return [`s3:ListBucket on ${places["imports-bucket"]}`];
-    const place = { assets: places.assets, imports: places.imports, rejected: places.imports };
+    const { assets, imports, archive: records } = places;
+    const place = { assets, imports, rejected: imports, records };
     const folder = String(input.Key).split("/", 1)[0] as keyof typeof place;
     const action = operation === "HeadObject" ? "GetObject" : operation;
-    return [`s3:${action} on ${place[folder] ?? `${input.Bucket}/${input.Key}`}`];
+    const actions = input.Tagging === undefined ? [action] : [action, "PutObjectTagging"];
+    return actions.map((one) => `s3:${one} on ${place[folder] ?? `${input.Bucket}/${input.Key}`}`);
   }
   if (service === "kms") {
     const key = String(input.KeyId ?? "encryption").includes("signing") ? "signing-key" : "encryption-key";

@@ -62,7 +62,7 @@ export const BUS = "engagement";
 let published: Template | undefined;
 /** The same stack where every function that there is has work. */
 export const publishing = (): Template => {
-  published ??= synthesize({ context: { eventBus: BUS } });
+  published ??= synthesize({ context: { eventBus: BUS, archive: "400" } });
   return published;
 };
 
@@ -84,6 +84,7 @@ export const EVERYTHING = {
   emailIdentity: "mail.example.com",
   alarmEmail: "ops@example.com",
   eventBus: BUS,
+  archive: "400",
   signIn: { issuer: "https://login.example.com", clientId: "engagement" },
   warmThroughput: '{"reads": 40000, "writes": 20000}',
 };
