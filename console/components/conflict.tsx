@@ -8,9 +8,29 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Table } from "./table.tsx";
 
+/** What the service has, with its version. */
+export interface Seen<B> {
+  body: B;
+  version: number | undefined;
+}
+
+/** What a read of the service returns, in the form of an editor, with its version. */
+export async function seenBy<T, B>(
+  read: (options: { onVersion: (version: number) => void }) => Promise<T>,
+  bodyOf: (found: T) => B,
+): Promise<Seen<B>> {
+  let version: number | undefined;
+  const found = await read({
+    onVersion: (told) => {
+      version = told;
+    },
+  });
+  return { body: bodyOf(found), version };
+}
+
 export interface Guard<B> {
-  /** What may be saved; undefined where the person gave up. */
-  settle(mine: B): Promise<B | undefined>;
+  /** What may be saved, and over which version; undefined where the person gave up. */
+  settle(mine: B): Promise<{ body: B; over: { ifVersion?: number } } | undefined>;
   /** What the service has now: the next change begins with it. */
   saved(body: B): void;
   /** The question, while it is asked. */
@@ -26,7 +46,7 @@ interface Asked {
  * @param begun what the editor began with, as it would be saved; undefined for what is new
  * @param read what the service has now, in the same form
  */
-export function useGuard<B extends object>(begun: B | undefined, read: () => Promise<B>): Guard<B> {
+export function useGuard<B extends object>(begun: B | undefined, read: () => Promise<Seen<B>>): Guard<B> {
   const base = useRef(begun);
   const [asked, setAsked] = useState<Asked>();
   const ask = (merged: Merged) =>
@@ -37,15 +57,20 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
       };
       setAsked({ merged, answer });
     });
-  const settle = async (mine: B): Promise<B | undefined> => {
-    if (!base.current) return mine;
-    const theirs = await current(read);
-    if (!theirs || isSame(theirs, base.current)) return mine;
-    const merged = merge(base.current, mine, theirs);
+  const merged = async (begun: B, mine: B, theirs: B): Promise<B | undefined> => {
+    if (isSame(theirs, begun)) return mine;
+    const merged = merge(begun, mine, theirs);
     // A merge of two bodies is a body, hence the casts.
     if (merged.overlaps.length > 0) return (await ask(merged)) as B | undefined;
     if (!isSame(merged.mine, mine)) say("Somebody else saved meanwhile: both changes are kept.");
     return merged.mine as B;
+  };
+  const settle: Guard<B>["settle"] = async (mine) => {
+    const theirs = base.current && (await current(read));
+    if (!base.current || !theirs) return { body: mine, over: {} };
+    const body = await merged(base.current, mine, theirs.body);
+    // A third person between this read and the save is refused.
+    return body && { body, over: theirs.version === undefined ? {} : { ifVersion: theirs.version } };
   };
   const saved = (body: B) => {
     base.current = body;
@@ -54,7 +79,7 @@ export function useGuard<B extends object>(begun: B | undefined, read: () => Pro
 }
 
 /** Undefined where it cannot be read: the save that follows is refused for the same reason, and says it. */
-async function current<B>(read: () => Promise<B>): Promise<B | undefined> {
+async function current<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (cause) {

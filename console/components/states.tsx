@@ -45,6 +45,7 @@ const titles: Record<number, string> = {
   403: "You may not see this.",
   404: "This does not exist, or it was deleted.",
   409: "This has changed meanwhile.",
+  412: "Somebody else saved at the same moment. Save again: both changes are then compared.",
   429: "Too many requests at the moment.",
 };
 
@@ -72,7 +73,8 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
       <Icon name="warning" />
       <span>
         {title && <b>{title} </b>}
-        {error.message} {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
+        {error.status !== 412 && error.message}{" "}
+        {wait !== undefined && retry && <Countdown seconds={wait} done={retry} />}
         {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
           <a href={pathTo("settings", "plan")}>See the plan and its usage</a>
         )}

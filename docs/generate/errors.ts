@@ -24,6 +24,7 @@ const messages: Record<ErrorCode, string> = {
   SIGN_IN_REQUIRED: "This workspace is opened by its identity provider. Sign in there.",
   NOT_FOUND: "No such resource.",
   CONFLICT: "It already exists, or its state does not allow this.",
+  PRECONDITION_FAILED: "It was changed meanwhile: it has version 3.",
   NOT_A_SANDBOX: "This workspace is not a sandbox: its time cannot be moved.",
   FILE_TOO_LARGE: "The file is larger than allowed.",
   VALIDATION_ERROR: "name: must not be empty",
@@ -49,11 +50,13 @@ const CHANNEL_TYPE_REFUSAL = {
 export const errorSchemas: Record<string, JsonSchema> = {
   Error: {
     type: "object",
-    description: "`code` is stable; `message` is for people and may change; `fields` names what failed validation.",
+    description: "`code` is stable; `message` is for people and may change; `fields` names what failed validation. " +
+      "`current`, of 412 alone, is what is there now.",
     properties: {
       code: { type: "string", enum: Object.keys(statuses) },
       message: { type: "string" },
       fields: { type: "object", additionalProperties: { type: "string" } },
+      current: { type: "object", additionalProperties: true },
     },
     required: ["code", "message"],
     additionalProperties: false,

@@ -79,18 +79,27 @@ export function queryParameters(
   >;
 }
 
-export const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathParameters> =>
-  shape.idempotent
-    ? [
-        {
-          name: "Idempotency-Key",
-          in: "header",
-          required: false,
-          schema: { type: "string", minLength: 1, maxLength: 255 },
-          description:
-            "Names this request, so that it can be repeated for 24 hours without a second send. A repeat with another body " +
-            "is a 409",
-          example: "order-4711",
-        },
-      ]
-    : [];
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  schema: { type: "string", minLength: 1, maxLength: 255 } as JsonSchema,
+  description:
+    "Names this request, so that it can be repeated for 24 hours without a second send. A repeat with another body " +
+    "is a 409",
+  example: "order-4711",
+};
+
+const IF_MATCH = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  schema: { type: "string", maxLength: 64 } as JsonSchema,
+  description: "The version that the caller saw, as its `ETag` was. Without it, or as `*`, whatever is there is changed",
+  example: '"3"',
+};
+
+export const headersOf = ({ shape }: Operation["endpoint"]): ReturnType<typeof pathParameters> => [
+  ...(shape.idempotent ? [IDEMPOTENCY_KEY] : []),
+  ...(shape.errors?.includes("PRECONDITION_FAILED") ? [IF_MATCH] : []),
+];

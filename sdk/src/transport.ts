@@ -43,8 +43,10 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** In a browser: the request outlives the page, for reports that are sent while the user leaves. At most 64 KB. */
   keepalive?: boolean;
-  /** Of a journey that is replaced: only if this is still its version, else a 409. */
+  /** Of a change: only if what is changed still has this version, else a 412 whose body has what is there as `current`. */
   ifVersion?: number;
+  /** Is told the version of what is answered, where that has one: what the next change names as `ifVersion`. */
+  onVersion?: (version: number) => void;
 }
 
 /** Every name of an option, as the compiler checks. */
@@ -55,6 +57,7 @@ const CALL_OPTIONS: Readonly<Record<keyof CallOptions, true>> = {
   idempotencyKey: true,
   keepalive: true,
   ifVersion: true,
+  onVersion: true,
 };
 
 const TIMEOUT_MS = 30_000;
@@ -99,6 +102,7 @@ interface ServiceRequest {
   headers: Record<string, string>;
   body: string | FormData | undefined;
   keepalive?: boolean;
+  onVersion?: CallOptions["onVersion"];
 }
 
 /** What no `fetch` rejects with when there is no response. */
@@ -108,7 +112,7 @@ const isMistake = (error: unknown): boolean =>
 /** One attempt. @throws ServiceError with status 0 if there is no response. */
 async function attempt(
   fetch: typeof globalThis.fetch,
-  { url, method, headers, body, keepalive }: ServiceRequest,
+  { url, method, headers, body, keepalive, onVersion }: ServiceRequest,
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<unknown> {
@@ -137,6 +141,8 @@ async function attempt(
   if (!response.ok) throw await errorOf(response);
 
   const text = await received(response.text());
+  const [, version] = /^"(\d+)"$/.exec(response.headers.get("etag") ?? "") ?? [];
+  if (version !== undefined) onVersion?.(Number(version));
   if (text === "") return undefined;
   try {
     return JSON.parse(text);
@@ -234,8 +240,8 @@ function methodOf(
     const url = rootOf(settings) + filled + (search && `?${search}`);
     // What has succeeded would be refused when it is repeated: it has made another version.
     const isSafe = (REPEATABLE.has(verb) && options.ifVersion === undefined) || idempotent === true;
-    const { keepalive = false } = options;
-    return send(settings, { method: verb, url, headers, body: text, keepalive }, isSafe, options);
+    const { keepalive = false, onVersion } = options;
+    return send(settings, { method: verb, url, headers, body: text, keepalive, onVersion }, isSafe, options);
   };
 }
 

@@ -4,14 +4,15 @@ import type { CallOptions } from "./transport.ts";
 /** Any value of JSON: what a workspace chooses itself, such as attributes and properties. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue | undefined };
 
-/** `code` is stable; `message` is for people and may change; `fields` names what failed validation. */
+/** `code` is stable; `message` is for people and may change; `fields` names what failed validation. `current`, of 412 alone, is what is there now. */
 export interface ErrorBody {
   /** The stable code of the error */
-  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "SIGN_IN_REQUIRED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+  code: "BAD_REQUEST" | "UNAUTHORIZED" | "SECOND_FACTOR_REQUIRED" | "PAYMENT_REQUIRED" | "SEND_CAP_REACHED" | "FORBIDDEN" | "TENANT_SUSPENDED" | "TENANT_DELETED" | "FEATURE_NOT_AVAILABLE" | "READ_ONLY_TOKEN" | "EMAIL_NOT_CONFIRMED" | "SECOND_FACTOR_MISSING" | "SIGN_IN_REQUIRED" | "NOT_FOUND" | "CONFLICT" | "NOT_A_SANDBOX" | "PRECONDITION_FAILED" | "FILE_TOO_LARGE" | "VALIDATION_ERROR" | "TEMPLATE_NOT_FOUND" | "QUOTA_EXCEEDED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
   /** What is wrong, for people. It may change */
   message: string;
   /** What is wrong, by field */
   fields?: Record<string, string> | undefined;
+  current?: Record<string, JsonValue> | undefined;
 }
 
 /** A 403 because the plan does not include something. It has `error` in place of `code` (ERR-20). */

@@ -18,6 +18,7 @@ export const statuses = {
   NOT_FOUND: 404,
   CONFLICT: 409,
   NOT_A_SANDBOX: 409,
+  PRECONDITION_FAILED: 412,
   FILE_TOO_LARGE: 413,
   VALIDATION_ERROR: 422,
   TEMPLATE_NOT_FOUND: 422,
@@ -32,6 +33,8 @@ export type ErrorCode = keyof typeof statuses;
 interface Details {
   /** Field name → the error of the field (ERR-0). */
   fields?: Record<string, string>;
+  /** What is there, where the caller expected something else. */
+  current?: unknown;
   headers?: Record<string, string>;
   /** Replaces the envelope where the specification names another body (ERR-19, ERR-20). */
   body?: Record<string, unknown>;
@@ -52,8 +55,15 @@ export class ApiError extends Error {
 
   /** The response body: the standard envelope unless the specification names another. */
   body(): Record<string, unknown> {
-    const { body, fields } = this.details;
-    return body ?? { code: this.code, message: this.message, ...(fields && { fields }) };
+    const { body, fields, current } = this.details;
+    return (
+      body ?? {
+        code: this.code,
+        message: this.message,
+        ...(fields && { fields }),
+        ...(current !== undefined && { current }),
+      }
+    );
   }
 }
 

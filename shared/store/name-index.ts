@@ -57,42 +57,55 @@ export function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Pro
 /**
  * Changes an entity and, where a new name is given, moves its name in the same transaction. A rename that came between
  * is accepted, and the change continues from there.
- * @returns the entity after the change; "missing" if there is none; "taken" if another one has the name.
+ * @returns the entity after the change; "missing" if there is none; "taken" if another one has the name; "changed" if it does
+ *   not meet `when`.
  */
 export function changeNamed<D extends NamedEntity>(
   store: Store,
   entity: D,
   id: string,
   change: ChangeOf<D>,
-  name?: string,
+  options: { name: string | undefined },
 ): Promise<RowOf<D> | "missing" | "taken">;
+export function changeNamed<D extends NamedEntity>(
+  store: Store,
+  entity: D,
+  id: string,
+  change: ChangeOf<D>,
+  options: { name: string | undefined; when: Condition<AttributeOf<D>> | undefined },
+): Promise<RowOf<D> | "missing" | "taken" | "changed">;
 export async function changeNamed(
   store: Store,
   entity: AnyEntity,
   id: string,
   change: { set?: object },
-  name?: string,
+  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
+  { name, when }: any,
 ): Promise<unknown> {
   const { kind } = entity;
+  const isThere: Condition<string> = when ? all<string>(present(), when) : present();
   const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const found = name === undefined ? undefined : await store.get(entity, { id });
     if (name !== undefined && !found) return "missing";
     if (name === undefined || name === found.name)
-      return store.change(entity, { id }, whole, present()).catch(onConditionFailed(() => "missing"));
+      return store
+        .change(entity, { id }, whole, isThere)
+        .catch(onConditionFailed((current) => (current ? "changed" : "missing")));
     const failures = await store
       .transact([
         removeItem(Name, { kind, name: found.name }, is("id", id)),
         putItem(Name, { kind, name }, { id }, absent()),
-        changeItem(entity, { id }, whole, present()),
+        changeItem(entity, { id }, whole, isThere),
       ])
       .then(
         () => undefined,
         onTransactionCanceled((all) => all),
       );
     if (!failures) return (await store.get(entity, { id })) ?? "missing";
-    const [moved, taken] = failures;
+    const [moved, taken, own] = failures;
     if (taken && !moved) return "taken";
+    if (own?.old && !moved) return "changed";
   }
   throw busy();
 }

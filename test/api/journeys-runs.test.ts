@@ -221,9 +221,9 @@ it("runs are listed by the step they are on, and a journey is replaced only as i
       headers: { "if-match": seen },
       body: { name, trigger, steps },
     });
-  expect((await replace(`"${version + 1}"`)).status).toBe(409);
+  expect((await replace(`"${version + 1}"`)).status).toBe(412);
   expect((await replace(`"${version}"`)).status).toBe(200);
-  expect((await replace(String(version))).status).toBe(409);
+  expect((await replace(String(version))).status).toBe(412);
 });
 
 it("a step may have the name of a property that every object has (JST-2, JNY-7)", async () => {

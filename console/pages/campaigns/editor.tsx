@@ -9,7 +9,7 @@ import { go, pathTo } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
-import { useGuard } from "../../components/conflict.tsx";
+import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
@@ -122,13 +122,16 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
   const fields = action.error?.fields ?? {};
   const change = (at: number, part: Partial<MessageDraft>) =>
     kept.set({ messages: messages.map((message, n) => (n === at ? { ...message, ...part } : message)) });
-  const guard = useGuard(campaign && bodyOf(draftOf(campaign), usable), async () =>
-    bodyOf(draftOf(await call("campaigns.get", [campaign?.id ?? ""])), usable),
+  const guard = useGuard(campaign && bodyOf(draftOf(campaign), usable), () =>
+    seenBy(
+      (options) => call("campaigns.get", [campaign?.id ?? "", options]),
+      (found) => bodyOf(draftOf(found), usable),
+    ),
   );
   const save = async () => {
-    const body = await guard.settle(bodyOf(draft, usable));
-    if (!body) return;
-    const saved = campaign ? await replace.run(campaign.id, body) : await create.run(body);
+    const mine = await guard.settle(bodyOf(draft, usable));
+    if (!mine) return;
+    const saved = campaign ? await replace.run(campaign.id, mine.body, mine.over) : await create.run(mine.body);
     if (!saved) return;
     kept.drop();
     say("The draft is saved.");

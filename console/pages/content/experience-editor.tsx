@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Experience } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
@@ -10,6 +11,7 @@ import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { ButtonList } from "../../components/button-list.tsx";
+import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
@@ -60,11 +62,15 @@ function Editor({ experience }: { experience?: Experience }) {
     kept.drop();
     go(listPath(id));
   };
+  const guard = useGuard(experience && draftOf(experience), () =>
+    seenBy((options) => call("experiences.get", [experience?.id ?? "", options]), draftOf),
+  );
   const save = async () => {
-    const body = bodyOf(draft);
-    const hadTest = experience?.variant_b !== undefined;
+    const mine = await guard.settle(draft);
+    if (!mine) return;
+    const body = bodyOf(mine.body);
     const done = experience
-      ? await update.run(experience.id, { ...body, ...(hadTest && !draft.isTest && { remove_variant_b: true }) })
+      ? await update.run(experience.id, { ...body, ...(!mine.body.isTest && { remove_variant_b: true }) }, mine.over)
       : await create.run(body);
     if (!done) return;
     say(`${draft.name} is saved as a draft.`);
@@ -88,6 +94,7 @@ function Editor({ experience }: { experience?: Experience }) {
           <ExperienceSeen format={draft.format} {...draft[shown]} actions={draft.actions} />
         </Card>
       </aside>
+      {guard.question}
     </Form>
   );
 }

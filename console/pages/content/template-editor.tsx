@@ -8,7 +8,7 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
-import { useGuard } from "../../components/conflict.tsx";
+import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { ContentEditor } from "../../components/content-editor.tsx";
 import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
@@ -53,13 +53,13 @@ function Editor({ template }: { template?: Template }) {
     kept.drop();
     go(pathTo("content"));
   };
-  const guard = useGuard(template && bodyOf(template), async () =>
-    bodyOf(await call("templates.get", [template?.id ?? ""])),
+  const guard = useGuard(template && bodyOf(template), () =>
+    seenBy((options) => call("templates.get", [template?.id ?? "", options]), bodyOf),
   );
   const save = async () => {
-    const given = await guard.settle(bodyOf({ name, content }));
-    if (!given) return;
-    const done = template ? await update.run(template.id, given) : await create.run(given);
+    const mine = await guard.settle(bodyOf({ name, content }));
+    if (!mine) return;
+    const done = template ? await update.run(template.id, mine.body, mine.over) : await create.run(mine.body);
     if (!done) return;
     say(`${name} is saved.`);
     leave();

@@ -1,6 +1,6 @@
 // One journey: its steps with the people on each, its editor, its simulations and its versions.
 import { type ComponentChildren, Fragment } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Journey } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
@@ -11,7 +11,7 @@ import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
-import { useGuard } from "../../components/conflict.tsx";
+import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -56,17 +56,11 @@ function Opened({ journey }: { journey: Journey }) {
   const mayEdit = status === "draft" || status === "paused";
   const running = stats.data?.runs.active ?? 0;
   const halts = useHalts(id);
-  // The version that was read last: what is merged replaces that one and no later one.
-  const read = useRef(journey.version);
-  const guard = useGuard(bodyOf(journey), async () => {
-    const found = await call("journeys.get", [id]);
-    read.current = found.version;
-    return bodyOf(found);
-  });
+  const guard = useGuard(bodyOf(journey), () => seenBy((options) => call("journeys.get", [id, options]), bodyOf));
   const saveIt = async () => {
     const { name, entry_rules, version } = journey;
-    const body = await guard.settle({ name, trigger: edit.trigger, entry_rules, steps: edit.graph });
-    const done = body && (await save.run(id, body, { ifVersion: read.current }));
+    const mine = await guard.settle({ name, trigger: edit.trigger, entry_rules, steps: edit.graph });
+    const done = mine && (await save.run(id, mine.body, mine.over));
     if (!done) return;
     guard.saved(bodyOf(done.answer));
     edit.drop();

@@ -13,7 +13,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button, Discard } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { useGuard } from "../../components/conflict.tsx";
+import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
@@ -77,10 +77,12 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
   const [begun, setBegun] = useState(rule);
   const [round, setRound] = useState(0);
   const isChanged = name !== known || JSON.stringify(rule) !== JSON.stringify(stored);
-  const guard = useGuard<Body>({ name: known, rule: stored }, async () => bodyOf(await call("segments.get", [id])));
+  const guard = useGuard<Body>({ name: known, rule: stored }, () =>
+    seenBy((options) => call("segments.get", [id, options]), bodyOf),
+  );
   const save = async () => {
-    const body = rule && (await guard.settle({ name, rule }));
-    const done = body && (await update.run(id, body));
+    const mine = rule && (await guard.settle({ name, rule }));
+    const done = mine && (await update.run(id, mine.body, mine.over));
     if (!done) return;
     guard.saved(bodyOf(done.answer));
     kept.drop();

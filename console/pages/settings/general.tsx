@@ -1,11 +1,13 @@
 // The workspace: name, time zone, consent for mails, sender, quiet hours, and what limits its sends.
 import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { call } from "../../app/api.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { me } from "../../app/session.ts";
 import { fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
@@ -13,6 +15,7 @@ import { SafetyFields } from "../../components/safety.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { FrequencyCaps } from "./caps.tsx";
 import { Testers } from "./testers.tsx";
+import { Utm } from "./utm.tsx";
 
 const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
 type Quiet = NonNullable<WorkspacePage["quiet_hours"]>;
@@ -50,8 +53,11 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   const form = useFields(() => draftOf(found), update);
   const { values, set } = form;
   const fields = update.error?.fields ?? {};
+  const guard = useGuard(draftOf(found), () => seenBy((options) => call("account.getWorkspace", [options]), draftOf));
   const save = async () => {
-    const { sender_name, postal_address, region, agent_attributes, ...rest } = values;
+    const mine = await guard.settle(values);
+    if (!mine) return;
+    const { sender_name, postal_address, region, agent_attributes, ...rest } = mine.body;
     const body = {
       ...rest,
       sender_name: sender_name || null,
@@ -59,7 +65,11 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
       region: region.toUpperCase() || null,
       agent_attributes: agent_attributes.split(/[\s,]+/).filter(Boolean),
     };
-    if (await update.run(body)) say("Saved.");
+    const done = await update.run(body, mine.over);
+    if (!done) return;
+    guard.saved(draftOf(done.answer));
+    set(draftOf(done.answer));
+    say("Saved.");
   };
   return (
     <Form error={update.error} kind="stack" onSubmit={save}>
@@ -82,6 +92,7 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
         fields={fields}
       />
       <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save" />
+      {guard.question}
     </Form>
   );
 }
@@ -151,55 +162,6 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         {...field("agent_attributes")}
         hint="Names with commas between them. Agents without the right to personal data see no others."
       />
-    </Card>
-  );
-}
-
-type Utm = WorkspacePage["utm_defaults"];
-
-interface UtmProps {
-  utm: Utm;
-  onUtm: (utm: Utm) => void;
-  faultAt: (name: string) => string | undefined;
-}
-
-/** What the links of marketing mails say of where their readers come from (CHC-6). */
-function Utm({ utm, onUtm, faultAt }: UtmProps) {
-  return (
-    <Card title="Links of marketing emails">
-      <Check
-        label="Add UTM parameters to links"
-        note="So that the analytics of your site know which visits come from emails. A link with its own parameters keeps them."
-        checked={utm !== null}
-        onInput={(is) => onUtm(is ? { source: "", medium: "email" } : null)}
-      />
-      {utm && (
-        <>
-          <TextField
-            label="Source"
-            value={utm.source}
-            onInput={(source) => onUtm({ ...utm, source })}
-            fault={faultAt("source")}
-            hint="The value of utm_source, such as the name of your shop."
-            required
-          />
-          <TextField
-            label="Medium"
-            value={utm.medium}
-            onInput={(medium) => onUtm({ ...utm, medium })}
-            fault={faultAt("medium")}
-            hint="The value of utm_medium."
-            required
-          />
-          <TextField
-            label="Campaign (optional)"
-            value={utm.campaign ?? ""}
-            onInput={(campaign) => onUtm({ ...utm, ...(campaign ? { campaign } : { campaign: undefined }) })}
-            fault={faultAt("campaign")}
-            hint="The value of utm_campaign. Empty: the name of the campaign."
-          />
-        </>
-      )}
     </Card>
   );
 }

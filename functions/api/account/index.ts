@@ -4,6 +4,7 @@ import { roles, scopes } from "../../../shared/contract/roles.ts";
 import { Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
+import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
@@ -186,11 +187,15 @@ export const account = group("account", "Keys and settings of a workspace, and t
   endpoint(
     "GET /api/v1/workspace",
     { uses: [platformRead] },
-    { summary: "Get the workspace's settings", returns: WorkspaceSettings },
+    {
+      summary: "Get the workspace's settings",
+      description: "The header `ETag` is their version.",
+      returns: WorkspaceSettings,
+    },
     async ({ platform, tenant }) => {
       const workspace = await getWorkspace(platform, tenant);
       if (!workspace) throw notFound("workspace");
-      return workspace;
+      return tagged(workspace);
     },
   ),
 
@@ -204,7 +209,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
         "`timezone` or the workspace's; `days` are those on which they begin, 0 is Sunday. `frequency_caps` count " +
         "messages to a subscriber by day or week of the workspace's zone; messages beyond a cap are `skipped: capped`. " +
         "Both apply to sends that are dispatched from now on. " +
-        "A bare date in a rule or filter is a day of `timezone`. `test_subscriber_ids` are the subscribers that test sends go to.",
+        "A bare date in a rule or filter is a day of `timezone`. `test_subscriber_ids` are the subscribers that test sends go to. " +
+        IF_MATCH,
       body: SettingsChange,
       example: {
         body: {
@@ -213,8 +219,9 @@ export const account = group("account", "Keys and settings of a workspace, and t
         },
       },
       returns: WorkspaceSettings,
+      errors: ["PRECONDITION_FAILED"],
     },
-    async ({ platform, store, tenant, caller, body }) => {
+    async ({ platform, store, tenant, caller, body, headers }) => {
       const testers = await getProfiles(store, body.test_subscriber_ids ?? []);
       if (testers.some((profile) => !profile))
         throw invalid({ test_subscriber_ids: "names a subscriber that is not in this workspace" });
@@ -222,11 +229,23 @@ export const account = group("account", "Keys and settings of a workspace, and t
         throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
       if (body.second_factor_required && !(caller.kind === "dashboard" && caller.secondFactor.isProven))
         throw invalid({ second_factor_required: "needs your own second factor first, so that you stay in" });
-      const workspace = await changeWorkspace(platform, tenant, body);
-      if (!workspace) throw notFound("workspace");
+      const read = async () => {
+        const workspace = await getWorkspace(platform, tenant);
+        if (!workspace) throw notFound("workspace");
+        return workspace;
+      };
+      const answer = await editAsSeen(headers, WorkspaceSettings, {
+        read,
+        edit: async (seen) => {
+          const workspace = await changeWorkspace(platform, tenant, body, seen?.version);
+          if (workspace) return workspace;
+          if (seen) return "changed";
+          throw notFound("workspace");
+        },
+      });
       // Rules are cached with the zone of their bare dates.
       if (body.timezone !== undefined) await watchersChanged(store);
-      return workspace;
+      return answer;
     },
   ),
 

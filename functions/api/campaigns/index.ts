@@ -8,6 +8,7 @@ import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { conflict, invalid } from "../../../shared/kernel/errors.ts";
 import { overduePolicies } from "../../../shared/rules/campaign-resume.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
@@ -129,13 +130,14 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     { agents: "read", uses: [storeRead] },
     {
       summary: "Get a campaign with its messages, and what of them failed",
+      description: "The header `ETag` is its version.",
       returns: v.object({ ...CampaignShape.entries, ...failures, halted }),
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
       const campaign = await getCampaign(store, params.id);
       const [failed, halts] = await Promise.all([campaignFailures(store, campaign), haltedSends(store, campaign)]);
-      return { ...shown(campaign), ...failed, halted: halts };
+      return tagged({ ...shown(campaign), ...failed, halted: halts });
     },
   ),
 
@@ -144,16 +146,22 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     { permission: "content:write", agents: "write:drafts", uses: [storeWrite] },
     {
       summary: "Replace a draft: omitted fields get their defaults",
+      description: IF_MATCH,
       body: CampaignReplacement,
       returns: CampaignShape,
       example: { body: { name: "Spring sale", messages: [message] } },
-      errors: ["NOT_FOUND", "CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
     },
-    async ({ store, caller, params, body }) => {
-      const { messages } = await getCampaign(store, params.id);
-      const spec = await specOf(store, workspaceOf(caller).plan, body, messages);
-      return shown(await replaceCampaign(store, params.id, spec));
-    },
+    ({ store, caller, params, body, headers }) =>
+      editAsSeen(headers, CampaignShape, {
+        read: async () => shown(await getCampaign(store, params.id)),
+        edit: async (seen) => {
+          const { messages } = seen ?? (await getCampaign(store, params.id));
+          const spec = await specOf(store, workspaceOf(caller).plan, body, messages);
+          const edited = await replaceCampaign(store, params.id, spec, seen?.version);
+          return edited === "changed" ? edited : shown(edited);
+        },
+      }),
   ),
 
   endpoint(

@@ -4,6 +4,7 @@ import { pageFields } from "../../../shared/contract/paging.ts";
 import { maxCharacters, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { experienceStatuses } from "../../../shared/rules/experience-states.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -141,8 +142,13 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "GET /api/v1/in-app/experiences/:id",
     { agents: "read", uses: [storeRead] },
-    { summary: "Get an experience", returns: Experience, errors: ["NOT_FOUND"] },
-    ({ store, params }) => getExperience(store, params.id),
+    {
+      summary: "Get an experience",
+      description: "The header `ETag` is its version.",
+      returns: Experience,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => tagged(await getExperience(store, params.id)),
   ),
 
   endpoint(
@@ -150,14 +156,17 @@ export const experiences = group("experiences", "In-app experiences, from draft 
     { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Change a draft: each given block replaces the whole block",
-      description:
-        "An empty `start_at` or `end_at` clears it. An experience that is not a draft cannot be changed: 422.",
+      description: `An empty \`start_at\` or \`end_at\` clears it. An experience that is not a draft cannot be changed: 422. ${IF_MATCH}`,
       body: ExperienceChange,
       returns: Experience,
       example: { body: { name: "Spring sale, second try", end_at: "2027-04-01T00:00:00.000Z" } },
-      errors: ["NOT_FOUND", "VALIDATION_ERROR"],
+      errors: ["NOT_FOUND", "VALIDATION_ERROR", "PRECONDITION_FAILED"],
     },
-    ({ store, params, body }) => updateExperience(store, params.id, body),
+    ({ store, params, body, headers }) =>
+      editAsSeen(headers, Experience, {
+        read: () => getExperience(store, params.id),
+        edit: (seen) => updateExperience(store, params.id, body, seen?.version),
+      }),
   ),
 
   endpoint(

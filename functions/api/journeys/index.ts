@@ -3,7 +3,8 @@ import * as v from "valibot";
 import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
+import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { conflict } from "../../../shared/kernel/errors.ts";
 import type { EntryRules, Graph } from "../../../shared/rules/journey-graph.ts";
 import { attributeKeysIn } from "../../../shared/rules/journey-paths.ts";
@@ -43,16 +44,6 @@ const withNumbers = (journey: Journey, { entered, completed } = { entered: 0, co
 async function warned(store: StoreReader, journey: Journey) {
   const keys = attributeKeysIn(journey.entry_rules as EntryRules | null, journey.steps as Partial<Graph>);
   return { ...withNumbers(journey), ...(await unknownKeys(store, keys)) };
-}
-
-/** With its version as its entity tag. */
-const tagged = async (store: StoreReader, journey: Journey) =>
-  replyWith(200, await warned(store, journey), { etag: `"${journey.version}"` });
-
-/** @throws 409 unless the journey has the version that the caller saw, as a number or an entity tag. */
-function requireMatch({ version }: { version: number }, wanted: string | undefined): void {
-  if (wanted === undefined || wanted.trim() === "*" || wanted.replaceAll('"', "").trim() === String(version)) return;
-  throw conflict(`The journey was changed: it has version ${version}.`);
 }
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -124,7 +115,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       returns: Journey,
       errors: ["NOT_FOUND"],
     },
-    async ({ store, params }) => tagged(store, await getJourney(store, params.id)),
+    async ({ store, params }) => tagged(await warned(store, await getJourney(store, params.id))),
   ),
 
   endpoint(
@@ -132,22 +123,24 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     { permission: "content:write", uses: [storeWrite] },
     {
       summary: "Replace a draft or paused journey; runs stay on the version they entered",
-      description:
-        "With the header `If-Match` only if the journey still has that version or entity tag, else 409. The header `ETag` is " +
-        "its new version.",
+      description: IF_MATCH,
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
       returns: Journey,
-      errors: ["NOT_FOUND", "CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
       example: { body: journeyExample },
     },
-    async ({ store, caller, params, body, headers }) => {
-      const journey = await getJourney(store, params.id);
-      requireMatch(journey, headers["if-match"]);
-      const definition = definitionOf(body, ["malformed", "wrong"]);
-      if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
-      return tagged(store, await replaceJourney(store, journey, definition));
-    },
+    ({ store, caller, params, body, headers }) =>
+      editAsSeen(headers, Journey, {
+        read: async () => warned(store, await getJourney(store, params.id)),
+        edit: async (seen) => {
+          const journey = seen ?? (await getJourney(store, params.id));
+          const definition = definitionOf(body, ["malformed", "wrong"]);
+          if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
+          const edited = await replaceJourney(store, journey, definition);
+          return edited === "changed" ? edited : warned(store, edited);
+        },
+      }),
   ),
 
   simulateJourney,

@@ -5,6 +5,7 @@ import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/co
 import { Force, JsonObject, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-grammar.ts";
@@ -61,7 +62,9 @@ const CheckedSegment = v.pipe(
   v.title("CheckedSegment"),
 );
 
-const checked = async (store: StoreReader, segment: Segment): Promise<v.InferOutput<typeof CheckedSegment>> => ({
+type CheckedSegment = v.InferOutput<typeof CheckedSegment> & Segment;
+
+const checked = async (store: StoreReader, segment: Segment): Promise<CheckedSegment> => ({
   ...segment,
   ...(await unknownKeys(store, compileRule(segment.rule).keys)),
 });
@@ -173,8 +176,13 @@ export const segments = group("segments", "Subscribers that match a rule over at
   endpoint(
     "GET /api/v1/segments/:id",
     { agents: "read", uses: [storeRead] },
-    { summary: "Get a segment", returns: CheckedSegment, errors: ["NOT_FOUND"] },
-    async ({ store, params }) => checked(store, await getSegment(store, params.id)),
+    {
+      summary: "Get a segment",
+      description: "The header `ETag` is its version.",
+      returns: CheckedSegment,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => tagged(await checked(store, await getSegment(store, params.id))),
   ),
 
   endpoint(
@@ -182,15 +190,22 @@ export const segments = group("segments", "Subscribers that match a rule over at
     { permission: "content:write", uses: [storeWrite, timers] },
     {
       summary: "Change a segment's name and rule",
-      description: "`is_dynamic` cannot be changed. A static segment keeps its members until it is computed anew.",
+      description: `\`is_dynamic\` cannot be changed. A static segment keeps its members until it is computed anew. ${IF_MATCH}`,
       body: v.strictObject({ name: Name, rule: Rule, is_dynamic: v.optional(IsDynamic) }),
       limits: RULE_LIMITS,
       returns: CheckedSegment,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       example: { body: { name: "Paying well", rule } },
     },
-    async ({ store, timers, caller, params, body }) =>
-      checked(store, await updateSegment(store, timers, workspaceOf(caller).plan, params.id, body)),
+    ({ store, timers, caller, params, body, headers }) =>
+      editAsSeen(headers, CheckedSegment, {
+        read: async () => checked(store, await getSegment(store, params.id)),
+        edit: async (seen) => {
+          const { plan } = workspaceOf(caller);
+          const edited = await updateSegment(store, timers, plan, params.id, body, seen?.version);
+          return edited === "changed" ? edited : checked(store, edited);
+        },
+      }),
   ),
 
   endpoint(

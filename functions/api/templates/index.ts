@@ -5,6 +5,7 @@ import { MessageContent } from "../../../shared/contract/message-content.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
 import { Force, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
 import { utmQueryOf } from "../../../shared/rules/utm.ts";
@@ -133,8 +134,13 @@ export const templates = group("templates", "Reusable titles and bodies of messa
   endpoint(
     "GET /api/v1/templates/:id",
     { agents: "read" },
-    { summary: "Get a template", returns: Template, errors: ["NOT_FOUND"] },
-    ({ store, params }) => getTemplate(store, params.id),
+    {
+      summary: "Get a template",
+      description: "The header `ETag` is its version.",
+      returns: Template,
+      errors: ["NOT_FOUND"],
+    },
+    async ({ store, params }) => tagged(await getTemplate(store, params.id)),
   ),
 
   endpoint(
@@ -142,12 +148,17 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     { permission: "content:write" },
     {
       summary: "Change a template: supplied fields overwrite, others stay",
+      description: IF_MATCH,
       body: TemplateChange,
       returns: Template,
       example: { body: { name: "Spring sale, second try" } },
-      errors: ["NOT_FOUND"],
+      errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
     },
-    ({ store, params, body }) => updateTemplate(store, params.id, body),
+    ({ store, params, body, headers }) =>
+      editAsSeen(headers, Template, {
+        read: () => getTemplate(store, params.id),
+        edit: (seen) => updateTemplate(store, params.id, body, seen?.version),
+      }),
   ),
 
   endpoint(

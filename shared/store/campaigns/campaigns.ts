@@ -11,6 +11,7 @@ import type { TenantId } from "../../kernel/ids.ts";
 import { campaignMoves } from "../../rules/campaign-states.ts";
 import { all, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -42,6 +43,7 @@ type ServiceField =
   | "restored";
 
 export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
+  version: number;
   messages: readonly ReleasedMessage[];
   /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped. */
   resumed: Record<string, number | null> | undefined;
@@ -117,14 +119,29 @@ export async function duplicateCampaign(store: Store, id: string): Promise<Campa
   });
 }
 
-/** CMP-16: everything authored is replaced. @throws 404, 409 if it is not a draft. */
-export function replaceCampaign(store: Store, id: string, spec: CampaignSpec): Promise<Campaign> {
+/**
+ * CMP-16: everything authored is replaced.
+ * @param seen only if it still has this version
+ * @throws 404, 409 if it is not a draft.
+ */
+export async function replaceCampaign(
+  store: Store,
+  id: string,
+  spec: CampaignSpec,
+  seen?: number,
+): Promise<Campaign | "changed"> {
   const set = stored(spec);
   const change: CampaignChange = {
     set: { ...set, updated_at: timestamp(store.clock.now()) },
+    add: anotherEdit,
     remove: absentFrom(set),
   };
-  return changed(store, id, change, { when: oneOf("status", ["draft"]) }, "changed");
+  const isDraft = oneOf("status", ["draft"]);
+  const when = seen === undefined ? isDraft : all(isDraft, isStill(seen));
+  const outcome = await changeListed(store, CampaignItem, id, change, { when });
+  if ("row" in outcome) return campaignOf(outcome.row);
+  if (outcome.current?.status === "draft") return "changed";
+  throw immovable(outcome.current, "changed");
 }
 
 /** What is optional and left out; a required field never is. */
@@ -185,9 +202,11 @@ async function changed(
 ): Promise<Campaign> {
   const outcome = await changeListed(store, CampaignItem, id, change, options);
   if ("row" in outcome) return campaignOf(outcome.row);
-  if (!outcome.current) throw notFound("campaign");
-  throw conflict(`The campaign is ${outcome.current.status} and cannot be ${verb}.`);
+  throw immovable(outcome.current, verb);
 }
+
+const immovable = (current: { status: string } | undefined, verb: string) =>
+  current ? conflict(`The campaign is ${current.status} and cannot be ${verb}.`) : notFound("campaign");
 
 /** The job of a message: the same for every attempt at a release (CMP-20). */
 export const messageJobId = (tenant: TenantId, campaign: string, message: string, releasedAt: number): string =>
@@ -257,6 +276,7 @@ export async function actOnCampaign(
 
 const campaignOf = (row: CampaignRow): Campaign => ({
   ...fieldsOf(campaignFields, row),
+  version: versionOf(row),
   target: fromJson(row.target),
   safety: row.safety === undefined ? undefined : fromJson(row.safety),
   scheduled_at: row.scheduled_at,

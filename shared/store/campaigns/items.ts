@@ -5,6 +5,7 @@ import { LastError, Timestamp } from "../../contract/schemas.ts";
 import type { Target } from "../../contract/send-input.ts";
 import { ShownContent } from "../../contract/shown-content.ts";
 import { campaignMoves, campaignStatuses } from "../../rules/campaign-states.ts";
+import { editFields } from "../edits.ts";
 import { entity } from "../item.ts";
 import { json } from "../json-text.ts";
 
@@ -73,6 +74,7 @@ export const CampaignItem = entity("campaign", {
     resumed: v.optional(json<Record<string, number | null>>()),
     /** By job. */
     "error:*": MessageError,
+    ...editFields,
   },
   writers: ["api-campaigns", "api-channels", "run-campaign", "fan-out", "deliver"],
 });

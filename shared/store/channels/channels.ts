@@ -118,7 +118,7 @@ export async function updateChannel(
       ...(price === null ? ["price_per_message" as const] : []),
     ],
   };
-  const changed = await changeNamed(store, ChannelItem, id, change, name);
+  const changed = await changeNamed(store, ChannelItem, id, change, { name });
   if (changed === "missing") throw notFound("channel");
   if (changed === "taken") throw nameTaken();
   return changed;

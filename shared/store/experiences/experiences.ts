@@ -33,7 +33,7 @@ type Authored = Pick<Experience, AuthoredField>;
 
 /** An experience with what the API does not return of it. */
 export interface ExperienceRecord extends Experience {
-  rev: number;
+  version: number;
   canceled_send?: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function createExperience(store: Store, input: NewExperience): Prom
   const [created_at, updated_at] = [timestamp(now), timestamp(now)];
   const authored = await checkAcrossFields(store, { ...input, holdout_percentage: input.holdout_percentage ?? 0 });
   const id = store.ids.uuidAt(now);
-  const experience: ExperienceRecord = { ...authored, id, status: "draft", created_at, updated_at, rev: 1 };
+  const experience: ExperienceRecord = { ...authored, id, status: "draft", created_at, updated_at, version: 1 };
   await store.transact([
     putItem(ExperienceItem, { id }, newRowOf(experience), absent()),
     statusWrite(ExperienceItem, id, experience.status),
@@ -81,16 +81,26 @@ export async function listExperiences(
   return { items: rows.map(experienceOf), total };
 }
 
-/** INX-25 to INX-29: each given block replaces the whole stored block. @throws 400 naming the field, 404, 422. */
-export async function updateExperience(store: Store, id: string, change: ExperienceChange): Promise<ExperienceRecord> {
-  return untilUncontended(
+/**
+ * INX-25 to INX-29: each given block replaces the whole stored block.
+ * @param seen only if it still has this version
+ * @throws 400 naming the field, 404, 422.
+ */
+export async function updateExperience(
+  store: Store,
+  id: string,
+  change: ExperienceChange,
+  seen?: number,
+): Promise<ExperienceRecord | "changed"> {
+  return untilUncontended<ExperienceRecord | "changed">(
     async () => {
       const current = await getExperience(store, id);
+      if (seen !== undefined && current.version !== seen) return done("changed");
       if (current.status !== "draft")
         throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
       const authored = await checkAcrossFields(store, changed(current, change), change);
-      const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), rev: current.rev + 1 };
-      const isUnchanged = all(is("rev", current.rev), is("status", "draft"));
+      const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), version: current.version + 1 };
+      const isUnchanged = all(is("rev", current.version), is("status", "draft"));
       const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
       if (isWritten) return done(next);
       return contended;
@@ -191,9 +201,11 @@ const newRowOf = ({
   display,
   audience,
   variant_b,
+  version,
   ...plain
 }: ExperienceRecord): NewRowOf<typeof ExperienceItem> => ({
   ...plain,
+  rev: version,
   content: toJson(content),
   display: display && toJson(display),
   audience: audience && toJson(audience),
@@ -207,9 +219,11 @@ const experienceOf = ({
   display,
   audience,
   variant_b,
+  rev,
   ...plain
 }: ExperienceRow): ExperienceRecord => ({
   ...plain,
+  version: rev,
   content: fromJson(content),
   display: display && fromJson(display),
   audience: audience && fromJson(audience),

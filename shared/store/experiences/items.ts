@@ -38,7 +38,7 @@ export const ExperienceItem = entity("experience", {
     display: v.optional(json<v.InferOutput<typeof Display>>()),
     audience: v.optional(json<v.InferOutput<typeof Audience>>()),
     variant_b: v.optional(json<v.InferOutput<typeof VariantB>>()),
-    /** Counts the changes: a transition is conditional on the revision that was read. */
+    /** Counts the changes, as its version: a transition is conditional on the one that was read. */
     rev: v.number(),
     /** A pause canceled the send: a resume starts another one (AMB-6). */
     canceled_send: v.optional(v.boolean()),

@@ -69,15 +69,15 @@ export async function attempt(
 /** The transition of the revision that was read, in the entity and in its status row. */
 export function moveWrites(
   store: Store,
-  { id, rev }: ExperienceRecord,
+  { id, version }: ExperienceRecord,
   action: ExperienceAction,
   { set, ...change }: Change = {},
 ): ItemWrite<"workspace">[] {
   const updated_at = timestamp(store.clock.now());
   return [
     moveWrite(ExperienceItem, { id }, experienceMoves, action, {
-      change: { ...change, set: { ...set, updated_at, rev: rev + 1 } },
-      when: is("rev", rev),
+      change: { ...change, set: { ...set, updated_at, rev: version + 1 } },
+      when: is("rev", version),
     }),
     statusWrite(ExperienceItem, id, experienceMoves[action].to),
   ];

@@ -135,10 +135,14 @@ export async function statusOf(store: StoreReader, id: string): Promise<JourneyS
   return journeyStatuses.find((status) => status === row?.status);
 }
 
-/** JNY-13: replaces the whole definition, in a new version. @throws 404, 409 naming the status. */
-export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<Journey> {
+/**
+ * JNY-13: replaces the whole definition, in a new version.
+ * @returns "changed" where the journey has another version by now
+ * @throws 404, 409 naming the status.
+ */
+export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<Journey | "changed"> {
   const set = { ...storedDefinition(definition), version: journey.version + 1 };
-  return changeJourney(store, journey, set, { from: ["draft", "paused"], verb: "changed" });
+  return tryChange(store, journey, set, { from: ["draft", "paused"], verb: "changed" });
 }
 
 /**
@@ -274,13 +278,22 @@ interface Move {
   extraItems?: readonly ItemWrite[];
 }
 
+type Set = NonNullable<ChangeOf<typeof JourneyItem>["set"]>;
+
 /** Changes a journey whose version and status are still as they were read. */
-async function changeJourney(
+async function changeJourney(store: Store, journey: Journey, set: Set, move: Move): Promise<Journey> {
+  const outcome = await tryChange(store, journey, set, move);
+  if (outcome === "changed") throw conflict("Somebody else is changing this at the moment. Try again.");
+  return outcome;
+}
+
+/** @returns "changed" where the journey has another version by now */
+async function tryChange(
   store: Store,
   { id, version }: Journey,
-  set: NonNullable<ChangeOf<typeof JourneyItem>["set"]>,
+  set: Set,
   { from, verb, extraItems = [] }: Move,
-): Promise<Journey> {
+): Promise<Journey | "changed"> {
   const change = { set: { ...set, updated_at: timestamp(store.clock.now()) } };
   const when = all(oneOf("status", from), is("version", version));
   const outcome = await changeListed(store, JourneyItem, id, change, { status: set.status, when, extraItems });
@@ -288,7 +301,7 @@ async function changeJourney(
   if (!outcome.current) throw notFound("journey");
   const { status } = outcome.current;
   if (!from.includes(status)) throw conflict(`The journey is ${status} and cannot be ${verb}.`);
-  throw conflict("Somebody else is changing this at the moment. Try again.");
+  return "changed";
 }
 
 export const journeyOf = (row: NewJourney): Journey => ({

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { counterRow } from "../counters.ts";
+import { editFields } from "../edits.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 
@@ -33,6 +34,7 @@ export const SegmentItem = entity("segment", {
     /** Why the computation of a run has not ended in time. */
     last_error: v.optional(LastError),
     failed_run: v.optional(v.number()),
+    ...editFields,
   },
   writers: ["api-segments", "recompute-segment"],
 });

@@ -11,6 +11,7 @@ import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rule
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
+import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
@@ -36,7 +37,10 @@ export const Segment = v.object({
   created_at: segmentFields.created_at,
   updated_at: segmentFields.updated_at,
 });
-export type Segment = v.InferOutput<typeof Segment>;
+export interface Segment extends v.InferOutput<typeof Segment> {
+  /** Not of the body: the entity tag. */
+  version: number;
+}
 
 interface SegmentInput {
   name: string;
@@ -152,7 +156,9 @@ export async function listSegments(
 
 /**
  * SEG-8: a changed rule sets `needs_recompute`; the same rule leaves it as it was (AMB-70). A dynamic segment is then
- * computed anew. @throws 404, 409 if the new name is taken, 422.
+ * computed anew.
+ * @param seen only if it still has this version
+ * @throws 404, 409 if the new name is taken, 422.
  */
 export async function updateSegment(
   store: Store,
@@ -160,11 +166,13 @@ export async function updateSegment(
   plan: PlanName,
   id: string,
   { name, is_dynamic, rule }: SegmentInput,
-): Promise<Segment> {
+  seen?: number,
+): Promise<Segment | "changed"> {
   const compiled = await requireRule(store, plan, rule);
-  return untilUncontended(
+  return untilUncontended<Segment | "changed">(
     async () => {
       const row = await requireRow(store, id);
+      if (seen !== undefined && versionOf(row) !== seen) return done("changed");
       if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
       const isChanged = canonical(rule) !== canonical(fromJson(row.rule));
       const rule_version = row.rule_version + 1;
@@ -175,7 +183,8 @@ export async function updateSegment(
         ...(isChanged && { rule: toJson(rule), rule_version }),
         ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
       };
-      const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set }, isUnchanged(row))];
+      const isSame = all<"name" | "rule_version" | "run" | "edits">(isUnchanged(row), isStill(versionOf(row)));
+      const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame)];
       if (name !== row.name)
         writes.push(
           putItem(Name, { kind: "segment", name }, { id }, absent()),
@@ -188,7 +197,8 @@ export async function updateSegment(
         onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
       );
       if (outcome === "taken") throw nameTaken();
-      if (outcome === "done") return done(segmentOf({ ...row, ...set }, await countMembers(store, groupOf(id))));
+      if (outcome === "done")
+        return done(segmentOf({ ...row, ...set, edits: versionOf(row) }, await countMembers(store, groupOf(id))));
       return contended;
     },
     () => busy(),
@@ -244,5 +254,6 @@ const segmentOf = (row: NewRowOf<typeof SegmentItem>, count: number): Segment =>
   needs_recompute: row.rule_version > row.computed,
   ...(row.failed_run === row.run && row.parts_done < row.parts && row.last_error && { last_error: row.last_error }),
   count,
+  version: versionOf(row),
   rule: fromJson(row.rule),
 });

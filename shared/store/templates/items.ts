@@ -1,6 +1,7 @@
 // The stored form of notification templates (TPL).
 import * as v from "valibot";
 import type { ByChannel } from "../../rules/channel-content.ts";
+import { editFields } from "../edits.ts";
 import { entity, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
 
@@ -14,6 +15,7 @@ export const TemplateItem = entity("template", {
     /** What some channels say instead. */
     by_channel: v.optional(json<ByChannel>()),
     created_at: v.string(),
+    ...editFields,
   },
   writers: ["api-templates"],
 });

@@ -6,16 +6,24 @@ import { ShownContent } from "../../contract/shown-content.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
 import { contentOfTemplate, type TemplateContent, TemplateItem } from "./items.ts";
 
-export const Template = v.object({ id: v.string(), name: v.string(), content: ShownContent, created_at: Timestamp });
+export const Template = v.object({
+  id: v.string(),
+  name: v.string(),
+  content: ShownContent,
+  created_at: Timestamp,
+});
 export interface Template {
   id: string;
   name: string;
   content: TemplateContent;
+  /** Not of the body: the entity tag. */
+  version: number;
   created_at: string;
 }
 
@@ -34,7 +42,7 @@ export async function createTemplate(
   if ((await listNames(store, TemplateItem)).length >= MAX_ENTITIES)
     throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} templates.`);
   const now = store.clock.now();
-  const template = { id: store.ids.uuidAt(now), name, content, created_at: timestamp(now) };
+  const template = { id: store.ids.uuidAt(now), name, content, version: 1, created_at: timestamp(now) };
   const { id, created_at } = template;
   const { by_channel, ...texts } = content;
   const row = { id, name, ...texts, by_channel: by_channel && toJson(by_channel), created_at };
@@ -72,20 +80,28 @@ export async function listTemplates(
   return { data: rows.map(templateOf), total: names.length, page: page.page };
 }
 
-/** TPL-6: supplied fields overwrite, others stay; an empty `by_channel` removes it. @throws 404, 422 if the new name is taken. */
+/**
+ * TPL-6: supplied fields overwrite, others stay; an empty `by_channel` removes it.
+ * @param seen only if it still has this version
+ * @throws 404, 422 if the new name is taken.
+ */
 export async function updateTemplate(
   store: Store,
   id: string,
   { name, content = {} }: TemplateChange,
-): Promise<Template> {
+  seen?: number,
+): Promise<Template | "changed"> {
   const { by_channel, ...texts } = content;
   const change = {
     set: { ...texts, ...(by_channel && { by_channel: toJson(by_channel) }) },
+    add: anotherEdit,
     ...("by_channel" in content && !by_channel && { remove: ["by_channel" as const] }),
   };
-  const changed = await changeNamed(store, TemplateItem, id, change, name);
+  const when = seen === undefined ? undefined : isStill(seen);
+  const changed = await changeNamed(store, TemplateItem, id, change, { name, when });
   if (changed === "missing") throw notFound("template");
   if (changed === "taken") throw nameTaken();
+  if (changed === "changed") return changed;
   return templateOf(changed);
 }
 
@@ -98,5 +114,6 @@ const templateOf = (row: RowOf<typeof TemplateItem>): Template => ({
   id: row.id,
   name: row.name,
   content: contentOfTemplate(row),
+  version: versionOf(row),
   created_at: row.created_at,
 });

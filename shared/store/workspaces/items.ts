@@ -6,6 +6,7 @@ import type { DefaultSafety } from "../../rules/brake.ts";
 import type { FrequencyCap } from "../../rules/caps.ts";
 import { planNames } from "../../rules/plans.ts";
 import type { UtmDefaults } from "../../rules/utm.ts";
+import { editFields } from "../edits.ts";
 import { item, platformItem } from "../item.ts";
 import { json } from "../json-text.ts";
 import type { Key } from "../model.ts";
@@ -57,6 +58,7 @@ export const WorkspaceItem = platformItem({
     postal_address: v.optional(v.string()),
     /** What the links of its marketing mail carry; absent: nothing. */
     utm_defaults: v.optional(json<UtmDefaults>()),
+    ...editFields,
     /** Who gets its test sends. */
     test_subscriber_ids: v.optional(v.array(v.string())),
     /** Attributes that agents without `read:pii` may ask for people by. */

@@ -3,6 +3,7 @@
 import { DEFAULT_SAFETY } from "../../rules/brake.ts";
 import { absent, all, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
+import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { onConditionFailed } from "../refusals.ts";
@@ -13,9 +14,10 @@ export type WorkspaceRow = RowOf<typeof WorkspaceItem>;
 
 export interface WorkspaceRecord extends WorkspaceSettings, Pick<WorkspaceRow, "id" | keyof typeof workspaceFields> {
   monthly_send_cap: number | null;
+  version: number;
 }
 
-type Change = { [N in keyof Omit<WorkspaceRecord, "id" | "created_at">]?: WorkspaceRecord[N] | undefined };
+type Change = { [N in keyof Omit<WorkspaceRecord, "id" | "created_at" | "version">]?: WorkspaceRecord[N] | undefined };
 
 /** A workspace that is being purged, or was, counts as missing. */
 export async function getWorkspace(
@@ -38,11 +40,16 @@ const removable = [
   "utm_defaults",
 ] as const;
 
-/** Changes the given settings; null removes one. @returns the workspace after the change, or undefined if there is none. */
+/**
+ * Changes the given settings; null removes one.
+ * @param seen only if it still has this version
+ * @returns the workspace after the change; undefined if there is none, or if it has another version.
+ */
 export async function changeWorkspace(
   platform: Platform,
   tenant: string,
   change: Change,
+  seen?: number,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
   const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, ...others } = change;
@@ -59,7 +66,9 @@ export async function changeWorkspace(
     utm_defaults: utm_defaults ? toJson(utm_defaults) : undefined,
   };
   const remove = removable.filter((name) => change[name] === null);
-  return platform.change(WorkspaceItem, { tenant }, { set, remove }, all(present(), absent("purging_at"))).then(
+  const isThere = all<"pk" | "purging_at" | "edits">(present(), absent("purging_at"));
+  const when = seen === undefined ? isThere : all<"pk" | "purging_at" | "edits">(isThere, isStill(seen));
+  return platform.change(WorkspaceItem, { tenant }, { set, add: anotherEdit, remove }, when).then(
     workspaceRecordOf,
     onConditionFailed(() => undefined),
   );
@@ -76,6 +85,7 @@ export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({
 const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   id: row.id,
   name: row.name ?? "",
+  version: versionOf(row),
   plan: row.plan,
   kind: row.kind,
   status: row.status,

@@ -1,0 +1,44 @@
+// Edits of what the caller has seen: the header `If-Match` names its version, and the header `ETag` says the new one (RDA-25).
+import * as v from "valibot";
+import { ApiError, conflict } from "../kernel/errors.ts";
+import { type Reply, replyWith } from "./endpoint.ts";
+
+interface Versioned {
+  version: number;
+}
+
+export const IF_MATCH =
+  "With the header `If-Match` only if it still has that version or entity tag, else 412 with what is there now as `current`. " +
+  "The header `ETag` is its new version.";
+
+const tagOf = ({ version }: Versioned): string => `"${version}"`;
+
+/** With its version as its entity tag. */
+export const tagged = <T extends Versioned>(found: T): Reply => replyWith(200, found, { etag: tagOf(found) });
+
+const isAny = (header: string | undefined): header is undefined => header === undefined || header.trim() === "*";
+
+/**
+ * Makes an edit if what is there is what the caller saw, and any edit of a caller who does not say what that was.
+ * @param returns how the API shows it
+ * @param edit of what was seen, or of whatever is there; "changed" where somebody else came first
+ * @throws 412 with what is there now, and what `read` and `edit` throw
+ */
+export async function editAsSeen<T extends Versioned>(
+  { "if-match": header }: Readonly<Record<string, string | undefined>>,
+  returns: v.GenericSchema,
+  { read, edit }: { read(): Promise<T>; edit(seen: T | undefined): Promise<T | "changed"> },
+): Promise<Reply> {
+  const seen = isAny(header) ? undefined : await read();
+  if (seen && header?.replaceAll('"', "").trim() !== String(seen.version)) throw changedMeanwhile(seen, returns);
+  const edited = await edit(seen);
+  if (edited !== "changed") return tagged(edited);
+  if (seen) throw changedMeanwhile(await read(), returns);
+  throw conflict("Somebody else is changing this at the moment. Try again.");
+}
+
+const changedMeanwhile = (current: Versioned, returns: v.GenericSchema): ApiError =>
+  new ApiError("PRECONDITION_FAILED", `It was changed meanwhile: it has version ${current.version}.`, {
+    current: v.parse(returns, current),
+    headers: { etag: tagOf(current) },
+  });

@@ -1,0 +1,120 @@
+// Two people edit one thing: what the second one saw decides (RDA-25).
+import { describe, expect, it } from "vitest";
+import { openChannels } from "../support/reached.ts";
+import type { Answer, Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const RULE = { group: { op: "and", nodes: [{ attribute: { plan: { $eq: "pro" } } }] } };
+const content = { title: "News", body: "Hello" };
+
+interface Edited {
+  group: string;
+  verb: "PATCH" | "PUT";
+  make?: object;
+  first: object;
+  second: object;
+  /** How what is there now shows which edit it has. */
+  seen: object;
+}
+
+const edited: Edited[] = [
+  {
+    group: "templates",
+    verb: "PATCH",
+    make: { name: "A", content },
+    first: { content: { title: "First" } },
+    second: { name: "B" },
+    seen: { name: "A", content: { title: "First" } },
+  },
+  {
+    group: "segments",
+    verb: "PATCH",
+    make: { name: "A", is_dynamic: true, rule: RULE },
+    first: { name: "First", rule: RULE },
+    second: { name: "B", rule: RULE },
+    seen: { name: "First" },
+  },
+  {
+    group: "campaigns",
+    verb: "PUT",
+    make: { name: "A", messages: [{ content, channel_ids: [] }] },
+    first: { name: "First", messages: [{ content, channel_ids: [] }] },
+    second: { name: "B", messages: [{ content, channel_ids: [] }] },
+    seen: { name: "First", status: "draft" },
+  },
+  {
+    group: "in-app/experiences",
+    verb: "PATCH",
+    make: { name: "A", format: "card", content: { title: "Hi", body: "There" } },
+    first: { name: "First" },
+    second: { name: "B" },
+    seen: { name: "First", status: "draft" },
+  },
+  {
+    group: "journeys",
+    verb: "PUT",
+    make: { name: "A", trigger: { type: "event", event_name: "x" }, steps: {} },
+    first: { name: "First", trigger: { type: "event", event_name: "x" }, steps: {} },
+    second: { name: "B", trigger: { type: "event", event_name: "x" }, steps: {} },
+    seen: { name: "First" },
+  },
+  { group: "workspace", verb: "PATCH", first: { name: "First" }, second: { name: "B" }, seen: { name: "First" } },
+];
+
+async function opened(world: TestWorld, tenant: Tenant, { group, verb, make }: Edited) {
+  await openChannels(world, tenant, "sms");
+  const as = await tenant.dashboard();
+  const created = make && (await world.call(`POST /api/v1/${group}`, { as, body: make }));
+  if (created && created.status !== 201) throw new Error(JSON.stringify(created.body));
+  const path = created ? `/api/v1/${group}/${created.body.id}` : `/api/v1/${group}`;
+  const edit = (body: object, match?: string) =>
+    world.call(`${verb} ${path}`, { as, body, ...(match !== undefined && { headers: { "if-match": match } }) });
+  return { get: () => world.call(`GET ${path}`, { as }), edit };
+}
+
+const tagOf = async (get: () => Promise<Answer>): Promise<string> => String((await get()).headers.etag);
+
+describe.each(edited)("$group", (what) => {
+  it("an edit of what was seen is made, and has the next version as its entity tag (RDA-25)", async () => {
+    const { world, tenant } = await withTenant();
+    const { get, edit } = await opened(world, tenant, what);
+    const etag = await tagOf(get);
+    expect(etag).toMatch(/^"\d+"$/);
+    const next = Number(etag.replaceAll('"', "")) + 1;
+    const first = await edit(what.first, etag);
+    expect([first.status, first.headers.etag]).toEqual([200, `"${next}"`]);
+    expect((await get()).headers.etag).toBe(`"${next}"`);
+    expect((await edit(what.second, String(next))).status).toBe(200);
+  });
+
+  it("an edit of what is gone changes nothing: 412 with what is there now (RDA-25)", async () => {
+    const { world, tenant } = await withTenant();
+    const { get, edit } = await opened(world, tenant, what);
+    const etag = await tagOf(get);
+    await edit(what.first);
+    const refused = await edit(what.second, etag);
+    expect(refused.status).toBe(412);
+    const now = await get();
+    expect(refused.body).toMatchObject({ code: "PRECONDITION_FAILED", current: what.seen });
+    expect(now.body).toMatchObject(what.seen);
+    expect(refused.headers.etag).toBe(now.headers.etag);
+  });
+
+  it("of two at once who saw the same one is made (RDA-25)", async () => {
+    const { world, tenant } = await withTenant();
+    const { get, edit } = await opened(world, tenant, what);
+    const etag = await tagOf(get);
+    const both = await Promise.all([edit(what.first, etag), edit(what.second, etag)]);
+    const statuses = both.map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 412]);
+  });
+
+  it("an edit that says nothing of a version, or any, is made as before (RDA-25)", async () => {
+    const { world, tenant } = await withTenant();
+    const { edit } = await opened(world, tenant, what);
+    expect((await edit(what.first)).status).toBe(200);
+    expect((await edit(what.second, "*")).body).toMatchObject({ name: "B" });
+  });
+});
