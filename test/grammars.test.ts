@@ -19,6 +19,7 @@ const free: Record<string, string> = {
   properties: "properties of an event are free",
   data: "custom values of a message are free",
   value: "an attribute, or a field of a device, as it is stored",
+  current: "what a GET returns of what was not changed (412)",
   actual: "an attribute as it is stored, or a count",
   id: "ignored in an event: the service sets it",
   source: "ignored in an event: the service sets it",

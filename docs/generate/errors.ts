@@ -50,7 +50,8 @@ const CHANNEL_TYPE_REFUSAL = {
 export const errorSchemas: Record<string, JsonSchema> = {
   Error: {
     type: "object",
-    description: "`code` is stable; `message` is for people and may change; `fields` names what failed validation. " +
+    description:
+      "`code` is stable; `message` is for people and may change; `fields` names what failed validation. " +
       "`current`, of 412 alone, is what is there now.",
     properties: {
       code: { type: "string", enum: Object.keys(statuses) },

@@ -95,7 +95,8 @@ const IF_MATCH = {
   in: "header",
   required: false,
   schema: { type: "string", maxLength: 64 } as JsonSchema,
-  description: "The version that the caller saw, as its `ETag` was. Without it, or as `*`, whatever is there is changed",
+  description:
+    "The version that the caller saw, as its `ETag` was. Without it, or as `*`, whatever is there is changed",
   example: '"3"',
 };
 

@@ -12,6 +12,7 @@ export interface ErrorBody {
   message: string;
   /** What is wrong, by field */
   fields?: Record<string, string> | undefined;
+  /** Of a 412: what is there now, as a GET returns it */
   current?: Record<string, JsonValue> | undefined;
 }
 

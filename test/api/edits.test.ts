@@ -7,6 +7,8 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 const RULE = { group: { op: "and", nodes: [{ attribute: { plan: { $eq: "pro" } } }] } };
+/** Stands for the id of a channel of the workspace. */
+const CHANNEL = "channel";
 const content = { title: "News", body: "Hello" };
 
 interface Edited {
@@ -39,9 +41,9 @@ const edited: Edited[] = [
   {
     group: "campaigns",
     verb: "PUT",
-    make: { name: "A", messages: [{ content, channel_ids: [] }] },
-    first: { name: "First", messages: [{ content, channel_ids: [] }] },
-    second: { name: "B", messages: [{ content, channel_ids: [] }] },
+    make: { name: "A", messages: [{ content, channel_ids: [CHANNEL] }] },
+    first: { name: "First", messages: [{ content, channel_ids: [CHANNEL] }] },
+    second: { name: "B", messages: [{ content, channel_ids: [CHANNEL] }] },
     seen: { name: "First", status: "draft" },
   },
   {
@@ -64,13 +66,18 @@ const edited: Edited[] = [
 ];
 
 async function opened(world: TestWorld, tenant: Tenant, { group, verb, make }: Edited) {
-  await openChannels(world, tenant, "sms");
+  const { sms = "" } = await openChannels(world, tenant, "sms");
+  const filled = (body: object) => JSON.parse(JSON.stringify(body).replaceAll(`"${CHANNEL}"`, `"${sms}"`));
   const as = await tenant.dashboard();
-  const created = make && (await world.call(`POST /api/v1/${group}`, { as, body: make }));
+  const created = make && (await world.call(`POST /api/v1/${group}`, { as, body: filled(make) }));
   if (created && created.status !== 201) throw new Error(JSON.stringify(created.body));
   const path = created ? `/api/v1/${group}/${created.body.id}` : `/api/v1/${group}`;
   const edit = (body: object, match?: string) =>
-    world.call(`${verb} ${path}`, { as, body, ...(match !== undefined && { headers: { "if-match": match } }) });
+    world.call(`${verb} ${path}`, {
+      as,
+      body: filled(body),
+      ...(match !== undefined && { headers: { "if-match": match } }),
+    });
   return { get: () => world.call(`GET ${path}`, { as }), edit };
 }
 

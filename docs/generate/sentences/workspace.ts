@@ -73,6 +73,7 @@ export const workspaceSentences: Record<string, string> = {
   external_id: "The id of the subscriber in your own system",
   failed_rows: "Rows that were rejected",
   feature: "The feature that the plan lacks",
+  "Error.current": "Of a 412: what is there now, as a GET returns it",
   fields: "What is wrong, by field",
   "importsCreateListsImportUploadAnswer.fields": "The fields of the upload form, to be sent before the file",
   file: "The file",
