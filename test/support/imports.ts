@@ -30,7 +30,7 @@ export const importing =
       return job(body.import_job_id);
     };
     const members = async () => {
-      const found: { id: string; external_id: string }[] = [];
+      const found: { subscriber_id: string; external_id: string }[] = [];
       for (let cursor = ""; ; ) {
         const query = cursor && `cursor=${encodeURIComponent(cursor)}`;
         const page = (await world.call(`GET /api/v1/lists/${list}/subscribers?${query}`, { as: await as() })).body;

@@ -12,6 +12,7 @@ import { type Record, readRecords } from "../../../shared/store/files/records.ts
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
+import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subscribers/import-packs.ts";
 import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import {
   addedChoices,
@@ -45,19 +46,25 @@ const MAX_REJECTED_ROWS = 10_000;
 export async function importFile({ tenant, id, watch }: Message<"import-rows">, context: WorkerContext): Promise<void> {
   const { store, files, ids, timers, clock, log, importRowsQueue: queue } = context;
   const owner = ids.uuid();
+  const readLater = (time: number) => {
+    const left = Math.max(0, time - clock.now());
+    return queue.send([{ tenant, kind: "import", id }], { delaySeconds: Math.ceil(left / SECOND) });
+  };
   const claim = await claimImport(store, id, owner);
   if (claim.kind === "ended") {
     // The reader that ended the import may have stopped before it deleted the file.
     if (claim.job) await files.removeUpload(claim.job.id);
+    // Of one that is canceled, rows may be left that are not counted, or its reader is at them still.
+    const writingUntil = await settleLeftImportPacks(store, id);
+    if (writingUntil !== undefined) await readLater(writingUntil);
     return log({ level: "info", message: "import has ended already", tenant, import: id });
   }
   if (watch) await timers.set([{ kind: "import-watch", id, at: clock.now() + IMPORT_WATCH_MS }]);
   if (claim.kind === "held") {
     log({ level: "info", message: "another worker reads the file", tenant, import: id });
-    if (watch) return;
-    const left = Math.max(0, claim.until - clock.now());
-    return queue.send([{ tenant, kind: "import", id }], { delaySeconds: Math.ceil(left / SECOND) });
+    return watch ? undefined : readLater(claim.until);
   }
+  await settlePacksOf(store, id);
 
   const found = claim.job;
   try {

@@ -6,8 +6,9 @@ import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
+import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
 import { joinList } from "../../../shared/store/lists/joining.ts";
-import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { addMembers } from "../../../shared/store/lists/lists.ts";
 import { heldAddresses } from "../../../shared/store/subscribers/addresses.ts";
 import {
   type ConsentSummary,
@@ -15,6 +16,12 @@ import {
   type PhoneSummary,
   type Rejected,
 } from "../../../shared/store/subscribers/import-items.ts";
+import {
+  createWithPack,
+  type ImportPackRef,
+  openPack,
+  sealPack,
+} from "../../../shared/store/subscribers/import-packs.ts";
 import {
   type ChoiceOutcomes,
   recordImportedChoices,
@@ -30,12 +37,7 @@ import {
   readingOf,
 } from "../../../shared/store/subscribers/imports.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
-import {
-  createSubscribers,
-  living,
-  subscriberId,
-  upsertSubscriber,
-} from "../../../shared/store/subscribers/subscribers.ts";
+import { living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.ts";
 
@@ -125,7 +127,9 @@ async function importEach(
 ): Promise<void> {
   const { store, secrets } = context;
   const root = await secrets.root();
-  const { allowed, created } = await createNew(context, root, persons, room);
+  const ids = persons.map(({ profile }) => subscriberId(root, store.tenant, profile.external_id, 0));
+  const pack = await openPack(store, job, ids);
+  const { allowed, created } = await createNew(context, pack, { persons, ids }, room);
   taken.created = allowed.size;
   const agreeing = persons.flatMap(({ rows }) => rows.filter(({ row }) => row.consent?.status === "opted_in"));
   const held = await heldAddresses(
@@ -163,7 +167,18 @@ async function importEach(
     }
   };
   for (const some of chunksOf(persons, MAX_CONCURRENT)) await Promise.all(some.map(importOne));
-  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true });
+  const entered: string[] = [];
+  const inPack = new Set(ids);
+  const add = async (some: readonly string[]) => {
+    const known = some.filter((id) => inPack.has(id));
+    entered.push(...(await enterWithPack(store, pack, known)));
+    const added = { added: entered.length, already_member: known.length - entered.length, not_found: [] };
+    // Where somebody with the external id was erased before, the id is another one.
+    const others = some.filter((id) => !inPack.has(id));
+    return others.length > 0 ? addMembers(store, job.list, others) : added;
+  };
+  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true, add });
+  await sealPack(store, pack, { created: [...created.values()], entered });
 }
 
 /** The rows that can be read. */
@@ -193,15 +208,14 @@ interface NewOnes {
   created: ReadonlyMap<string, string>;
 }
 
-/** Creates the subscribers that are not known yet, together. What was erased or is created meanwhile is left out. */
+/** Creates the subscribers that are not known yet. What was erased or is created meanwhile is left out. */
 async function createNew(
   { store }: WorkerContext,
-  root: Pick<RootSecrets, "idKey">,
-  persons: readonly Person[],
+  pack: ImportPackRef,
+  { persons, ids }: { persons: readonly Person[]; ids: readonly string[] },
   room: number,
 ): Promise<NewOnes> {
   const inputs = persons.map(({ profile }) => profile);
-  const ids = inputs.map(({ external_id }) => subscriberId(root, store.tenant, external_id, 0));
   const profiles = await store.getAll(
     Profile,
     ids.map((id) => ({ id })),
@@ -212,6 +226,6 @@ async function createNew(
   const unknown = inputs.flatMap((input, i) =>
     profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],
   );
-  const created = await createSubscribers(store, unknown);
+  const created = await createWithPack(store, pack, unknown);
   return { allowed, created: new Map(created.map(({ id, input }) => [input.external_id, id])) };
 }

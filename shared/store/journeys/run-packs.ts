@@ -3,15 +3,14 @@
 // open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
 // counted.
 import { SECOND } from "../../kernel/clock.ts";
-import { throwFailures } from "../../kernel/failures.ts";
 import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
-import { chunksOf } from "../../rules/chunks.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
+import { writeEach } from "../single-writes.ts";
 import { type Addends, countWrites, sumOf } from "./counts.ts";
 import {
   packKey,
@@ -42,8 +41,6 @@ interface DecidedPack {
   moved: readonly PackMember[];
 }
 
-/** Writes at the same time. */
-const CONCURRENT_WRITES = 25;
 /** Longer than any request to a pack may take. */
 const SEAL_KEPT_SECONDS = 7 * 86_400;
 
@@ -56,17 +53,6 @@ export async function openPack(store: Store, pack: string, journey: string, memb
   await store.put(RunPack, packKey(pack), { journey, groups: toJson(groups) });
 }
 
-/** Writes each of these, some at a time. An error is thrown only after every write has ended. */
-async function each<T, R>(items: readonly T[], write: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (const some of chunksOf(items, CONCURRENT_WRITES)) {
-    const ended = await Promise.allSettled(some.map(write));
-    throwFailures(ended);
-    results.push(...ended.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
-  }
-  return results;
-}
-
 interface RunChange {
   key: RunKey;
   change: ChangeOf<typeof RunItem>;
@@ -75,7 +61,7 @@ interface RunChange {
 
 /** @returns for each run whether it moved in this pack, be it by an earlier attempt */
 export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]): Promise<boolean[]> =>
-  each(moves, async ({ key, change, when }) => {
+  writeEach(moves, async ({ key, change, when }) => {
     const row = await store.change(RunItem, key, change, when).catch(onConditionFailed(RunItem, (old) => old));
     return row?.pack === pack;
   });
@@ -102,7 +88,7 @@ async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<voi
   const found = entries.filter((entry) => entry !== undefined);
   const rows = await runRows(store, runKeys(journey, found));
   const byId = new Map(rows.flatMap((run) => (run ? [[run.id, run] as const] : [])));
-  const moved = await each(members, async (member) => {
+  const moved = await writeEach(members, async (member) => {
     const run = byId.get(member.run);
     return run && (await withdraw(store, pack, run, member.seq)) ? [member] : [];
   });

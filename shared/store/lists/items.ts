@@ -49,7 +49,13 @@ export const ListMembership = item({
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ list }: { list: string }) => `L#${list}`,
   prefix: "L#",
-  row: { list_id: v.string(), subscriber_id: v.string(), entered_at: v.string() },
+  row: {
+    list_id: v.string(),
+    subscriber_id: v.string(),
+    entered_at: v.string(),
+    /** The pack of the import that wrote it: until that is sealed, its counter does not have it. */
+    pack: v.optional(v.string()),
+  },
   writers: ["api-lists", "api-mail", "ask-confirmation", "import-rows", "delete-memberships", "erase"],
   personal: "removed",
 });
@@ -79,8 +85,8 @@ export const Member = item({
   about: "A member in a shard of its list or segment.",
   pk: ({ kind, id, shard }: Group & { shard: string }) => `${kind}#${id}#${shard}`,
   sk: ({ subscriber }: { subscriber: string }) => subscriber,
-  row: { entered_at: v.string() },
-  writers: groupWriters,
+  row: { entered_at: v.string(), pack: v.optional(v.string()) },
+  writers: [...groupWriters, "recount"],
   personal: "removed",
 });
 

@@ -11,6 +11,7 @@ import { shardOf } from "../shards.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
+import { removeUncounted } from "./imported-members.ts";
 import { ListItem, ListMembership } from "./items.ts";
 import { type Added, addMembers } from "./lists.ts";
 import { countWrite } from "./member-counts.ts";
@@ -31,6 +32,8 @@ export interface Joining {
   proven?: ReadonlySet<string>;
   /** Who is asked already is not asked again. */
   isRepeat?: boolean;
+  /** What adds those who need not confirm. */
+  add?: (ids: readonly string[]) => Promise<Added>;
 }
 
 /**
@@ -41,11 +44,11 @@ export async function joinList(
   store: Store,
   list: string,
   ids: readonly string[],
-  { source, proven = new Set(), isRepeat = false }: Joining,
+  { source, proven = new Set(), isRepeat = false, add = (some) => addMembers(store, list, some) }: Joining,
 ): Promise<Joined> {
   const row = await store.get(ListItem, { id: list });
   if (!row) throw notFound("list");
-  if (!row.double_opt_in) return { ...(await addMembers(store, list, ids)), pending: 0 };
+  if (!row.double_opt_in) return { ...(await add(ids)), pending: 0 };
 
   const distinct = [...new Set(ids)];
   const channel = listChannelOf(list);
@@ -62,11 +65,7 @@ export async function joinList(
     return profile && !isIn ? [profile] : [];
   });
   const asked = new Set(asks.map(({ id }) => id));
-  const added = await addMembers(
-    store,
-    list,
-    distinct.filter((id) => !asked.has(id)),
-  );
+  const added = await add(distinct.filter((id) => !asked.has(id)));
   const news = isRepeat ? asks.filter((profile) => profile[`c:${channel}`] !== "pending") : asks;
   for (const some of chunksOf(news, MAX_CONCURRENT))
     await Promise.all(some.map((profile) => statePending(store, profile, { channel, source })));
@@ -100,7 +99,8 @@ export async function leaveUnconfirmed(store: Store, list: string, subscriber: s
   if (!membership) return;
   const isPending = is<`c:${string}`>(`c:${listChannelOf(list)}`, "pending");
   const hold = checkItem(Profile, { id: subscriber }, isPending);
-  await changeMembers(store, { kind: "list", id: list }, { leave: [subscriber], hold });
+  const uncounted = await removeUncounted(store, list, [{ sk: subscriber, pack: membership.pack }], hold);
+  if (uncounted.length === 0) await changeMembers(store, { kind: "list", id: list }, { leave: [subscriber], hold });
 }
 
 /** The writes with which a subscriber becomes a member; none for who is one. */

@@ -9,6 +9,7 @@ import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeN
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { usersOf } from "../uses.ts";
+import { removeUncounted } from "./imported-members.ts";
 import { type Group, ListItem, listFields, Member, memberKey } from "./items.ts";
 import { countMembers, countsOfMany } from "./member-counts.ts";
 import { membershipDeletionWrite, planSecondPass } from "./membership-deletion.ts";
@@ -154,9 +155,13 @@ export async function removeMembers(
     Member,
     distinct.map((id) => memberKey(group, id)),
   );
-  const { left } = await changeMembers(store, group, { leave: distinct.filter((_, i) => members[i]) });
-  const removed = new Set(left);
-  return { removed: left.length, not_found: distinct.filter((id) => !removed.has(id)) };
+  const there = members.flatMap((member) => member ?? []);
+  const removed = new Set(await removeUncounted(store, list, there));
+  const { left } = await changeMembers(store, group, {
+    leave: there.map(({ sk }) => sk).filter((id) => !removed.has(id)),
+  });
+  for (const id of left) removed.add(id);
+  return { removed: removed.size, not_found: distinct.filter((id) => !removed.has(id)) };
 }
 
 const listOf = (

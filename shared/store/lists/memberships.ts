@@ -6,9 +6,10 @@ import { chunksOf } from "../../rules/chunks.ts";
 import { absent, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
-import type { Key } from "../model.ts";
+import type { Item, Key } from "../model.ts";
 import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
 import { SHARDS, shardOf } from "../shards.ts";
+import { removeUncounted } from "./imported-members.ts";
 import { type Group, type GroupMember, ListMembership, Member, memberKey, SegmentMembership } from "./items.ts";
 import { countLeaves, leafShard } from "./leaves.ts";
 import { countWrite } from "./member-counts.ts";
@@ -129,9 +130,11 @@ async function changeBatch(
 export const isMembership = ({ pk, sk }: Key): boolean => pk.includes("#U#") && /^[LG]#/.test(sk);
 
 /** Removes an erased subscriber from all its groups and their counts (SUB-9). */
-export async function forgetMemberships(store: Store, subscriber: string, rows: readonly Key[]): Promise<void> {
-  for (const { sk } of rows) {
+export async function forgetMemberships(store: Store, subscriber: string, rows: readonly Item[]): Promise<void> {
+  for (const { sk, pack } of rows) {
     const group: Group = { kind: sk.startsWith("L#") ? "list" : "segment", id: sk.slice(2) };
+    if (typeof pack === "string" && (await removeUncounted(store, group.id, [{ sk: subscriber, pack }])).length > 0)
+      continue;
     const segment = { subscriber, segment: group.id };
     const own =
       group.kind === "list"

@@ -209,7 +209,7 @@ export async function eraseTraces(
 type Removable = NonNullable<ChangeOf<typeof Profile>["remove"]>[number];
 
 /** The attributes of a tombstone. */
-const KEPT = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next", "mark"]);
+const KEPT = new Set(["pk", "sk", "id", "erased_at", "erased_by", "erase_properties", "react", "next", "mark", "pack"]);
 const isRemovable = (name: string): name is Removable => !KEPT.has(name) && !isOfReceipt(name);
 
 async function scrubProfile(

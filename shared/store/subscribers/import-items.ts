@@ -108,3 +108,25 @@ export const RejectedRows = item({
   lifetime: "30 days",
   personal: "removed",
 });
+
+export const ImportPack = item({
+  about:
+    "Subscribers whose rows a batch of an import writes one by one: the rows name the pack, and its seal counts them and " +
+    "removes it.",
+  pk: () => "IMPORTPACKS",
+  sk: ({ pack }: { pack: string }) => pack,
+  row: {
+    job: v.string(),
+    list: v.string(),
+    /** 16 bytes each. */
+    subscribers: v.custom<Uint8Array>((value) => value instanceof Uint8Array),
+    /** When its worker does not write any more, in milliseconds. */
+    until: v.number(),
+    /** How many of its members were removed from the list before the seal, by the first digit of their ids. */
+    "gone:*": v.number(),
+    /** How often that was written: guards the seal of somebody else. */
+    removals: v.optional(v.number()),
+  },
+  writers: ["import-rows", "api-lists", "ask-confirmation", "erase", "recount"],
+  lifetime: "until its rows are counted",
+});

@@ -181,7 +181,7 @@ export const hasEnded = ({ status }: ImportJob): boolean =>
   status === "completed" || status === "failed" || status === "canceled";
 
 /** Longer than a worker may run: afterwards it does not write any more. */
-const READING_LEASE_MS = (WORKER_TIMEOUT_SECONDS + 5) * SECOND;
+export const READING_LEASE_MS = (WORKER_TIMEOUT_SECONDS + 5) * SECOND;
 
 type ImportClaim =
   | { kind: "claimed"; job: ImportJob }

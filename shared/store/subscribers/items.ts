@@ -34,6 +34,8 @@ export const Profile = item({
     "cc:*": v.literal(true),
     /** It has as many attributes as the publishable key may write: each further change by it is measured. */
     full: v.optional(v.literal(true)),
+    /** The pack of the import that created it, also once it is erased: until that is sealed, its counter does not have it. */
+    pack: v.optional(v.string()),
     ...indexAttributes("i2"),
     ...indexAttributes("i3"),
     erased_at: v.optional(v.string()),

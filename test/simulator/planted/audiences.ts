@@ -205,15 +205,22 @@ export const audiencesBugs: readonly Bug[] = [
   {
     name: "subscribers that an import creates together are counted as one",
     area: "imports",
-    file: "shared/store/subscribers/subscribers.ts",
-    find: "countChange({ n: pending.length })",
-    replace: "countChange({ n: 1 })",
+    file: "shared/store/subscribers/import-packs.ts",
+    find: "changeItem(SubscriberCount, { shard }, countChange({ n }))",
+    replace: "changeItem(SubscriberCount, { shard }, countChange({ n: 1 }))",
+  },
+  {
+    name: "what a reader that died had written is not counted",
+    area: "imports",
+    file: "functions/workers/import-rows/imports.ts",
+    find: "  await settlePacksOf(store, id);\n",
+    replace: "",
   },
   {
     name: "imported rows do not come into their list",
     area: "imports",
     file: "functions/workers/import-rows/take-rows.ts",
-    find: '  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true });\n',
+    find: '  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true, add });\n',
     replace: "",
   },
   {

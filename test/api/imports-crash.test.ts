@@ -1,0 +1,137 @@
+// The reader of a file dies between any two of its steps: every row is taken and counted once, whatever others do meanwhile.
+import { expect, it } from "vitest";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { countMembers } from "../../shared/store/lists/member-counts.ts";
+import { recountMembers } from "../../shared/store/lists/memberships.ts";
+import { recountPart } from "../../shared/store/recount.ts";
+import { SHARDS } from "../../shared/store/shards.ts";
+import { ImportPack } from "../../shared/store/subscribers/import-items.ts";
+import { isAlive, Profile } from "../../shared/store/subscribers/items.ts";
+import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
+import { importing, people } from "../support/imports.ts";
+import { mortal } from "../support/mortal.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const open = importing({ withTenant });
+const PATIENCE_MS = 120_000;
+const ROWS = 2;
+
+async function setting() {
+  const worker = mortal("import-rows");
+  const all = await open({ hooks: worker.hooks });
+  const { store } = all.tenant;
+  const living = async () => {
+    const counts = await Promise.all(
+      SHARDS.map((id) => store.count(Profile, { id }, { prefix: id, filter: isAlive() })),
+    );
+    return counts.reduce((sum, n) => sum + n, 0);
+  };
+  /** The counters of subscribers and members, and the rows they are of. */
+  const counted = async () => ({
+    subscribers: await countSubscribers(store),
+    living: await living(),
+    members: await countMembers(store, { kind: "list", id: all.list }),
+    rows: await recountMembers(store, { kind: "list", id: all.list }),
+    packs: (await store.queryAll(ImportPack, {})).length,
+  });
+  const exact = (subscribers: number, members = subscribers) => ({
+    subscribers,
+    living: subscribers,
+    members,
+    rows: members,
+    packs: 0,
+  });
+  let from = 0;
+  /** Imports new people with a reader that dies at its n-th step. @returns the id of the import, and the steps taken */
+  const interrupted = async (n: number, moment: "before" | "after") => {
+    worker.dieAt(n, moment);
+    const { body } = await all.post({ listId: all.list }, { filename: "a.csv", content: people(ROWS, from) });
+    from += ROWS;
+    await all.world.advance(SECOND);
+    return { id: String(body.import_job_id), steps: worker.steps() };
+  };
+  /** A step after which rows of the batch are there, and no seal. */
+  const midway = async () => {
+    const { steps } = await interrupted(10_000, "before");
+    worker.revive();
+    await all.world.advance(HOUR);
+    for (let n = steps; ; n--) {
+      const before = await counted();
+      const { id } = await interrupted(n, "before");
+      const after = await counted();
+      if (after.packs > 0 && after.rows === before.rows + ROWS)
+        return { id, before, names: [`u${from - 2}`, `u${from - 1}`] };
+      worker.revive();
+      await all.world.advance(HOUR);
+    }
+  };
+  return { ...all, worker, counted, exact, interrupted, midway };
+}
+
+it(
+  "a crash at any step of a batch: each row is taken once, and counted once (IMP-2, SUB-8)",
+  async () => {
+    const { world, job, worker, counted, exact, interrupted } = await setting();
+    let files = 0;
+    const run = async (n: number, moment: "before" | "after") => {
+      const { id, steps } = await interrupted(n, moment);
+      worker.revive();
+      await world.advance(HOUR);
+      files++;
+      const ended = await job(id);
+      expect([n, moment, ended.status, ended.processed_rows]).toEqual([n, moment, "completed", ROWS]);
+      expect([n, moment, await counted()]).toEqual([n, moment, exact(files * ROWS)]);
+      return steps;
+    };
+    const steps = await run(10_000, "before");
+    expect(steps).toBeGreaterThan(3 * ROWS);
+    for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+  },
+  PATIENCE_MS,
+);
+
+it("who leaves the list, or is erased, before an interrupted batch is counted is counted out once (IMP-2, SUB-8)", async () => {
+  const { world, tenant, as, list, members, worker, counted, exact, midway } = await setting();
+  const { before, names } = await midway();
+  const [leaving, erased] = (await members()).filter(({ external_id }) => names.includes(external_id));
+  const body = { subscriber_ids: [leaving?.subscriber_id] };
+  const left = await world.call(`POST /api/v1/lists/${list}/subscribers/remove`, { as: await as(), body });
+  expect(left).toMatchObject({ status: 200, body: { removed: 1 } });
+  const erasure = await world.call(`DELETE /api/v1/subscribers/${erased?.subscriber_id}`, {
+    as: await tenant.dashboard(),
+  });
+  expect(erasure.status).toBe(204);
+  await world.advance(MINUTE / 2);
+  worker.revive();
+  await world.advance(HOUR);
+  // The file is read again: who left the list comes back, and who was erased is a new subscriber.
+  expect(await counted()).toEqual(exact(before.living + ROWS));
+});
+
+it("an import that is canceled while its reader is gone: what it wrote is counted (IMP-2)", async () => {
+  const { world, as, worker, counted, exact, midway } = await setting();
+  const { id, before } = await midway();
+  expect((await world.call(`POST /api/v1/lists/import/${id}/cancel`, { as: await as() })).status).toBe(200);
+  worker.revive();
+  await world.advance(HOUR);
+  expect(await counted()).toEqual(exact(before.living + ROWS));
+});
+
+it("a recount leaves alone what an import is still to count, and counts what one left for good (IMP-2)", async () => {
+  const { world, tenant, counted, exact, midway } = await setting();
+  const { before } = await midway();
+  const deps = {} as Parameters<typeof recountPart>[1];
+  const recount = async (place: string) => {
+    let part = await recountPart(tenant.store, deps, { place });
+    while (part.next?.place === place) part = await recountPart(tenant.store, deps, part.next);
+  };
+  const left = await counted();
+  for (const place of ["import-packs", "subscribers", "lists"]) await recount(place);
+  expect(await counted()).toEqual(left);
+  expect(left.subscribers).toBe(before.subscribers);
+
+  world.clock.jumpTo?.(world.clock.now() + HOUR);
+  await recount("import-packs");
+  expect(await counted()).toEqual(exact(before.living + ROWS));
+});
