@@ -110,9 +110,7 @@ export const RejectedRows = item({
 });
 
 export const ImportPack = item({
-  about:
-    "Subscribers whose rows a batch of an import writes one by one: the rows name the pack, and its seal counts them and " +
-    "removes it.",
+  about: "A batch of an import: its rows, written one by one, name it until its seal counts them.",
   pk: () => "IMPORTPACKS",
   sk: ({ pack }: { pack: string }) => pack,
   row: {
