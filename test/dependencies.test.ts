@@ -32,3 +32,9 @@ it("no package that runs with the service runs a script at its installation, but
     .map(([path]) => path.slice(PREFIX.length));
   expect(scripts).toEqual(INSTALL_SCRIPTS);
 });
+
+it.each(["package-lock.json", "test/clients/package-lock.json"])("%s names no registry", (file) => {
+  const { packages: locked } = JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
+  const addresses = Object.values<{ resolved?: string }>(locked).map(({ resolved = "" }) => resolved);
+  expect(addresses.filter((address) => address.includes(":"))).toEqual([]);
+});

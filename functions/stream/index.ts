@@ -29,7 +29,7 @@ const Query = v.object({
     v.optional(TextUpTo(1_024)),
     v.description(
       "Where to begin, if there is no header `Last-Event-ID`: the id of the newest message that the inbox showed, or " +
-        "`00000000-0000-7000-8000-000000000000` where it was empty",
+        "`00000000-0000-7000-8000-000000000000` where it was empty. Messages of the minute before may come again",
     ),
   ),
 });

@@ -177,8 +177,11 @@ async function listen(
     progress.failures = 0;
     progress.connected = true;
     progress.streamId = response.headers.get("x-stream-id") ?? undefined;
+    const isResumed = progress.since !== undefined;
     progress.since ??= Date.parse(response.headers.get("date") ?? "") || undefined;
     tell(options, () => options.onState?.("live"));
+    // A connection that broke before its first id left no position: what came since the first one is in the inbox.
+    if (isResumed && progress.lastId === undefined) await poll(deps, options, progress, signal);
     for await (const event of readEvents(response.body)) {
       clearTimeout(silence);
       silence = watch();

@@ -19,7 +19,7 @@ const areas: Record<string, () => Promise<{ claims: readonly Claim[] }>> = {
   languages: () => import("./languages.ts"),
 };
 
-const USAGE = `npm run check:clients -- [--only document]: tries clients that others wrote against the local service.
+const USAGE = `npm run check:clients -- [--only AREA]: tries clients that others wrote against the local service.
 
   --only AREA         ${Object.keys(areas).join(", ")}; by default all of them
 

@@ -120,6 +120,24 @@ it("comes back after `retry:`, goes on from the last id, and does not repeat (SS
   stream.close();
 });
 
+it("reads the inbox when it comes back without an id, since the stream begins anew (AMB-122)", async () => {
+  const inbox: number[] = [];
+  const { titles, calls, stream } = listen(
+    [{ pieces: ["retry: 2000\n\n"] }, { pieces: [frame(3)], open: true }],
+    inbox,
+  );
+  inbox.push(-60, 1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(calls.map(({ path, resume }) => [path, resume])).toEqual([
+    ["/v1/in-app/stream", undefined],
+    ["/v1/in-app/stream", undefined],
+    ["/v1/in-app/messages", undefined],
+  ]);
+  expect(titles()).toEqual(["m1", "m3"]);
+  stream.close();
+  await stream.closed;
+});
+
 it("waits for Retry-After of a full service, then reads the inbox beside until there is a stream again", async () => {
   const full = { status: 503, headers: { "retry-after": "30" } };
   const { titles, calls, states, stream, messages } = listen(
@@ -156,10 +174,11 @@ it("never connected: the first look into the inbox only takes stock", async () =
 
 it("takes a silent connection for lost", async () => {
   const { calls, stream } = listen([{ pieces: ["retry: 1000\n\n"], open: true }]);
+  const opened = () => calls.filter(({ path }) => path.endsWith("/stream")).length;
   await vi.advanceTimersByTimeAsync(74_000);
-  expect(calls).toHaveLength(1);
+  expect(opened()).toBe(1);
   await vi.advanceTimersByTimeAsync(3_000);
-  expect(calls).toHaveLength(2);
+  expect(opened()).toBe(2);
   stream.close();
 });
 
