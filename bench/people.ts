@@ -10,10 +10,14 @@ import type { Tenant, TestWorld } from "../test/support/world.ts";
 
 const BATCH = 25;
 const SETTLED = 5_000;
+const FIRST_NUMBER = 10_000_000;
 /** An ordinary profile: about 200 bytes of attributes. */
 const attributes = { first_name: "Ada", city: "London", plan: "gold", visits: 42, tags: ["a", "b"], timezone: "UTC" };
 
-/** Fills a workspace up to `count` subscribers, each with these members of an upsert. @returns their ids. */
+/**
+ * Fills a workspace up to `count` subscribers, each with these members of an upsert, and with an e-mail address and a number of
+ * its own where they have one. @returns their ids.
+ */
 export async function fill(world: TestWorld, tenant: Tenant, count: number, more: object = {}): Promise<string[]> {
   const body = { external_id: "pattern", attributes, ...more };
   const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
@@ -35,6 +39,8 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number, more
         ...wireKey(keyOf(Profile, tenant.id, { id: own })),
         id: { S: own },
         external_id: { S: `p${n}` },
+        ...(plain.email !== undefined && { email: { S: `p${n}@example.com` } }),
+        ...(plain["a:phone"] !== undefined && { "a:phone": { S: JSON.stringify(`+49151${FIRST_NUMBER + n}`) } }),
       };
       requests.push({ PutRequest: { Item: fresh } });
     }

@@ -19,7 +19,7 @@ const hasMiddleware = (client: object): client is { middlewareStack: { remove(na
   "middlewareStack" in client;
 
 interface LocalClientOptions {
-  clock: Pick<ServiceClock, "offset">;
+  clock: Pick<ServiceClock, "offset" | "isHeld">;
   hooks?: Hooks | undefined;
   baseUrl?: (() => string) | undefined;
   /** Of each client. */
@@ -39,7 +39,7 @@ export function localClients(
   const clients = awsClients({
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    requestHandler: requestHandler(services, hooks),
+    requestHandler: requestHandler(services, hooks, async () => (clock.isHeld() ? undefined : nextTurn())),
   });
   const send = sendThrough(services, hooks);
   // Signed links and forms lead back to this process, which serves the bucket of imports beside the gateway.

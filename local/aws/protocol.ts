@@ -72,14 +72,27 @@ const JSON_1_1: ReadonlySet<ServiceName> = new Set(["kms", "eventbridge"]);
 let requests = 0;
 const nextRequestId = () => `00000000-0000-4000-8000-${(++requests).toString(16).padStart(12, "0")}`;
 
-/** An SDK client's `requestHandler` that responds in process, without sockets. */
-export function requestHandler(services: Services, hooks: Hooks = {}) {
+const PIECE_BYTES = 65_536;
+
+/** An object of S3 as a socket brings it. */
+async function* inPieces(body: Uint8Array, between: (() => Promise<void>) | undefined): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at === 0 || at < body.length; at += PIECE_BYTES) {
+    yield body.subarray(at, at + PIECE_BYTES);
+    await between?.();
+  }
+}
+
+/**
+ * An SDK client's `requestHandler` that responds in process, without sockets.
+ * @param between awaited after each piece of an object of S3: a reader of a large one needs no turn of the event loop
+ */
+export function requestHandler(services: Services, hooks: Hooks = {}, between?: () => Promise<void>) {
   return {
     handle: async (request: AwsRequest, options: { abortSignal?: { aborted: boolean } } = {}) => {
       if (options.abortSignal?.aborted) throw Object.assign(new Error("Request aborted"), { name: "AbortError" });
       const { status, headers, body } = await handleAwsRequest(services, request, hooks);
       // A client reads bytes (an object of S3) as a stream, and JSON as one chunk.
-      const bytes = typeof body === "string" ? Buffer.from(body) : Readable.from([body]);
+      const bytes = typeof body === "string" ? Buffer.from(body) : Readable.from(inPieces(body, between));
       return { response: { statusCode: status, headers, body: bytes } };
     },
     updateHttpClientConfig: () => undefined,

@@ -53,12 +53,15 @@ const BASE: Rate = { wcu: 24, rcu: 22, messages: 3, gbSeconds: 0.1 };
 const RANGES: Rate = { wcu: 20, rcu: 5, messages: 3, gbSeconds: 0.3 };
 /** From so many recipients on. */
 export const WIDE_FROM = 1_001;
-/** Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. */
+/**
+ * Of each recipient, by how it is reached. A mail has a receipt, which is a message, and is read with those of its batch. What
+ * holds for an address is read twice, half a unit each (docs/decisions/0097).
+ */
 export const PER_RECIPIENT = {
   in_app: { wcu: 1.047, rcu: 0.06, messages: 0.006, gbSeconds: 0.0002 },
-  email: { wcu: 1.15, rcu: 2.08, messages: 1.01, gbSeconds: 0.007 },
+  email: { wcu: 1.15, rcu: 3.08, messages: 1.01, gbSeconds: 0.007 },
   /** By an address of the profile, whose provider sends no receipt: texts, and mails by a mail server. */
-  address: { wcu: 1.15, rcu: 1.08, messages: 0.006, gbSeconds: 0.006 },
+  address: { wcu: 1.15, rcu: 2.08, messages: 0.006, gbSeconds: 0.006 },
   other: { wcu: 1.165, rcu: 0.69, messages: 0.012, gbSeconds: 0.006 },
 } as const satisfies Record<string, Rate>;
 /** Read units of each recipient that is read by its id: the profile, and the devices. */

@@ -142,6 +142,30 @@ describe("AGT-3 F18 a send by an agent", () => {
     expect(await sends()).toEqual([]);
   });
 
+  it("a confirmation whose answer was lost is one send, told again however late and whatever has changed (AGT-3)", async () => {
+    let lost = "none";
+    const own = await testWorld({
+      hooks: (name) => ({
+        before: (_, operation, input) => {
+          const isPlan = name === "api-mcp" && operation === "UpdateItem" && JSON.stringify(input).includes(lost);
+          if (isPlan) throw new Error("The connection is lost.");
+        },
+      }),
+    });
+    const its = await own.tenant();
+    const agent = createMcp(own, its);
+    const secret = await agent.key("write:send");
+    await addPeople(own, its, 2);
+    const { token } = (await agent.tool(secret, "plan_send", toAll)).value;
+    lost = "PLAN#";
+    expect((await agent.tool(secret, "confirm_send", { token })).isError).toBe(true);
+    lost = "none";
+    await own.advance(11 * MINUTE);
+    const again = await agent.tool(secret, "confirm_send", { token });
+    const { items } = (await own.call("GET /api/v1/notifications", { as: await its.dashboard() })).body;
+    expect([again.value, items.length]).toEqual([{ id: items[0].id, sent: 2, replayed: true }, 1]);
+  });
+
   it("a key that was revoked between plan and confirmation sends nothing (AGT-3)", async () => {
     const { token } = await plan();
     const [{ id }] = (await world.call("GET /api/v1/agent-keys", { as: owner })).body.items;

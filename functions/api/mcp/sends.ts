@@ -14,7 +14,7 @@ import { findSegment } from "../../../shared/store/segments/segments.ts";
 import { audienceRules, givenIdsOf, givenWrites } from "../../../shared/store/sends/audience/audiences.ts";
 import type { SendPreview } from "../../../shared/store/sends/audience/preview.ts";
 import { sampleOf } from "../../../shared/store/sends/audience/preview-sample.ts";
-import { SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
+import { IdempotencyRecord, SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";
@@ -100,6 +100,10 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   const now = store.clock.now();
   if (!plan || plan.agent_key !== agent.key || plan.expires * SECOND <= now) throw notFound("plan");
   if (plan.job !== undefined) return { id: plan.job, sent: plan.sent ?? 0, replayed: true };
+  // The send may be made though its answer was lost: then it is neither too late nor something else.
+  const key = `plan-${plan.id}`;
+  const made = await store.get(IdempotencyRecord, { key });
+  if (made) return { id: made.id, sent: made.sent, replayed: true };
   if (plan.body === undefined || plan.asked === undefined || plan.until <= now)
     throw conflict("The plan has expired. Plan the send again.");
   if ((await digestOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest)
@@ -107,10 +111,9 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   const people = await givenIdsOf(store, plan.id);
   // The id is the idempotency key, so two confirmations at once are one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };
-  const made = (await run(CREATE, body, { "idempotency-key": `plan-${plan.id}` })) as { id: string; sent: number };
-  const answer = { set: { job: made.id, sent: made.sent }, remove: ["body", "asked"] as const };
-  await store.change(SendPlan, { token }, answer, present());
-  return { id: made.id, sent: made.sent, replayed: false };
+  const { id, sent } = (await run(CREATE, body, { "idempotency-key": key })) as { id: string; sent: number };
+  await store.change(SendPlan, { token }, { set: { job: id, sent }, remove: ["body", "asked"] as const }, present());
+  return { id, sent, replayed: false };
 }
 
 type Previewed = SendPreview & { preview_id: string };

@@ -35,6 +35,18 @@ beforeAll(async () => {
 });
 afterAll(() => port.close());
 
+test("a large object comes in pieces, and its reader is awaited between them", async () => {
+  let pauses = 0;
+  const pause = async () => void pauses++;
+  const s3 = new S3Client({ ...settings, requestHandler: requestHandler(services, {}, pause) });
+  const bytes = Buffer.alloc(MB, "abc");
+  await s3.send(new PutObjectCommand({ Bucket, Key: "pieces", Body: bytes }));
+  pauses = 0;
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: "pieces" }));
+  expect(Buffer.from(await Body!.transformToByteArray()).equals(bytes)).toBe(true);
+  expect(pauses).toBe(16);
+});
+
 describe.each(["in process", "over the port"])("a client %s", (place) => {
   const client = () =>
     place === "in process"
