@@ -1,15 +1,13 @@
 // The libraries of Segment and RudderStack, with their addresses set to this service as docs/guides/segment-libraries.md says.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import RudderAnalytics from "@rudderstack/rudder-sdk-node";
 import { Analytics } from "@segment/analytics-node";
 import { build } from "esbuild";
-import { launchBrowser } from "../support/browser.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { asApp, asOwner, asServer, type Claim, call, FOLDER, newWorkspace, settle, type Workspace } from "./claims.ts";
+import { openPage } from "./page.ts";
 import { runScript } from "./run.ts";
 
 /** The event of the guide, which starts a journey here. */
@@ -56,7 +54,7 @@ async function showThatItArrived(service: ServiceProcess, workspace: Workspace, 
   );
 }
 
-const JOURNEY = "identify is a subscriber, track an event of it that starts a journey, whose message arrives";
+const JOURNEY = "identify and track are a subscriber and its event, which starts a journey, whose message arrives";
 
 /** The code of the guide, as it is printed, in a program of its own. */
 async function proveGuide(service: ServiceProcess): Promise<void> {
@@ -81,8 +79,11 @@ async function proveRudder(service: ServiceProcess): Promise<void> {
   await showThatItArrived(service, workspace, "grace");
 }
 
-/** A page of another origin than the service, as an app's is. */
-async function proveBrowser(service: ServiceProcess): Promise<void> {
+/** How the library for browsers sends: each message by the letter of its call, or many by that of a batch. */
+const strategies = { standard: ["/i", "/t"], batching: ["/b"] } as const;
+type Strategy = keyof typeof strategies;
+
+const proveBrowser = (strategy: Strategy) => async (service: ServiceProcess) => {
   const workspace = await newWorkspace(service);
   await startJourney(service, workspace);
   const { outputFiles } = await build({
@@ -93,29 +94,21 @@ async function proveBrowser(service: ServiceProcess): Promise<void> {
     platform: "browser",
     logLevel: "silent",
   });
-  const script = outputFiles[0]!.text;
-  const site = createServer((request, response) => {
-    const isScript = request.url === "/app.js";
-    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
-    response.end(isScript ? script : "<!doctype html><title>Shop</title><script type=module src=/app.js></script>");
-  });
-  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-  const browser = await launchBrowser();
+  const { page, complaints, close } = await openPage(outputFiles[0]!.text);
   try {
-    const page = await browser.newPage();
-    const complaints: string[] = [];
-    page.on("pageerror", ({ message }) => complaints.push(message));
-    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await page.waitForFunction("typeof window.report === 'function'");
-    await page.evaluate(`window.report(${JSON.stringify({ writeKey: workspace.sdk_key, cdnURL: service.url })})`);
+    const sent = strategies[strategy].map((end) =>
+      page.waitForResponse((answer) => answer.url().endsWith(end) && answer.request().method() === "POST"),
+    );
+    const given = [{ writeKey: workspace.sdk_key, cdnURL: service.url }, strategy];
+    await page.evaluate(`window.report(...${JSON.stringify(given)})`);
+    for (const answer of await Promise.all(sent)) assert.equal(answer.status(), 200);
     assert.deepEqual(complaints, []);
   } finally {
-    await browser.close();
-    site.close();
+    await close();
   }
   await showThatItArrived(service, workspace, "lin");
-}
+};
 
 /** @returns the requests that the library made for one message, and the error that it told its user, if any */
 async function sendOne(service: ServiceProcess, writeKey: string, properties: object) {
@@ -161,7 +154,12 @@ async function proveRefusals(service: ServiceProcess): Promise<void> {
 export const claims: readonly Claim[] = [
   { says: `The guide's program: ${JOURNEY}`, tool: "@segment/analytics-node", prove: proveGuide },
   { says: `With the address changed: ${JOURNEY}`, tool: "@rudderstack/rudder-sdk-node", prove: proveRudder },
-  { says: `In Chromium, from another origin: ${JOURNEY}`, tool: "@segment/analytics-next", prove: proveBrowser },
+  {
+    says: `In Chromium, message by message: ${JOURNEY}`,
+    tool: "@segment/analytics-next",
+    prove: proveBrowser("standard"),
+  },
+  { says: `In Chromium, in batches: ${JOURNEY}`, tool: "@segment/analytics-next", prove: proveBrowser("batching") },
   {
     says: "A write key of nobody is refused at once, and the library tells its user",
     tool: "@segment/analytics-node",

@@ -1,7 +1,5 @@
 // The live stream, read by the EventSource of others through a proxy that cuts connections by chance (AMB-122).
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import EventSource2 from "eventsource-2";
 import { EventSource as EventSource3 } from "eventsource-3";
@@ -11,6 +9,7 @@ import { launchBrowser } from "../support/browser.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { asServer, type Claim, call, newWorkspace } from "./claims.ts";
 import { cuttingProxy } from "./cutting-proxy.ts";
+import { openPage } from "./page.ts";
 
 const CUTS = 100;
 const SEED = 32;
@@ -43,25 +42,12 @@ const library =
     return { seen: async () => titles, close: async () => source.close() };
   };
 
-/** The browser's own, on a page of another origin. */
+/** The browser's own. */
 const browser: Open = async (url) => {
-  const site = createServer((_, response) => {
-    response.setHeader("content-type", "text/html");
-    response.end("<!doctype html><title>App</title>");
-  });
-  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-  const chromium = await launchBrowser();
-  const page = await chromium.newPage();
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  const { page, close } = await openPage();
   await page.evaluate(`window.titles = [];
 new EventSource(${JSON.stringify(url)}).onmessage = ({ data }) => window.titles.push(JSON.parse(data).title);`);
-  return {
-    seen: () => page.evaluate<string[]>("window.titles"),
-    close: async () => {
-      await chromium.close();
-      site.close();
-    },
-  };
+  return { seen: () => page.evaluate<string[]>("window.titles"), close };
 };
 
 async function browserVersion(): Promise<string> {
