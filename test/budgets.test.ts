@@ -39,6 +39,21 @@ it("an update of a subscriber is 1 request and 1 WCU; a creation, counted in its
   expect(await upsert()).toMatchObject({ requests: 1, wcu: 1, index_wcu: 0, rcu: 0 });
 });
 
+it("after eight creations in a row another one is expected: one request and a unit less, and a known one is updated (SUB-5)", async () => {
+  const { world, tenant } = await withTenant();
+  const route = "POST /api/v1/subscribers/upsert";
+  const upsert = (external_id: string) =>
+    spentByCall(world, { as: tenant.sdk, route, body: { external_id }, refused: { route, body: {} } });
+  for (let n = 0; n < 7; n++) await world.call(route, { as: tenant.sdk, body: { external_id: `u${n}` } });
+  expect(await upsert("u7")).toMatchObject({ requests: 2, wcu: 6 });
+  expect(await upsert("u8")).toMatchObject({ requests: 1, wcu: 5, index_wcu: 1 });
+  expect(await upsert("u8")).toMatchObject({ requests: 2, wcu: 5, index_wcu: 0 });
+  expect(await upsert("u8")).toMatchObject({ requests: 1, wcu: 1 });
+  expect(await upsert("u9")).toMatchObject({ requests: 2, wcu: 6 });
+  const names = (await world.call("GET /api/v1/subscribers?page_size=50", { as: await tenant.dashboard() })).body.items;
+  expect(names).toHaveLength(10);
+});
+
 it("an upsert of a subscriber erased and made again is one request more", async () => {
   const { world, tenant } = await withTenant();
   const route = "POST /api/v1/subscribers/upsert";

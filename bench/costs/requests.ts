@@ -134,10 +134,15 @@ async function upserts(): Promise<Cost[]> {
         await world.settle();
       }),
     );
+    const created = await costOf(
+      world,
+      { ...query, work: "upsert, new", targets: [most("wcu", 2), most("requests", 1.2)] },
+      () => times(TIMES, (n) => upsert(n, 1)),
+    );
+    // The first known one after so many new ones was expected to be new.
+    await upsert(0, 1);
     return [
-      await costOf(world, { ...query, work: "upsert, new", targets: [most("wcu", 2), most("requests", 1.2)] }, () =>
-        times(TIMES, (n) => upsert(n, 1)),
-      ),
+      created,
       await costOf(world, { ...query, work: "upsert, known", targets: [most("wcu", 1), most("requests", 1.05)] }, () =>
         times(TIMES, (n) => upsert(n, 2)),
       ),

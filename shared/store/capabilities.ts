@@ -72,21 +72,32 @@ export const audienceSize: Capability<"audienceSize", AudienceSize> = {
   grants: [{ actions: ["dynamodb:Query"], on: "table" }],
   open: (deps) => {
     const bind = openStore(deps);
-    const cache = new Map<string, { count: number; at: number; asked: number }>();
+    const cache = new Map<string, { count: number; at: number; asked: number; createdInRow: number }>();
     return (tenant) => ({
       capOf: async (max) => {
         const now = deps.clock.now();
         const last = cache.get(tenant);
         const isFresh = last && now - last.at < MINUTE && last.count + last.asked < max * NEAR_CAP;
-        const state = isFresh ? last : { count: await countSubscribers(bind(tenant)), at: now, asked: 0 };
+        const counted = async () => ({ count: await countSubscribers(bind(tenant)), at: now, asked: 0 });
+        const state = isFresh ? last : { ...(await counted()), createdInRow: last?.createdInRow ?? 0 };
         state.asked++;
         cache.set(tenant, state);
-        return { mayCreate: state.count < max, used: state.count, limit: max };
+        return {
+          mayCreate: state.count < max,
+          used: state.count,
+          limit: max,
+          isLikelyNew: state.createdInRow >= LIKELY_AFTER,
+          learn: (isNew) => {
+            state.createdInRow = isNew ? state.createdInRow + 1 : 0;
+          },
+        };
       },
       room: async (max) => Math.max(0, max - (await countSubscribers(bind(tenant)))),
     });
   },
 };
 
+/** Creations in a row after which another one is expected: a wrong guess costs four units, a right one saves one. */
+const LIKELY_AFTER = 8;
 /** From this share of a cap on, the count is read every time. */
 const NEAR_CAP = 0.9;

@@ -40,7 +40,7 @@ export const devices = group("devices", "The phones and browsers of subscribers.
         const subscriber = await findByExternalId(store, root, externalId);
         if (subscriber) return subscriber.id;
         const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
-        return (await upsertSubscriber(store, root, { external_id: externalId }, cap)).id;
+        return (await upsertSubscriber(store, root, { external_id: externalId }, { ...cap, isLikelyNew: true })).id;
       };
       const id = external_id === undefined ? subscriber_id : await ensure(external_id);
       const registered = id === undefined ? undefined : await registerDevice(store, { ...fields, subscriber_id: id });

@@ -32,8 +32,6 @@ import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } 
 import { phoneIndexKey } from "./phones.ts";
 import { growsTooLarge, isFull } from "./publishable-profiles.ts";
 
-/** Attempts of an upsert that meets creations of the same subscriber. */
-
 export interface SubscriberInput {
   external_id: string;
   email?: string | null | undefined;
@@ -49,10 +47,14 @@ export interface SubscriberCap {
   mayCreate: boolean;
   used: number;
   limit: number;
+  /** It is created first, which saves a refused update, and updated where it is there. */
+  isLikelyNew?: boolean;
+  /** Told whether one was created. */
+  learn?: (isNew: boolean) => void;
 }
 
 /**
- * Updates the subscriber where there is one, else creates it.
+ * Updates the subscriber where there is one, else creates it; in the other order where it is likely to be new.
  * @returns the profile after the write, or the tombstone that prevented it.
  */
 export async function writeProfile(
@@ -61,12 +63,18 @@ export async function writeProfile(
   input: SubscriberInput,
   cap: Partial<SubscriberCap>,
 ): Promise<ProfileRow> {
+  let isFirst = cap.isLikelyNew === true && cap.mayCreate !== false;
   return untilUncontended(async () => {
-    const found = await update(store, id, input);
-    if (found) return done(found);
+    const found = isFirst ? undefined : await update(store, id, input);
+    isFirst = false;
+    if (found) {
+      cap.learn?.(false);
+      return done(found);
+    }
     const created = await create(store, id, input, cap);
-    if (created) return done(created);
-    return contended;
+    if (!created) return contended;
+    cap.learn?.(true);
+    return done(created);
   }, beingChanged);
 }
 

@@ -54,7 +54,7 @@ export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: str
 
 /**
  * Creates or updates a subscriber (SUB-5, SUB-6). An update is one request and 1 WCU; a creation is one request more, a
- * transaction with the counter of subscribers. One that was erased before costs another request. With a consent it is a
+ * transaction with the counter of subscribers, and without the first one where a creation is expected. One that was erased before costs another request. With a consent it is a
  * transaction with the row of the consent (D-CONSENT).
  * @throws 429 QUOTA_EXCEEDED for a new one where none may be added (AMB-40).
  * @throws 422 where the attributes, together with the stored ones, are larger than an item can be.

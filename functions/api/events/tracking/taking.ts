@@ -76,7 +76,8 @@ async function subscriberOf(
   const known = profiles.length === 0 ? await findByExternalId(store, root, external_id) : undefined;
   if (known) return { id: known.id, isFull: false };
 
-  const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+  const counted = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+  const cap = profiles.length === 0 ? { ...counted, isLikelyNew: true } : counted;
   const email = profiles.findLast((one) => one.email !== undefined)?.email;
   const attributes = Object.assign({}, ...profiles.map((one) => one.attributes));
   const input = { external_id, email, attributes, isPublishable: caller.kind === "sdk" };
