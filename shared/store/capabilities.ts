@@ -97,7 +97,7 @@ export const audienceSize: Capability<"audienceSize", AudienceSize> = {
   },
 };
 
-/** Creations in a row after which another one is expected: a wrong guess costs four units, a right one saves one. */
+/** Creations in a row after which another one is expected: a wrong guess costs two units, a right one saves one. */
 const LIKELY_AFTER = 8;
 /** From this share of a cap on, the count is read every time. */
 const NEAR_CAP = 0.9;
