@@ -97,6 +97,15 @@ describe("outbound events", () => {
     expect(onBus(world, "notification.terminal")).toHaveLength(3);
   });
 
+  it("of a request that was throttled are put again (CLI-3)", async () => {
+    const { world, tenant } = await setting();
+    await world.call("POST /_local/faults", { body: { channel: "aws:eventbridge", times: 2 } });
+    await upsert(world, tenant, "ada");
+    await world.settle();
+    expect(onBus(world, "subscriber.created")).toHaveLength(1);
+    expect(world.eventbridge.meter()).toEqual({ requests: 1, entries: 1 });
+  });
+
   it("that come again have the same id (CLI-3)", async () => {
     const { world, tenant } = await setting();
     let isRefusing = true;
@@ -152,6 +161,14 @@ describe("events that a workspace receives", () => {
       error: "not_found",
     });
   });
+});
+
+it("the local service shows what is on the bus (CLI-3)", async () => {
+  const { world, tenant } = await setting();
+  await upsert(world, tenant, "ada");
+  await world.settle();
+  const { body } = await world.call("GET /_local/event-bus");
+  expect(body.items).toMatchObject([{ "detail-type": "subscriber.created", detail: { tenant_id: tenant.id } }]);
 });
 
 it("without the setting nothing is published (CLI-3)", async () => {

@@ -98,6 +98,36 @@ it("dead letters are counted and read without taking them, and sent again (RDA-1
   await expect(operate("redrive", "nowhere")).rejects.toThrow("must be one of react, publish-events, fan-out");
 });
 
+it("events of a workspace are put on the bus by its command, of a workspace that there is (CLI-3)", async () => {
+  const tenant = await world.tenant();
+  const row = () => tenant.rows.get({ pk: `TENANT#${tenant.id}`, sk: `TENANT#${tenant.id}` });
+  expect(await operate("events-on-bus", tenant.id, "on")).toContain("are on");
+  expect(await row()).toMatchObject({ events_on_bus: true });
+  expect(await operate("events-on-bus", tenant.id, "off")).toContain("are off");
+  expect(await row()).toMatchObject({ events_on_bus: false });
+  await expect(operate("events-on-bus", tenant.id)).rejects.toThrow("Say on or off");
+  await expect(operate("events-on-bus", "nobody", "on")).rejects.toThrow("no such workspace");
+});
+
+it("the dead letters of a publisher that is not deployed are refused, not asked for (CLI-3)", async () => {
+  for (const command of ["dead-letters", "redrive"])
+    await expect(operate(command, "publish-events")).rejects.toThrow("The deployment has no publish-events");
+});
+
+it("a batch that the publisher answers with failures stays among the dead letters (CLI-3)", async () => {
+  const { aws } = world.depsFor("test");
+  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "publish-events-dead" });
+  const [Bucket, Key] = ["unpublished", "batch"];
+  await aws(S3Client).send(new CreateBucketCommand({ Bucket }));
+  await aws(S3Client).send(new PutObjectCommand({ Bucket, Key, Body: JSON.stringify({ payload: { Records: [] } }) }));
+  const detail = { bucket: { name: Bucket }, object: { key: Key } };
+  await world.sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify({ detail }) });
+  const refusing = async () => ({ batchItemFailures: [{ itemIdentifier: "4711" }] });
+  await expect(redriveRecords(aws, "publish-events-dead", refusing)).rejects.toThrow("the record 4711 failed");
+  await world.advance(5 * MINUTE);
+  expect(await redriveRecords(aws, "publish-events-dead", async () => ({ batchItemFailures: [] }))).toBe(1);
+});
+
 it("failed records of the stream are handled again, and stay where they fail again (RDA-19)", async () => {
   const { aws } = world.depsFor("test");
   const tenant = await world.tenant();

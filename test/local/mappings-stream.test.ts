@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Database, openDatabase, type StreamRecord } from "../../local/aws/index.ts";
 import type { Mapping } from "../../local/mapping.ts";
-import { SECOND } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { at, toyStream, world } from "../support/mappings.ts";
 
 describe("a table's stream", () => {
@@ -109,6 +109,27 @@ describe("a table's stream", () => {
     await pumpAll(mapping);
     expect(batches.slice(4)).toEqual(["c", "d", "ef"]);
     expect(lost).toEqual(["c"]);
+  });
+
+  test("with an age instead of a number, a refused record is tried again until it is that old", async () => {
+    const lost: string[] = [];
+    const { clock, mapping, write, batches } = streamWorld(
+      (_, records) => {
+        const refused = records.find((record) => keyOf(record) === "b");
+        return { batchItemFailures: refused ? [{ itemIdentifier: refused.dynamodb.SequenceNumber }] : [] };
+      },
+      { maxRecordAgeMs: HOUR, onFailure: (records) => lost.push(...records.map(keyOf)) },
+    );
+    write("abc");
+    for (let time = at; time <= at + HOUR; time += MINUTE) {
+      clock.jumpTo(time);
+      await pumpAll(mapping);
+    }
+    expect([batches[0], batches[1], lost]).toEqual(["abc", "bc", []]);
+    expect(batches.length).toBeGreaterThan(50);
+    clock.jumpTo(at + HOUR + 2 * MINUTE);
+    await pumpAll(mapping);
+    expect(lost).toEqual(["b", "c"]);
   });
 
   test("with a factor, keys go side by side and each key keeps its order", async () => {

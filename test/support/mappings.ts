@@ -4,6 +4,7 @@ import { createClock } from "../../local/clock.ts";
 import { createLambdaHost } from "../../local/lambda.ts";
 import type { MappingDeps } from "../../local/mapping.ts";
 import { createMappings } from "../../local/mappings.ts";
+import { SECOND } from "../../shared/kernel/clock.ts";
 import { systemIds } from "../../shared/runtime/system.ts";
 
 export const at = Date.UTC(2026, 0, 1);
@@ -21,7 +22,8 @@ export function toyStream() {
     },
     write: (key) => {
       const SequenceNumber = String(records.length + 1).padStart(21, "0");
-      const record = { eventName: "INSERT", dynamodb: { Keys: { PK: { S: key } }, SequenceNumber } };
+      const written = { ApproximateCreationDateTime: at / SECOND, SequenceNumber };
+      const record = { eventName: "INSERT", dynamodb: { Keys: { PK: { S: key } }, ...written } };
       records.push(record as unknown as StreamRecord);
       for (const listener of listeners) listener("app", key);
     },
