@@ -1,5 +1,6 @@
 // Finds pages, actions, people and whatever has a name by what is typed.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { folded } from "../../shared/rules/folded.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { pages } from "../pages/index.ts";
 import { api } from "./api.ts";
@@ -34,10 +35,41 @@ const actions: readonly Hit[] = [
 
 const WAIT_MS = 250;
 const MAX_FOUND = 5;
-/** The newest ones are looked through here: the API finds no name without its marks. */
-const PAGE = 100;
+/** Of what the API does not search, so many pages are looked through: 2,000 of each kind. */
+const MAX_PAGES = 20;
 
 type Found = readonly { id: string; name: string; email?: string | null | undefined }[];
+
+interface NamedPage {
+  named: Found;
+  /** Empty on the last page. */
+  next_cursor: string;
+}
+
+/** Pages that were read since the palette was opened, by kind: each is read once, however much is typed. */
+const readPages = new Map<string, Promise<NamedPage>[]>();
+
+/** What has a text in its name, newest first: page by page, until there is enough. */
+async function lookThrough(kind: string, text: string, read: (cursor?: string) => Promise<NamedPage>): Promise<Found> {
+  const pages = readPages.get(kind) ?? [];
+  readPages.set(kind, pages);
+  const wanted = folded(text);
+  const found: Found[number][] = [];
+  let cursor: string | undefined;
+  for (let n = 0; n < MAX_PAGES; n++) {
+    const page = pages[n] ?? read(cursor);
+    pages[n] = page;
+    // What was refused is asked for again by the next search.
+    const { named, next_cursor } = await page.catch((cause) => {
+      pages.length = n;
+      throw cause;
+    });
+    found.push(...named.filter(({ name }) => folded(name).includes(wanted)));
+    if (next_cursor === "" || found.length >= MAX_FOUND) return found;
+    cursor = next_cursor;
+  }
+  return found;
+}
 
 /** What has a name, by the page that shows it. A search that fails finds nothing; the call log has the error. */
 const searches: readonly {
@@ -62,42 +94,46 @@ const searches: readonly {
     page: "campaigns",
     icon: "campaign",
     noun: "campaign",
-    find: async (_, options) => (await api.campaigns.list({ page_size: PAGE }, options)).items,
+    find: async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
     hrefOf: (id) => pathTo("campaigns", id),
   },
   {
     page: "journeys",
     icon: "journey",
     noun: "journey",
-    find: async (_, options) => (await api.journeys.list({}, options)).journeys,
+    find: (text) =>
+      lookThrough("journeys", text, async (cursor) => {
+        const { journeys, next_cursor } = await api.journeys.list({ cursor });
+        return { named: journeys, next_cursor };
+      }),
     hrefOf: (id) => pathTo("journeys", id),
   },
   {
     page: "segments",
     icon: "segment",
     noun: "segment",
-    find: async (_, options) => (await api.segments.list({}, options)).segments,
+    find: (text) =>
+      lookThrough("segments", text, async (cursor) => {
+        const { segments, next_cursor } = await api.segments.list({ cursor });
+        return { named: segments, next_cursor };
+      }),
     hrefOf: (id) => pathTo("segments", id),
   },
   {
     page: "templates",
     icon: "content",
     noun: "template",
-    find: async (_, options) => (await api.templates.list({ per_page: PAGE }, options)).data,
+    find: async (name, options) => (await api.templates.list({ name, per_page: MAX_FOUND }, options)).data,
     hrefOf: (id) => pathTo("content", `templates/${id}`),
   },
   {
     page: "lists",
     icon: "content",
     noun: "list",
-    find: async (_, options) => (await api.lists.list({ page_size: PAGE }, options)).items,
+    find: async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items,
     hrefOf: (id) => pathTo("content", `lists/${id}`),
   },
 ];
-
-/** A text without case and marks: `muller` finds Müller. */
-const folded = (text: string): string =>
-  text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "ss").toLowerCase();
 
 /** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name. */
 function useFound(text: string): Hit[] {
@@ -108,8 +144,7 @@ function useFound(text: string): Hit[] {
     const abort = new AbortController();
     const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
       const all = await find(text, { signal: abort.signal }).catch((): Found => []);
-      const named = page === "people" ? all : all.filter(({ name }) => folded(name).includes(folded(text)));
-      return named.slice(0, MAX_FOUND).map(({ id, name, email }) => ({
+      return all.slice(0, MAX_FOUND).map(({ id, name, email }) => ({
         id: `${page}-${id}`,
         title: name,
         note: "",
@@ -134,7 +169,10 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  useLayoutEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    readPages.clear();
+    dialog.current?.showModal();
+  }, []);
   const found = useFound(text.trim());
   const wanted = text.trim().toLowerCase();
   const fixed = [...places, ...actions].filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(wanted));

@@ -86,7 +86,7 @@ export function FormFault({ error, placed }: { error: ServiceError | undefined; 
 interface FormProps {
   /** The last refusal of what the form asks for. */
   error?: ServiceError | undefined;
-  kind?: "form" | "row" | "stack" | "composer";
+  kind?: "form" | "row" | "stack" | "composer" | "settings";
   onSubmit: () => unknown;
   children: ComponentChildren;
 }

@@ -1,7 +1,8 @@
 // Figures by day as lines that differ by dash, read day by day with the slider or the pointer, and the same as a table.
 import { useState } from "preact/hooks";
 import type { InsightsGetSeriesAnswer } from "../../sdk/src/types.gen.ts";
-import { number } from "../app/time.ts";
+import { curveOf } from "../app/curve.ts";
+import { now, number } from "../app/time.ts";
 import { Table } from "./table.tsx";
 
 type Bucket = InsightsGetSeriesAnswer["buckets"][number];
@@ -80,7 +81,7 @@ export function Series({ caption, buckets, lines: asked, from, to, flags = [] }:
       </ul>
       <Drawn caption={caption} dates={dates} values={values} at={at} said={said} flagged={flagged} choose={setChosen} />
       <p class="hint">
-        <b>{said}</b> <span>(days in UTC)</span>
+        <b>{said}</b> <span>({dates[at] === dayOf(now()) ? "so far; days" : "days"} in UTC)</span>
         {flagged.map(({ at: when, text, day }) => day === at && <span key={`${when} ${text}`}> · {text}</span>)}
       </p>
       <details>
@@ -127,7 +128,14 @@ function Drawn({ caption, dates, values, at, said, flagged, choose }: DrawnProps
         <span>{Number.isInteger(top / 2) && number(top / 2)}</span>
         <span>0</span>
       </div>
-      <Plot values={values} top={top} at={at} flags={flagged.map(({ day }) => day)} choose={choose} />
+      <Plot
+        values={values}
+        top={top}
+        at={at}
+        isOpen={dates[last] === dayOf(now())}
+        flags={flagged.map(({ day }) => day)}
+        choose={choose}
+      />
       <input
         type="range"
         min={0}
@@ -150,13 +158,15 @@ interface PlotProps {
   values: readonly (readonly number[])[];
   top: number;
   at: number;
+  /** The last day is today, of which more is to come. */
+  isOpen: boolean;
   /** Days with a flag. */
   flags: readonly number[];
   choose: (day: number) => void;
 }
 
 /** The lines in a box of one unit a day. The slider below it and the table say the same. */
-function Plot({ values, top, at, flags, choose }: PlotProps) {
+function Plot({ values, top, at, isOpen, flags, choose }: PlotProps) {
   const last = Math.max(1, (values[0]?.length ?? 1) - 1);
   const y = (value: number) => HEIGHT - (value / top) * HEIGHT;
   return (
@@ -176,9 +186,16 @@ function Plot({ values, top, at, flags, choose }: PlotProps) {
         <line key={day} class="flag" x1={day} x2={day} y1="0" y2={HEIGHT} />
       ))}
       <line class="cursor" x1={at} x2={at} y1="0" y2={HEIGHT} />
-      {values.map((line, n) => (
-        <polyline key={n} class={`line-${n}`} points={line.map((value, day) => `${day},${y(value)}`).join(" ")} />
-      ))}
+      {values.map((line, n) => {
+        const pieces = curveOf(line.map((value, day) => [day, y(value)]));
+        const today = isOpen ? pieces.pop() : undefined;
+        return (
+          <g key={n}>
+            <path class={`line-${n}`} d={pieces.join("")} />
+            {today && <path class={`line-${n} is-open`} d={today} />}
+          </g>
+        );
+      })}
     </svg>
   );
 }

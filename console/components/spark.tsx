@@ -1,4 +1,6 @@
 // The course of one figure over days, as a small line beside it. The chart and its table say the same in numbers.
+import { curveOf } from "../app/curve.ts";
+
 interface SparkProps {
   values: readonly number[];
 }
@@ -15,7 +17,7 @@ export function Spark({ values }: SparkProps) {
   const last = values.length - 1;
   return (
     <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
-      <polyline points={values.map((value, n) => `${x(n)},${y(value)}`).join(" ")} />
+      <path d={curveOf(values.map((value, n) => [x(n), y(value)])).join("")} />
       <circle cx={x(last)} cy={y(values[last] ?? 0)} r="2" />
     </svg>
   );

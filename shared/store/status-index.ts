@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../contract/paging.ts";
 import { ApiError } from "../kernel/errors.ts";
 import { uuidPrefixOf } from "../kernel/ids.ts";
+import { folded } from "../rules/folded.ts";
 import { absent, all, type Condition, present } from "./conditions.ts";
 import type { Store, StoreReader } from "./context.ts";
 import {
@@ -177,7 +178,7 @@ export interface ListFilter {
 
 function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
-  const part = q?.toLowerCase();
+  const part = q === undefined ? undefined : folded(q);
   return all
     .map((one, place) => ({ ...one, place }))
     .filter(
@@ -185,7 +186,7 @@ function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
         (status === undefined || one.status === status) &&
         (!first || one.id >= first) &&
         (!last || one.id <= last) &&
-        (part === undefined || (one.name ?? "").toLowerCase().includes(part)),
+        (part === undefined || folded(one.name ?? "").includes(part)),
     );
 }
 

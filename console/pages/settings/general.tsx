@@ -3,10 +3,12 @@ import type { WorkspacePage } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
+import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
 import { me } from "../../app/session.ts";
 import { fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
@@ -53,7 +55,9 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   const form = useFields(() => draftOf(found), update);
   const { values, set } = form;
   const fields = update.error?.fields ?? {};
-  const guard = useGuard(draftOf(found), () => seenBy((options) => call("account.getWorkspace", [options]), draftOf));
+  const saved = draftOf(found);
+  const changed = names(saved).flatMap((name) => (isSame(saved[name], values[name]) ? [] : WORDS[name]));
+  const guard = useGuard(saved, () => seenBy((options) => call("account.getWorkspace", [options]), draftOf));
   const save = async () => {
     const mine = await guard.settle(values);
     if (!mine) return;
@@ -72,7 +76,7 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
     say("Saved.");
   };
   return (
-    <Form error={update.error} kind="stack" onSubmit={save}>
+    <Form error={update.error} kind="settings" onSubmit={save}>
       <Workspace form={form} />
       <Utm
         utm={values.utm_defaults}
@@ -91,7 +95,18 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
         onIds={(test_subscriber_ids) => set({ test_subscriber_ids })}
         fields={fields}
       />
-      <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save" />
+      <div class="save-bar">
+        <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save">
+          {changed.length > 0 && (
+            <>
+              <Button kind="quiet" onClick={() => set(saved)}>
+                Discard
+              </Button>
+              <span class="dim">Not saved: {changed.join(", ")}</span>
+            </>
+          )}
+        </FormEnd>
+      </div>
       {guard.question}
     </Form>
   );
@@ -116,6 +131,27 @@ const draftOf = (found: WorkspacePage) => ({
 });
 
 type Draft = ReturnType<typeof draftOf>;
+
+/** What the bar below calls what is not saved yet. */
+const WORDS: Record<keyof Draft, string> = {
+  name: "name",
+  timezone: "time zone",
+  email_consent_mode: "marketing by email",
+  double_opt_in: "confirmed opt-ins",
+  second_factor_required: "second factor",
+  region: "region",
+  agent_attributes: "attributes of agents",
+  quiet_hours: "quiet hours",
+  frequency_caps: "frequency caps",
+  safety: "brake",
+  test_subscriber_ids: "test sends",
+  sender_name: "sender",
+  postal_address: "postal address",
+  utm_defaults: "links of emails",
+};
+
+// An object literal has the names of its type and no others, hence the cast.
+const names = (draft: Draft) => Object.keys(draft) as (keyof Draft)[];
 
 function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
   const options = [...new Set([values.timezone, "UTC", ...zones])].map((value) => ({ value, label: value }));
