@@ -1,10 +1,10 @@
 // Finds pages, actions, people and whatever has a name by what is typed.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { folded } from "../../shared/rules/folded.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { pages } from "../pages/index.ts";
 import { api } from "./api.ts";
 import { panel } from "./keys.ts";
+import { createLookup, numbered } from "./lookup.ts";
 import { go, pathTo } from "./router.ts";
 import { signOut } from "./session.ts";
 
@@ -35,40 +35,22 @@ const actions: readonly Hit[] = [
 
 const WAIT_MS = 250;
 const MAX_FOUND = 5;
-/** Of what the API does not search, so many pages are looked through: 2,000 of each kind. */
-const MAX_PAGES = 20;
+const PAGE = 100;
 
 type Found = readonly { id: string; name: string; email?: string | null | undefined }[];
 
-interface NamedPage {
-  named: Found;
-  /** Empty on the last page. */
-  next_cursor: string;
-}
+/** Since the palette was opened. */
+const lookup = createLookup<Found[number]>(MAX_FOUND);
 
-/** Pages that were read since the palette was opened, by kind: each is read once, however much is typed. */
-const readPages = new Map<string, Promise<NamedPage>[]>();
-
-/** What has a text in its name, newest first: page by page, until there is enough. */
-async function lookThrough(kind: string, text: string, read: (cursor?: string) => Promise<NamedPage>): Promise<Found> {
-  const pages = readPages.get(kind) ?? [];
-  readPages.set(kind, pages);
-  const wanted = folded(text);
-  const found: Found[number][] = [];
-  let cursor: string | undefined;
-  for (let n = 0; n < MAX_PAGES; n++) {
-    const page = pages[n] ?? read(cursor);
-    pages[n] = page;
-    // What was refused is asked for again by the next search.
-    const { named, next_cursor } = await page.catch((cause) => {
-      pages.length = n;
-      throw cause;
-    });
-    found.push(...named.filter(({ name }) => folded(name).includes(wanted)));
-    if (next_cursor === "" || found.length >= MAX_FOUND) return found;
-    cursor = next_cursor;
-  }
-  return found;
+/** What the API finds in all, and before it what is found without its marks. */
+async function named(
+  kind: string,
+  text: string,
+  read: (page: number) => Promise<Found>,
+  search: Promise<Found>,
+): Promise<Found> {
+  const [near, far] = await Promise.all([lookup.find(kind, text, numbered(read, PAGE)), search]);
+  return [...new Map([...near, ...far].map((one) => [one.id, one])).values()];
 }
 
 /** What has a name, by the page that shows it. A search that fails finds nothing; the call log has the error. */
@@ -94,7 +76,13 @@ const searches: readonly {
     page: "campaigns",
     icon: "campaign",
     noun: "campaign",
-    find: async (q, options) => (await api.campaigns.list({ q, page_size: MAX_FOUND }, options)).items,
+    find: (q, options) =>
+      named(
+        "campaigns",
+        q,
+        async (page) => (await api.campaigns.list({ page, page_size: PAGE })).items,
+        api.campaigns.list({ q, page_size: MAX_FOUND }, options).then(({ items }) => items),
+      ),
     hrefOf: (id) => pathTo("campaigns", id),
   },
   {
@@ -102,9 +90,9 @@ const searches: readonly {
     icon: "journey",
     noun: "journey",
     find: (text) =>
-      lookThrough("journeys", text, async (cursor) => {
-        const { journeys, next_cursor } = await api.journeys.list({ cursor });
-        return { named: journeys, next_cursor };
+      lookup.find("journeys", text, async (cursor) => {
+        const { journeys: items, next_cursor } = await api.journeys.list({ cursor });
+        return { items, next_cursor };
       }),
     hrefOf: (id) => pathTo("journeys", id),
   },
@@ -113,9 +101,9 @@ const searches: readonly {
     icon: "segment",
     noun: "segment",
     find: (text) =>
-      lookThrough("segments", text, async (cursor) => {
-        const { segments, next_cursor } = await api.segments.list({ cursor });
-        return { named: segments, next_cursor };
+      lookup.find("segments", text, async (cursor) => {
+        const { segments: items, next_cursor } = await api.segments.list({ cursor });
+        return { items, next_cursor };
       }),
     hrefOf: (id) => pathTo("segments", id),
   },
@@ -123,14 +111,26 @@ const searches: readonly {
     page: "templates",
     icon: "content",
     noun: "template",
-    find: async (name, options) => (await api.templates.list({ name, per_page: MAX_FOUND }, options)).data,
+    find: (name, options) =>
+      named(
+        "templates",
+        name,
+        async (page) => (await api.templates.list({ page, per_page: PAGE })).data,
+        api.templates.list({ name, per_page: MAX_FOUND }, options).then(({ data }) => data),
+      ),
     hrefOf: (id) => pathTo("content", `templates/${id}`),
   },
   {
     page: "lists",
     icon: "content",
     noun: "list",
-    find: async (name, options) => (await api.lists.list({ name, page_size: MAX_FOUND }, options)).items,
+    find: (name, options) =>
+      named(
+        "lists",
+        name,
+        async (page) => (await api.lists.list({ page, page_size: PAGE })).items,
+        api.lists.list({ name, page_size: MAX_FOUND }, options).then(({ items }) => items),
+      ),
     hrefOf: (id) => pathTo("content", `lists/${id}`),
   },
 ];
@@ -170,7 +170,7 @@ export function Palette() {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   useLayoutEffect(() => {
-    readPages.clear();
+    lookup.forget();
     dialog.current?.showModal();
   }, []);
   const found = useFound(text.trim());

@@ -4,7 +4,6 @@ import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../contract/paging.ts";
 import { ApiError } from "../kernel/errors.ts";
 import { uuidPrefixOf } from "../kernel/ids.ts";
-import { folded } from "../rules/folded.ts";
 import { absent, all, type Condition, present } from "./conditions.ts";
 import type { Store, StoreReader } from "./context.ts";
 import {
@@ -178,7 +177,7 @@ export interface ListFilter {
 
 function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
   const [first, last] = [from && uuidPrefixOf(Date.parse(from)), to && `${uuidPrefixOf(Date.parse(to))}~`];
-  const part = q === undefined ? undefined : folded(q);
+  const part = q?.toLowerCase();
   return all
     .map((one, place) => ({ ...one, place }))
     .filter(
@@ -186,7 +185,7 @@ function filtered(all: readonly Listed[], { status, q, from, to }: ListFilter) {
         (status === undefined || one.status === status) &&
         (!first || one.id >= first) &&
         (!last || one.id <= last) &&
-        (part === undefined || folded(one.name ?? "").includes(part)),
+        (part === undefined || (one.name ?? "").toLowerCase().includes(part)),
     );
 }
 

@@ -3,7 +3,6 @@ import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
-import { folded } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, type RowOf } from "../item.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
@@ -73,10 +72,10 @@ export async function getList(store: StoreReader, id: string): Promise<Subscribe
   return listOf(row, count);
 }
 
-/** Newest first; `name` matches anywhere in the name, whatever its case and marks. */
+/** Newest first; `name` matches anywhere in the name, in any case. */
 export async function listLists(store: StoreReader, { name = "", ...page }: PageQuery & { name?: string | undefined }) {
-  const wanted = folded(name);
-  const names = (await listNames(store, ListItem)).filter((one) => folded(one.name).includes(wanted));
+  const wanted = name.toLowerCase();
+  const names = (await listNames(store, ListItem)).filter((one) => one.name.toLowerCase().includes(wanted));
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);
   const asRange = wanted === "";

@@ -5,7 +5,6 @@ import { isUuid, Timestamp } from "../../contract/schemas.ts";
 import { ShownContent } from "../../contract/shown-content.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
-import { folded } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
@@ -68,13 +67,13 @@ export async function requireTemplate(store: StoreReader, id: string, field = "t
   return templateOf(row);
 }
 
-/** TPL-4: newest first; `name` matches anywhere in the name, whatever its case and marks. */
+/** TPL-4: newest first; `name` matches anywhere in the name, in any case. */
 export async function listTemplates(
   store: StoreReader,
   { name = "", ...page }: PageQuery & { name?: string | undefined },
 ) {
-  const wanted = folded(name);
-  const names = (await listNames(store, TemplateItem)).filter((one) => folded(one.name).includes(wanted));
+  const wanted = name.toLowerCase();
+  const names = (await listNames(store, TemplateItem)).filter((one) => one.name.toLowerCase().includes(wanted));
   const { from, to } = offsetOf(page);
   const ids = names.slice(from, to).map(({ id }) => id);
   const rows = await getEntities(store, TemplateItem, ids, { asRange: wanted === "" });

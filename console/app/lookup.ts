@@ -1,0 +1,55 @@
+// Looks for names without their case and marks, which the API does not: `muller` finds Müller. It goes from page to page.
+
+/** So many pages are read of a kind: 2,000 things, where a page has 100. */
+const MAX_PAGES = 20;
+
+interface Named {
+  name: string;
+}
+
+interface Page<T> {
+  items: readonly T[];
+  /** Empty on the last page. */
+  next_cursor: string;
+}
+
+type Read<T> = (cursor?: string) => Promise<Page<T>>;
+
+const folded = (text: string): string =>
+  text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "ss").toLowerCase();
+
+/** Each page is read once until all is forgotten, however much is looked for. @param enough ends a search */
+export function createLookup<T extends Named>(enough: number) {
+  const known = new Map<string, Promise<Page<T>>[]>();
+  return {
+    /** What has the text in its name, in the order of the pages. @throws what `read` throws: the next search reads again */
+    find: async (kind: string, text: string, read: Read<T>): Promise<T[]> => {
+      const pages = known.get(kind) ?? [];
+      known.set(kind, pages);
+      const wanted = folded(text);
+      const found: T[] = [];
+      let cursor: string | undefined;
+      for (let n = 0; n < MAX_PAGES; n++) {
+        const page = pages[n] ?? read(cursor);
+        pages[n] = page;
+        const { items, next_cursor } = await page.catch((cause) => {
+          pages.length = n;
+          throw cause;
+        });
+        found.push(...items.filter(({ name }) => folded(name).includes(wanted)));
+        if (next_cursor === "" || found.length >= enough) return found;
+        cursor = next_cursor;
+      }
+      return found;
+    },
+    forget: () => known.clear(),
+  };
+}
+
+/** The reader of pages that have numbers. @param size of a full page */
+export const numbered =
+  <T>(read: (page: number) => Promise<readonly T[]>, size: number): Read<T> =>
+  async (cursor = "1") => {
+    const items = await read(Number(cursor));
+    return { items, next_cursor: items.length < size ? "" : String(Number(cursor) + 1) };
+  };
