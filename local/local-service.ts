@@ -30,6 +30,7 @@ import {
   type Services,
   type Ses,
   type Sqs,
+  type SqsFaults,
 } from "./aws/index.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
 import { mapEventSources } from "./event-sources.ts";
@@ -61,6 +62,7 @@ export interface LocalServiceOptions {
   signingKey?: string;
   log?(entry: LogEntry): void;
   faults?: DynamoDbFaults;
+  queueFaults?: SqsFaults;
   /** Whether SDK commands skip the protocols of AWS now: for tests of what is above the clients, and for the demo's history. */
   areClientsDirect?: (() => boolean) | undefined;
   /** A DynamoDB endpoint to use instead of the embedded one. */
@@ -167,13 +169,13 @@ type Runtime = ReturnType<typeof openRuntime>;
 
 /** The embedded AWS services, and the host of the functions that some of them invoke. */
 function openAws(
-  { dynamodbEndpoint, faults = {}, signingKey, accountConcurrency }: LocalServiceOptions,
+  { dynamodbEndpoint, faults = {}, queueFaults = {}, signingKey, accountConcurrency }: LocalServiceOptions,
   { clock, ids, database }: Runtime,
 ) {
   const deps = { clock, ids, database };
   const remote = dynamodbEndpoint ? createRemoteDynamoDb(dynamodbEndpoint) : undefined;
   const dynamodb = remote ?? createDynamoDb({ ...deps, faults });
-  const sqs = createSqs({ ...deps, trace: () => traceOf(runner.getStore()) });
+  const sqs = createSqs({ ...deps, faults: queueFaults, trace: () => traceOf(runner.getStore()) });
   const kms = createKms(signingKey === undefined ? deps : { ...deps, rsaKey: () => signingKey });
   const s3 = createS3(deps);
   const eventbridge = createEventBridge({ clock, ids, account: ACCOUNT, region: REGION });

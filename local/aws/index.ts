@@ -18,5 +18,5 @@ export { createRemoteDynamoDb } from "./remote-dynamodb.ts";
 export { createS3, type S3 } from "./s3.ts";
 export { createScheduler, type Deliver, type Scheduler } from "./scheduler.ts";
 export { createSes, type Mailbox, type Ses, type SesEvent } from "./ses.ts";
-export { createSqs, type Sqs } from "./sqs.ts";
+export { createSqs, type Sqs, type SqsFaults } from "./sqs.ts";
 export { awsFailure, isAwsFailure, type ServiceName, type StandIn, type Wire } from "./stand-in.ts";

@@ -9,7 +9,7 @@ import { run } from "./harness/run.ts";
 import { kindOf, shrink } from "./harness/shrink.ts";
 import { storyOf } from "./harness/story.ts";
 
-const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--keep-going] [--replay FILE]
+const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--storm] [--keep-going] [--replay FILE]
 Areas: ${areaNames.join(", ")}`;
 
 const { values } = parseArgs({
@@ -20,16 +20,21 @@ const { values } = parseArgs({
     length: { type: "string" },
     replay: { type: "string" },
     "keep-going": { type: "boolean", default: false },
+    storm: { type: "boolean", default: false },
     "no-shrink": { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 
+let faults = 0;
+
 /** @returns the kind of the difference, if the product answered otherwise than the reference. */
 async function check(program: Program): Promise<string | undefined> {
-  const result = await run(program);
+  const options = values.storm ? { storm: program.seed } : {};
+  const result = await run(program, options);
+  faults += result.faults;
   if (!result.failure) return undefined;
-  const shortest = values["no-shrink"] ? { program, run: result } : await shrink(program, result, {});
+  const shortest = values["no-shrink"] ? { program, run: result } : await shrink(program, result, options);
   console.log(storyOf(shortest.program, shortest.run));
   console.log(`To replay: ${JSON.stringify({ program: shortest.program })}`);
   return kindOf(result.failure);
@@ -64,7 +69,7 @@ async function main(): Promise<void> {
   }
   clearInterval(timer);
   for (const [kind, which] of seeds) console.log(`${which.length} × ${kind}: seeds ${which.join(", ")}`);
-  console.log(`${failed} of ${programs} programs differ.`);
+  console.log(`${failed} of ${programs} programs differ.${values.storm ? ` ${faults} faults struck.` : ""}`);
   process.exitCode = failed > 0 ? 1 : 0;
 }
 

@@ -1,9 +1,12 @@
 // The product's side: a whole service in this process over the embedded AWS, with a frozen clock.
+import type { Sqs } from "../../../local/aws/index.ts";
+import { queueNames } from "../../../shared/contract/messages.ts";
 import { uploads } from "../../support/channels.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import type { Headers } from "../../support/world.ts";
 import { START, testWorld } from "../../support/world.ts";
 import type { Body, Credential } from "../model/kit.ts";
+import type { Storm } from "./storm.ts";
 
 export interface ProductCall {
   method: string;
@@ -22,6 +25,8 @@ export interface Product {
   call(request: ProductCall): Promise<{ status: number; body: Body }>;
   advance(ms: number): Promise<void>;
   settle(): Promise<void>;
+  /** When something comes out of a queue next, while a message waits for a worker to try again. */
+  nextTry(): number | undefined;
   outbox(): Promise<Body[]>;
   close(): Promise<void>;
 }
@@ -29,6 +34,10 @@ export interface Product {
 /** Mails go through SES, which tells what becomes of them. */
 const SES = { provider: "ses", from_email: "shop@example.com", from_name: "Shop" };
 const UPLOADS: Record<string, () => { body?: Body; headers?: Headers }> = { ...uploads, email: () => ({ body: SES }) };
+
+/** Without the ticks of the minute, which always wait. */
+const tried = queueNames.filter((queue) => queue !== "due");
+const isBusy = ({ visible, inFlight, delayed }: ReturnType<Sqs["depth"]>) => visible + inFlight + delayed > 0;
 
 /** What a name of a credential means. */
 export function credentialOf(name: string): Credential {
@@ -40,8 +49,10 @@ export function credentialOf(name: string): Credential {
   return { kind: "dashboard", role: name };
 }
 
-export async function openProduct(): Promise<Product> {
-  const world = await testWorld();
+export async function openProduct(storm?: Storm): Promise<Product> {
+  const world = await testWorld(
+    storm && { hooks: storm.hooks, queueFaults: storm.queueFaults, areClientsDirect: () => true },
+  );
   const tenant = await world.tenant();
   const keys = new Map<string, Headers>();
 
@@ -76,6 +87,7 @@ export async function openProduct(): Promise<Product> {
     call,
     advance: (ms) => world.advance(ms),
     settle: () => world.settle(),
+    nextTry: () => (tried.some((queue) => isBusy(world.sqs.depth(queue))) ? world.sqs.nextVisible() : undefined),
     outbox: async () => (await world.call("GET /_local/outbox?limit=10000")).body.items,
     close: () => world.close(),
   };

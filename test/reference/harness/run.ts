@@ -1,12 +1,13 @@
 // Runs a program on the product and on the reference, and holds every answer of one against the other.
 
 import type { Listing } from "../model/checks.ts";
-import { type Answer, type Body, bucketOf, iso, Unordered, Unpromised } from "../model/kit.ts";
+import { type Answer, type Body, bucketOf, HOUR, iso, MINUTE, Unordered, Unpromised } from "../model/kit.ts";
 import { createReference, type Reference } from "../model/reference.ts";
 import type { Rulings } from "../model/rulings.ts";
 import { allLooks, type Look, looksAfter, looksAfterWaiting } from "./looks.ts";
 import { clearFaultsCall, credentialOf, faultCall, openProduct, type Product, type ProductCall } from "./product.ts";
 import { type Call, type Command, type Program, readers, resolve, resolvePath } from "./program.ts";
+import { createStorm, type Storm } from "./storm.ts";
 import { Bindings, type Difference, differenceOf } from "./unify.ts";
 
 export interface Line {
@@ -22,10 +23,14 @@ export interface Run {
   failure?: Failure;
   story: Line[];
   calls: number;
+  /** How many faults of a storm struck. */
+  faults: number;
 }
 
 export interface RunOptions {
   switches?: Partial<Rulings>;
+  /** Draws what fails meanwhile. Times of the product are then not compared. */
+  storm?: number | undefined;
 }
 
 interface Sides {
@@ -35,6 +40,7 @@ interface Sides {
   handles: Map<string, string>;
   story: Line[];
   counted: { calls: number };
+  storm?: Storm | undefined;
 }
 
 /** Shortened for a reader. */
@@ -43,21 +49,28 @@ const short = (value: Body) => {
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 };
 
-export async function run(program: Program, { switches = {} }: RunOptions = {}): Promise<Run> {
-  const product = await openProduct();
-  const bindings = new Bindings();
+export async function run(program: Program, { switches = {}, storm: seed }: RunOptions = {}): Promise<Run> {
+  const storm = seed === undefined ? undefined : createStorm(seed);
+  const product = await openProduct(storm);
+  const bindings = new Bindings({ isTimeless: storm !== undefined });
   const theirs = (id: string) => bindings.product.get(id) ?? id;
   const bucket = (purpose: string, unit: string, subscriber: string) =>
     bucketOf(purpose, theirs(unit), theirs(subscriber));
   const reference = createReference({ now: product.start, switches, bucket });
-  const sides: Sides = { product, reference, bindings, handles: new Map(), story: [], counted: { calls: 0 } };
+  const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0 } };
+  const sides: Sides = { product, reference, bindings, storm, ...told };
   try {
     const failure = await play(sides, program.commands).catch((error: unknown) => {
       if (!(error instanceof Unpromised)) throw error;
       tell(sides, `from here on it is open: ${error.message}`);
       return undefined;
     });
-    return { ...(failure && { failure }), story: sides.story, calls: sides.counted.calls };
+    return {
+      ...(failure && { failure }),
+      story: sides.story,
+      calls: sides.counted.calls,
+      faults: storm?.struck() ?? 0,
+    };
   } finally {
     await product.close();
   }
@@ -70,6 +83,7 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
     const failure = await step(sides, command, number);
     if (failure) return failure;
   }
+  await endStorm(sides);
   return (await lookAt(sides, allLooks(sides.reference.world), commands.length)) ?? outbox(sides, commands.length);
 }
 
@@ -80,6 +94,7 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
     reference.advance(product.now());
     if (command.wait >= 60_000) {
       tell(sides, `… ${command.wait / 1000} s pass`);
+      await quieten(sides);
       const failure = await lookAt(sides, looksAfterWaiting(reference.world), number);
       if (failure) return failure;
     }
@@ -90,7 +105,35 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (failure) return failure;
   await product.settle();
   reference.advance(product.now());
+  await quieten(sides);
   return lookAt(sides, looksAfter(reference.world, command.path), number);
+}
+
+/** A message that failed comes again within so long, and what waits longer waits for its time. */
+const RETRY_MS = 20 * MINUTE;
+const MAX_MOVES = 60;
+
+/** In a storm: lets time pass until what failed was done again. */
+async function quieten({ product, reference, storm }: Sides): Promise<void> {
+  if (!storm) return;
+  for (let moves = 0; moves < MAX_MOVES; moves++) {
+    const next = product.nextTry();
+    if (next === undefined || next > product.now() + RETRY_MS) return;
+    await product.advance(Math.ceil((next - product.now()) / 1000) * 1000);
+    reference.advance(product.now());
+  }
+}
+
+/** What no retry repaired is repaired by what watches over it, within an hour. */
+async function endStorm(sides: Sides): Promise<void> {
+  const { product, reference, storm } = sides;
+  if (!storm) return;
+  storm.end();
+  await quieten(sides);
+  await product.advance(HOUR);
+  reference.advance(product.now());
+  await quieten(sides);
+  tell(sides, `${storm.struck()} faults struck`);
 }
 
 async function fault(sides: Sides, command: Command): Promise<undefined> {

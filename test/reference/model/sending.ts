@@ -81,10 +81,11 @@ export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps 
   return recipient;
 }
 
-/** WEV-2: `queued` at its time. A job-level cause fails it whole (AMB-48). */
+/** D-NTF-STATE, WEV-2: `queued` at its time, which receivers are told. A job-level cause fails it then (AMB-48). */
 export function dispatch(world: World, job: Job): void {
   job.status = "processing";
   job.dispatched_at = world.now;
+  notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: isoOrNull(job.scheduled_at) });
   const cause = failureOf(world, job) ?? quotaRefusal(world, job);
   job.title = contentOf(world, job.spec)?.title;
   if (cause) {
@@ -99,8 +100,6 @@ export function dispatch(world: World, job: Job): void {
   const accepted = job.recipients.filter(({ state }) => state === "pending" || state === "deferred");
   job.sent = accepted.length;
   jobDispatched(world, job);
-  const scheduled_at = isoOrNull(job.scheduled_at);
-  notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at });
   for (const recipient of accepted) start(world, job, recipient);
   closeIfDone(world, job);
 }

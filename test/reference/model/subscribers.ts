@@ -64,6 +64,7 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
   // A send that named the person names nobody any more, also not whoever gets the external id next.
   const forgotten = (name: string) => (name === subscriber.external_id ? `erased ${id}` : name);
   for (const job of world.jobs) {
+    for (const recipient of job.recipients) recipient.subscriber_id = forgotten(recipient.subscriber_id);
     const { external_ids } = job.spec;
     if (external_ids?.includes(subscriber.external_id))
       job.spec = { ...job.spec, external_ids: external_ids.map(forgotten) };
