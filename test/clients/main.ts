@@ -44,8 +44,9 @@ interface Outcome {
 const tell = (progress: string) => console.error(progress);
 
 async function outcomeOf(claim: Claim, service: ServiceProcess): Promise<Outcome> {
-  const version = (await claim.version?.()) ?? versionOf(claim.tool);
+  let version = "none";
   try {
+    version = (await claim.version?.()) ?? versionOf(claim.tool);
     await claim.prove(service);
     return { claim, version };
   } catch (error) {
