@@ -143,6 +143,34 @@ describe("the outcome of a journey's send step", () => {
     expect(funnel).toMatchObject({ sent: 1, delivered: 0, bounced: 1 });
   });
 
+  it.each([
+    ["sent", { eventType: "Delivery" }, { delivered: 1, failed: 0, uncertain: 0, bounced: 0 }],
+    [
+      "bounced",
+      { eventType: "Bounce", bounce: { bounceType: "Permanent", bouncedRecipients: [] } },
+      { delivered: 0, failed: 0, uncertain: 0, bounced: 1 },
+    ],
+  ])(
+    "is %s once that is known of a mail without an answer, and so is the funnel (AMB-139, AMB-142)",
+    async (outcome, event, figures) => {
+      const { world, tenant, reached, call, id, stats } = await mailingJourney();
+      await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
+      await reached("ada@example.com");
+      await world.advance(60 * MINUTE);
+      const outcomes = async () => (await stats(id)).steps.m.outcomes;
+      expect(await outcomes()).toEqual({ failed: 1 });
+      const { items } = (await call("GET /api/v1/subscribers?external_id=ada")).body;
+      const ada: string = items[0].id;
+      const [row] = await ledgerOf(tenant, ada);
+      const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
+      const tags = { tenant: [tenant.id], job: [String(row!.job)], subscriber: [ada], at };
+      await tellOfMail(world, { ...event, mail: { tags } });
+      expect(await outcomes()).toEqual({ [outcome]: 1 });
+      const of = `source_type=journey&source_id=${id}`;
+      expect((await call(`GET /api/v1/insights/funnel?${of}`)).body).toMatchObject(figures);
+    },
+  );
+
   it("stays sent where its message arrived (AMB-142)", async () => {
     const { reached, world } = await mailingJourney();
     expect(await reached("ada@example.com")).toEqual({ sent: 1 });

@@ -59,16 +59,23 @@ describe("events of SES", () => {
   });
 
   it.each([
-    ["delivery", { eventType: "Delivery" }, "sent", { state: "delivered", reason: null }],
+    [
+      "delivery",
+      { eventType: "Delivery" },
+      "sent",
+      { state: "delivered", reason: null },
+      { delivered: 1, failed: 1, bounced: 0, uncertain: 1 },
+    ],
     [
       "bounce",
       { eventType: "Bounce", bounce: { bounceType: "Permanent", bounceSubType: "General", bouncedRecipients: [] } },
       "bounced",
       { state: "bounced", reason: "Permanent: General" },
+      { delivered: 0, failed: 1, bounced: 1, uncertain: 1 },
     ],
   ])(
-    "a mail without an answer is resolved by a late %s, and filters find it (D-EMAIL, AMB-95)",
-    async (_, event, state, listed) => {
+    "a mail without an answer is resolved by a late %s, filters find it, and the numbers follow (AMB-95, AMB-139)",
+    async (_, event, state, listed, counts) => {
       const { world, tenant } = await withTenant();
       const { ada, mail } = await mailing(world, tenant);
       const bob = { external_id: "bob", email: "bob@example.com" };
@@ -87,6 +94,15 @@ describe("events of SES", () => {
         const { body } = await world.call(`GET /api/v1/notifications/${job.id}/recipients${filter}`, { as });
         expect(body.items).toMatchObject([listed]);
       }
+      const { body: record } = await world.call(`GET /api/v1/notifications/${job.id}`, { as });
+      expect(record).toMatchObject({
+        counts,
+        uncertain: counts.uncertain,
+        fail_reasons: { delivery_unconfirmed: 1 },
+        delivered_by_channel: counts.delivered > 0 ? { email: 1 } : {},
+      });
+      await tell(world, { ...event, mail: { tags } });
+      expect((await world.call(`GET /api/v1/notifications/${job.id}`, { as })).body.counts).toEqual(record.counts);
     },
   );
 
@@ -111,13 +127,15 @@ describe("events of SES", () => {
     ["at the moment at which its row is written", true],
   ])("an event that comes %s is recorded in it (D-EMAIL)", async (_, isWrittenMeanwhile) => {
     let afterRefusal: (() => Promise<void>) | undefined;
+    let place: string | undefined;
     let isRefused = false;
-    const before = async (_service: string, operation: string) => {
-      isRefused ||= operation === "TransactWriteItems";
-      if (!isRefused || !/GetItem$/.test(operation)) return;
-      const act = afterRefusal;
+    const before = async (_service: string, operation: string, input: unknown) => {
+      if (!/GetItem$/.test(operation)) return;
+      const act = isRefused ? afterRefusal : undefined;
+      isRefused ||= place !== undefined && JSON.stringify(input).includes(place);
+      if (!act) return;
       afterRefusal = undefined;
-      await act?.();
+      await act();
     };
     const world = await testWorld({ hooks: (name) => (name === "mail-event" ? { before } : {}) });
     const tenant = await world.tenant();
@@ -126,6 +144,7 @@ describe("events of SES", () => {
     await world.advance(MINUTE);
     const [row] = await ledgerOf(tenant, ada);
     await tenant.rows.remove({ pk: row!.pk, sk: row!.sk });
+    place = String(row!.sk);
     const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
     const bounce = { bounceType: "Permanent", bouncedRecipients: [] };
     const write = () => tenant.rows.put(row!);

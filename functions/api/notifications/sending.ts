@@ -31,7 +31,7 @@ import type { Job } from "../../../shared/store/sends/jobs/job-record.ts";
 import { jobFields } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
 import { cancelJob, getJob } from "../../../shared/store/sends/jobs/jobs.ts";
-import { countsNow, reachedNow, shownCounts } from "../../../shared/store/sends/jobs/late.ts";
+import { countsNow, failReasonsNow, reachedNow, shownCounts } from "../../../shared/store/sends/jobs/late.ts";
 import { sendWatch } from "../../../shared/store/sends/jobs/send-watch.ts";
 import { sendQuota } from "../../../shared/store/workspaces/sends-ahead.ts";
 import { createNotification } from "./create.ts";
@@ -132,8 +132,8 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     content: job.by_channel && { title: job.title ?? "", body: job.body ?? "", by_channel: job.by_channel },
     counts: countsNow(job, { counts, fail_reasons }),
     skip_reasons,
-    fail_reasons,
-    uncertain: uncertainIn(fail_reasons),
+    fail_reasons: failReasonsNow(job, { fail_reasons }),
+    uncertain: uncertainIn(failReasonsNow(job, { fail_reasons })),
     delivered_by_channel: reachedNow(job, { delivered_by_channel }),
     deferred,
     safety: brakeOf(job),

@@ -9,7 +9,7 @@ import type { InteractionTotals } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
-import { countsNow, reachedNow } from "../sends/jobs/late.ts";
+import { countsNow, failReasonsNow, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
 
@@ -198,7 +198,7 @@ function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]): Campaig
     if (n > 0) fail_reasons[reason] = (fail_reasons[reason] ?? 0) + n;
   };
   for (const job of jobs) {
-    for (const [reason, n] of Object.entries(job.fail_reasons)) count(reason, n);
+    for (const [reason, n] of Object.entries(failReasonsNow(job, job))) count(reason, n);
     const isRefused = job.status === "failed" && job.counts.total === 0;
     if (isRefused) count(errors.get(job.id)?.code ?? "failed", Math.max(1, job.sent));
   }

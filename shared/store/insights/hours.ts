@@ -109,17 +109,20 @@ export function countedConversion(at: string, kind: string, revenue: number, n: 
 /** The writes that count what came back of a mail, on the day of the mail: a day's numbers add up at every moment. */
 export function lateDayWrites(
   subscriber: string,
-  { kind, at, isLost = false }: LateResult,
+  { kind, at, isAlone = false, isUnsure = false }: LateResult,
   category: Category,
 ): ItemWrite<"workspace">[] {
-  const ofCategory =
-    kind === "bounced"
-      ? isLost && {
-          [`k|${category}|delivered`]: -1,
-          [`k|${category}|bounced`]: 1,
-          [`delivered:${timestamp(at).slice(11, 13)}`]: -1,
-        }
-      : { [`k|${category}|${kind}`]: 1 };
-  const ofChannel = { [`c|email|${kind}`]: 1, ...(kind === "bounced" && { "c|email|delivered": -1 }) };
-  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add: { ...ofChannel, ...ofCategory } }]);
+  const time = timestamp(at);
+  const delivered = (n: 1 | -1) => ({ [`k|${category}|delivered`]: n, [`delivered:${time.slice(11, 13)}`]: n });
+  const known = isUnsure ? { [`k|${category}|failed`]: -1 } : undefined;
+  const ofRecipient =
+    kind === "arrived" ? { ...known, ...delivered(1) } : { ...(known ?? delivered(-1)), [`k|${category}|bounced`]: 1 };
+  const isOfRecipient = kind === "arrived" || kind === "bounced";
+  const ofCategory = isOfRecipient ? isAlone && ofRecipient : { [`k|${category}|${kind}`]: 1 };
+  const ofChannel = {
+    ...(kind !== "arrived" && { [`c|email|${kind}`]: 1 }),
+    ...(kind === "arrived" && { "c|email|delivered": 1 }),
+    ...(kind === "bounced" && !isUnsure && { "c|email|delivered": -1 }),
+  };
+  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: time, add: { ...ofChannel, ...ofCategory } }]);
 }

@@ -44,32 +44,40 @@ function outcomeOf(state: string, reason: string | null): string | undefined {
   return state === "skipped" ? `skipped:${reason ?? "unknown"}` : undefined;
 }
 
-/** The outcome of one run: `sent` becomes this one, once for a job. An erased subscriber has no run. */
+/**
+ * The outcome of one run: `sent` becomes this one, once for a job. An erased subscriber has no run.
+ * @param isUnsure its message was `failed` as nobody knew: that outcome becomes this one
+ */
 export async function followOne(
   store: Store,
   { job, journey, step }: StepSend,
   subscriber: string,
   outcome: string,
+  isUnsure = false,
 ): Promise<void> {
   const prefix = runPrefix(journey);
   const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });
-  const row = rows.find((one) => isOf(one, step, timeOfUuid(job)));
-  if (!row || row[`f:${job}`] !== undefined) return;
+  const followed = `f:${job}` as const;
+  const isKnown = isUnsure && rows.some((one) => one[followed] === "failed");
+  const before = isKnown ? "failed" : "sent";
+  const row = rows.find((one) => isOf(one, step, { at: timeOfUuid(job), outcome: before }));
+  if (!row || before === outcome || row[followed] !== (isKnown ? "failed" : undefined)) return;
 
-  const sent = `o:${step}|sent` as const;
-  const add: OutcomeAddends = { [sent]: -1, [`o:${step}|${outcome}`]: 1 };
+  const left = `o:${step}|${before}` as const;
+  const add: OutcomeAddends = { [left]: -1, [`o:${step}|${outcome}`]: 1 };
   const set: Partial<RunRow> = {};
-  set[`f:${job}`] = outcome;
+  set[followed] = outcome;
+  const isAsRead = isKnown ? is(followed, "failed") : absent(followed);
   await happened(
     store.transact([
-      changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(sent), absent(`f:${job}`))),
+      changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(left), isAsRead)),
       ...countWrites(journey, row.id, add),
     ]),
   );
 }
 
 /** The run took the step at the time of the send: a subscriber has one run of a journey at a time. */
-const isOf = (row: RunRow, step: string, at: number): boolean =>
-  (row[`o:${step}|sent`] ?? 0) > 0 &&
+const isOf = (row: RunRow, step: string, { at, outcome }: { at: number; outcome: string }): boolean =>
+  (row[`o:${step}|${outcome}`] ?? 0) > 0 &&
   Date.parse(row.entered_at) <= at + CLOCK_TOLERANCE_MS &&
   (row.ended_at === undefined || Date.parse(row.ended_at) >= at - CLOCK_TOLERANCE_MS);

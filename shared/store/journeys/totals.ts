@@ -55,13 +55,15 @@ export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 
     ) as Partial<JourneyTotals>,
   );
 
-/** The writes for a mail of a journey that came back, was complained about or led to an opt-out. */
+/** The writes for a mail of a journey that arrived after all, came back, was complained about or led to an opt-out. */
 export function lateTotalWrites(
   job: Sent,
-  { kind, isLost = false }: Pick<LateResult, "kind" | "isLost">,
+  { kind, isAlone = false, isUnsure = false }: Omit<LateResult, "at">,
 ): ItemWrite<"workspace">[] {
-  if (kind !== "bounced") return addWrites(job, { [kind]: 1 });
-  return isLost ? addWrites(job, { bounced: 1, delivered: -1 }) : [];
+  if (kind === "complained" || kind === "unsubscribed") return addWrites(job, { [kind]: 1 });
+  if (!isAlone) return [];
+  const before = isUnsure ? { failed: -1, uncertain: -1 } : { delivered: -1 };
+  return addWrites(job, { ...before, [kind === "arrived" ? "delivered" : "bounced"]: 1 });
 }
 
 type Costs = Record<`cost|${string}` | `unpriced|${string}`, number>;

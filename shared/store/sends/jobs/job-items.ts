@@ -34,7 +34,7 @@ export const JobItem = item({
     react: v.literal("job"),
     ...storedFields,
     ...tallyAttributes,
-    /** What came back later: `bounced` and `complained` mails, `lost` and `unsubscribed` recipients. */
+    /** What came back later (`Late`, job-record.ts): `bounced` and `complained` mails, `lost` and `unsubscribed` recipients. */
     "late:*": v.number(),
     /** Absent where a send has nothing that is kept here: the row of a send to one subscriber is billed by its length. */
     details: v.optional(json<JobDetails>()),

@@ -9,10 +9,18 @@ import type { DeliverySettings, JobContent, JobSpec } from "./job-spec.ts";
 
 /** Mails that bounced, with recipients whom nothing else reached; complaints; opt-outs by a link. */
 export interface Late {
+  /** Mails that came back. */
   bounced: number;
+  /** Recipients who were counted as delivered, and whom nothing else reached. */
   lost: number;
   complained: number;
   unsubscribed: number;
+  /** Mails without an answer that arrived, and recipients who were counted as failed until then. */
+  arrived: number;
+  found: number;
+  /** Of the mails that came back, those without an answer, and recipients who were counted as failed until then. */
+  returned: number;
+  missed: number;
 }
 
 /** A job as its row says it. `withContent` adds what it says. */

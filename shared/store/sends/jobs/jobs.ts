@@ -92,7 +92,16 @@ export function newJobRow(
   };
 }
 
-const NOTHING_LATE = { bounced: 0, lost: 0, complained: 0, unsubscribed: 0 };
+const NOTHING_LATE = {
+  bounced: 0,
+  lost: 0,
+  complained: 0,
+  unsubscribed: 0,
+  arrived: 0,
+  found: 0,
+  returned: 0,
+  missed: 0,
+};
 
 export function jobOf(row: JobRow): JobRecord {
   const details = row.details ? fromJson(row.details) : {};

@@ -1,6 +1,8 @@
 // What comes back of a send after it was handed over: bounces, complaints and opt-outs. They are counted on the row of its
-// job, beside its tally, which stays as it was closed; what is shown has both (AMB-139, docs/decisions/0098).
+// job, beside its tally, which stays as it was closed; what is shown has both (AMB-139, docs/decisions/0098). So is what
+// became of mails whose provider did not answer, which the tally counts as failed.
 import * as v from "valibot";
+import { UNCONFIRMED } from "../../../rules/reasons.ts";
 import { LANES } from "../../../rules/step-brake.ts";
 import { present } from "../../conditions.ts";
 import type { StoreReader } from "../../context.ts";
@@ -30,29 +32,44 @@ export const countsNow = (
   { counts, fail_reasons }: Pick<Tally, "counts" | "fail_reasons">,
 ): v.InferOutput<typeof shownCounts> => ({
   ...counts,
-  delivered: Math.max(0, counts.delivered - late.lost),
-  bounced: late.lost,
+  delivered: Math.max(0, counts.delivered - late.lost + late.found),
+  failed: Math.max(0, counts.failed - late.found - late.missed),
+  bounced: late.lost + late.missed,
   complained: late.complained,
   unsubscribed: late.unsubscribed,
-  uncertain: uncertainIn(fail_reasons),
+  uncertain: uncertainIn(failReasonsNow({ late }, { fail_reasons })),
 });
+
+/** Why recipients were not reached, as it is known now. */
+export function failReasonsNow(
+  { late }: Pick<JobRecord, "late">,
+  { fail_reasons }: Pick<Tally, "fail_reasons">,
+): Record<string, number> {
+  const known = late.found + late.missed;
+  if (known === 0) return fail_reasons;
+  const { [UNCONFIRMED]: unconfirmed = 0, ...others } = fail_reasons;
+  return unconfirmed > known ? { ...others, [UNCONFIRMED]: unconfirmed - known } : others;
+}
 
 /** Recipients reached by channel, without mails that came back. */
 export function reachedNow(
   { late }: Pick<JobRecord, "late">,
   { delivered_by_channel: reached }: Pick<Tally, "delivered_by_channel">,
 ): Record<string, number> {
-  return late.bounced > 0 && reached.email !== undefined
-    ? { ...reached, email: Math.max(0, reached.email - late.bounced) }
-    : reached;
+  const change = late.arrived - (late.bounced - late.returned);
+  return change === 0 || (change < 0 && reached.email === undefined)
+    ? reached
+    : { ...reached, email: Math.max(0, (reached.email ?? 0) + change) };
 }
 
 export interface LateResult {
-  kind: "bounced" | "complained" | "unsubscribed";
+  kind: "arrived" | "bounced" | "complained" | "unsubscribed";
   /** When the mail was sent, in milliseconds: it counts on that day. */
   at: number;
-  /** Of a bounce: no other channel reached the recipient. */
-  isLost?: boolean;
+  /** Of a mail that arrived or came back: no other channel reached the recipient. */
+  isAlone?: boolean;
+  /** Its provider had not answered, so the tally has it as failed. Of a mail that arrived it is so. */
+  isUnsure?: boolean;
 }
 
 /** Count a late result, for the transaction that records it. None for a job that is gone. */
@@ -60,16 +77,22 @@ export async function lateWrites(
   store: StoreReader,
   id: string,
   subscriber: string,
-  { kind, at, isLost = false }: LateResult,
+  { kind, at, isAlone = false, isUnsure = kind === "arrived" }: LateResult,
 ): Promise<ItemWrite<"workspace">[]> {
   const job = await findJob(store, id);
   if (!job) return [];
-  const add = { [`late:${kind}`]: 1, ...(isLost && { "late:lost": 1 }) };
+  const result = { kind, at, isAlone, isUnsure };
+  const ofRecipient = kind === "arrived" ? "found" : isUnsure ? "missed" : "lost";
+  const add = {
+    [`late:${kind}`]: 1,
+    ...(kind === "bounced" && isUnsure && { "late:returned": 1 }),
+    ...(isAlone && { [`late:${ofRecipient}`]: 1 }),
+  };
   return [
     changeItem(JobItem, { job: id }, { add }, present("id")),
-    ...lateDayWrites(subscriber, { kind, at, isLost }, job.category),
-    ...lateTotalWrites(job, { kind, isLost }),
-    ...stepWrites(job, subscriber, kind),
+    ...lateDayWrites(subscriber, result, job.category),
+    ...lateTotalWrites(job, result),
+    ...(kind === "arrived" ? [] : stepWrites(job, subscriber, kind)),
   ];
 }
 
@@ -77,7 +100,7 @@ export async function lateWrites(
 function stepWrites(
   { source, step }: JobRecord,
   subscriber: string,
-  kind: LateResult["kind"],
+  kind: Exclude<LateResult["kind"], "arrived">,
 ): ItemWrite<"workspace">[] {
   if (!step?.hasBrake || source.id === null) return [];
   const lane = (Number.parseInt(subscriber.slice(-1), 16) || 0) % LANES;

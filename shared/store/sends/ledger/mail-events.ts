@@ -6,7 +6,7 @@ import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
 import { followOne, stepSendOf } from "../../journeys/late-outcomes.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { contended, done, happened, onConditionFailed, untilUncontended } from "../../refusals.ts";
 import { suppressAddress } from "../../subscribers/addresses.ts";
 import { Profile } from "../../subscribers/items.ts";
 import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
@@ -19,24 +19,34 @@ import { CLOCK_TOLERANCE_MS, touchesSince, touchKey } from "./touches.ts";
 
 interface FateChange {
   when: ConditionOf<typeof TouchItem>;
+  /** The same of a row that was read. */
+  takes(row: RowOf<typeof TouchItem>): boolean;
   change(reason: string): ChangeOf<typeof TouchItem>;
-  /** It is counted by the day, for the health of the channel (RDA-15), and for the brake of the send (F21). */
-  counted?: "bounced" | "complained";
+  /** It is counted with the send and by the day, for the health of the channel (RDA-15), and for the brake of the send (F21). */
+  counted?: "arrived" | "bounced" | "complained";
 }
 
 const sent = oneOf("state", ["sent", "unknown"]);
+const isSent = ({ state }: Pick<RowOf<typeof TouchItem>, "state">) => state === "sent" || state === "unknown";
 
 /** The rows that an event may change, and how. A complaint changes no state: it is about the subscriber. */
 const changes: Partial<Record<MailEvent["fate"], FateChange>> = {
-  delivered: { when: is("state", "unknown"), change: () => ({ set: { state: "sent" }, remove: ["reason"] }) },
+  delivered: {
+    when: is("state", "unknown"),
+    takes: ({ state }) => state === "unknown",
+    change: () => ({ set: { state: "sent" }, remove: ["reason"] }),
+    counted: "arrived",
+  },
   bounced: {
     when: sent,
+    takes: isSent,
     change: (reason) => ({ set: { state: "bounced", reason, react: "fate" } }),
     counted: "bounced",
   },
-  deferred: { when: sent, change: (reason) => ({ set: { bounce: reason } }) },
+  deferred: { when: sent, takes: isSent, change: (reason) => ({ set: { bounce: reason } }) },
   complained: {
     when: all(sent, absent("complained")),
+    takes: (row) => isSent(row) && row.complained === undefined,
     change: () => ({ set: { complained: true, react: "fate" } }),
     counted: "complained",
   },
@@ -65,10 +75,12 @@ export async function recordFate(
   { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
 ): Promise<boolean> {
   const isRecorded = await recordInLedger(store, { job, subscriber, at, fate, reason });
-  if (fate === "bounced" && isOfJourney(job)) {
+  const outcome = fate === "bounced" ? "bounced" : fate === "delivered" ? "sent" : undefined;
+  if (outcome !== undefined && isOfJourney(job)) {
     const send = await findJob(store, job);
     const step = send && stepSendOf(send);
-    if (step && !(await isReached(store, { job, subscriber, at }))) await followOne(store, step, subscriber, "bounced");
+    const isAlone = step && !(await isReached(store, { job, subscriber, at }));
+    if (step && isAlone) await followOne(store, step, subscriber, outcome, true);
   }
   return isRecorded;
 }
@@ -85,32 +97,48 @@ async function isReached(store: StoreReader, { job, subscriber, at }: OfMail): P
 
 async function recordInLedger(
   store: Store,
-  { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
+  event: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
 ): Promise<boolean> {
+  const { job, subscriber, fate, reason } = event;
   const transition = changes[fate];
   if (!transition || isTestId(job)) return true;
-  const key = rowKey({ job, subscriber, at });
   const change = transition.change(reason);
-  let isRefused = false;
-  let row: RowOf<typeof TouchItem> | undefined;
-  // The failed condition returns the row. A later read could find a row that was written after the condition failed.
-  const refuse = (old: typeof row) => {
-    isRefused = true;
-    row = old;
-  };
-  const isLost = fate === "bounced" && !(await isReached(store, { job, subscriber, at }));
-  if (transition.counted)
-    await store
-      .transact([
-        changeItem(TouchItem, key, change, transition.when),
-        ...(await lateWrites(store, job, subscriber, { kind: transition.counted, at, isLost })),
-      ])
-      .catch(onTransactionCanceled(([touch]) => refuse(oldRow(TouchItem, touch))));
-  else await store.change(TouchItem, key, change, transition.when).catch(onConditionFailed(TouchItem, refuse));
-  if (!isRefused || (row !== undefined && row.state !== "retryable")) return true;
+  const { counted } = transition;
+  const result = counted
+    ? await recordCounted(store, event, { ...transition, counted }, change)
+    : await store.change(TouchItem, rowKey(event), change, transition.when).then(
+        () => "written" as const,
+        onConditionFailed(TouchItem, (old) => old ?? "missing"),
+      );
+  if (result === "written" || (result !== "missing" && result.state !== "retryable")) return true;
   const profile = await store.get(Profile, { id: subscriber });
   return !profile || !isLiving(profile);
 }
+
+/** Changes the row of a mail, and the numbers of its send by what the row said before. @returns the row if it stays as it is */
+const recordCounted = (
+  store: Store,
+  { job, subscriber, at }: OfMail,
+  { when, takes, counted }: FateChange & { counted: NonNullable<FateChange["counted"]> },
+  change: ChangeOf<typeof TouchItem>,
+): Promise<RowOf<typeof TouchItem> | "written" | "missing"> =>
+  untilUncontended<RowOf<typeof TouchItem> | "written" | "missing">(
+    async () => {
+      const key = rowKey({ job, subscriber, at });
+      const before = await store.get(TouchItem, key);
+      if (!before || !takes(before)) return done(before ?? "missing");
+      const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber, at }));
+      const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
+      const isWritten = await happened(
+        store.transact([
+          changeItem(TouchItem, key, change, all(when, is("state", before.state))),
+          ...(await lateWrites(store, job, subscriber, late)),
+        ]),
+      );
+      return isWritten ? done("written") : contended;
+    },
+    () => Object.assign(new Error("A mail has several events at once."), { name: "TransactionConflictException" }),
+  );
 
 /**
  * Suppresses the addresses that bounced permanently or complained, whoever has them now. Nothing is stored of a
