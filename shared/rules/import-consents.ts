@@ -48,7 +48,7 @@ const IN_WORDS = words(
 );
 const YES = words("true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak");
 const NO = words(
-  "denied rejected disallowed notgranted abgelehnt verweigert rechazado rifiutato recusado geweigerd odmowa false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
+  "denied rejected disallowed notgranted nothanks nothankyou notinterested stop neindanke keininteresse nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado geweigerd odmowa false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
 );
 const EMPTY = words("none null na nan undefined never");
 const TICK = /^[✓✔☑✅]\uFE0F?$/u;
@@ -127,6 +127,7 @@ const STANDING_OUT = any(
     "bl(ock|ack)listed",
     "blocked",
     "donot(email|contact|mail)",
+    "stop(ped)?",
   ],
   ...[
     "abgemeldet",

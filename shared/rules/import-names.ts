@@ -36,7 +36,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
       "indirizzo e-mail",
     ],
     ...["endereço de e-mail", "e-mailadres", "adres e-mail", "mail address", "mailadresse", "adresse mail"],
-    ...["email id", "correo", "posta elettronica", "e-mail 1 value"],
+    ...["email id", "correo", "posta elettronica", "e-mail 1 value", "email address other", "adresse de messagerie"],
   ],
   phone: [
     ...["phone", "mobile phone", "mobile phone number", "mobile number", "mobile", "cell phone", "cell", "sms number"],

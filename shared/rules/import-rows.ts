@@ -164,8 +164,11 @@ function takePhone({ standard, attributes, country, isPlusless }: Sorted, readin
   return read.kind;
 }
 
+/** Pinpoint writes `ALL` in `OptOut`. */
+const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
+
 const ofChannel = (signed: readonly SignedCell[], channel: string): SignedCell[] =>
-  signed.filter((cell) => cell.signed.channels.some((one) => one === channel));
+  signed.filter((cell) => isOfAll(cell) || cell.signed.channels.some((one) => one === channel));
 
 function choicesOf({ standard, signed, topics }: Sorted, reading: RowReading): ImportedChoices {
   const { consent_source } = standard;

@@ -132,9 +132,10 @@ const OUT = any(
     "keinkontakt",
     "nichtanschreiben",
   ],
-  ...["nichtkontaktieren", "nichtmailen", "gekundigt", "gekuendigt"],
+  ...["nichtkontaktieren", "nichtmailen", "nichtmehr", "gekundigt", "gekuendigt"],
+  ...["keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)"],
   // French
-  ...["desabonn", "desinscri", "nepas", "listenoire", "refus", "oppos(e|ition)", "bloque", "retrait"],
+  ...["desabonn", "desinscri", "nepas", "neplus", "listenoire", "refus", "oppos(e|ition)", "bloque", "retrait"],
   // Spanish
   ...[
     "dadode?baja",
@@ -155,6 +156,7 @@ const OUT = any(
     "cancellat",
     "cancellaz",
     "^non(contattare|inviare|mandare|desidera|vuole)",
+    "nonpiu",
     "listanera",
     "bloccat",
     "revocat",
@@ -171,7 +173,7 @@ const OUT = any(
     "^niet(mailen|e?mailen|contact|benader)",
     "geene?mail",
   ],
-  ...["geennieuwsbrief", "geenreclame", "geblokkeerd", "zwartelijst", "ingetrokken"],
+  ...["nietmeer", "geennieuwsbrief", "geenreclame", "geblokkeerd", "zwartelijst", "ingetrokken"],
   // Polish
   ...["wypisan", "wypis", "rezygn", "zrezygn", "^nie(wysyl|kontakt|subskryb|chce|wyraza)", "czarnalista", "zablokowan"],
   ...["brakzgod", "wycofan", "cofniet", "niezgod", "sprzeciw"],
@@ -223,11 +225,11 @@ const REASON = /^(?!.*(?:rate|count|url))(.*(?:hardbounce|suppress\w*))reason\w*
 
 /** A negative of every way to reach somebody: nobody is to be contacted. */
 const EVERYWHERE =
-  /(?:not|no|kein|nicht|pas|niet|geen|nie|nao|non)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
+  /(?:not|no|kein|nicht|mehr|pas|plus|niet|meer|geen|nie|nao|non|piu)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
 
-/** A status that may be one of mail, or of anything; the reason or the type of an entry, in the files of suppressed addresses. */
+/** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
 const STATUS =
-  /^(?:(subscriber|contact|member|customer|profile|user|list)?(status|state)|reason|(event|bounce)?type|event)$/;
+  /^(?:(subscriber|contact|member|customer|profile|user|list)?(status|state)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|whatsapp)(?:permissionstatus|preferences?)$/;
 
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;

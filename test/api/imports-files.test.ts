@@ -234,10 +234,11 @@ describe("consent", () => {
 
   it("who is not to be contacted has opted out of each channel (AMB-132)", async () => {
     const { run, consents } = await setting();
-    await run("external_id,Do Not Contact,Mobile Opt Out\nx1,true,\nx2,,yes\n");
+    await run("external_id,Do Not Contact,Mobile Opt Out,OptOut\nx1,true,,\nx2,,yes,NONE\nx3,,,ALL\n");
     const said = async (id: string) =>
       (await consents(id)).map(({ channel }: { channel: string }) => channel).toSorted();
-    expect([await said("x1"), await said("x2")]).toEqual([["chat_app", "email", "sms"], ["sms"]]);
+    const each = ["chat_app", "email", "sms"];
+    expect([await said("x1"), await said("x2"), await said("x3")]).toEqual([each, ["sms"], each]);
   });
 
   it("an opt-out of SMS is one of SMS alone (AMB-132)", async () => {
