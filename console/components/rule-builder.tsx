@@ -3,9 +3,9 @@ import { useId, useState } from "preact/hooks";
 import type { SegmentRule } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
-import { DurationInput } from "./duration.tsx";
-import { Choices, Select, TextField } from "./field.tsx";
-import { emptyRow, frequencies, isComplete, operators, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
+import { Choices, TextField } from "./field.tsx";
+import { AttributeFields, EventFields } from "./rule-fields.tsx";
+import { emptyRow, isComplete, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
 interface RuleBuilderProps {
   rule: SegmentRule | undefined;
@@ -77,41 +77,62 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
   );
 }
 
-function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: Rows) => void }) {
+function RowsForm({ rows, onRows }: { rows: Rows; onRows: (rows: Rows) => void }) {
   const id = useId();
   const keys = useQuery("segments.listAttributeKeys", []);
   const names = useQuery("segments.listEventNames", []);
+  return (
+    <>
+      <Known id={`${id}-keys`} names={keys.data?.keys} />
+      <Known id={`${id}-names`} names={names.data?.names} />
+      <RowList rows={rows} onRows={onRows} lists={{ keys: `${id}-keys`, names: `${id}-names` }} at="" />
+    </>
+  );
+}
+
+interface RowListProps {
+  rows: Rows;
+  onRows: (rows: Rows) => void;
+  /** The ids of the known attributes and events. */
+  lists: { keys: string; names: string };
+  /** The number of the group with a dot, such as `2.`; empty for the whole. */
+  at: string;
+}
+
+/** Groups in groups are read from the outside in; the API takes more levels than anybody reads. */
+const MAX_LEVELS = 3;
+
+function RowList({ rows: { op, rows }, onRows, lists, at }: RowListProps) {
+  const id = useId();
   const replace = (n: number, row: Row) => onRows({ op, rows: rows.map((old, i) => (i === n ? row : old)) });
   const add = (kind: Row["kind"]) => onRows({ op, rows: [...rows, emptyRow(kind)] });
+  const isDeep = at.split(".").length >= MAX_LEVELS;
   return (
     <>
       {rows.length > 1 && (
         <Choices
-          legend="Match"
+          legend={at === "" ? "Match" : `Match in group ${at.slice(0, -1)}`}
           name={`${id}-op`}
           value={op}
           onInput={(value) => onRows({ op: value, rows })}
           options={{ and: "all conditions", or: "any condition" }}
         />
       )}
-      <Known id={`${id}-keys`} names={keys.data?.keys} />
-      <Known id={`${id}-names`} names={names.data?.names} />
       <ol class="stack tight">
-        {rows.map((row, n) => (
-          <li class="condition" key={n}>
-            {row.kind === "attribute" ? (
-              <AttributeFields row={row} n={n} list={`${id}-keys`} onRow={(next) => replace(n, next)} />
-            ) : (
-              <EventFields row={row} n={n} list={`${id}-names`} onRow={(next) => replace(n, next)} />
-            )}
-            <Button
-              kind="quiet"
-              icon="trash"
-              label={`Remove condition ${n + 1}`}
-              onClick={() => onRows({ op, rows: rows.filter((_, i) => i !== n) })}
-            />
-          </li>
-        ))}
+        {rows.map((row, n) => {
+          const name = `${at}${n + 1}`;
+          return (
+            <li class={row.kind === "group" ? "condition-group" : "condition"} key={n}>
+              <RowFields row={row} name={name} lists={lists} onRow={(next) => replace(n, next)} />
+              <Button
+                kind="quiet"
+                icon="trash"
+                label={`Remove ${row.kind === "group" ? "group" : "condition"} ${name}`}
+                onClick={() => onRows({ op, rows: rows.filter((_, i) => i !== n) })}
+              />
+            </li>
+          );
+        })}
       </ol>
       <div class="actions">
         <Button icon="plus" onClick={() => add("attribute")}>
@@ -120,9 +141,37 @@ function RowsForm({ rows: { op, rows }, onRows }: { rows: Rows; onRows: (rows: R
         <Button icon="plus" onClick={() => add("event")}>
           Event
         </Button>
+        {!isDeep && (
+          <Button icon="plus" onClick={() => add("group")}>
+            Group
+          </Button>
+        )}
       </div>
     </>
   );
+}
+
+interface RowFieldsProps {
+  row: Row;
+  /** Its number, with those of its groups. */
+  name: string;
+  lists: RowListProps["lists"];
+  onRow: (row: Row) => void;
+}
+
+function RowFields({ row, name, lists, onRow }: RowFieldsProps) {
+  switch (row.kind) {
+    case "attribute":
+      return <AttributeFields row={row} name={name} list={lists.keys} onRow={onRow} />;
+    case "event":
+      return <EventFields row={row} name={name} list={lists.names} onRow={onRow} />;
+    case "group":
+      return (
+        <div class="stack tight">
+          <RowList rows={row} onRows={(next) => onRow({ kind: "group", ...next })} lists={lists} at={`${name}.`} />
+        </div>
+      );
+  }
 }
 
 const Known = ({ id, names = [] }: { id: string; names: readonly string[] | undefined }) => (
@@ -132,81 +181,3 @@ const Known = ({ id, names = [] }: { id: string; names: readonly string[] | unde
     ))}
   </datalist>
 );
-
-interface FieldsProps<K> {
-  row: Extract<Row, { kind: K }>;
-  n: number;
-  /** The id of the known names. */
-  list: string;
-  onRow: (row: Row) => void;
-}
-
-function AttributeFields({ row, n, list, onRow }: FieldsProps<"attribute">) {
-  const needsValue = row.operator !== "has" && row.operator !== "lacks";
-  return (
-    <>
-      <input
-        aria-label={`Attribute ${n + 1}`}
-        list={list}
-        placeholder="plan"
-        value={row.key}
-        onInput={(event) => onRow({ ...row, key: event.currentTarget.value })}
-      />
-      <Select
-        label={`Comparison ${n + 1}`}
-        value={row.operator}
-        options={operators}
-        onInput={(operator) => onRow({ ...row, operator })}
-      />
-      {needsValue && (
-        <input
-          aria-label={`Value ${n + 1}`}
-          placeholder={row.operator === "$in" || row.operator === "$nin" ? "free, pro" : "pro"}
-          title={'5 and true are a number and a boolean; "5" in quotes is text.'}
-          value={row.value}
-          onInput={(event) => onRow({ ...row, value: event.currentTarget.value })}
-        />
-      )}
-    </>
-  );
-}
-
-function EventFields({ row, n, list, onRow }: FieldsProps<"event">) {
-  return (
-    <>
-      <Select
-        label={`How often ${n + 1}`}
-        value={row.frequency}
-        options={frequencies}
-        onInput={(frequency) => onRow({ ...row, frequency })}
-      />
-      {row.frequency !== "never" && (
-        <>
-          <input
-            class="short"
-            type="number"
-            min={1}
-            aria-label={`Times ${n + 1}`}
-            value={row.times}
-            onInput={(event) => onRow({ ...row, times: event.currentTarget.value })}
-          />
-          <span>times</span>
-        </>
-      )}
-      <input
-        aria-label={`Event ${n + 1}`}
-        list={list}
-        placeholder="order_placed"
-        value={row.name}
-        onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
-      />
-      <span>within</span>
-      <DurationInput
-        label={`Within ${n + 1}`}
-        placeholder="ever"
-        value={row.within}
-        onInput={(within) => onRow({ ...row, within })}
-      />
-    </>
-  );
-}

@@ -1,5 +1,5 @@
 // A rule as rows that a form shows, and back. A rule that rows cannot show is edited as JSON.
-import type { AttributeRule, EventRule, RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
+import type { AttributeRule, EventRule, GroupRule, RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
 import { durationText } from "../app/duration.ts";
 
 export const operators = [
@@ -11,6 +11,8 @@ export const operators = [
   { value: "$lte", label: "is at most" },
   { value: "$in", label: "is one of" },
   { value: "$nin", label: "is none of" },
+  { value: "since", label: "is on or after" },
+  { value: "before", label: "is before" },
   { value: "has", label: "is known" },
   { value: "lacks", label: "is not known" },
 ] as const;
@@ -19,18 +21,41 @@ export type Operator = (typeof operators)[number]["value"];
 export const frequencies = [
   { value: "min", label: "at least" },
   { value: "max", label: "at most" },
+  { value: "between", label: "between" },
   { value: "never", label: "never" },
 ] as const;
 export type Frequency = (typeof frequencies)[number]["value"];
 
-export type Row =
-  | { kind: "attribute"; key: string; operator: Operator; value: string }
-  | { kind: "event"; name: string; frequency: Frequency; times: string; within: string };
+export interface AttributeRow {
+  kind: "attribute";
+  key: string;
+  operator: Operator;
+  value: string;
+}
+
+export interface EventRow {
+  kind: "event";
+  name: string;
+  frequency: Frequency;
+  times: string;
+  /** Of `between`: the upper bound. */
+  most: string;
+  within: string;
+  /** Only events with these properties. */
+  where: AttributeRow[];
+}
 
 export interface Rows {
   op: "and" | "or";
   rows: Row[];
 }
+
+export type Row = AttributeRow | EventRow | ({ kind: "group" } & Rows);
+
+/** Comparisons of days, which have a picker. */
+const days: Partial<Record<Operator, string>> = { since: "$gte", before: "$lt" };
+export const isOfDay = (operator: Operator): boolean => days[operator] !== undefined;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 type Scalar = string | number | boolean | null;
 
@@ -47,16 +72,32 @@ const textOf = (value: unknown): string =>
 const hasValue = (operator: Operator): boolean => operator !== "has" && operator !== "lacks";
 const isList = (operator: Operator): boolean => operator === "$in" || operator === "$nin";
 
+function frequencyOf({ frequency, times, most }: EventRow) {
+  if (frequency === "never") return { max: 0 };
+  if (frequency === "between") return { min: Number(times), max: Number(most) };
+  return { [frequency]: Number(times) };
+}
+
+function conditionOf({ operator, value }: AttributeRow) {
+  if (!hasValue(operator)) return { $exists: operator === "has" };
+  const day = days[operator];
+  if (day) return { [day]: value };
+  return { [operator]: isList(operator) ? value.split(",").map(scalarOf) : scalarOf(value) };
+}
+
 function nodeOf(row: Row): RuleNode {
-  if (row.kind === "event") {
-    const { name, frequency, times, within } = row;
-    const often = frequency === "never" ? { max: 0 } : { [frequency]: Number(times) };
-    return { event: { name, ...(within && { within }), frequency: often } };
-  }
-  const { key, operator, value } = row;
-  if (!hasValue(operator)) return { attribute: { [key]: { $exists: operator === "has" } } };
-  const operand = isList(operator) ? value.split(",").map(scalarOf) : scalarOf(value);
-  return { attribute: { [key]: { [operator]: operand } } };
+  if (row.kind === "group") return { group: { op: row.op, nodes: row.rows.map(nodeOf) } };
+  if (row.kind === "attribute") return { attribute: { [row.key]: conditionOf(row) } };
+  const { name, within, where } = row;
+  const properties = Object.fromEntries(where.map((one) => [one.key, conditionOf(one)]));
+  return {
+    event: {
+      name,
+      ...(within && { within }),
+      frequency: frequencyOf(row),
+      ...(where.length > 0 && { where: properties }),
+    },
+  };
 }
 
 export function ruleOf({ op, rows }: Rows): SegmentRule {
@@ -65,47 +106,65 @@ export function ruleOf({ op, rows }: Rows): SegmentRule {
 }
 
 /** Whether each row says enough to be counted. */
-export const isComplete = ({ rows }: Rows): boolean =>
-  rows.length > 0 &&
-  rows.every((row) =>
-    row.kind === "event"
-      ? row.name !== "" && (row.frequency === "never" || Number(row.times) > 0)
-      : row.key !== "" && (!hasValue(row.operator) || row.value.trim() !== ""),
-  );
+export const isComplete = ({ rows }: Rows): boolean => rows.length > 0 && rows.every(isWhole);
+
+function isWhole(row: Row): boolean {
+  if (row.kind === "group") return isComplete(row);
+  if (row.kind === "attribute") return row.key !== "" && (!hasValue(row.operator) || row.value.trim() !== "");
+  const { name, frequency, times, most, where } = row;
+  const isCounted =
+    frequency === "never" || (Number(times) > 0 && (frequency !== "between" || Number(most) >= Number(times)));
+  const keys = new Set(where.map(({ key }) => key));
+  return name !== "" && isCounted && where.every(isWhole) && keys.size === where.length;
+}
 
 function attributeRow({ attribute }: AttributeRule): Row | undefined {
   const [entry, another] = Object.entries(attribute);
-  if (!entry || another) return undefined;
-  const [key, conditions] = entry;
+  return entry && !another ? conditionRow(entry) : undefined;
+}
+
+function conditionRow([key, conditions]: [key: string, conditions: object]): AttributeRow | undefined {
   const [condition, second] = Object.entries(conditions);
   if (!condition || second) return undefined;
   const [operator, value] = condition;
   if (operator === "$exists") return { kind: "attribute", key, operator: value === true ? "has" : "lacks", value: "" };
-  const known = operators.find((one) => one.value === operator);
+  const day = operators.find((one) => days[one.value] === operator && DAY.test(String(value)));
+  const known = day ?? operators.find((one) => one.value === operator);
   if (!known) return undefined;
   const text = Array.isArray(value) ? value.map(textOf).join(", ") : textOf(value);
   return { kind: "attribute", key, operator: known.value, value: text };
 }
 
-const SHOWN = ["name", "within", "frequency"];
+const SHOWN = ["name", "within", "frequency", "where"];
 
 function eventRow({ event }: EventRule): Row | undefined {
   if (Object.keys(event).some((key) => !SHOWN.includes(key))) return undefined;
-  const { name, within = "", frequency = {} } = event;
+  const { name, within = "", frequency = {}, where: given = {} } = event;
+  const properties = Object.entries(given);
+  const where = properties.map(conditionRow).filter((row) => row !== undefined);
+  if (where.length < properties.length) return undefined;
+  const row = { kind: "event" as const, name, within, where, most: "" };
   const { min, max } = frequency;
-  if (min !== undefined && max !== undefined) return undefined;
-  if (max === 0) return { kind: "event", name, frequency: "never", times: "", within };
-  if (max !== undefined) return { kind: "event", name, frequency: "max", times: String(max), within };
-  return { kind: "event", name, frequency: "min", times: String(min ?? 1), within };
+  if (min !== undefined && max !== undefined)
+    return { ...row, frequency: "between", times: String(min), most: String(max) };
+  if (max === 0) return { ...row, frequency: "never", times: "" };
+  if (max !== undefined) return { ...row, frequency: "max", times: String(max) };
+  return { ...row, frequency: "min", times: String(min ?? 1) };
+}
+
+function groupRow({ group }: GroupRule): Row | undefined {
+  const rows = group.nodes.map(rowOf).filter((row) => row !== undefined);
+  return rows.length === group.nodes.length && rows.length > 0 ? { kind: "group", op: group.op, rows } : undefined;
 }
 
 function rowOf(node: RuleNode): Row | undefined {
   if (Object.keys(node).length !== 1) return undefined;
   if ("attribute" in node) return attributeRow(node);
+  if ("group" in node) return groupRow(node);
   return "event" in node ? eventRow(node) : undefined;
 }
 
-/** A rule of one level as rows; undefined if rows cannot show it. */
+/** A rule as rows, in groups where it has groups; undefined if rows cannot show it. */
 export function rowsOf(rule: SegmentRule): Rows | undefined {
   const isGroup = "group" in rule && rule.group !== undefined;
   if (!isGroup && "attribute" in rule && rule.attribute && "key" in rule.attribute) return undefined;
@@ -115,26 +174,39 @@ export function rowsOf(rule: SegmentRule): Rows | undefined {
   return rows.length === nodes.length ? { op, rows } : undefined;
 }
 
-export const emptyRow = (kind: Row["kind"]): Row =>
-  kind === "attribute"
-    ? { kind, key: "", operator: "$eq", value: "" }
-    : { kind, name: "", frequency: "min", times: "1", within: "30d" };
+export const emptyAttribute = (): AttributeRow => ({ kind: "attribute", key: "", operator: "$eq", value: "" });
+
+export function emptyRow(kind: Row["kind"]): Row {
+  if (kind === "attribute") return emptyAttribute();
+  if (kind === "group") return { kind, op: "or", rows: [emptyAttribute(), emptyAttribute()] };
+  return { kind, name: "", frequency: "min", times: "1", most: "", within: "30d", where: [] };
+}
 
 const labelOf = (list: readonly { value: string; label: string }[], wanted: string): string =>
   list.find(({ value }) => value === wanted)?.label ?? wanted;
 
+const joined = ({ op, rows }: Rows): string => rows.map(rowText).join(` ${op} `);
+
+const timesText = ({ frequency, times, most }: EventRow): string => {
+  if (frequency === "never") return "";
+  const count = frequency === "between" ? `${times} and ${most}` : times;
+  return ` ${count} ${count === "1" ? "time" : "times"}`;
+};
+
 function rowText(row: Row): string {
+  if (row.kind === "group") return `(${joined(row)})`;
   if (row.kind === "attribute") {
     const label = labelOf(operators, row.operator);
     return `${row.key} ${label}${hasValue(row.operator) ? ` ${row.value}` : ""}`;
   }
-  const often = labelOf(frequencies, row.frequency) + (row.frequency === "never" ? "" : ` ${row.times} times`);
-  return `${row.name} ${often}${row.within ? ` within ${durationText(row.within)}` : ""}`;
+  const where = row.where.length > 0 ? ` where ${row.where.map(rowText).join(" and ")}` : "";
+  const within = row.within ? ` within ${durationText(row.within)}` : "";
+  return `${row.name}${where} ${labelOf(frequencies, row.frequency)}${timesText(row)}${within}`;
 }
 
 /** The rule in words, for lists and journeys. */
 export function ruleText(rule: SegmentRule | undefined): string {
   if (!rule) return "…";
   const found = rowsOf(rule);
-  return found?.rows.map(rowText).join(found.op === "and" ? " and " : " or ") ?? "a rule of its own";
+  return found ? joined(found) : "a rule of its own";
 }

@@ -73,6 +73,61 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Discard" }).click();
   });
 
+  it("a rule has groups, properties of events and days, and is opened as it was saved (CON-3, CON-4)", async () => {
+    const { page, visit } = await open();
+    const field = (label: string) => page.getByLabel(label, { exact: true });
+    const press = (name: string) => page.getByRole("button", { name, exact: true }).last().click();
+    await visit("segments/new");
+    await field("Name").fill("Of both kinds");
+    await field("Attribute 1").fill("plan");
+    await field("Value 1").fill("pro");
+    await press("Group");
+    await field("Attribute 2.1").fill("city");
+    await field("Value 2.1").fill("Berlin");
+    await field("Attribute 2.2").fill("born");
+    await field("Comparison 2.2").selectOption({ label: "is on or after" });
+    await field("Value 2.2").fill("1990-01-02");
+    await press("Event");
+    await field("Event 3").fill("board_opened");
+    await field("How often 3").selectOption({ label: "between" });
+    await field("Times 3").fill("1");
+    await field("At most 3").fill("9");
+    await press("Property");
+    await field("Property 3, 1").fill("shared");
+    await field("Value 3, 1").fill("true");
+    expect(await violationsInThemes(page)).toEqual({});
+    const rule = {
+      group: {
+        op: "and",
+        nodes: [
+          { attribute: { plan: { $eq: "pro" } } },
+          {
+            group: {
+              op: "or",
+              nodes: [{ attribute: { city: { $eq: "Berlin" } } }, { attribute: { born: { $gte: "1990-01-02" } } }],
+            },
+          },
+          {
+            event: {
+              name: "board_opened",
+              within: "30d",
+              frequency: { min: 1, max: 9 },
+              where: { shared: { $eq: true } },
+            },
+          },
+        ],
+      },
+    };
+    await press("Show as JSON");
+    expect(JSON.parse(await field("Rule as JSON").inputValue())).toEqual(rule);
+    await press("Show as rows");
+    await press("Create the segment");
+    await page.getByRole("heading", { name: "Of both kinds" }).waitFor();
+    expect(await field("Value 2.2").inputValue()).toBe("1990-01-02");
+    expect(await field("At most 3").inputValue()).toBe("9");
+    expect(await field("Value 3, 1").inputValue()).toBe("true");
+  });
+
   it("keys of agents and of identities are made and taken back (CON-3)", async () => {
     const { page, visit } = await open();
     const dialog = page.locator("dialog[open]");

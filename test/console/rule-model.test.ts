@@ -10,6 +10,25 @@ const shown: [string, SegmentRule][] = [
   ['code is one of "5", 6', { attribute: { code: { $in: ["5", 6] } } }],
   ["phone is not known", { attribute: { phone: { $exists: false } } }],
   ["sale never within 30 days", { event: { name: "sale", within: "30d", frequency: { max: 0 } } }],
+  ["born is before 2008-03-01", { attribute: { born: { $lt: "2008-03-01" } } }],
+  ["sale between 1 and 3 times", { event: { name: "sale", frequency: { min: 1, max: 3 } } }],
+  ["sale at least 1 time", { event: { name: "sale", frequency: { min: 1 } } }],
+  [
+    "sale where total is more than 5 at least 2 times within 7 days",
+    { event: { name: "sale", within: "7d", frequency: { min: 2 }, where: { total: { $gt: 5 } } } },
+  ],
+  [
+    "plan is pro and (vip is true or age is at least 18)",
+    {
+      group: {
+        op: "and",
+        nodes: [
+          { attribute: { plan: { $eq: "pro" } } },
+          { group: { op: "or", nodes: [{ attribute: { vip: { $eq: true } } }, { attribute: { age: { $gte: 18 } } }] } },
+        ],
+      },
+    },
+  ],
   [
     "vip is true or sale at least 2 times",
     {
@@ -23,10 +42,9 @@ const shown: [string, SegmentRule][] = [
 
 const asJson: [string, SegmentRule][] = [
   ["two operators", { attribute: { age: { $gte: 18, $lt: 30 } } }],
-  ["conditions on properties", { event: { name: "sale", where: { total: { $gt: 5 } } } }],
-  ["both bounds", { event: { name: "sale", frequency: { min: 1, max: 3 } } }],
+  ["two conditions on a property", { event: { name: "sale", where: { total: { $gt: 5, $lt: 9 } } } }],
   ["the flat form", { attribute: { key: "plan", operator: "ne", value: "pro" } }],
-  ["a group in a group", { group: { op: "and", nodes: [{ group: { op: "or", nodes: [] } }] } }],
+  ["a group without conditions", { group: { op: "and", nodes: [{ group: { op: "or", nodes: [] } }] } }],
 ];
 
 describe("CON-3 a rule is saved as it was read", () => {

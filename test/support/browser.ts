@@ -1,5 +1,6 @@
 // A Chromium for the tests of the console: CHROMIUM, the system's, or the one of tools/install-browser.sh.
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium } from "playwright-core";
 
@@ -31,4 +32,18 @@ function findBinary(): Binary {
     executablePath: `${PACKED}/chromium`,
     env: { LD_LIBRARY_PATH: `${PACKED}/al2023/lib`, FONTCONFIG_FILE: `${PACKED}/fonts.conf`, TMPDIR: PACKED },
   };
+}
+
+/** Where tools/install-firefox.sh puts the playwright-core that speaks with Firefox. */
+const SPEAKER = fileURLToPath(new URL("../../.tools/firefox/", import.meta.url));
+const FIREFOX = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
+
+/** Without one, the stories in Firefox are skipped. */
+export const hasFirefox = existsSync(FIREFOX) && existsSync(`${SPEAKER}node_modules/playwright-core`);
+
+/** A Firefox over WebDriver BiDi. */
+export async function launchFirefox(): Promise<Browser> {
+  // Another release of the same package, hence the cast.
+  const { firefox } = createRequire(SPEAKER)("playwright-core") as typeof import("playwright-core");
+  return firefox.launch({ channel: "moz-firefox", executablePath: FIREFOX, env: { ...process.env, HOME: SPEAKER } });
 }

@@ -1,0 +1,132 @@
+// The inputs of one condition: of an attribute, or of how often an event happened, and with which properties.
+import { Button } from "./button.tsx";
+import { DurationInput } from "./duration.tsx";
+import { Select } from "./field.tsx";
+import {
+  type AttributeRow,
+  type EventRow,
+  emptyAttribute,
+  frequencies,
+  isOfDay,
+  operators,
+  type Row,
+} from "./rule-model.ts";
+
+interface FieldsProps<R extends Row> {
+  row: R;
+  name: string;
+  /** The id of the known names. */
+  list?: string;
+  onRow: (row: R) => void;
+}
+
+export function AttributeFields({
+  row,
+  name,
+  list,
+  onRow,
+  noun = "Attribute",
+}: FieldsProps<AttributeRow> & { noun?: string }) {
+  const needsValue = row.operator !== "has" && row.operator !== "lacks";
+  return (
+    <>
+      <input
+        aria-label={`${noun} ${name}`}
+        list={list}
+        placeholder={noun === "Attribute" ? "plan" : "total"}
+        value={row.key}
+        onInput={(event) => onRow({ ...row, key: event.currentTarget.value })}
+      />
+      <Select
+        label={`Comparison ${name}`}
+        value={row.operator}
+        options={operators}
+        onInput={(operator) =>
+          onRow({ ...row, operator, ...(isOfDay(operator) !== isOfDay(row.operator) && { value: "" }) })
+        }
+      />
+      {needsValue && (
+        <input
+          {...({ type: isOfDay(row.operator) ? "date" : "text" } as object)}
+          aria-label={`Value ${name}`}
+          placeholder={row.operator === "$in" || row.operator === "$nin" ? "free, pro" : "pro"}
+          title={isOfDay(row.operator) ? undefined : '5 and true are a number and a boolean; "5" in quotes is text.'}
+          value={row.value}
+          onInput={(event) => onRow({ ...row, value: event.currentTarget.value })}
+        />
+      )}
+    </>
+  );
+}
+
+export function EventFields({ row, name, list = "", onRow }: FieldsProps<EventRow>) {
+  const { where } = row;
+  const change = (n: number, next: AttributeRow) =>
+    onRow({ ...row, where: where.map((old, i) => (i === n ? next : old)) });
+  return (
+    <>
+      <Select
+        label={`How often ${name}`}
+        value={row.frequency}
+        options={frequencies}
+        onInput={(frequency) => onRow({ ...row, frequency, times: row.times || "1" })}
+      />
+      {row.frequency !== "never" && <Times row={row} name={name} onRow={onRow} />}
+      <input
+        aria-label={`Event ${name}`}
+        list={list}
+        placeholder="order_placed"
+        value={row.name}
+        onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
+      />
+      <span>within</span>
+      <DurationInput
+        label={`Within ${name}`}
+        placeholder="ever"
+        value={row.within}
+        onInput={(within) => onRow({ ...row, within })}
+      />
+      {where.map((one, n) => (
+        <div class="condition where" key={n}>
+          <span>{n === 0 ? "where" : "and"}</span>
+          <AttributeFields row={one} name={`${name}, ${n + 1}`} noun="Property" onRow={(next) => change(n, next)} />
+          <Button
+            kind="quiet"
+            icon="cross"
+            label={`Remove property ${name}, ${n + 1}`}
+            onClick={() => onRow({ ...row, where: where.filter((_, i) => i !== n) })}
+          />
+        </div>
+      ))}
+      <Button kind="quiet" icon="plus" onClick={() => onRow({ ...row, where: [...where, emptyAttribute()] })}>
+        Property
+      </Button>
+    </>
+  );
+}
+
+function Times({ row, name, onRow }: FieldsProps<EventRow>) {
+  return (
+    <>
+      <Count label={`Times ${name}`} value={row.times} onInput={(times) => onRow({ ...row, times })} />
+      {row.frequency === "between" && (
+        <>
+          <span>and</span>
+          <Count label={`At most ${name}`} value={row.most} onInput={(most) => onRow({ ...row, most })} />
+        </>
+      )}
+      <span>{row.frequency !== "between" && row.times === "1" ? "time" : "times"}</span>
+    </>
+  );
+}
+
+const Count = ({ label, value, onInput }: { label: string; value: string; onInput: (text: string) => void }) => (
+  <input
+    class="short"
+    type="number"
+    min={1}
+    aria-label={label}
+    value={value}
+    onInput={(event) => onInput(event.currentTarget.value)}
+  />
+);
