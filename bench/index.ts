@@ -6,16 +6,17 @@ import { getHeapStatistics } from "node:v8";
 import { readArguments, refuse, wholeNumber } from "../tools/arguments.ts";
 import { type Figure, tableOf } from "./measure.ts";
 
-const USAGE = `npm run bench -- [product|costs|scale|local|weight]: scenarios beside their budgets, the cost of each unit of
-work beside its target, loads on a table of limited throughput, the engine itself, or the bundles.
+const USAGE = `npm run bench -- [product|costs|scale|service|local|weight]: scenarios beside their budgets, the cost of each unit of
+work beside its target, loads on a table of limited throughput, the local service, its engine alone, or the bundles.
 
   costs [work…]       the rows whose names contain one of these
   scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table, and the ceilings
-  --write             writes docs/performance.md: of costs all rows, or those that are named; of scale all ceilings
+  --write             writes docs/performance.md: of costs all rows, or those that are named; of scale all ceilings;
+                      of service its figures
   --seconds 20        of service time that a load of scale lasts: a shorter one is smaller and has less burst
   --sizes 100,1000    of the product's scenarios
   --items N           of the engine's table
-  --json              figures for machines (not of costs and scale)
+  --json              figures for machines (not of costs, scale and service)
 
 Progress goes to stderr. Ends with 1 if a budget is not kept.
 
@@ -76,7 +77,7 @@ function inLargerHeap(): boolean {
 }
 
 async function run(): Promise<boolean> {
-  const isLarge = what === "scale" || what === "costs";
+  const isLarge = what === "scale" || what === "costs" || what === "service";
   if (isLarge && getHeapStatistics().heap_size_limit < LARGE_HEAP_MB * MB) return inLargerHeap();
   if (what === "scale") {
     const seconds = Number(values.seconds);
@@ -99,6 +100,11 @@ async function run(): Promise<boolean> {
       write: values.write,
       tell,
     });
+    console.log(lines.join("\n"));
+    return kept;
+  }
+  if (what === "service") {
+    const { lines, kept } = await (await import("./local-service.ts")).benchLocalService({ write: values.write, tell });
     console.log(lines.join("\n"));
     return kept;
   }

@@ -112,6 +112,30 @@ async function listenedBy(): Promise<Cost[]> {
   return all;
 }
 
+const REQUESTS = 100;
+
+/** Events that nothing watches, one request after the other. */
+async function ingested(perRequest: number): Promise<Cost> {
+  return inWorld(async (world) => {
+    const tenant = await world.tenant();
+    const ids = await fill(world, tenant, PEOPLE);
+    const all = async () => {
+      for (let n = 0; n < REQUESTS; n++) await post(world, tenant, eventsOf(ids, perRequest));
+      await world.settle();
+    };
+    await all();
+    const query = {
+      work: "event that nothing watches",
+      size: `${perRequest} a request`,
+      per: "event",
+      count: REQUESTS * perRequest,
+      entrance: entranceFor(tenant),
+      entrances: REQUESTS,
+    };
+    return costOf(world, query, all);
+  });
+}
+
 const SPACING_MS = 10 * MINUTE;
 /** Requests one after the other: what an environment reads once is a small part of them. */
 const MEASURED = 10;
@@ -235,6 +259,10 @@ export const eventRows: Row[] = [
         await batch({ ...wide, size: `3 live segments, of ${of}`, segments: 3, targets: [most("requests", 760)] }),
       ];
     },
+  },
+  {
+    name: "event that nothing watches",
+    measure: async () => [await ingested(1), await ingested(10), await ingested(100)],
   },
   { name: "event with live segments", measure: listenedBy },
   {

@@ -11,8 +11,17 @@ import { PAGE, pageOf } from "./page.ts";
 import { rawEcho, requestRows, signedPost } from "./requests.ts";
 import { segmentRows } from "./segments.ts";
 import { sendRows } from "./sends.ts";
+import { streamRows } from "./streams.ts";
 
-const rows: readonly Row[] = [...sendRows, ...journeyRows, ...eventRows, ...segmentRows, ...requestRows, ...importRows];
+const rows: readonly Row[] = [
+  ...sendRows,
+  ...journeyRows,
+  ...eventRows,
+  ...segmentRows,
+  ...requestRows,
+  ...importRows,
+  ...streamRows,
+];
 const floors: Record<Floor, { name: string; measure(): Promise<Cost> }> = {
   echo: { name: "raw echo", measure: rawEcho },
   post: { name: "signed post", measure: signedPost },

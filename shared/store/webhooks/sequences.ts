@@ -160,8 +160,10 @@ interface Addition {
 async function append(store: Store, webhook: string, { tail, stream, fresh }: Addition): Promise<Group[] | undefined> {
   const groups: Group[] = [];
   let newest = tail;
-  for (const some of chunksOf(fresh, MAX_GROUP)) {
-    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: some });
+  const chunks = chunksOf(fresh, MAX_GROUP);
+  for (const [i, some] of chunks.entries()) {
+    const isFollowed = i < chunks.length - 1;
+    const written = await appendGroup(store, webhook, { tail: newest, stream, fresh: some }, isFollowed);
     if (!written) return undefined;
     newest = written;
     groups.push({ first: written.first + (written.starts.at(-1) ?? 0), ids: some.map(({ id }) => id) });
@@ -169,10 +171,12 @@ async function append(store: Store, webhook: string, { tail, stream, fresh }: Ad
   return groups;
 }
 
+/** @param isFollowed another group comes at once: a block that is full is then ended as it is made */
 async function appendGroup(
   store: Store,
   webhook: string,
   { tail, stream, fresh }: Addition,
+  isFollowed: boolean,
 ): Promise<SequenceBlockRow | undefined> {
   const now = store.clock.now();
   const ids = fresh.map(({ id }) => id);
@@ -185,9 +189,12 @@ async function appendGroup(
       .catch(onConditionFailed(() => undefined));
   }
   const first = tail ? tail.first + tail.n : 1;
-  const row = { ...place, first, ids, starts: [0], n: ids.length };
-  if (tail) {
-    const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const expires = Math.ceil((now + KEPT_MS) / SECOND);
+  const isEnded = isFollowed && ids.length === MAX_GROUP;
+  const row = { ...place, first, ids, starts: [0], n: ids.length, ...(isEnded && { expires }) };
+  // Nothing is added to a full block any more, so nobody else can number beside it.
+  const isTailEnded = tail?.n === MAX_GROUP && tail.expires !== undefined;
+  if (tail && !isTailEnded) {
     const isStillNewest = await happened(
       store.change(SequenceBlock, { webhook, first: tail.first }, { set: { expires } }, is("n", tail.n)),
     );
