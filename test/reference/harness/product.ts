@@ -1,6 +1,8 @@
 // The product's side: a whole service in this process over the embedded AWS, with a frozen clock.
 import type { Sqs } from "../../../local/aws/index.ts";
 import { queueNames } from "../../../shared/contract/messages.ts";
+import { idsFrom } from "../../../shared/kernel/ids.ts";
+import { randomFrom } from "../../simulator/random.ts";
 import { uploads } from "../../support/channels.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import type { Headers } from "../../support/world.ts";
@@ -49,10 +51,11 @@ export function credentialOf(name: string): Credential {
   return { kind: "dashboard", role: name };
 }
 
-export async function openProduct(storm?: Storm): Promise<Product> {
-  const world = await testWorld(
-    storm && { hooks: storm.hooks, queueFaults: storm.queueFaults, areClientsDirect: () => true },
-  );
+/** @param seed of its ids, so that a program has the same answers each time */
+export async function openProduct(seed: number, storm?: Storm): Promise<Product> {
+  const ids = idsFrom(randomFrom(seed).bytes);
+  const stormy = storm && { hooks: storm.hooks, queueFaults: storm.queueFaults, areClientsDirect: () => true };
+  const world = await testWorld({ ids, ...stormy });
   const tenant = await world.tenant();
   const keys = new Map<string, Headers>();
 

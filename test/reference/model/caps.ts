@@ -1,11 +1,19 @@
 // Frequency caps (D-CAP) and quiet hours (D-QUIET).
-import { type Body, DAY, MINUTE } from "./kit.ts";
-import type { Subscriber, World } from "./world.ts";
+import { type Body, DAY, MINUTE, same } from "./kit.ts";
+import type { Job, Subscriber, World } from "./world.ts";
 
-/** Sends of a subscriber that count for a cap since a time: what was tried, whatever came of it. */
+/**
+ * Sends of a subscriber that count for a cap since a time: what was tried, whatever came of it. D-CAP does not say whether
+ * what was sent before a cap was set counts for it: it does not.
+ */
 function tried(world: World, cap: Body, subscriber: string, since: number): number {
+  const isKnown = (job: Job) =>
+    job.caps.some(({ category, channel_class, per }) =>
+      same([category, channel_class, per], [cap.category, cap.channel_class, cap.per]),
+    );
   const own = world.jobs
     .filter(({ spec }) => (spec.category ?? "marketing") === cap.category && !spec.experience)
+    .filter(isKnown)
     .flatMap(({ recipients }) => recipients.filter(({ subscriber_id }) => subscriber_id === subscriber));
   const isCounted = (name: string) => cap.channel_class === undefined || cap.channel_class === name;
   return own.filter(({ deliveries }) =>

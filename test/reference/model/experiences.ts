@@ -198,6 +198,7 @@ const move =
 function duplicate(world: World, { body }: Request, { id }: Record<string, string>) {
   const { spec } = experienceOf(world, id);
   const { start_at, end_at, ...kept } = structuredClone(spec);
+  if (kept.audience) checkAudience(world, kept.audience);
   return { status: 201, body: record(add(world, { ...kept, name: body?.name ?? `Copy of ${spec.name}` })) };
 }
 

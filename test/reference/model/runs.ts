@@ -1,8 +1,9 @@
 // Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
+import { notifyHooks } from "./hooks.ts";
 import { type Body, duration, isRecord } from "./kit.ts";
 import { matches } from "./predicates.ts";
 import { holdsFor, treeOf } from "./rules.ts";
-import { createJob, decide, deliverOne, failureOf } from "./sending.ts";
+import { closeIfDone, createJob, decide, deliverOne, failureOf } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
 import { at, type Event, found, type Journey, type Outcome, type Run, type Subscriber, type World } from "./world.ts";
 
@@ -139,6 +140,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   job.spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
   job.status = "processing";
   job.dispatched_at = world.now;
+  job.caps = world.settings.frequency_caps;
   // D-NTF-STATE: a cause that concerns the whole send fails it.
   if (failureOf(world, job)) {
     note(world, run, "failed");
@@ -146,8 +148,12 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   }
   const recipient = decide(world, job, subscriber);
   job.recipients.push(recipient);
-  deliverOne(world, job, recipient);
   const skipped = recipient.state === "skipped";
+  // Who cannot be reached costs no job.
+  if (skipped) job.status = "completed";
+  else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
+  deliverOne(world, job, recipient);
+  closeIfDone(world, job);
   recipient.outcome = note(
     world,
     run,

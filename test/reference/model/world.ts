@@ -110,6 +110,8 @@ export interface Job {
   spec: Body;
   source: { type: string; id: string | null };
   sent: number;
+  /** The caps of the workspace at its dispatch: it counts for these. */
+  caps: Body[];
   recipients: Recipient[];
   error: Body;
   scheduled_at: number | null;
