@@ -3,8 +3,9 @@ import { textOfHtml } from "./mail-text.ts";
 
 const STARTS_WITH_TAG = /^\s*<[a-z!]/i;
 export const isHtml = (body: string): boolean => STARTS_WITH_TAG.test(body);
-/** Without the punctuation that ends a sentence. */
-const URL_IN_TEXT = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]}']/g;
+const URL_IN_TEXT = /https?:\/\/[^\s<>"]+/g;
+const ENDS_A_SENTENCE = new Set(".,;:!?'");
+const OPENING: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 export interface MailBodies {
   text: string;
   html: string;
@@ -54,13 +55,38 @@ export function htmlOfText(text: string): string {
 
 /** Text whose URLs are replaced. */
 export const mappedUrls = (text: string, change: (url: string) => string): string =>
-  text.replaceAll(URL_IN_TEXT, (url) => change(url));
+  text.replaceAll(URL_IN_TEXT, (run) => {
+    const url = urlIn(run);
+    return url === undefined ? run : change(url) + run.slice(url.length);
+  });
+
+/** A URL without the punctuation that ends its sentence, and without brackets that close what it does not open. */
+function urlIn(run: string): string | undefined {
+  const surplus = new Map<string, number>();
+  for (const one of run) {
+    const opening = OPENING[one] ?? one;
+    surplus.set(opening, (surplus.get(opening) ?? 0) + (opening === one ? -1 : 1));
+  }
+  let end = run.length;
+  for (; end > 0; end--) {
+    const last = run[end - 1] ?? "";
+    if (ENDS_A_SENTENCE.has(last)) continue;
+    const opening = OPENING[last];
+    const closed = opening === undefined ? 0 : (surplus.get(opening) ?? 0);
+    if (opening === undefined || closed <= 0) break;
+    surplus.set(opening, closed - 1);
+  }
+  const url = run.slice(0, end);
+  return /^https?:\/\/./.test(url) ? url : undefined;
+}
 
 /** Text as HTML, its URLs as links (AMB-121). */
 function withLinks(text: string): string {
   let html = "";
   let from = 0;
-  for (const { 0: url, index } of text.matchAll(URL_IN_TEXT)) {
+  for (const { 0: run, index } of text.matchAll(URL_IN_TEXT)) {
+    const url = urlIn(run);
+    if (url === undefined) continue;
     html += `${escapeHtml(text.slice(from, index))}<a href="${escapeHtml(url)}">${escapeHtml(url)}</a>`;
     from = index + url.length;
   }

@@ -109,4 +109,20 @@ describe("a list that asks", () => {
     expect((await members()).map(({ external_id }) => external_id)).toEqual(["p"]);
     expect((await mailsOf(world)).filter(({ text }) => text.includes("/i/"))).toHaveLength(1);
   });
+
+  it.each([
+    ["who opted out before", "e,e@example.com,no,\n"],
+    ["who opts out in another row of it", ""],
+    ["whose address is suppressed", "f,e@example.com,bounced,\n"],
+  ])("an import proves nothing of %s (AMB-129, AMB-132)", async (kind, before) => {
+    const { world, tenant, run, members, list } = await importer();
+    await mailing(world, tenant, "x@example.com");
+    const header = "external_id,email,consent_status,consent_at\n";
+    if (before)
+      await run(header + before, { listId: (await tenant.call("POST /api/v1/lists", { name: kind })).body.id });
+    await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+    const more = before ? "" : "e,e@example.com,no,\n";
+    await run(`${header}e,e@example.com,subscribed,2025-01-01\n${more}`);
+    expect(await members()).toEqual([]);
+  });
 });

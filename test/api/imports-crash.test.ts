@@ -135,3 +135,41 @@ it("a recount leaves alone what an import is still to count, and counts what one
   await recount("import-packs");
   expect(await counted()).toEqual(exact(before.living + ROWS));
 });
+
+it(
+  "a crash at any step of a batch: what its rows say of consent is counted as without one (IMP-2, D-CSV)",
+  async () => {
+    const worker = mortal("import-rows");
+    const { world, tenant, list, post, job } = await open({ hooks: worker.hooks });
+    await world.call("POST /v1/topics", { as: await tenant.dashboard(), body: { key: "news", name: "News" } });
+    let files = 0;
+    const run = async (n: number, moment: "before" | "after") => {
+      files++;
+      const [a, b, c] = ["a", "b", "c"].map((name) => `${name}${files}`);
+      const rows = [
+        `${a},${a}@x.co,yes,2025-01-01,yes`,
+        `${a},${a}@x.co,no,2025-02-01,no`,
+        `${b},${b}@x.co,no,,no`,
+        `${b},${b}@x.co,no,,no`,
+        `,${c}@x.co,no,,`,
+        `${c},${c}@x.co,yes,2025-01-01,yes`,
+        `,${c}@x.co,bounced,,`,
+      ];
+      worker.dieAt(n, moment);
+      const content = `external_id,email,consent_status,consent_at,topic:news\n${rows.join("\n")}\n`;
+      const { body } = await post({ listId: list }, { filename: "a.csv", content });
+      await world.advance(SECOND);
+      const steps = worker.steps();
+      worker.revive();
+      await world.advance(HOUR);
+      const { consent_summary, topic_summary } = await job(String(body.import_job_id));
+      return { steps, counts: { consent_summary, topic_summary } };
+    };
+    const { steps, counts } = await run(10_000, "before");
+    expect(steps).toBeGreaterThan(7);
+    for (let n = 1; n <= steps; n++)
+      for (const moment of ["before", "after"] as const)
+        expect([n, moment, (await run(n, moment)).counts]).toEqual([n, moment, counts]);
+  },
+  PATIENCE_MS,
+);

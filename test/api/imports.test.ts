@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
+import { heldAddresses } from "../../shared/store/subscribers/addresses.ts";
 import { importing, people } from "../support/imports.ts";
 import { type FilePart, multipartBody } from "../support/multipart.ts";
 import { operate } from "../support/people.ts";
@@ -162,6 +163,18 @@ describe("rows", () => {
     const before = world.sqs.meter().sent;
     expect(await run(people(900, 500))).toMatchObject({ processed_rows: 900, failed_rows: 400 });
     expect(world.sqs.meter().sent - before).toBeLessThan(5);
+  });
+
+  it("a row beyond the plan's subscribers still says whom to leave alone (AMB-130, AMB-132)", async () => {
+    const { world, tenant, run } = await setting();
+    await run("external_id,email\nu1,a@x.co\nu2,b@x.co\n");
+    await operate(world, tenant, { plan: "free" });
+    await run(people(1_000));
+    await world.advance(60_000);
+    const done = await run(`email,consent_status\na@x.co,no\nb@x.co,bounced\n`);
+    expect(done).toMatchObject({ failed_rows: 2 });
+    const held = await heldAddresses(tenant.store, ["a@x.co", "b@x.co"]);
+    expect([...held]).toEqual(["a@x.co", "b@x.co"]);
   });
 
   it("a dry run counts everything and writes nothing (F13)", async () => {

@@ -112,6 +112,17 @@ describe("UTM defaults", () => {
     },
   );
 
+  it("a URL in a text keeps its brackets, and leaves those around it (CHC-6, AMB-121)", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    await withDefaults(world, tenant, { source: "shop" });
+    const { mail: sent } = await mail({ body: `See ${SHOP}/Cup_(tea), or (${SHOP}/a?x=[1]).` });
+    const utm = "utm_source=shop&utm_medium=email";
+    expect(sent.text).toContain(`See ${SHOP}/Cup_(tea)?${utm}, or (${SHOP}/a?x=[1]&${utm}).`);
+    const [cup] = await targetsOf(world, sent.clicks);
+    expect(cup).toBe(`${SHOP}/Cup_(tea)?${utm}`);
+  });
+
   it.each([
     ["https://a.example", "https://a.example?u=1"],
     ["https://a.example/?", "https://a.example/?u=1"],

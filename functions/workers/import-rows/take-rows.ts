@@ -26,6 +26,7 @@ import {
   type ChoiceOutcomes,
   recordImportedChoices,
   recordImportedConsent,
+  recordOfAddress,
 } from "../../../shared/store/subscribers/imported-consents.ts";
 import {
   addedChoices,
@@ -163,7 +164,11 @@ async function importEach(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
-      for (const { record } of left) reject(record, reason);
+      for (const { row, email, record } of left) {
+        const { consent, isByAddress } = row;
+        if (consent) await recordOfAddress(store, job, consent, { email, isByAddress });
+        reject(record, reason);
+      }
     }
   };
   for (const some of chunksOf(persons, MAX_CONCURRENT)) await Promise.all(some.map(importOne));

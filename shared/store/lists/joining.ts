@@ -28,7 +28,7 @@ export interface Joined extends Added {
 /** How subscribers come to a list. */
 export interface Joining {
   source: string;
-  /** Those of whom there is a proof that they agreed: they need not confirm. */
+  /** Those of whom there is a proof that they agreed to mail: they need not confirm, unless they do not agree any more. */
   proven?: ReadonlySet<string>;
   /** Who is asked already is not asked again. */
   isRepeat?: boolean;
@@ -61,7 +61,8 @@ export async function joinList(
   ]);
   const asks = distinct.flatMap((id, i) => {
     const profile = profiles[i];
-    const isIn = memberships[i] !== undefined || proven.has(id) || profile?.[`c:${channel}`] === "opted_in";
+    const isProven = proven.has(id) && profile?.["c:email"] === "opted_in";
+    const isIn = memberships[i] !== undefined || isProven || profile?.[`c:${channel}`] === "opted_in";
     return profile && !isIn ? [profile] : [];
   });
   const asked = new Set(asks.map(({ id }) => id));

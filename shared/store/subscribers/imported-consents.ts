@@ -13,7 +13,7 @@ import { contended, done, happened, onTransactionCanceled, untilUncontended } fr
 import { addressId } from "./address-items.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
-import { isAlive, Profile } from "./items.ts";
+import { ConsentItem, isAlive, Profile } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 
 const CHANNEL = "email";
@@ -44,7 +44,7 @@ interface ImportedAddress {
  * @param email of the row, or of one of its person before it
  * @param held those of the file that are
  * @param isHeldBefore whether a row before it suppresses its address, or opts it out
- * @returns the status that was recorded, or that nothing changed
+ * @returns the status that was recorded, by this reader or by one before it, or that nothing changed
  */
 export async function recordImportedConsent(
   store: Store,
@@ -54,39 +54,56 @@ export async function recordImportedConsent(
   { email, isByAddress, held, isHeldBefore }: ImportedAddress,
 ): Promise<ImportedConsent["status"] | "unchanged"> {
   const { status, at: consented_at = from.created_at, source, ip } = imported;
-  const own = { consented_at, source, ip };
   if (status === "unknown") return "unknown";
-  if (status === "opted_out") {
-    const text = isByAddress ? normalizedAddress(CHANNEL, email) : undefined;
-    const address = text !== undefined && { id: addressId(CHANNEL, text), text };
-    if (address) await happened(store.transact([optOutWrite(CHANNEL, address, CHANNEL, consented_at)]));
-    return recordOwn(store, subscriber, from, { status, ...own });
-  }
-
+  const own = { channel: CHANNEL, import_job_id: from.job, consented_at, source, ip };
   const profile = email === undefined ? await getProfile(store, subscriber) : undefined;
-  const address = normalizedAddress("email", email ?? profile?.email);
+  const named = email ?? profile?.email;
   if (status === "opted_in") {
     const isHeld =
       isHeldBefore ||
-      held.has(address ?? "") ||
+      held.has(normalizedAddress(CHANNEL, named) ?? "") ||
       (profile?.email && (await heldAddresses(store, [profile.email])).size > 0);
-    return isHeld ? "unchanged" : recordOwn(store, subscriber, from, { status, ...own });
+    const agreed = { status, ...own };
+    if (isHeld) return (await isRecorded(store, subscriber, from, agreed)) ? status : "unchanged";
+    return recordOwn(store, subscriber, from, agreed);
   }
-  if (address === undefined) return recordOwn(store, subscriber, from, { status: "opted_out", ...own });
+
+  const ofAddress = await recordOfAddress(store, from, imported, { email: named, isByAddress });
+  if (ofAddress.kind === "suppressed") return ofAddress.isThisRow ? status : "unchanged";
+  return recordOwn(store, subscriber, from, { status: "opted_out", ...own });
+}
+
+/** What a row says of an address, whoever has it. `isThisRow`: the address is suppressed since the row says it. */
+type OfAddress = { kind: "nothing" } | { kind: "opted out" } | { kind: "suppressed"; isThisRow: boolean };
+
+/** Records it, also where the row's own person is none: beyond the plan's subscribers, an address stays one to leave alone. */
+export async function recordOfAddress(
+  store: Store,
+  from: Pick<ImportedFrom, "created_at">,
+  { status, at: consented_at = from.created_at, source }: ImportedConsent,
+  { email, isByAddress }: Pick<ImportedAddress, "email" | "isByAddress">,
+): Promise<OfAddress> {
+  const address = normalizedAddress(CHANNEL, email);
+  if (address === undefined) return { kind: "nothing" };
+  if (status === "opted_out" && isByAddress) {
+    const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address), text: address }, CHANNEL, consented_at);
+    await happened(store.transact([write]));
+    return { kind: "opted out" };
+  }
+  if (status !== "suppressed") return { kind: "nothing" };
   const said = { reason: "imported", source: source ?? "import", at: Date.parse(consented_at) } as const;
-  const { row } = await suppressAddress(store, { kind: "email", address, ...said });
-  return row.reason === said.reason && row.suppressed_at === consented_at ? "suppressed" : "unchanged";
+  const { row } = await suppressAddress(store, { kind: CHANNEL, address, ...said });
+  return { kind: "suppressed", isThisRow: row.reason === said.reason && row.suppressed_at === consented_at };
 }
 
 /** Of the person. */
-async function recordOwn(
+async function recordOwn<S extends "opted_in" | "opted_out">(
   store: Store,
   subscriber: string,
   from: ImportedFrom,
-  own: Pick<ConsentAssertion, "consented_at" | "source" | "ip"> & { status: "opted_in" | "opted_out" },
-): Promise<"opted_in" | "opted_out" | "unchanged"> {
-  const assertion = { ...own, channel: CHANNEL, import_job_id: from.job };
-  const { status } = own;
+  assertion: ConsentAssertion & { status: S },
+): Promise<S | "unchanged"> {
+  const { status } = assertion;
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
     opted_in: [...isNotErased, isOpenConsent(CHANNEL), isNewestConsent(assertion)],
@@ -95,13 +112,18 @@ async function recordOwn(
   return store
     .transact([
       changeItem(Profile, { id: subscriber }, { set: foldedConsent(assertion) }, all(...conditions[status])),
-      consentWrite(store, subscriber, assertionId(from, assertion), assertion),
+      consentWrite(store, subscriber, assertionId(from, assertion), assertion, absent()),
     ])
     .then(
       () => status,
-      onTransactionCanceled(() => "unchanged" as const),
+      // An earlier reader recorded it, and what came later stays.
+      onTransactionCanceled(([_, recorded]) => (recorded ? status : "unchanged")),
     );
 }
+
+/** Whether an earlier reader of the row, which stopped before it was counted, recorded this. */
+const isRecorded = async (store: Store, subscriber: string, from: ImportedFrom, one: ConsentAssertion) =>
+  (await store.get(ConsentItem, { subscriber, consent: assertionId(from, one) })) !== undefined;
 
 /** The same for every reader of the row. The assertions of a file are in the order of its lines. */
 function assertionId({ job, created_at, line }: ImportedFrom, { channel }: ConsentAssertion): string {
@@ -154,12 +176,13 @@ async function recordSome(
         ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
       );
       const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
-      const refused = verdicts.flatMap(([key, _, verdict]) =>
-        verdict === "refused" ? [[key, "unchanged"] as const] : [],
+      if (news.length > 0 && !(await writeAll(store, subscriber, from, news))) return contended;
+      const refused = verdicts.filter(([_key, _one, verdict]) => verdict === "refused");
+      const recorded = await store.getAll(
+        ConsentItem,
+        refused.map(([_, one]) => ({ subscriber, consent: assertionId(from, one) })),
       );
-      if (news.length === 0 || (await writeAll(store, subscriber, from, news)))
-        return done(Object.fromEntries(refused));
-      return contended;
+      return done(Object.fromEntries(refused.flatMap(([key], i) => (recorded[i] ? [] : [[key, "unchanged"]]))));
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
     MAX_ATTEMPTS,
