@@ -16,6 +16,10 @@ const tagOf = ({ version }: Versioned): string => `"${version}"`;
 /** With its version as its entity tag. */
 export const tagged = <T extends Versioned>(found: T): Reply => replyWith(200, found, { etag: tagOf(found) });
 
+/** A proxy that packs answers makes their tags weak; the version is the same. */
+const names = (header: string, { version }: Versioned): boolean =>
+  header.split(",").some((tag) => tag.trim().replace(/^W\//, "").replaceAll('"', "") === String(version));
+
 const isAny = (header: string | undefined): header is undefined => header === undefined || header.trim() === "*";
 
 /**
@@ -30,7 +34,7 @@ export async function editAsSeen<T extends Versioned>(
   { read, edit }: { read(): Promise<T>; edit(seen: T | undefined): Promise<T | "changed"> },
 ): Promise<Reply> {
   const seen = isAny(header) ? undefined : await read();
-  if (seen && header?.replaceAll('"', "").trim() !== String(seen.version)) throw changedMeanwhile(seen, returns);
+  if (seen && !names(header ?? "", seen)) throw changedMeanwhile(seen, returns);
   const edited = await edit(seen);
   if (edited !== "changed") return tagged(edited);
   if (seen) throw changedMeanwhile(await read(), returns);

@@ -109,6 +109,13 @@ describe.each(edited)("$group", (what) => {
     expect(refused.headers.etag).toBe(now.headers.etag);
   });
 
+  it.each(['W/"1"', '"9", W/"1"', " 1 "])("%s names the first version (RDA-25)", async (match) => {
+    const { world, tenant } = await withTenant();
+    const { edit } = await opened(world, tenant, what);
+    expect((await edit(what.first, match)).status).toBe(200);
+    expect((await edit(what.second, match)).status).toBe(412);
+  });
+
   it("of two at once who saw the same one is made (RDA-25)", async () => {
     const { world, tenant } = await withTenant();
     const { get, edit } = await opened(world, tenant, what);
