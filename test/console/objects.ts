@@ -90,7 +90,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     await press("Event");
     await field("Event 3").fill("board_opened");
     await field("How often 3").selectOption({ label: "between" });
-    await field("Times 3").fill("1");
+    expect(await field("Times 3").inputValue()).toBe("1");
     await field("At most 3").fill("9");
     await press("Property");
     await field("Property 3, 1").fill("shared");

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { providedChannels } from "../../../shared/rules/channel-types.ts";
 import { useLocal, useLocalCall } from "../../app/local.ts";
+import { htmlOfSource } from "../../app/mail-source.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
@@ -111,9 +112,10 @@ const Sent = ({ items, selected, query }: SentProps) => (
 function Shown({ item: { channel, to, title, body, payload, headers, subscriber_id, job_id } }: { item: Item }) {
   // A mail to a member of the team names its account in both.
   const isOfAccount = subscriber_id === job_id;
+  const asSent = channel === "email" && typeof payload === "string" ? htmlOfSource(payload) : undefined;
   return (
     <Card title={`${channelName(channel)} to ${to}`}>
-      <SeenAs channel={channel} title={title ?? ""} body={body ?? ""} from={headers?.From} />
+      <SeenAs channel={channel} title={title ?? ""} body={asSent ?? body ?? ""} from={headers?.From} />
       <p class="actions">
         {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>View person</a>}
         {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>View send</a>}

@@ -1,0 +1,23 @@
+// Reads the source of a mail as a mailbox does, as far as the service writes it (shared/providers/email.ts).
+
+/** What counts an open: nobody sees it, and who looks at the outbox opens no mail. */
+const PIXEL = /<img data-part="open" [^>]*>/;
+
+/** The HTML part as it was sent, with its footer and without its pixel; undefined where the source has none. */
+export function htmlOfSource(source: string): string | undefined {
+  const boundary = /boundary="?([^";\r\n]+)"?/i.exec(source)?.[1];
+  const part = boundary && source.split(`--${boundary}`).find((one) => /^\r\nContent-Type: text\/html/i.test(one));
+  if (!part) return undefined;
+  const end = part.indexOf("\r\n\r\n");
+  const content = part.slice(end + 4).replace(/\r\n$/, "");
+  const isQuoted = /quoted-printable/i.test(part.slice(0, end));
+  const html = isQuoted ? ofQuotedPrintable(content) : content;
+  return html.replaceAll("\r\n", "\n").replace(PIXEL, "");
+}
+
+function ofQuotedPrintable(text: string): string {
+  const bytes = text
+    .replaceAll("=\r\n", "")
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
+}

@@ -1,0 +1,50 @@
+// The outbox shows a mail as it was sent: what its source says is what the service wrote.
+import { expect, it } from "vitest";
+import { htmlOfSource } from "../../console/app/mail-source.ts";
+import { mailSource } from "../../shared/providers/email.ts";
+import { mailParts } from "../../shared/providers/mail-parts.ts";
+
+const credentials = { type: "email", provider: "ses", from_email: "shop@example.com" } as const;
+
+function sent(html: string): string {
+  const mail = mailSource(
+    credentials,
+    {
+      tenant: "t",
+      job: "j",
+      subscriber: "s",
+      target: "email",
+      address: { email: "ada@example.com" },
+      title: "Neu",
+      body: "",
+      parts: { text: "Hallo", html },
+    },
+    0,
+  );
+  if ("refused" in mail) throw new Error(mail.refused);
+  return mail.source;
+}
+
+it.each([
+  "<p>Hi</p>\n<p>there = here</p>",
+  "<p>Grüße 🎉 aus Köln</p><p>a=b</p>",
+  `<p>${"long ".repeat(300)}</p>`,
+  "<p>ends with a space </p> \n",
+])("%j is read as it was written (CON-3)", (html) => {
+  expect(htmlOfSource(sent(html))).toBe(html);
+});
+
+it("the pixel that counts opens is left out (CON-3)", () => {
+  const { html } = mailParts(
+    { text: "Hi", html: "<p>Hi</p>" },
+    { open: "https://a.example/o/1", unsubscribe: "https://a.example/u/1" },
+  );
+  expect(html).toContain("/o/1");
+  const shown = htmlOfSource(sent(html));
+  expect(shown).not.toContain("/o/1");
+  expect(shown).toContain('<a href="https://a.example/u/1">Unsubscribe</a>');
+});
+
+it("what is no mail has no HTML (CON-3)", () => {
+  expect(htmlOfSource('{"to":"+49"}')).toBeUndefined();
+});
