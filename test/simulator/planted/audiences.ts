@@ -210,13 +210,6 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "changeItem(SubscriberCount, { shard }, countChange({ n: 1 }))",
   },
   {
-    name: "what a reader that died had written is not counted",
-    area: "imports",
-    file: "functions/workers/import-rows/imports.ts",
-    find: "  await settlePacksOf(store, id);\n",
-    replace: "",
-  },
-  {
     name: "imported rows do not come into their list",
     area: "imports",
     file: "functions/workers/import-rows/take-rows.ts",
