@@ -84,6 +84,21 @@ describe("what is in the archive", () => {
     expect(JSON.parse(lines[7]!.data)).toMatchObject({ properties: { n: 7 }, source: "server" });
   });
 
+  it("events that are large unpacked, in objects that fit into the memory of the worker (CLI-3)", async () => {
+    const { world, tenant } = await setting();
+    const properties = { said: Array.from({ length: 110 }, () => "a".repeat(256)) };
+    for (let request = 0; request < 24; request++) {
+      const events = Array.from({ length: 15 }, () => ({ anonymous_id: "visitor", event_name: "seen", properties }));
+      await ingest(world, tenant, { events });
+    }
+    await world.settle();
+    const objects = await Promise.all((await keysOf(world)).map((key) => linesOf(world, key)));
+    expect(objects.length).toBe(2);
+    expect(new Set(objects.flat().map(({ id }) => id)).size).toBe(24 * 15);
+    const sizes = objects.map((lines) => Buffer.byteLength(JSON.stringify(lines)));
+    expect(Math.max(...sizes)).toBeLessThan(10 * 1_024 * 1_024);
+  });
+
   it("the outcome of each message, in an app and by mail, and later ones of the same mail (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");

@@ -1,5 +1,6 @@
 // What happened leaves for the account's own event bus and archive: apart from reactions, so that a bus that refuses delays nobody's
 // messages (docs/decisions/0113).
+import type { DynamoDBRecord } from "aws-lambda";
 import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { outboundStreamWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
@@ -10,6 +11,7 @@ import { eventBus } from "./bus.ts";
 import { eventsOnBus } from "./choice.ts";
 import { outboundEntry, receivedEntries } from "./entries.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
+import { partsOf } from "./parts.ts";
 import { type OutboundEvent, outboundEvents, type ReceivedEvents, receivedEvents } from "./published.ts";
 import { recordOfOutbound, recordOfOutcome, recordsOfReceived } from "./records.ts";
 
@@ -32,16 +34,25 @@ export const publishEvents = outboundStreamWorker(
   "Publishes what happened on the account's own event bus, and stores it in the account's archive.",
   uses,
   async (records, context) => {
-    const changes = changesOf(records);
-    const outbound = await outboundEvents(changes, context.storeOf);
-    const happened = { outbound, received: receivedEvents(changes), outcomes: outcomesOf(changes) };
-    // First, so that it does not wait for a bus that refuses: what comes again has the same name.
-    await archiveAll(happened, context);
-    const refused = await putOnBus(happened, context);
-    const again = records.find(({ dynamodb }) => refused.has(dynamodb?.SequenceNumber ?? ""));
-    return again?.dynamodb?.SequenceNumber;
+    for (const part of partsOf(records)) {
+      const again = await publish(part, context);
+      if (again !== undefined) return again;
+    }
+    return undefined;
   },
 );
+
+/** @returns the sequence number of the first record whose entry the bus refused */
+async function publish(records: readonly DynamoDBRecord[], context: WorkerContext): Promise<string | undefined> {
+  const changes = changesOf(records);
+  const outbound = await outboundEvents(changes, context.storeOf);
+  const happened = { outbound, received: receivedEvents(changes), outcomes: outcomesOf(changes) };
+  // First, so that it does not wait for a bus that refuses: what comes again has the same name.
+  await archiveAll(happened, context);
+  const refused = await putOnBus(happened, context);
+  const again = records.find(({ dynamodb }) => refused.has(dynamodb?.SequenceNumber ?? ""));
+  return again?.dynamodb?.SequenceNumber;
+}
 
 interface Happened {
   outbound: readonly OutboundEvent[];

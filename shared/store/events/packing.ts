@@ -58,6 +58,9 @@ export function packEvents(events: readonly PackedEvent[]): Uint8Array {
   return deflateRawSync(JSON.stringify(columns));
 }
 
+/** What they take as JSON. */
+export const unpackedBytes = (packed: Uint8Array): number => inflateRawSync(packed).length;
+
 export function unpackEvents(packed: Uint8Array): PackedEvent[] {
   const columns: Columns = JSON.parse(inflateRawSync(packed).toString());
   const { ids, since, times, names, name, actors, actor, platforms, platform, properties, keyed } = columns;
