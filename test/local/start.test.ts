@@ -104,7 +104,7 @@ describe("npm start", () => {
     const [send = "", settle = "", inbox = ""] = first.send.split(" && ");
     expect((await paste(send)).status).toBe(201);
     const frame = await nextMessage();
-    const shown = JSON.parse(frame.slice(frame.indexOf("data: ") + 6)) as { title: string };
+    const shown = JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "") as { title: string };
     expect(shown.title).toBe("Hello Ada");
     expect(await (await paste(settle)).json()).toEqual({ idle: true });
     const { messages } = (await (await paste(inbox)).json()) as { messages: { content: { title: string } }[] };
