@@ -1755,9 +1755,9 @@ export interface Experience {
   status: "draft" | "live" | "paused" | "ended" | "archived";
   /** What the message says */
   content: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -1794,9 +1794,9 @@ export interface Experience {
   notification_id?: string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -4483,15 +4483,15 @@ export interface NotificationsCreateBody {
   external_ids?: string[] | undefined;
   /** Who gets it */
   target?: Target | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4522,9 +4522,9 @@ export interface NotificationsCreateBody {
   holdout_percentage?: number | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -4604,15 +4604,15 @@ export interface NotificationsCreateWithServerKeyBody {
   external_ids?: string[] | undefined;
   /** Who gets it */
   target?: Target | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4643,9 +4643,9 @@ export interface NotificationsCreateWithServerKeyBody {
   holdout_percentage?: number | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -4723,15 +4723,15 @@ export interface RecipientsPreviewNotificationsBody {
   external_ids?: string[] | undefined;
   /** Who gets it */
   target?: Target | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4762,9 +4762,9 @@ export interface RecipientsPreviewNotificationsBody {
   holdout_percentage?: number | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -4843,15 +4843,15 @@ export interface RecipientsGetWhyQuery {
 }
 
 export interface TestsTestNotificationsBody {
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4872,9 +4872,9 @@ export interface TestsTestNotificationsBody {
   topic?: string | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -4924,9 +4924,9 @@ export interface TemplatesCreateBody {
   name: string;
   /** What the message says */
   content: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4952,9 +4952,9 @@ export interface TemplatesListAnswer {
 export interface TemplatesPreviewBody {
   /** What the message says */
   content: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5046,9 +5046,9 @@ export interface TemplatesUpdateBody {
   name?: string | undefined;
   /** What the message says */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title?: string | undefined;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5193,9 +5193,9 @@ export interface CampaignsCreateBody {
   } | null | undefined;
   /** What the message says */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5212,9 +5212,9 @@ export interface CampaignsCreateBody {
   messages?: ({
     /** What the message says */
     content?: {
-      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
       title: string;
-      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
@@ -5288,9 +5288,9 @@ export interface CampaignsReplaceBody {
   messages: ({
     /** What the message says */
     content?: {
-      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
       title: string;
-      /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
@@ -5937,9 +5937,9 @@ export interface ExperiencesCreateBody {
   format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
   /** What the message says */
   content: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -5974,9 +5974,9 @@ export interface ExperiencesCreateBody {
   end_at?: "" | string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -6012,9 +6012,9 @@ export interface ExperiencesUpdateBody {
   format?: "banner" | "modal" | "inbox_only" | "card" | "fullscreen" | undefined;
   /** What the message says */
   content?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -6049,9 +6049,9 @@ export interface ExperiencesUpdateBody {
   end_at?: "" | string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold the Liquid subset, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
