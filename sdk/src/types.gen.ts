@@ -2989,6 +2989,8 @@ export interface Recipient {
     reason: string | null;
     /** The id of the message at the provider */
     provider_id: string | null;
+    /** Whether its text was too long for the provider, and was cut */
+    shortened: boolean;
     /** When each attempt was made */
     attempted_at: string[];
     /** The frequency cap that was reached, with its count */

@@ -18,7 +18,7 @@ import {
   unverified,
   type Verification,
 } from "./provider.ts";
-import { mergedData, pushOutcome } from "./push.ts";
+import { fitted, mergedData, pushOutcome } from "./push.ts";
 import { openTokenCache, signToken } from "./tokens.ts";
 
 type AndroidPush = CredentialsFor<"android">;
@@ -60,13 +60,13 @@ export function androidProvider({
 
   return {
     send: async (credentials, outgoing) => {
-      const message = messageOf(outgoing);
-      if (Buffer.byteLength(JSON.stringify([message.notification, message.data])) > MAX_PAYLOAD_BYTES)
-        return rejected("payload_too_large");
+      const sent = fitted(outgoing, (one) => bytesOf(messageOf(one)) <= MAX_PAYLOAD_BYTES);
+      if (!sent) return rejected("payload_too_large");
+      const message = messageOf(sent.message);
       const token = await accessToken(credentials);
       if (typeof token !== "string") return withoutToken(token, clock.now());
       const exchange = await request(credentials, token, { message });
-      return pushOutcome(exchange, clock.now(), (answer) => {
+      return pushOutcome(exchange, clock.now(), sent, (answer) => {
         const refusal = refusalOf(answer);
         return {
           isAccepted: answer.status === 200,
@@ -137,6 +137,9 @@ function messageOf(outgoing: Outgoing<Addresses["android"]>) {
     },
   };
 }
+
+const bytesOf = ({ notification, data }: ReturnType<typeof messageOf>): number =>
+  Buffer.byteLength(JSON.stringify([notification, data]));
 
 interface ErrorDetail {
   errorCode?: string;

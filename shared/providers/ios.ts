@@ -16,7 +16,7 @@ import {
   unverifiable,
   unverified,
 } from "./provider.ts";
-import { isRetryableStatus, mergedData, type PushAnswer, pushOutcome } from "./push.ts";
+import { fitted, isRetryableStatus, mergedData, type PushAnswer, pushOutcome } from "./push.ts";
 import { openTokenCache, signToken } from "./tokens.ts";
 
 type IosPush = CredentialsFor<"ios">;
@@ -74,8 +74,8 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
   return {
     send: async (credentials, message) => {
       const { job, target, push: { collapse_key, ttl_seconds } = {} } = message;
-      const payload = payloadOf(message);
-      if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) return rejected("payload_too_large");
+      const sent = fitted(message, (one) => Buffer.byteLength(payloadOf(one)) <= MAX_PAYLOAD_BYTES);
+      if (!sent) return rejected("payload_too_large");
       const id = uuidOfText(`${job}/${target}`);
       const expiresAt = ttl_seconds === 0 ? 0 : Math.floor(clock.now() / SECOND) + (ttl_seconds ?? 0);
       const headers = {
@@ -84,8 +84,8 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
         "apns-priority": "10",
         ...(ttl_seconds !== undefined && { "apns-expiration": String(expiresAt) }),
       };
-      const exchange = await request(credentials, message.address, headers, payload);
-      return pushOutcome(exchange, clock.now(), (answer) => readAnswer(answer, id));
+      const exchange = await request(credentials, message.address, headers, payloadOf(sent.message));
+      return pushOutcome(exchange, clock.now(), sent, (answer) => readAnswer(answer, id));
     },
     verify: async (credentials) => {
       const exchange = await request(credentials, { token: NO_DEVICE }, {}, JSON.stringify({ aps: { alert: "" } }));

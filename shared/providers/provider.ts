@@ -8,7 +8,8 @@ import type { channels } from "../rules/channels.ts";
 
 /** The outcome of one message, as far as it is known (docs/decisions/0010). */
 export type Outcome =
-  | { status: "accepted"; providerId?: string }
+  /** `isShortened`: its text was too long for the provider, and was cut. */
+  | { status: "accepted"; providerId?: string; isShortened?: true }
   /** Final. `addressDead`: the device or address must not be used again. */
   | { status: "rejected"; reason: string; addressDead?: boolean }
   /** Certainly not accepted: it may be sent again. `isThrottled`: there were too many, so it was no attempt (AMB-111). */

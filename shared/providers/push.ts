@@ -24,6 +24,35 @@ export const mergedData = ({ data, push = {}, job, subscriber, variant }: Outgoi
   ...(variant && { variant_id: variant }),
 });
 
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+export interface Fitted<M> {
+  message: M;
+  isShortened: boolean;
+}
+
+/**
+ * A message whose payload is too large gets the longest body with which it is not, cut between two characters as people see
+ * them, and an ellipsis (D-PUSH).
+ * @returns undefined where the rest of it is too large by itself
+ */
+export function fitted<M extends Outgoing>(message: M, fits: (message: M) => boolean): Fitted<M> | undefined {
+  if (fits(message)) return { message, isShortened: false };
+  const starts = [...graphemes.segment(message.body)].map(({ index }) => index);
+  const withFirst = (count: number): M => ({
+    ...message,
+    body: `${message.body.slice(0, starts[count]).trimEnd()}…`,
+  });
+
+  let [most, tooMany] = [0, starts.length];
+  while (tooMany - most > 1) {
+    const middle = (most + tooMany) >> 1;
+    if (fits(withFirst(middle))) most = middle;
+    else tooMany = middle;
+  }
+  return most === 0 ? undefined : { message: withFirst(most), isShortened: true };
+}
+
 /** Statuses with which a push service certainly did not accept a message. */
 const RETRYABLE_STATUSES = new Set([429, 500, 503]);
 
@@ -40,11 +69,16 @@ export interface PushAnswer {
   addressDead?: boolean;
 }
 
-export function pushOutcome(exchange: Exchange, now: number, read: (answer: Answered) => PushAnswer): Outcome {
+export function pushOutcome(
+  exchange: Exchange,
+  now: number,
+  { isShortened }: Pick<Fitted<unknown>, "isShortened">,
+  read: (answer: Answered) => PushAnswer,
+): Outcome {
   if (exchange.outcome !== "answered") return unanswered(exchange);
   const { status } = exchange;
   const { isAccepted, providerId, reason, isRetryable = false, addressDead } = read(exchange);
-  if (isAccepted) return accepted(providerId);
+  if (isAccepted) return { ...accepted(providerId), ...(isShortened && { isShortened }) };
   if (isRetryable || isRetryableStatus(status)) return refusedForNow(exchange, reason, now);
   // Any other 5xx is from a proxy, which may have forwarded the message.
   if (status > 500) return { status: "unknown", reason };

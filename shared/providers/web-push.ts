@@ -14,7 +14,7 @@ import {
   unverifiable,
   unverified,
 } from "./provider.ts";
-import { mergedData, type PushAnswer, pushOutcome } from "./push.ts";
+import { fitted, mergedData, type PushAnswer, pushOutcome } from "./push.ts";
 import { openTokenCache, rawKeyPair, signToken } from "./tokens.ts";
 import { encryptPush, MAX_PLAINTEXT_BYTES } from "./web-push-encryption.ts";
 
@@ -59,8 +59,10 @@ export function webPushProvider({
       const { collapse_key: tag = message.job, ttl_seconds = TTL_SECONDS } = message.push ?? {};
       const refusal = egress.refusal(endpoint, "web_push");
       if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, true);
-      const plaintext = Buffer.from(JSON.stringify(payloadOf(message, tag)));
-      if (plaintext.length > MAX_PLAINTEXT_BYTES) return rejected("payload_too_large");
+      const plaintextOf = (one: typeof message) => Buffer.from(JSON.stringify(payloadOf(one, tag)));
+      const sent = fitted(message, (one) => plaintextOf(one).length <= MAX_PLAINTEXT_BYTES);
+      if (!sent) return rejected("payload_too_large");
+      const plaintext = plaintextOf(sent.message);
       const sealed = sealedFor(plaintext, keys, ids);
       if (!sealed) return rejected("invalid_subscription_keys", true);
       const headers = {
@@ -72,7 +74,7 @@ export function webPushProvider({
         topic: topicOf(tag),
       };
       const exchange = await egress.request({ purpose: "web_push", url: endpoint, headers, body: sealed });
-      return pushOutcome(exchange, clock.now(), readAnswer);
+      return pushOutcome(exchange, clock.now(), sent, readAnswer);
     },
     // Checks that the keys are a pair, then that a push service accepts their signature. It reports an unknown
     // subscription only after it has checked the signature, or it does not check signatures.

@@ -23,7 +23,7 @@ export const ledgerStates = ["sent", "failed", "retryable", "unknown", "bounced"
 export type LedgerState = (typeof ledgerStates)[number];
 
 export type SendOutcome =
-  | { status: "accepted"; providerId?: string }
+  | { status: "accepted"; providerId?: string; isShortened?: true }
   | { status: "rejected"; reason: string; addressDead?: boolean }
   /** `isThrottled`: the provider gets too many messages, so this was no attempt. */
   | { status: "retryable"; reason: string; retryAfterSeconds?: number; isThrottled?: true }

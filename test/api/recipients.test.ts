@@ -55,6 +55,20 @@ it("every reason to skip a subscriber is reached, and shown with the input of th
   expect([...new Set(cases.map(([, , reason]) => reason))].sort()).toEqual([...skipReasons].sort());
 });
 
+it("says of a push that its text was cut to what its provider takes (F2, D-PUSH)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ios } = await openChannels(world, tenant, "ios-push");
+  const [ada] = (await addPeople(world, tenant, 1)) as [string];
+  await addPhone(world, tenant, ada, "ios");
+  const shortenedOf = async (body: string) => {
+    const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios], body });
+    const explained = await explain(world, tenant, job.id, ada);
+    return explained.body.attempts.map(({ state, shortened }: Record<string, unknown>) => [state, shortened]);
+  };
+  expect(await shortenedOf("long ".repeat(1_000))).toEqual([["delivered", true]]);
+  expect(await shortenedOf("short")).toEqual([["delivered", false]]);
+});
+
 it("shows every attempt at every address, the arm and the buckets (F2)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");

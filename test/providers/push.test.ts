@@ -76,12 +76,29 @@ describe("iOS", () => {
     expect([tokens[0] === tokens[1], new Set(tokens).size]).toEqual([true, 3]);
   });
 
-  it.each(["ios", "android"] as const)("%s: more than 4 KB is refused before it is sent", async (channel) => {
-    const world = await fresh();
-    const sent = await sendBy(providersOf(world), channel, { data: { long: "é".repeat(2_048) } });
-    expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
-    expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);
-  });
+  it.each(["ios", "android"] as const)(
+    "%s: more than 4 KB beside the text is refused before it is sent",
+    async (channel) => {
+      const world = await fresh();
+      const sent = await sendBy(providersOf(world), channel, { data: { long: "é".repeat(2_048) } });
+      expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
+      expect((await world.call("GET /_local/meter")).body.providers.requests).toBe(0);
+    },
+  );
+
+  it.each(["ios", "android", "web_push"] as const)(
+    "%s: a text that is too long is cut between two characters, and said so (D-PUSH)",
+    async (channel) => {
+      const world = await fresh();
+      const family = "👩‍👩‍👧";
+      const sent = await sendBy(providersOf(world), channel, { body: family.repeat(400) });
+      expect(sent).toMatchObject({ status: "accepted", isShortened: true });
+      const { payload } = (await outbox(world))[0];
+      const body: string = (payload.aps?.alert ?? payload.notification ?? payload).body;
+      expect(body).toBe(`${family.repeat((body.length - 1) / family.length)}…`);
+      expect(body.length).toBeGreaterThan(100 * family.length);
+    },
+  );
 });
 
 it("Android: a notification with its tag, collapsed by job, and data in strings (D-PUSH)", async () => {

@@ -98,9 +98,9 @@ describe("requests", () => {
     });
   });
 
-  it("a too large message is refused before it is sent (D-PUSH)", async () => {
+  it("a message that is too large beside its text is refused before it is sent (D-PUSH)", async () => {
     const world = await fresh();
-    const sent = await sendBy(openProviders(world.depsFor("test")), "web_push", { body: "a".repeat(4_000) });
+    const sent = await sendBy(openProviders(world.depsFor("test")), "web_push", { data: { long: "a".repeat(4_000) } });
     expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
   });
 

@@ -54,10 +54,10 @@ export function createLedger(work: Work, held: Held) {
       progress.pending.push(verdict);
       // The inbox is its own ledger.
       const isInInbox = target.channel === "in_app" && verdict.state === "sent";
-      const providerId = outcome.status === "accepted" ? outcome.providerId : undefined;
+      const { providerId, isShortened } = outcome.status === "accepted" ? outcome : {};
       const seen = outcome.status === "skipped" ? outcome.seen : undefined;
       const isWaiting = isThrottle(outcome) && verdict.state === "retryable";
-      const touch = { subscriber, target, arm, verdict, tries, providerId, seen, claimedWith };
+      const touch = { subscriber, target, arm, verdict, tries, providerId, isShortened, seen, claimedWith };
       rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(held), chunkRef, touch));
     },
     write: () => write(rows.length),

@@ -137,14 +137,15 @@ function smsWarnings(text: string, { encoding, segments }: ReturnType<typeof sms
 }
 
 function pushWarnings({ title, body, data }: Rendered, push: PushExtras | undefined): Warning[] {
-  const warnings: Warning[] = [];
-  if ([...title].length > SHOWN_TITLE || [...body].length > SHOWN_BODY)
-    warnings.push({
-      code: "push_truncated",
-      message: `Devices cut a title after about ${SHOWN_TITLE} characters and a text after about ${SHOWN_BODY}.`,
-    });
-  const bytes = Buffer.byteLength(JSON.stringify({ title, body, data, push })) + PAYLOAD_OVERHEAD;
-  if (bytes > MAX_PUSH_BYTES)
-    warnings.push({ code: "payload_too_large", message: `It would be refused: more than ${MAX_PUSH_BYTES} bytes.` });
-  return warnings;
+  const bytesWith = (text: string) =>
+    Buffer.byteLength(JSON.stringify({ title, body: text, data, push })) + PAYLOAD_OVERHEAD;
+  const limit = `more than ${MAX_PUSH_BYTES} bytes`;
+  const isLong = [...title].length > SHOWN_TITLE || [...body].length > SHOWN_BODY;
+  if (bytesWith("") > MAX_PUSH_BYTES)
+    return [{ code: "payload_too_large", message: `It would be refused: ${limit} without its text.` }];
+  if (bytesWith(body) > MAX_PUSH_BYTES)
+    return [{ code: "push_truncated", message: `Its text would be cut before it is sent: ${limit}.` }];
+  if (!isLong) return [];
+  const message = `Devices cut a title after about ${SHOWN_TITLE} characters and a text after about ${SHOWN_BODY}.`;
+  return [{ code: "push_truncated", message }];
 }

@@ -45,6 +45,8 @@ export const TouchItem = item({
     /** Its recipient complained about the mail. */
     complained: v.optional(v.boolean()),
     provider_id: v.optional(v.string()),
+    /** Its text was too long for the provider, and was cut. */
+    shortened: v.optional(v.literal(true)),
     arm: v.optional(v.picklist(["a", "b"])),
     /** The cap that was reached, of one that was skipped. */
     seen: v.optional(json<CountedCap>()),

@@ -36,8 +36,10 @@ export const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
 ];
 
 /** The attempt that a row of the ledger stands for; none if nothing was sent to the subscriber yet. */
-function attemptsOf({ channel, device, state, reason, provider_id, tries, seen, claimed_with }: TouchRow): Attempt[] {
+function attemptsOf(row: TouchRow): Attempt[] {
+  const { channel, device, state, reason, provider_id, shortened, tries, seen, claimed_with } = row;
   if (channel === undefined) return [];
+
   return [
     {
       channel,
@@ -45,6 +47,7 @@ function attemptsOf({ channel, device, state, reason, provider_id, tries, seen, 
       state: states[state],
       reason: reason ?? null,
       provider_id: provider_id ?? null,
+      shortened: shortened ?? false,
       attempted_at: tries ?? [],
       cap: reason === "capped" && seen !== undefined ? fromJson(seen) : null,
       claimed_with: claimed_with === undefined ? null : shownClaim(fromJson(claimed_with)),
@@ -65,6 +68,7 @@ const inboxAttempt: Attempt = {
   state: "delivered",
   reason: null,
   provider_id: null,
+  shortened: false,
   attempted_at: [],
   cap: null,
   claimed_with: null,

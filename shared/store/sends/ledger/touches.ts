@@ -33,6 +33,7 @@ export interface Touch {
   tries: readonly number[];
   arm?: "a" | "b" | undefined;
   providerId?: string | undefined;
+  isShortened?: true | undefined;
   /** The cap that was reached, of one that was skipped. */
   seen?: CountedCap | undefined;
   claimedWith?: ClaimedWith | undefined;
@@ -62,7 +63,7 @@ export const touchKey = (subscriber: string, at: number, job: string, target: Ta
 
 /** The write of the row of one address. */
 export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch): ItemWrite<"workspace"> {
-  const { subscriber, target, verdict, tries, arm, providerId, seen, claimedWith } = touch;
+  const { subscriber, target, verdict, tries, arm, providerId, isShortened, seen, claimedWith } = touch;
   return putItem(TouchItem, touchKey(subscriber, times.at, chunkRef.job, target), {
     job: chunkRef.job,
     place: chunkRefText(chunkRef),
@@ -72,6 +73,7 @@ export function touchWrite(times: RoundTimes, chunkRef: ChunkRef, touch: Touch):
     assigned_at: earlierClaim(times),
     reason: verdict.reason?.slice(0, MAX_REASON_CHARACTERS),
     provider_id: providerId,
+    shortened: isShortened,
     arm,
     seen: seen && toJson(seen),
     tries: tries.map((time) => timestamp(time)),

@@ -35,6 +35,7 @@ const Attempt = v.object({
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
   provider_id: v.nullable(v.string()),
+  shortened: v.pipe(v.boolean(), v.description("Whether its text was too long for the provider, and was cut")),
   attempted_at: v.array(Timestamp),
   /** The cap that was reached, and what it had counted. */
   cap: v.nullable(Cap),
