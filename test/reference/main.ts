@@ -1,7 +1,6 @@
 // The calm runner: programs of one seed after another against the reference, until one differs.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { START } from "../support/world.ts";
 import "../support/setup.ts";
 import { areaNames, programOf } from "./harness/generate/program.ts";
 import type { Program } from "./harness/program.ts";
@@ -60,7 +59,7 @@ async function main(): Promise<void> {
   const timer = setInterval(print, 3000).unref();
   for (let n = 0; n < programs; n++) {
     const seed = Number(values.seed) + n;
-    const kind = await check(programOf(seed, START, scope));
+    const kind = await check(programOf(seed, scope));
     done++;
     if (kind === undefined) continue;
     failed++;

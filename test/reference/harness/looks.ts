@@ -41,7 +41,7 @@ const AREAS: Record<string, Looks> = {
       isEnd ? 40 : 3,
     ).flatMap(({ id, error }) => [
       look(`/api/v1/notifications/${id}`),
-      ...(error ? [] : [look(`/api/v1/notifications/${id}/recipients`)]),
+      ...(error ? [] : [look(`/api/v1/notifications/${id}/recipients`, isEnd ? { limit: "2" } : {})]),
       ...(isEnd && !error
         ? subscribers.map((person) => look(`/api/v1/notifications/${id}/recipients/${person.id}`))
         : []),
@@ -94,9 +94,14 @@ const AREAS: Record<string, Looks> = {
       6,
     ).map(({ id }) => look("/api/v1/insights/lift", { job_id: id })),
   ],
-  hooks: ({ hooks }) => [
+  hooks: ({ hooks }, isEnd) => [
     look("/api/v1/webhooks"),
-    ...hooks.map(({ id }) => look(`/api/v1/webhooks/${id}/deliveries`, { limit: "7" })),
+    ...hooks.flatMap(({ id, events }) => [
+      look(`/api/v1/webhooks/${id}/deliveries`, { limit: "7" }),
+      ...(isEnd
+        ? events.map((event_type) => look(`/api/v1/webhooks/${id}/deliveries`, { event_type, limit: "2" }))
+        : []),
+    ]),
   ],
   imports: ({ imports }) => imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
   workspace: () => [look("/api/v1/workspace"), look("/api/v1/billing")],

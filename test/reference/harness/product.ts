@@ -6,8 +6,9 @@ import { randomFrom } from "../../simulator/random.ts";
 import { uploads } from "../../support/channels.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import type { Headers } from "../../support/world.ts";
-import { START, testWorld } from "../../support/world.ts";
+import { testWorld } from "../../support/world.ts";
 import type { Body, Credential } from "../model/kit.ts";
+import type { Program } from "./program.ts";
 import type { Storm } from "./storm.ts";
 
 export interface ProductCall {
@@ -52,10 +53,10 @@ export function credentialOf(name: string): Credential {
 }
 
 /** @param seed of its ids, so that a program has the same answers each time */
-export async function openProduct(seed: number, storm?: Storm): Promise<Product> {
+export async function openProduct({ seed, start }: Pick<Program, "seed" | "start">, storm?: Storm): Promise<Product> {
   const ids = idsFrom(randomFrom(seed).bytes);
   const stormy = storm && { hooks: storm.hooks, queueFaults: storm.queueFaults, areClientsDirect: () => true };
-  const world = await testWorld({ ids, ...stormy });
+  const world = await testWorld({ start, ids, ...stormy });
   const tenant = await world.tenant();
   const keys = new Map<string, Headers>();
 
@@ -85,7 +86,7 @@ export async function openProduct(seed: number, storm?: Storm): Promise<Product>
   };
 
   return {
-    start: START,
+    start,
     now: () => world.clock.now(),
     call,
     advance: (ms) => world.advance(ms),

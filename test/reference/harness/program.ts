@@ -40,6 +40,8 @@ export type Command = Call | FaultCommand | Wait | ClearFaults;
 
 export interface Program {
   seed: number;
+  /** In milliseconds. */
+  start: number;
   commands: Command[];
 }
 

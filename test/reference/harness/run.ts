@@ -51,7 +51,7 @@ const short = (value: Body) => {
 
 export async function run(program: Program, { switches = {}, storm: seed }: RunOptions = {}): Promise<Run> {
   const storm = seed === undefined ? undefined : createStorm(seed);
-  const product = await openProduct(program.seed, storm);
+  const product = await openProduct(program, storm);
   const bindings = new Bindings({ isTimeless: storm !== undefined });
   const theirs = (id: string) => bindings.product.get(id) ?? id;
   const bucket = (purpose: string, unit: string, subscriber: string) =>

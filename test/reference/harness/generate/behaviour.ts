@@ -154,8 +154,10 @@ export function journey(draft: Draft): void {
     if (random.chance(0.8)) add(draft, { as, method: "POST", path: `/api/v1/journeys/@${handle}/activate` });
   } else if (kind < 6) add(draft, { as, method: "PUT", path, body });
   else if (kind < 8) add(draft, { as, method: "POST", path: `${path}/activate` });
-  else if (kind < 10) add(draft, { as, method: "POST", path: `${path}/pause` });
-  else if (kind < 11) add(draft, { as, method: "POST", path: `${path}/archive` });
+  else if (kind < 10) {
+    const moves = random.chance(0.4) ? ["pause", "activate", "pause", "activate"] : ["pause"];
+    for (const move of moves) add(draft, { as, method: "POST", path: `${path}/${move}` });
+  } else if (kind < 11) add(draft, { as, method: "POST", path: `${path}/archive` });
   else add(draft, { as, method: "DELETE", path });
 }
 

@@ -177,13 +177,14 @@ export function importFile(draft: Draft): void {
 
 export function settings(draft: Draft): void {
   const { random } = draft;
+  const days = random.chance(0.4) ? { days: random.some([0, 1, 2, 3, 4, 5, 6], random.between(1, 5)) } : {};
   const body = random.pick<Body>([
     { email_consent_mode: random.pick(["opt_in", "opt_out"]) },
     {
       quiet_hours: random.pick([
         null,
-        { start: "22:00", end: "08:00", timezone_mode: "workspace" },
-        { start: "12:00", end: "13:00", timezone_mode: "workspace" },
+        { start: "22:00", end: "08:00", timezone_mode: "workspace", ...days },
+        { start: "12:00", end: "13:00", timezone_mode: "workspace", ...days },
       ]),
     },
     {

@@ -58,7 +58,21 @@ export interface Scope {
   length?: number;
 }
 
-export function programOf(seed: number, start: number, { areas, length }: Scope): Program {
+const STARTS = [
+  ...["2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z"],
+  // The clocks of Europe and of New York go back, and forward; a leap day comes; a year ends.
+  ...[
+    "2026-10-24T22:30:00Z",
+    "2026-10-31T21:00:00Z",
+    "2027-03-27T20:00:00Z",
+    "2028-02-28T12:00:00Z",
+    "2026-12-31T11:00:00Z",
+  ],
+];
+const startOf = (seed: number): number => Date.parse(STARTS[seed % STARTS.length]!);
+
+export function programOf(seed: number, { areas, length }: Scope): Program {
+  const start = startOf(seed);
   const draft = openDraft(seed, start);
   const { random } = draft;
   const chosen = new Set(["people", ...random.some(areas, random.between(2, Math.min(6, areas.length)))]);
@@ -71,7 +85,7 @@ export function programOf(seed: number, start: number, { areas, length }: Scope)
   while (draft.commands.length < count) {
     makerAt(commands, random.next() * total)(draft);
   }
-  return { seed, commands: draft.commands };
+  return { seed, start, commands: draft.commands };
 }
 
 /** The command into whose stretch of all weights a number falls. */

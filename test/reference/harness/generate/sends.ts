@@ -95,8 +95,10 @@ export function inbox(draft: Draft): void {
   const kind = random.between(0, 9);
   if (kind < 3) add(draft, { as, method: "POST", path: `/v1/in-app/messages/${message}/read`, body });
   else if (kind < 6) add(draft, { as, method: "POST", path: `/v1/in-app/messages/${message}/dismiss`, body });
-  else if (kind < 7) add(draft, { as, method: "POST", path: "/v1/in-app/messages/read", body });
-  else {
+  else if (kind < 7) {
+    if (random.chance(0.5)) add(draft, { as, method: "POST", path: `/v1/in-app/messages/${message}/dismiss`, body });
+    add(draft, { as, method: "POST", path: "/v1/in-app/messages/read", body });
+  } else {
     const status = random.chance(0.5) ? { status: random.pick(["unread", "read", "dismissed", "gone"]) } : {};
     const limit = random.chance(0.5) ? { limit: random.pick(["1", "2", "0", "500", "x"]) } : {};
     add(draft, {
