@@ -132,6 +132,36 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     expect(faults).toEqual([]);
   }, 60_000);
 
+  it.each([
+    [1024, 700],
+    [320, 480],
+  ])(
+    "the inbox's panel stays within a viewport of %i by %i pixels, whichever edge the bell is at",
+    async (width, height) => {
+      await page.setViewportSize({ width, height });
+      await openFeed("edges");
+      await page.evaluate("document.querySelector('engagement-inbox').feed = feed");
+      await page.getByRole("button", { name: "Messages" }).waitFor();
+      for (const edges of ["top left", "top right", "bottom left", "bottom right"])
+        for (const align of ["start", "end"]) {
+          const place = JSON.stringify(edges.split(" "));
+          await page.evaluate(`(() => {
+          const inbox = document.querySelector("engagement-inbox");
+          Object.assign(inbox.style, { position: "fixed", top: "auto", right: "auto", bottom: "auto", left: "auto" });
+          for (const edge of ${place}) inbox.style[edge] = "0";
+          inbox.setAttribute("align", "${align}");
+          inbox.toggle(false);
+          inbox.toggle(true);
+        })()`);
+          const box = (await page.getByRole("dialog").boundingBox())!;
+          expect([edges, align, box.x >= 0, box.x + box.width <= width]).toEqual([edges, align, true, true]);
+          expect([edges, align, box.y >= 0, box.y + box.height <= height]).toEqual([edges, align, true, true]);
+        }
+      expect(faults).toEqual([]);
+    },
+    60_000,
+  );
+
   it("a modal and a banner are shown by priority, once, and report impressions and clicks", async () => {
     const ids: string[] = [];
     for (const [name, format, priority] of [

@@ -30,3 +30,26 @@ export function adoptStyle(root: ShadowRoot, css: string): void {
   sheet.replaceSync(css);
   root.adoptedStyleSheets = [sheet];
 }
+
+/** Pixels between a panel and the edge of the viewport. */
+const MARGIN = 8;
+
+/**
+ * Keeps a panel that hangs from a button within the viewport: moved aside, above the button where there is more room, and
+ * no higher than that room.
+ */
+export function placeWithin(panel: HTMLElement, button: HTMLElement): void {
+  const { style } = panel;
+  Object.assign(style, { top: "", bottom: "", maxHeight: "", translate: "" });
+  const { clientWidth, clientHeight } = document.documentElement;
+  const { top, bottom } = button.getBoundingClientRect();
+  const [above, below] = [top - MARGIN, clientHeight - bottom - MARGIN];
+  const isAbove = panel.offsetHeight > below && above > below;
+  if (isAbove) Object.assign(style, { top: "auto", bottom: "100%" });
+  const room = isAbove ? above : below;
+  if (panel.offsetHeight > room) style.maxHeight = `${Math.max(0, room)}px`;
+
+  const { left, right } = panel.getBoundingClientRect();
+  const aside = Math.max(MARGIN - left, Math.min(0, clientWidth - MARGIN - right));
+  if (aside !== 0) style.translate = `${aside}px 0`;
+}

@@ -1,6 +1,6 @@
 // <engagement-inbox>: a bell with the number of unread messages, and their list. Import it once to define the element.
 import { createBrowserClient } from "../browser.ts";
-import { adoptStyle, make, safeUrl } from "./dom.ts";
+import { adoptStyle, make, placeWithin, safeUrl } from "./dom.ts";
 import { type Feed, type FeedMessage, openFeed } from "./feed.ts";
 import { inboxStyle } from "./styles.ts";
 
@@ -103,18 +103,21 @@ export class EngagementInbox extends HTMLElement {
     if (isOpen === this.isOpen) return;
     this.#panel.hidden = !isOpen;
     this.#bell.setAttribute("aria-expanded", String(isOpen));
+    this.#place();
     if (isOpen) (this.#openers()[0] ?? this.#heading).focus();
     else if (this.shadowRoot?.activeElement) this.#bell.focus();
   }
 
   connectedCallback(): void {
     document.addEventListener("pointerdown", this.#onOutside);
+    window.addEventListener("resize", this.#place);
     if (this.#feed) this.#show(this.#feed);
     else this.#connect();
   }
 
   disconnectedCallback(): void {
     document.removeEventListener("pointerdown", this.#onOutside);
+    window.removeEventListener("resize", this.#place);
     this.#attempt++;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
@@ -128,6 +131,10 @@ export class EngagementInbox extends HTMLElement {
     this.#show(undefined);
     this.#connect();
   }
+
+  readonly #place = () => {
+    if (this.isOpen) placeWithin(this.#panel, this.#bell);
+  };
 
   readonly #onOutside = (event: Event) => {
     if (!event.composedPath().includes(this)) this.toggle(false);

@@ -38,7 +38,7 @@ button:focus-visible { outline: 2px solid var(--engagement-accent, #0a58ca); out
   box-sizing: border-box; color: var(--engagement-badge-text, #fff); background: var(--engagement-badge, #c5221f); }
 .badge[hidden] { display: none; }
 .panel { position: absolute; z-index: var(--engagement-z, 1000); top: 100%; right: 0;
-  width: var(--engagement-width, 22em); max-width: 90vw; max-height: var(--engagement-height, 28em);
+  width: var(--engagement-width, 22em); max-width: min(90vw, calc(100vw - 16px)); box-sizing: border-box; max-height: var(--engagement-height, 28em);
   display: flex; flex-direction: column; overflow: hidden; background: var(--engagement-background, #fff);
   border: 1px solid var(--engagement-border, #d0d0d0); border-radius: var(--engagement-radius, 8px);
   box-shadow: 0 8px 24px rgb(0 0 0 / .18); }
