@@ -1,5 +1,5 @@
 // Alarms. The description of each says what users lose while it rings.
-import { Aws, CfnCondition, Duration, Fn, type Stack } from "aws-cdk-lib";
+import { Aws, CfnCondition, Fn, type Stack } from "aws-cdk-lib";
 import { CfnBudget } from "aws-cdk-lib/aws-budgets";
 import {
   Alarm,
@@ -16,18 +16,16 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { PUBLISHER, STREAM_WORKER } from "../shared/contract/messages.ts";
-import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
-import { tableDefinition } from "../shared/store/definition.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
+import { apiMetric, ownMetric, PERIOD, sumOf, throttlesOf } from "./metrics.ts";
 import { logicalIdOf, lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 
-const PERIOD = Duration.minutes(5);
 /** More server errors than this in five minutes are not transient. */
 const FEW_ERRORS = 5;
 /** How old the oldest unhandled write may be, in milliseconds. */
@@ -258,42 +256,6 @@ function warningsOfAccount({ accountConcurrency, emailIdentity }: Settings, watc
   ];
 }
 
-/**
- * Throttled reads and writes of the table, and of writes that a full index refuses, which the table does not count. Throttled
- * reads of an index have no metric here, which would cost 0.10 dollars each: their requests fail, and other alarms count those.
- */
-function throttlesOf(TableName: string): MathExpression {
-  const throttled = (metricName: string, index: Record<string, string> = {}) => {
-    const dimensionsMap = { TableName, ...index };
-    return new Metric({ namespace: "AWS/DynamoDB", metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
-  };
-  const ofIndexes = Object.entries(tableDefinition.indexes).map(([id, { name: GlobalSecondaryIndexName }]) => [
-    id,
-    throttled("WriteThrottleEvents", { GlobalSecondaryIndexName }),
-  ]);
-  const usingMetrics: Record<string, Metric> = {
-    reads: throttled("ReadThrottleEvents"),
-    writes: throttled("WriteThrottleEvents"),
-    ...Object.fromEntries(ofIndexes),
-  };
-  return sumOf(usingMetrics);
-}
-
-/** Some are reported only when there is something, and an alarm of DynamoDB's keeps its state without data. */
-function sumOf(usingMetrics: Record<string, IMetric>): MathExpression {
-  const expression = Object.keys(usingMetrics)
-    .map((id) => `FILL(${id}, 0)`)
-    .join(" + ");
-  return new MathExpression({ expression, usingMetrics, period: PERIOD });
-}
-
-/** What a line of the log counts. @param value of the metric's dimension */
-function ownMetric(message: keyof typeof counted, value: string): Metric {
-  const { metric: metricName, by } = counted[message]!;
-  const dimensionsMap = { [dimensionOf(by)]: value };
-  return new Metric({ namespace: NAMESPACE, metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
-}
-
 const MAILS_UNKNOWN =
   "The outcomes of some mails are not recorded: bounces and complaints wait in the dead-letter queue, and their addresses still get mail.";
 
@@ -306,6 +268,3 @@ function deadSentence({ workers }: Contents, name: string): string {
   const about = workers.find((worker) => worker.name === name)?.about ?? name;
   return `${about} Some messages used up their attempts and wait in the dead-letter queue: their subscribers get nothing until they are sent again (docs/operate.md).`;
 }
-
-export const apiMetric = (api: Api, metricName: string, options: { statistic: string; period: Duration }): Metric =>
-  new Metric({ namespace: "AWS/ApiGateway", metricName, dimensionsMap: { ApiId: api.id }, ...options });

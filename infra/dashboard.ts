@@ -4,10 +4,10 @@ import { Dashboard, GraphWidget, type IMetric, type IWidget, MathExpression, Sta
 import { CfnQueryDefinition } from "aws-cdk-lib/aws-logs";
 import { isOfStream } from "../shared/contract/messages.ts";
 import { counted, dimensionOf, NAMESPACE } from "../shared/runtime/metrics.ts";
-import { apiMetric } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import type { DeployedFunction } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
+import { apiMetric } from "./metrics.ts";
 import { lookUp } from "./names.ts";
 import type { Queues } from "./queues.ts";
 import type { Settings } from "./settings.ts";

@@ -17,6 +17,9 @@ interface MoveOptions<D> {
   when?: ConditionOf<D>;
 }
 
+/** The row after a change, or as it is (undefined if there is none) where its condition failed. */
+export type Changed<Row> = { kind: "changed"; row: Row } | { kind: "refused"; current: Row | undefined };
+
 /** A move as one write of a transaction. */
 export function moveWrite<D extends Movable, L extends Lifecycle<string>>(
   item: D,
@@ -46,7 +49,7 @@ export function move<D extends Movable, L extends Lifecycle<string>>(
   lifecycle: L,
   action: keyof L & string,
   options?: MoveOptions<D>,
-): Promise<{ row: RowOf<D> } | { current: RowOf<D> | undefined }>;
+): Promise<Changed<RowOf<D>>>;
 export function move(
   store: Store,
   item: AnyItem<"workspace">,
@@ -57,8 +60,8 @@ export function move(
 ): Promise<object> {
   const { write, when } = writeOf(lifecycle, action, options);
   return store.change(item, key, write.change, when).then(
-    (row) => ({ row }),
-    onConditionFailed((current) => ({ current })),
+    (row) => ({ kind: "changed", row }),
+    onConditionFailed((current) => ({ kind: "refused", current })),
   );
 }
 

@@ -19,6 +19,7 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
+import type { Changed } from "./lifecycle.ts";
 import { getEntities, MAX_ENTITIES } from "./name-index.ts";
 import { happened, oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
@@ -125,7 +126,7 @@ export function changeListed<D extends AnyEntity>(
   id: string,
   change: ChangeOf<D>,
   options?: ListedOptions<D>,
-): Promise<{ row: RowOf<D> } | { current: RowOf<D> | undefined }>;
+): Promise<Changed<RowOf<D>>>;
 export async function changeListed(
   store: Store,
   entity: AnyEntity,
@@ -138,17 +139,17 @@ export async function changeListed(
   if (writes.length === 1) {
     const when = options.when ? all(present(), options.when) : present();
     return store.change(entity, { id }, change, when).then(
-      (row) => ({ row }),
-      onConditionFailed((current) => ({ current })),
+      (row) => ({ kind: "changed", row }),
+      onConditionFailed((current) => ({ kind: "refused", current })),
     );
   }
   const refusal = await store.transact(writes).then(
     () => undefined,
-    onTransactionCanceled(([own]) => ({ current: oldRow(entity, own) })),
+    onTransactionCanceled(([own]) => ({ kind: "refused", current: oldRow(entity, own) })),
   );
   if (refusal) return refusal;
   const row = await store.get(entity, { id });
-  return row ? { row } : { current: undefined };
+  return row ? { kind: "changed", row } : { kind: "refused", current: undefined };
 }
 
 /** Removes an entity and its status. @returns false if there is no such entity. */

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { GetObjectCommand, GetObjectTaggingCommand, ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import { describe, expect, it } from "vitest";
+import type { ArchiveRecord } from "../../functions/workers/publish-events/records.ts";
 import { awsFailure, type EntryFailure, type Hooks } from "../../local/aws/index.ts";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { ingest } from "../support/events.ts";
@@ -17,19 +18,6 @@ const BUCKET = "engagement-archive";
 const setting = (hooks: Hooks = {}, more: Record<string, string> = {}) =>
   withTenant({ env: { ARCHIVE_BUCKET: BUCKET, ...more }, hooks: (name) => (name === "publish-events" ? hooks : {}) });
 
-interface Stored {
-  id: string;
-  kind: string;
-  type: string;
-  occurred_at: string;
-  subscriber_id: string | null;
-  anonymous_id: string | null;
-  job_id: string | null;
-  channel: string | null;
-  reason: string | null;
-  data: string;
-}
-
 const s3 = (world: TestWorld) => world.depsFor("test").aws(S3Client);
 
 async function keysOf(world: TestWorld): Promise<string[]> {
@@ -37,7 +25,7 @@ async function keysOf(world: TestWorld): Promise<string[]> {
   return Contents.map(({ Key = "" }) => Key);
 }
 
-async function linesOf(world: TestWorld, key: string): Promise<Stored[]> {
+async function linesOf(world: TestWorld, key: string): Promise<ArchiveRecord[]> {
   const { Body } = await s3(world).send(new GetObjectCommand({ Bucket: BUCKET, Key: key }));
   const text = gunzipSync(await Body!.transformToByteArray()).toString();
   expect(text.endsWith("\n")).toBe(true);
@@ -47,7 +35,7 @@ async function linesOf(world: TestWorld, key: string): Promise<Stored[]> {
     .map((line) => JSON.parse(line));
 }
 
-async function archived(world: TestWorld, kind?: string): Promise<Stored[]> {
+async function archived(world: TestWorld, kind?: string): Promise<ArchiveRecord[]> {
   const all = await Promise.all((await keysOf(world)).map((key) => linesOf(world, key)));
   return all.flat().filter((record) => kind === undefined || record.kind === kind);
 }

@@ -16,7 +16,7 @@ import { BUS, ofType, synthesize } from "./support/template.ts";
 
 const MAX_ENDPOINT_BYTES = 512 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 188 * 1024;
+const MAX_OWN_BYTES = 189 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */

@@ -139,7 +139,7 @@ export async function replaceCampaign(
   const isDraft = oneOf("status", ["draft"]);
   const when = seen === undefined ? isDraft : all(isDraft, isStill(seen));
   const outcome = await changeListed(store, CampaignItem, id, change, { when });
-  if ("row" in outcome) return campaignOf(outcome.row);
+  if (outcome.kind === "changed") return campaignOf(outcome.row);
   if (outcome.current?.status === "draft") return "changed";
   throw immovable(outcome.current, "changed");
 }
@@ -164,7 +164,7 @@ const moveCampaign = (
 
 /** The same for moves that the service makes by itself. @returns false if the campaign has another status. */
 export async function tryMove(store: Store, id: string, move: Move): Promise<boolean> {
-  return "row" in (await changeListed(store, CampaignItem, id, movedBy(store, move, {}), conditionsOf(move)));
+  return (await changeListed(store, CampaignItem, id, movedBy(store, move, {}), conditionsOf(move))).kind === "changed";
 }
 
 const movedBy = (store: Store, move: Move, change: CampaignChange): CampaignChange => ({
@@ -201,7 +201,7 @@ async function changed(
   verb: string,
 ): Promise<Campaign> {
   const outcome = await changeListed(store, CampaignItem, id, change, options);
-  if ("row" in outcome) return campaignOf(outcome.row);
+  if (outcome.kind === "changed") return campaignOf(outcome.row);
   throw immovable(outcome.current, verb);
 }
 

@@ -107,7 +107,7 @@ export async function noteSubmission(
   const moved = await move(store, ChatAppTemplateItem, keyOf(template), lifecycle, "submit", {
     change: { ...change, set: { ...change.set, provider_template_id } },
   });
-  return "row" in moved ? moved.row : undefined;
+  return moved.kind === "changed" ? moved.row : undefined;
 }
 
 /**

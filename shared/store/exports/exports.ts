@@ -94,7 +94,7 @@ export async function takeExport(store: Store, id: string): Promise<ExportJob | 
     change: { set: { lease: now + LEASE_MS } },
     when: any(absent("lease"), below("lease", now)),
   });
-  return "row" in taken ? taken.row : undefined;
+  return taken.kind === "changed" ? taken.row : undefined;
 }
 
 /** Whether an export is so old that it is given up. */
@@ -111,7 +111,7 @@ export async function noteExport(
     change: { set },
     when: is("lease", lease),
   });
-  return "row" in noted;
+  return noted.kind === "changed";
 }
 
 /** @returns false if it had ended before. */
@@ -124,7 +124,7 @@ export async function endExport(
   const ended = await move(store, ExportItem, { id }, exportMoves, "error" in outcome ? "fail" : "complete", {
     change: { set, remove: ["lease", "position", "upload", "parts", "has_rest"] },
   });
-  return "row" in ended;
+  return ended.kind === "changed";
 }
 
 /**
@@ -142,7 +142,7 @@ export async function forgetExports(store: Store, files: ExportErasing, erasedAt
     const moved = await move(store, ExportItem, { id: job.id }, exportMoves, isOpen(job) ? "fail" : "forget", {
       change,
     });
-    if ("row" in moved) forgotten++;
+    if (moved.kind === "changed") forgotten++;
     await files.removeExport(job.id);
   }
   return forgotten;

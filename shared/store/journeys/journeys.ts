@@ -297,7 +297,7 @@ async function tryChange(
   const change = { set: { ...set, updated_at: timestamp(store.clock.now()) } };
   const when = all(oneOf("status", from), is("version", version));
   const outcome = await changeListed(store, JourneyItem, id, change, { status: set.status, when, extraItems });
-  if ("row" in outcome) return journeyOf(outcome.row);
+  if (outcome.kind === "changed") return journeyOf(outcome.row);
   if (!outcome.current) throw notFound("journey");
   const { status } = outcome.current;
   if (!from.includes(status)) throw conflict(`The journey is ${status} and cannot be ${verb}.`);

@@ -104,7 +104,7 @@ export async function cancelSimulation(store: Store, journey: string, id: string
   if (job.status === "canceled") return job;
   const change = { set: { completed_at: timestamp(store.clock.now()) }, remove: ["lease"] as const };
   const canceled = await move(store, SimulationItem, { id }, simulationMoves, "cancel", { change });
-  if ("row" in canceled) return canceled.row;
+  if (canceled.kind === "changed") return canceled.row;
   throw conflict(`The simulation is ${canceled.current?.status ?? job.status} and can no longer be canceled.`);
 }
 
@@ -115,7 +115,7 @@ export async function takeSimulation(store: Store, id: string): Promise<Simulati
     change: { set: { lease: now + LEASE_MS } },
     when: any(absent("lease"), below("lease", now)),
   });
-  return "row" in taken ? taken.row : undefined;
+  return taken.kind === "changed" ? taken.row : undefined;
 }
 
 export const isTooOld = ({ clock }: Pick<Store, "clock">, { created_at }: SimulationJob): boolean =>
@@ -142,7 +142,7 @@ export async function noteSimulation(
     change: { set },
     when: is("lease", lease),
   });
-  return "row" in noted;
+  return noted.kind === "changed";
 }
 
 /** @returns false if it had ended before, or another worker has it */
@@ -157,5 +157,5 @@ export async function endSimulation(
     change: { set: { ...set, completed_at }, remove: ["lease", "position"] },
     when: is("lease", lease),
   });
-  return "row" in ended;
+  return ended.kind === "changed";
 }

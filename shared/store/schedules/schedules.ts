@@ -129,7 +129,7 @@ export async function changeSchedule(
         status: active === current.active ? undefined : statusOf(active),
       },
     );
-    if ("row" in changed) return scheduleOf(changed.row);
+    if (changed.kind === "changed") return scheduleOf(changed.row);
     if (!changed.current) throw notFound("schedule");
   }
 }

@@ -224,7 +224,7 @@ export async function moveImport(
   set: ImportChange,
 ): Promise<ImportJob | undefined> {
   const moved = await move(store, ImportItem, { id }, importMoves, action, { change: { set } });
-  return "row" in moved ? moved.row : undefined;
+  return moved.kind === "changed" ? moved.row : undefined;
 }
 
 /** Ends an import after the batch in progress; its rows stay. @throws 404, 409 if it has ended. */

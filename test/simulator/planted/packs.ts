@@ -34,13 +34,13 @@ export const packsBugs: readonly Bug[] = [
     also: [
       {
         file: simulations,
-        find: '    when: is("lease", lease),\n  });\n  return "row" in noted;',
-        replace: '  });\n  return "row" in noted;',
+        find: '    when: is("lease", lease),\n  });\n  return noted.kind === "changed";',
+        replace: '  });\n  return noted.kind === "changed";',
       },
       {
         file: simulations,
-        find: '    when: is("lease", lease),\n  });\n  return "row" in ended;',
-        replace: '  });\n  return "row" in ended;',
+        find: '    when: is("lease", lease),\n  });\n  return ended.kind === "changed";',
+        replace: '  });\n  return ended.kind === "changed";',
       },
     ],
   },

@@ -199,7 +199,7 @@ export async function moveJob(
   options?: { change?: ChangeOf<typeof JobItem>; when?: ConditionOf<typeof JobItem> },
 ): Promise<JobRecord | undefined> {
   const moved = await move(store, JobItem, { job: id }, jobMoves, action, options);
-  return "row" in moved ? jobOf(moved.row) : undefined;
+  return moved.kind === "changed" ? jobOf(moved.row) : undefined;
 }
 
 /**
