@@ -1,13 +1,13 @@
 // What triggers the workers of the local service: the queue of each, and the table's stream as the stack maps it.
 import { workers } from "../functions/index.ts";
 import { queues } from "../shared/contract/messages.ts";
+import type { StreamPattern } from "../shared/contract/stream-sources.ts";
 import { publishedParts, streamSources } from "../shared/contract/stream-sources.ts";
 import type { Clock } from "../shared/kernel/clock.ts";
 import type { Database, Sqs } from "./aws/index.ts";
 import type { LambdaHost } from "./lambda.ts";
 import type { Log, StreamSource } from "./mapping.ts";
 import { createMappings, type Mappings } from "./mappings.ts";
-import { matchesOne } from "./stream-filter.ts";
 
 interface Resources {
   sqs: Sqs;
@@ -44,3 +44,22 @@ export async function mapEventSources(
   }
   return mappings;
 }
+
+/** Whether a record matches one of the patterns. */
+export const matchesOne = (patterns: readonly StreamPattern[], record: object): boolean =>
+  patterns.some((pattern) => matches(pattern, record));
+
+function matches(pattern: StreamPattern, value: unknown): boolean {
+  return Object.entries(pattern).every(([name, wanted]) => {
+    const found = Object(value)[name] as unknown;
+    if (!isRules(wanted)) return matches(wanted, found);
+    return wanted.some((rule) => {
+      if (typeof rule === "string") return found === rule;
+      if ("exists" in rule) return found !== undefined;
+      return typeof found === "string" && found.startsWith(rule.prefix);
+    });
+  });
+}
+
+type Rules = Extract<StreamPattern[string], readonly unknown[]>;
+const isRules = (wanted: StreamPattern[string]): wanted is Rules => Array.isArray(wanted);

@@ -8,7 +8,6 @@ import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";
 import type { LambdaHost } from "./lambda.ts";
 import type { StreamOut } from "./lambda-stream.ts";
 import type { Log } from "./mapping.ts";
-import { openStageLimit } from "./stage-limit.ts";
 
 export type { GatewayRequest } from "./gateway-event.ts";
 
@@ -227,3 +226,18 @@ function responseOf(answer: unknown): GatewayResponse {
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
+
+/** @returns whether a request is let in now. At once there may be as many as in half a second. */
+function openStageLimit({ now }: Pick<Clock, "now">, perSecond: number): () => boolean {
+  const burst = Math.ceil(perSecond / 2);
+  let left = burst;
+  let filledAt = now();
+  return () => {
+    const at = now();
+    left = Math.min(burst, left + ((at - filledAt) / SECOND) * perSecond);
+    filledAt = at;
+    if (left < 1) return false;
+    left--;
+    return true;
+  };
+}

@@ -1,6 +1,6 @@
 // The key figures of a report: each rate with what it is a share of, and its course by day.
 import type { ComponentChildren } from "preact";
-import { Spark } from "./spark.tsx";
+import { curveOf } from "../app/curve.ts";
 
 export interface Rate {
   label: string;
@@ -28,3 +28,25 @@ export const Rates = ({ of }: { of: readonly (Rate | false)[] }) => (
     )}
   </ul>
 );
+
+interface SparkProps {
+  values: readonly number[];
+}
+
+const WIDTH = 72;
+const HEIGHT = 20;
+const EDGE = 2;
+
+function Spark({ values }: SparkProps) {
+  const top = Math.max(...values);
+  if (values.length < 2 || top <= 0) return null;
+  const x = (n: number) => EDGE + ((WIDTH - 2 * EDGE) * n) / (values.length - 1);
+  const y = (value: number) => HEIGHT - EDGE - ((HEIGHT - 2 * EDGE) * value) / top;
+  const last = values.length - 1;
+  return (
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+      <path d={curveOf(values.map((value, n) => [x(n), y(value)])).join("")} />
+      <circle cx={x(last)} cy={y(values[last] ?? 0)} r="2" />
+    </svg>
+  );
+}

@@ -1,12 +1,14 @@
 // Tables of objects: columns by name, rows that `j`, `k` and Enter move through, and a button for the next page.
 import type { ComponentChildren } from "preact";
+import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { csvLine, harmless } from "../../shared/rules/csv.ts";
 import { pathTo, place } from "../app/router.ts";
 import { type MoreRows, PAGE_SIZE, pageNumber } from "../app/rows.ts";
+import { saveFile } from "../app/save-file.ts";
 import { plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
 import { MAX_ROWS, useRowWindow } from "./row-window.ts";
-import { saveTable } from "./table-file.tsx";
 
 /** The next page is loaded when the end of the table is this close to the browser window. */
 const AHEAD = "600px";
@@ -143,4 +145,33 @@ export function Pager({ total, what }: { total: number; what: string }) {
       {page * PAGE_SIZE < total && <a href={to(page + 1)}>Older</a>}
     </nav>
   );
+}
+
+/** What a cell says in words; only what is for readers of screens is left out. */
+function textOf(drawn: Element): string {
+  const cell = drawn.cloneNode(true) as Element;
+  for (const time of cell.querySelectorAll("time[datetime]")) time.textContent = time.getAttribute("datetime");
+  for (const unseen of cell.querySelectorAll(".unseen, .refusal")) unseen.remove();
+  const text = cell.textContent?.replace(/\s+/g, " ").trim() ?? "";
+  return text === "–" ? "" : text;
+}
+
+/** A number as a spreadsheet reads it: `1,204` as 1204. */
+const asNumber = (text: string): string => (/^−?-?[\d,]+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text);
+
+/**
+ * Draws every cell aside, also of rows that are out of sight, and writes their texts.
+ * @param name of the file, without its ending
+ */
+function saveTable<T>(name: string, columns: readonly Column<T>[], rows: readonly T[]): void {
+  const shown = columns.filter(({ title }) => title !== "");
+  const aside = document.createElement("div");
+  const cellOf = (row: T, { cell, isNumber }: Column<T>): string => {
+    render(<span>{cell(row)}</span>, aside);
+    const text = textOf(aside);
+    render(null, aside);
+    return isNumber ? asNumber(text) : harmless(text);
+  };
+  const lines = rows.map((row) => csvLine(shown.map((column) => cellOf(row, column))));
+  saveFile(`${name}.csv`, "text/csv;charset=utf-8", [csvLine(shown.map(({ title }) => title)), ...lines].join(""));
 }

@@ -1,7 +1,6 @@
 // The embedded KMS: symmetric encryption with context, data keys and RSA signatures; keys persist with the data.
-import { createPublicKey, sign } from "node:crypto";
+import { createCipheriv, createDecipheriv, createPublicKey, sign } from "node:crypto";
 import { ALIAS, aliasArnOf, arnOf, type Key, metadataOf, openKeys, privateKeyOf, SECRET_BYTES } from "./kms/keys.ts";
-import { invalidCiphertext, keyIdOf, newIv, seal, unseal } from "./kms/sealing.ts";
 import { membersOf, type Operations, operateOn, readers } from "./members.ts";
 import { awsFailure, type Deps, type StandIn, type Wire } from "./stand-in.ts";
 
@@ -130,4 +129,47 @@ export function createKms(deps: Deps & { rsaKey?: () => string }): Kms {
 function expectSymmetric(input: Wire): void {
   const algorithm = read.text(input, "EncryptionAlgorithm") ?? SYMMETRIC;
   if (algorithm !== SYMMETRIC) throw awsFailure("InvalidKeyUsageException", `The key does not know ${algorithm}.`);
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const ID_CHARACTERS = 36;
+
+/** The context in canonical form: the order of its members does not matter. */
+const associated = (context: Record<string, string>) =>
+  Buffer.from(JSON.stringify(Object.entries(context).sort(([a], [b]) => (a < b ? -1 : 1))));
+
+/** key id, iv, tag, text: a ciphertext names its key, as in the real service. */
+function seal(key: Key, iv: Buffer, plaintext: Buffer, context: Record<string, string>): Buffer {
+  const cipher = createCipheriv("aes-256-gcm", secretOf(key), iv).setAAD(associated(context));
+  const text = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+  return Buffer.concat([Buffer.from(key.id), iv, cipher.getAuthTag(), text]);
+}
+
+function keyIdOf(ciphertext: Buffer): string {
+  if (ciphertext.length < ID_CHARACTERS + IV_BYTES + TAG_BYTES) throw invalidCiphertext();
+  return ciphertext.subarray(0, ID_CHARACTERS).toString("latin1");
+}
+
+/** @throws InvalidCiphertextException if the text, its key or its context differs. */
+function unseal(key: Key, ciphertext: Buffer, context: Record<string, string>): Buffer {
+  const iv = ciphertext.subarray(ID_CHARACTERS, ID_CHARACTERS + IV_BYTES);
+  const tag = ciphertext.subarray(ID_CHARACTERS + IV_BYTES, ID_CHARACTERS + IV_BYTES + TAG_BYTES);
+  const text = ciphertext.subarray(ID_CHARACTERS + IV_BYTES + TAG_BYTES);
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", secretOf(key), iv).setAAD(associated(context)).setAuthTag(tag);
+    return Buffer.concat([decipher.update(text), decipher.final()]);
+  } catch {
+    throw invalidCiphertext();
+  }
+}
+
+const invalidCiphertext = () => awsFailure("InvalidCiphertextException", "");
+
+const newIv = (bytes: (length: number) => Buffer): Buffer => bytes(IV_BYTES);
+
+function secretOf(key: Key): Buffer {
+  const secret = Buffer.from(key.material, "base64");
+  if (secret.length !== SECRET_BYTES) throw new Error(`The key ${key.id} is no secret key.`);
+  return secret;
 }

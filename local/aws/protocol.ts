@@ -1,6 +1,5 @@
 // The thin codec between the real AWS SDK clients (or the AWS CLI) and the embedded services.
 import { Readable } from "node:stream";
-import { isDocumentCommand, marshalled, unmarshalled } from "./document-commands.ts";
 import { findRoute } from "./rest-routes.ts";
 import type { S3 } from "./s3.ts";
 import {
@@ -14,7 +13,7 @@ import {
   unknownOperation,
   type Wire,
 } from "./stand-in.ts";
-import { bufferOn, fromWire, toWire } from "./wire-values.ts";
+import { bufferOn, fromWire, isDocumentCommand, marshalled, toWire, unmarshalled } from "./wire-values.ts";
 
 export interface Services extends Record<Exclude<ServiceName, "s3" | "ses" | "eventbridge">, StandIn> {
   s3?: S3;

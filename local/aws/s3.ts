@@ -1,12 +1,15 @@
 // The embedded S3: buckets, objects, multipart uploads and signatures, stored in the shared data file.
+
+import * as errors from "./s3/errors.ts";
 import { multipartOperations } from "./s3/multipart.ts";
-import { objectOperations } from "./s3/objects.ts";
+import { objectOperations, placeOf } from "./s3/objects.ts";
 import { readForm, readUpload } from "./s3/post-policy.ts";
 import { isFormUpload, locate, queryOf, readRequest } from "./s3/requests.ts";
 import { document, refuse, respond } from "./s3/responses.ts";
 import { authenticate, type Keys } from "./s3/signatures.ts";
+import type { S3Storage, Stored } from "./s3/storage.ts";
 import { openS3Storage } from "./s3/storage.ts";
-import { tagOperations } from "./s3/tagging.ts";
+import { type Tags, tagsOf } from "./s3/tags.ts";
 import {
   type AwsRequest,
   type AwsResponse,
@@ -122,4 +125,26 @@ async function bytesOf(body: unknown): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as string));
   return Buffer.concat(chunks);
+}
+
+function tagOperations(storage: S3Storage): Record<string, (input: Wire) => Wire> {
+  const find = (input: Wire): Stored & { bucket: string } => {
+    const { bucket, key } = placeOf(storage, input);
+    const object = storage.object(bucket, key);
+    if (!object) throw errors.noSuchKey({ Key: key });
+    return { bucket, ...object };
+  };
+  const tag = (input: Wire, tags: Tags): Wire => {
+    const { bucket, key, about } = find(input);
+    storage.changeAbout(bucket, key, { ...about, tags });
+    return {};
+  };
+
+  return {
+    PutObjectTagging: (input) => tag(input, tagsOf(input.Tagging as [string, string][])),
+    DeleteObjectTagging: (input) => tag(input, {}),
+    GetObjectTagging: (input) => ({
+      TagSet: Object.entries(find(input).about.tags ?? {}).map(([Key, Value]) => ({ Key, Value })),
+    }),
+  };
 }

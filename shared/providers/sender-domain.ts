@@ -19,7 +19,7 @@ import {
   spfOfSes,
   type WantedRecord,
 } from "../rules/mail-domain.ts";
-import type { SenderDomainState } from "../store/channels/sender-domains.ts";
+import type { SenderDomainState } from "../store/channels/items.ts";
 
 type Email = CredentialsFor<"email">;
 type Identity =

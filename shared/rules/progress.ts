@@ -5,7 +5,7 @@ import { classesOf } from "./arbitration.ts";
 import type { CountedCap } from "./caps.ts";
 import { classOf } from "./channel-types.ts";
 import { elementAt } from "./element-at.ts";
-import { noteReached, noteReason } from "./progress-notes.ts";
+import { noteReached, noteReason, type RecipientNotes } from "./progress-notes.ts";
 import type { Target } from "./reach.ts";
 import { EXPIRED, type LateSkip, RATE_LIMITED, UNCONFIRMED } from "./reasons.ts";
 
@@ -51,7 +51,7 @@ export interface Verdict {
   reason?: string | undefined;
 }
 
-export interface Progress {
+export interface Progress extends RecipientNotes {
   /** When this round began, in milliseconds: the time of its ledger rows and inbox messages. Undefined until it begins. */
   at: number | undefined;
   /** The control group, and who waits since the first round, are in the ledger. */
@@ -73,10 +73,6 @@ export interface Progress {
   countedBy: Record<string, bigint>;
   /** Units of later rounds. */
   next: Unit[];
-  /** Recipients reached, by channel type, as bits. */
-  reached: Record<string, bigint>;
-  /** Why the others were not, so far. */
-  why: Record<number, string>;
   /** Smart sends: classes with attempts in progress, and whether all failures in them are permanent. */
   open: Record<number, { left: number; mayFallBack: boolean }>;
   fallbackSteps: number;

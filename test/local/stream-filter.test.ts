@@ -1,6 +1,6 @@
 // The patterns by which the table's stream triggers its workers, as Lambda matches them.
 import { describe, expect, test } from "vitest";
-import { matchesOne } from "../../local/stream-filter.ts";
+import { matchesOne } from "../../local/event-sources.ts";
 import { publishedParts, streamSources } from "../../shared/contract/stream-sources.ts";
 
 const row = (sk: string, image: Record<string, string>, eventName = "INSERT") => ({

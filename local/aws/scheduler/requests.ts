@@ -1,8 +1,7 @@
 // Validates the request of a schedule as the service does.
 import { membersOf, readers, refuseOthers } from "../members.ts";
-import { awsFailure, type Wire } from "../stand-in.ts";
-import { MINUTE, SECOND } from "../time.ts";
-import { invalid, readTiming, type Timing } from "./expressions.ts";
+import { type AwsFailure, awsFailure, type Wire } from "../stand-in.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../time.ts";
 
 export const read = readers("ValidationException", "ValidationException");
 
@@ -103,3 +102,44 @@ export function pageOf<T>(input: Wire, all: T[], keyOf: (item: T) => string): { 
   const last = rest.length > size && shown.at(-1);
   return { shown, ...(last && { NextToken: Buffer.from(keyOf(last)).toString("base64url") }) };
 }
+
+interface Timing {
+  recurring: boolean;
+  /** The first firing after an instant, if there is one. */
+  next(after: number): number | undefined;
+}
+
+const invalid = (message: string): AwsFailure => awsFailure("ValidationException", message);
+
+const unitMs: Record<string, number> = {
+  minute: MINUTE,
+  minutes: MINUTE,
+  hour: HOUR,
+  hours: HOUR,
+  day: DAY,
+  days: DAY,
+};
+const AT = /^at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)$/;
+const RATE = /^rate\(([1-9]\d*) (minutes?|hours?|days?)\)$/;
+
+/** @throws ValidationException for what the service would reject, and for `cron(…)`, which the stand-in does not know. */
+function readTiming(expression: string, createdAt: number): Timing {
+  const at = AT.exec(expression);
+  if (at) return { recurring: false, next: onceAt(expression, at[1]!) };
+  const rate = RATE.exec(expression);
+  if (rate) return { recurring: true, next: everyPeriod(Number(rate[1]) * unitMs[rate[2]!]!, createdAt) };
+  if (expression.startsWith("cron(")) throw invalid(`The embedded scheduler does not know ${expression}.`);
+  throw invalid(`Invalid Schedule Expression ${expression}.`);
+}
+
+function onceAt(expression: string, time: string): Timing["next"] {
+  const instant = Date.parse(`${time}Z`);
+  if (Number.isNaN(instant) || new Date(instant).toISOString().slice(0, 19) !== time)
+    throw invalid(`Invalid Schedule Expression ${expression}.`);
+  return (after) => (instant > after ? instant : undefined);
+}
+
+const everyPeriod =
+  (period: number, origin: number): Timing["next"] =>
+  (after) =>
+    after < origin ? origin : origin + (Math.floor((after - origin) / period) + 1) * period;

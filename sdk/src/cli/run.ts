@@ -2,15 +2,14 @@
 import { ServiceError } from "../errors.ts";
 import { type Command, CommandError, EXIT, helpOf, overview, readArguments } from "./command.ts";
 import { apply, diff, exportConfiguration } from "./commands/configuration.ts";
-import { exportSubscriber } from "./commands/export-subscriber.ts";
 import { fromPinpoint } from "./commands/from-pinpoint.ts";
 import { importFile } from "./commands/import.ts";
 import { listen } from "./commands/listen.ts";
 import { login, logout, whoami } from "./commands/login.ts";
+import { explain, exportSubscriber, why } from "./commands/person.ts";
 import { send } from "./commands/send.ts";
 import { simulate } from "./commands/simulate.ts";
 import { tail } from "./commands/tail.ts";
-import { explain, why } from "./commands/why.ts";
 import { hasCredentials } from "./connection.ts";
 import type { Io } from "./io.ts";
 

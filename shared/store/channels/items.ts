@@ -6,9 +6,9 @@ import { channelStatuses } from "../../rules/channel-states.ts";
 import { channelTypes } from "../../rules/channel-types.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
 import { priceOf } from "../../rules/cost.ts";
+import type { DmarcStanding, Standing } from "../../rules/mail-domain.ts";
 import { entity, item, type RowOf } from "../item.ts";
 import { fromJson, json } from "../json-text.ts";
-import type { SenderDomainState } from "./sender-domains.ts";
 
 /** A channel as the API returns it. */
 export const Channel = v.object({
@@ -135,6 +135,15 @@ export const PaceItem = item({
   },
   writers: ["deliver"],
 });
+
+/** What each record of the domain says, as far as it could be found out. */
+export interface SenderDomainState {
+  domain: string;
+  spf: Standing;
+  dkim: Standing;
+  dmarc: DmarcStanding;
+  checked_at: string;
+}
 
 export const SenderDomainItem = item({
   about: "What DNS and the provider said of the domain that a channel sends mail from, when it was verified last.",

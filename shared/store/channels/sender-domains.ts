@@ -1,22 +1,14 @@
 // The state of the domain that a channel sends mail from, as it was when the channel was verified last (RDA-24).
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
-import { type DmarcStanding, dmarcPolicies, recordStates, type Standing } from "../../rules/mail-domain.ts";
+import { dmarcPolicies, recordStates, type Standing } from "../../rules/mail-domain.ts";
 import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { checkItem, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { onTransactionCanceled } from "../refusals.ts";
-import { ChannelItem, SenderDomainItem } from "./items.ts";
+import { ChannelItem, SenderDomainItem, type SenderDomainState } from "./items.ts";
 import type { OpenVerification } from "./verifications.ts";
-
-export interface SenderDomainState {
-  domain: string;
-  spf: Standing;
-  dkim: Standing;
-  dmarc: DmarcStanding;
-  checked_at: string;
-}
 
 const standingFields = {
   state: v.pipe(

@@ -7,8 +7,8 @@ import { addedUp } from "../counters.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { beyond } from "../sends/chunks/tallies.ts";
+import type { LateResult } from "../sends/jobs/job-items.ts";
 import type { Category } from "../sends/jobs/job-spec.ts";
-import type { LateResult } from "../sends/jobs/late.ts";
 import { HourCount } from "./items.ts";
 
 /** What is counted at a time: attributes of `HourCount` and how much is added to each. */

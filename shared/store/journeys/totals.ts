@@ -7,8 +7,8 @@ import { conversionShard, DayTotals } from "../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { uncertainIn } from "../sends/chunks/tallies.ts";
 import { expensesOf } from "../sends/jobs/job-cost.ts";
+import type { LateResult } from "../sends/jobs/job-items.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
-import type { LateResult } from "../sends/jobs/late.ts";
 
 const stages = [
   "sent",

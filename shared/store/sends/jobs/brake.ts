@@ -20,10 +20,10 @@ import { countTarget } from "../../lists/targets.ts";
 import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
+import type { LateResult } from "./job-items.ts";
 import { JobItem } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings } from "./job-spec.ts";
-import type { LateResult } from "./late.ts";
 
 /** The limits of a send that is dispatched now: its own, on top of the workspace's, or the workspace's for a large one. */
 export async function brakeFor(

@@ -176,3 +176,14 @@ export const SendPlan = item({
   writers: ["api-mcp"],
   lifetime: "1 hour",
 });
+
+/** What is known of a mail after its send was counted. */
+export interface LateResult {
+  kind: "arrived" | "bounced" | "complained" | "unsubscribed";
+  /** When the mail was sent, in milliseconds: it counts on that day. */
+  at: number;
+  /** Of a mail that arrived or came back: no other channel reached the recipient. */
+  isAlone?: boolean;
+  /** Its provider had not answered, so the tally has it as failed. Of a mail that arrived it is so. */
+  isUnsure?: boolean;
+}

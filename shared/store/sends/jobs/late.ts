@@ -11,7 +11,7 @@ import { changeItem, type ItemWrite } from "../../item.ts";
 import { StepSignal } from "../../journeys/step-brake-items.ts";
 import { lateTotalWrites } from "../../journeys/totals.ts";
 import { type Tally, tallyFields, uncertainIn } from "../chunks/tallies.ts";
-import { JobItem } from "./job-items.ts";
+import { JobItem, type LateResult } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
 import { findJob } from "./jobs.ts";
 
@@ -60,16 +60,6 @@ export function reachedNow(
   return change === 0 || (change < 0 && reached.email === undefined)
     ? reached
     : { ...reached, email: Math.max(0, (reached.email ?? 0) + change) };
-}
-
-export interface LateResult {
-  kind: "arrived" | "bounced" | "complained" | "unsubscribed";
-  /** When the mail was sent, in milliseconds: it counts on that day. */
-  at: number;
-  /** Of a mail that arrived or came back: no other channel reached the recipient. */
-  isAlone?: boolean;
-  /** Its provider had not answered, so the tally has it as failed. Of a mail that arrived it is so. */
-  isUnsure?: boolean;
 }
 
 /** Count a late result, for the transaction that records it. None for a job that is gone. */

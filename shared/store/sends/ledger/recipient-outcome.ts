@@ -8,7 +8,7 @@ import type { RecipientState } from "../../../rules/recipient-states.ts";
 import { fromJson } from "../../json-text.ts";
 import { type MessageRow, messageIdOf } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
-import type { Attempt, Decision } from "../reports/explanation.ts";
+import type { Attempt, Decision } from "./attempts.ts";
 import type { ClaimedWith } from "./ledger-items.ts";
 import type { TouchRow } from "./touches.ts";
 

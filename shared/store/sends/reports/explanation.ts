@@ -3,21 +3,11 @@ import * as v from "valibot";
 import { grammar } from "../../../contract/grammar.ts";
 import { personal } from "../../../contract/personal.ts";
 import { Timestamp } from "../../../contract/schemas.ts";
-import { channelClasses, channelTypes } from "../../../rules/channel-types.ts";
+import { channelTypes } from "../../../rules/channel-types.ts";
 import { recipientStates } from "../../../rules/recipient-states.ts";
 import { topicDefaults } from "../../../rules/topics.ts";
+import { Attempt, decisions, ReachedCap } from "../ledger/attempts.ts";
 import { ChannelOutcome } from "../ledger/channel-outcomes.ts";
-
-const decisions = ["sent", "deferred", "held_out", "skipped", "not_in_audience", "pending", "canceled"] as const;
-export type Decision = (typeof decisions)[number];
-
-const Cap = v.object({
-  category: v.picklist(["marketing", "transactional"]),
-  channel_class: v.optional(v.picklist(channelClasses)),
-  max: v.number(),
-  per: v.picklist(["day", "week"]),
-  count: v.number(),
-});
 
 const Share = v.object({ percentage: v.number(), bucket: v.number() });
 
@@ -28,37 +18,6 @@ const Clause = v.object({
   matches: v.boolean(),
 });
 export type Clause = v.InferOutput<typeof Clause>;
-
-const Attempt = v.object({
-  channel: v.string(),
-  device_id: v.nullable(v.string()),
-  state: v.picklist(recipientStates),
-  reason: v.nullable(v.string()),
-  provider_id: v.nullable(v.string()),
-  shortened: v.pipe(v.boolean(), v.description("Whether its text was too long for the provider, and was cut")),
-  attempted_at: v.array(Timestamp),
-  /** The cap that was reached, and what it had counted. */
-  cap: v.nullable(Cap),
-  claimed_with: v.pipe(
-    v.nullable(
-      v.object({
-        consent: v.pipe(v.nullable(v.string()), v.description("Of the channel; `null`: none was ever given")),
-        suppression: v.pipe(
-          v.nullable(v.string()),
-          v.description("Why the address was suppressed; `null`: it was not"),
-        ),
-        topic_choice: v.pipe(
-          v.nullable(v.string()),
-          v.description("Of the topic of the send; `null`: its default decided, or the send has none"),
-        ),
-      }),
-    ),
-    v.description(
-      "What held for the address when the message was claimed; `null` where it needs no consent, or is not known",
-    ),
-  ),
-});
-export type Attempt = v.InferOutput<typeof Attempt>;
 
 const QuietHoursNow = v.object({
   start: v.string(),
@@ -93,7 +52,7 @@ const RulesNow = v.object({
     }),
   ),
   quiet_hours: v.nullable(QuietHoursNow),
-  caps: v.array(Cap),
+  caps: v.array(ReachedCap),
   ranking: v.nullable(v.array(v.object({ class: v.string(), source: v.string(), score: v.number() }))),
 });
 export type RulesNow = v.InferOutput<typeof RulesNow>;

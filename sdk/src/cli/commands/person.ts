@@ -1,9 +1,47 @@
-// Everything about a subscriber in one file.
+// Commands about one person: why something reached them or did not, in words, and everything that is known of them.
+
 import { renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { SubscriberExport } from "../../types.gen.ts";
-import { CommandError, command, EXIT } from "../command.ts";
+import type { SubscriberExport, Why } from "../../types.gen.ts";
+import { type Call, CommandError, command, EXIT } from "../command.ts";
 import { type Connection, connect } from "../connection.ts";
+
+const PERSON = "The person is named by id, external id or e-mail address.";
+
+async function answer({ io, options }: Call, query: object): Promise<number> {
+  const connection = await connect(io, options);
+  try {
+    const found = (await connection.call("recipients.getWhy", query)) as unknown as Why;
+    io.out(options.json ? JSON.stringify(found) : found.in_words);
+    return EXIT.ok;
+  } finally {
+    await connection.close();
+  }
+}
+
+export const explain = command({
+  name: "explain",
+  args: "<send> <person>",
+  summary: "Say why a person got a send, or did not",
+  about: `The send is named by its id, name or title. ${PERSON}`,
+  options: { campaign: { type: "boolean", about: "It is a campaign, by its id or name" } },
+  run: (call) => {
+    const [send = "", person = ""] = call.args;
+    return answer(call, { person, [call.options.campaign ? "campaign" : "send"]: send });
+  },
+});
+
+export const why = command({
+  name: "why",
+  args: "<journey> <person>",
+  summary: "Say what a journey did with a person, or why nothing",
+  about: `The journey is named by its id or name. ${PERSON}`,
+  options: {},
+  run: (call) => {
+    const [journey = "", person = ""] = call.args;
+    return answer(call, { person, journey });
+  },
+});
 
 /** All pages as one document. */
 async function everythingAbout({ client }: Connection, id: string): Promise<Omit<SubscriberExport, "next_cursor">> {

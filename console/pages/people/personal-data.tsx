@@ -1,11 +1,19 @@
-// Who is no longer here: the receipt of the erasure says what was removed.
+// What a person may ask for: everything about them as one file, and the receipt of their erasure.
+
+import { useState } from "preact/hooks";
+import { ServiceError } from "../../../sdk/src/errors.ts";
+import type { SubscriberExport, SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { call } from "../../app/api.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { saveFile } from "../../app/save-file.ts";
 import { fullTime, number } from "../../app/time.ts";
+import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
+import { Button } from "../../components/button.tsx";
 import { inWords } from "../../components/field.tsx";
 import { Card, Code, type Fact, Facts } from "../../components/page.tsx";
-import { Empty, Loaded, Skeleton } from "../../components/states.tsx";
+import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 
 const EVERY_MS = 3_000;
 
@@ -53,5 +61,45 @@ export function Erased({ id }: { id: string }) {
         </div>
       )}
     </Loaded>
+  );
+}
+
+/** All pages as one: lists of later pages follow those of the first. */
+async function wholeOf(id: string): Promise<Omit<SubscriberExport, "next_cursor">> {
+  const { next_cursor, ...whole } = await call("subscribers.getExport", [id, {}]);
+  let cursor = next_cursor;
+  while (cursor) {
+    const page = await call("subscribers.getExport", [id, { cursor }]);
+    whole.inbox.push(...page.inbox);
+    whole.history.push(...page.history);
+    cursor = page.next_cursor;
+  }
+  return whole;
+}
+
+export function ExportPerson({ profile: { id, external_id } }: { profile: SubscriberProfile }) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ServiceError>();
+  const run = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const whole = await wholeOf(id);
+      saveFile(`${external_id}.json`, "application/json", JSON.stringify(whole, null, 2));
+      say("The file holds everything about this person.");
+    } catch (cause) {
+      if (!(cause instanceof ServiceError)) throw cause;
+      setError(cause);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button icon="export" needs="subscribers.getExport" isBusy={isBusy} onClick={() => void run()}>
+        Export
+      </Button>
+      {error && <Failure error={error} />}
+    </>
   );
 }
