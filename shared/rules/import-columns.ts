@@ -68,6 +68,8 @@ export interface Cell {
   signed?: SignedName;
   /** The region of phone numbers of the row. */
   isCountry?: boolean;
+  /** A phone number of the row, where the column of the phone is empty or cannot be read; the smallest first. */
+  phoneRank?: number;
   /** International phone numbers stand there without their plus. */
   isPlusless?: boolean;
 }
@@ -122,7 +124,7 @@ export function readHeader(
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
-    return standard ? standardCell(name, standard) : furtherCell(name, source);
+    return standard ? standardCell(name, standard) : furtherCell(name, source, taken);
   });
   const named = cells.flatMap(({ standard }) => standard ?? []);
   if (!named.includes("external_id") && !named.includes("email"))
@@ -187,15 +189,17 @@ const standardCell = (name: string, standard: Standard): Cell => ({
   ...(standard === "phone" && isPlusless(name) && { isPlusless: true }),
 });
 
-function furtherCell(name: string, source: ImportSource): Cell {
+function furtherCell(name: string, source: ImportSource, taken: ReadonlySet<string>): Cell {
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
   const attribute = evidence && !KEPT.includes(evidence) ? undefined : snakeCase(name);
   const signed = evidence ? undefined : signedName(name);
+  const phoneRank = taken.has("phone") ? undefined : rankOf("phone", columnKey(bareName(name)));
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
     ...(signed && { signed }),
+    ...(phoneRank !== undefined && { phoneRank, ...(isPlusless(name) && { isPlusless: true }) }),
     ...(isCountryColumn(name) && { isCountry: true }),
   };
 }

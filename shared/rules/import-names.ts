@@ -55,7 +55,9 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["telefono cellulare", "numero di telefono", "numero de telefone", "mobiele telefoon", "telefon komórkowy"],
     ...["mobile no", "mobile phone no", "contact number", "tel", "tél", "gsm", "handynr", "mobiltelefonnummer"],
     ...["nr telefonu", "numéro mobile", "teléfono celular", "phone 1 value"],
-    ...["mobiltelefon", "mobil", "rufnummer", "whatsapp number"],
+    ...["mobiltelefon", "mobil", "rufnummer", "whatsapp number", "mobiel nummer", "mobile telephone", "cell number"],
+    ...["cell phone number", "numero cellulare", "número de telemóvel", "numer komórkowy", "numéro de portable"],
+    ...["número de celular", "número móvil", "phone number mobile"],
   ],
   first_name: [
     ...["first_name", "fname", "given name", "first", "vorname", "prénom", "nombre", "nome", "voornaam", "imię"],
@@ -106,9 +108,12 @@ const COUNTRY = [
 
 /** What platforms write before the name of a field: `traits.email`. */
 const OF_A_PERSON =
-  /^(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)\s*[.:/]\s*(?=\S)/i;
-/** The name of a column without the word for whose it is. */
-export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "");
+  /^(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S)/i;
+/** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
+const WHICH_ONE =
+  /\s*(?:\((?:standard|default|primary|main|work|home|mobile)\)|\s-\s(?:primary|main|work|home|mobile))$/i;
+/** The name of a column without the words for whose it is, and which of several. */
+export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
 
 const LETTERS: Record<string, string> = { ł: "l", ß: "ss", ø: "o", æ: "ae", œ: "oe" };
 

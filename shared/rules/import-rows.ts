@@ -55,6 +55,13 @@ interface Sorted {
   /** By the key of a topic. */
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
   country?: string;
+  /** As its columns have them, the most usual name first. */
+  phones: WrittenPhone[];
+}
+
+interface WrittenPhone {
+  text: string;
+  rank: number;
   isPlusless: boolean;
 }
 
@@ -95,14 +102,14 @@ export function readRow(
 }
 
 function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
-  const sorted: Sorted = { standard: {}, evidence: {}, attributes: {}, signed: [], topics: {}, isPlusless: false };
+  const sorted: Sorted = { standard: {}, evidence: {}, attributes: {}, signed: [], topics: {}, phones: [] };
   const topicOf = (key: string) => {
     sorted.topics[key] ??= { signed: [] };
     return sorted.topics[key];
   };
   for (const [
     i,
-    { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless },
+    { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless = false, phoneRank },
   ] of cells.entries()) {
     const value = row[i]?.replaceAll(AROUND, "") ?? "";
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
@@ -114,8 +121,10 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
     else if (signed) sorted.signed.push({ signed, value });
     if (topicTime) topicOf(topicTime).time = value;
     if (isCountry) sorted.country = value;
-    if (isPlusless) sorted.isPlusless = true;
+    const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
+    if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, isPlusless });
   }
+  sorted.phones.sort((a, b) => a.rank - b.rank);
   return sorted;
 }
 
@@ -155,13 +164,22 @@ function takeFields(
   attributes.tags = typeof tagged === "object" ? tagged : tagsOf(tags);
 }
 
-/** A number that cannot be read stays as it is: a send says that it is invalid. */
-function takePhone({ standard, attributes, country, isPlusless }: Sorted, reading: RowReading): ImportedRow["phone"] {
-  if (standard.phone === undefined) return undefined;
+/** The column of the phone comes before others with a name of one. */
+const FIRST_PHONE = -1;
+
+/** The first number that can be read. Where none can, the first stays as it is: a send says that it is invalid. */
+function takePhone({ attributes, country, phones }: Sorted, reading: RowReading): ImportedRow["phone"] {
   const region = reading.phoneRegion ?? regionOf(country) ?? reading.region;
-  const read = readPhone(standard.phone, region, isPlusless);
-  attributes.phone = read.kind === "unreadable" ? standard.phone : read.phone;
-  return read.kind;
+  for (const { text, isPlusless } of phones) {
+    const read = readPhone(text, region, isPlusless);
+    if (read.kind === "unreadable") continue;
+    attributes.phone = read.phone;
+    return read.kind;
+  }
+  const first = phones[0];
+  if (!first) return undefined;
+  attributes.phone = first.text;
+  return "unreadable";
 }
 
 /** Pinpoint writes `ALL` in `OptOut`. */

@@ -19,7 +19,20 @@ const any = (...parts: string[]) => new RegExp(parts.join("|"));
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
-  ...["reason", "campaign", "title", "url", "link", "token", "page$", "rate$", "count", "number", "^total", "bounces$"],
+  ...[
+    "reason",
+    "(?<!excludedfrom)campaign",
+    "title",
+    "url",
+    "link",
+    "token",
+    "page$",
+    "rate$",
+    "count",
+    "number",
+    "^total",
+    "bounces$",
+  ],
   ...[
     "^(marketing)?emailsbounced",
     "cookie",
@@ -30,6 +43,7 @@ const ASIDE = any(
     "source$",
     "method$",
     "level$",
+    "pending",
   ],
   ...["open", "click", "(?<!con)sent$", "delivered$", "order", "payment", "card", "invoice", "purchase"],
   ...[
@@ -60,6 +74,25 @@ const SUPPRESSED = any(
     "cleaned",
     "quarantin",
   ],
+  ...[
+    "e?mail(address)?(is)?(invalid|disabled|notvalid)",
+    "notvalide?mail",
+    "e?mailadresseinvalide",
+    "adressee?mailinvalide",
+  ],
+  ...[
+    "e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig)",
+    "ungultigee?mail",
+    "ungueltigee?mail",
+    "e?mailinvalid[eoa]",
+  ],
+  ...[
+    "e?mailnonvalid[eoa]",
+    "indirizzo(e?mail)?nonvalido",
+    "correo(electronico)?(invalido|novalido|erroneo)",
+    "e?mailno?valido",
+  ],
+  ...["ongeldige?mail", "e?mail(adres)?ongeldig", "e?mailnieprawidlow", "nieprawidlowye?mail", "nieprawidlowyadres"],
   ...["cleantime", "spamreport", "(?<!anti)spam(at|date|time)?$", "invalidemail", "undeliverable"],
   ...[
     "unzustellbar",
@@ -109,6 +142,8 @@ const OUT = any(
     "notsubscribed",
     "declined",
     "excludedfrom(?:campaign|mail|market|newsletter)",
+    "marketingsuspended",
+    "^deactivated(at|on|date)?$",
   ],
   // German
   ...[
@@ -190,6 +225,8 @@ const IN = any(
     "emailme$",
     "cancontact",
     "marketingmaterials?$",
+    "^(is)?(mailable|emailable|contactable|marketable)$",
+    "receives?(e?mail|news|promo|market|offer)",
   ],
   ...[
     "(email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
@@ -197,6 +234,10 @@ const IN = any(
     "wants(email|mail|news)",
   ],
   ...["angemeldet", "abonniert", "einwillig", "zustimmung", "zugestimmt", "werbung(erlaubt|ok)", "abonne$", "abonnee$"],
+  ...[
+    "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een)?(e?mail|news|correo|nieuws|promo|offre|boletin)",
+  ],
+  ...["(mail|news|newsletter|infos?)erhalten$"],
   ...["abonne(alanewsletter|newsletter)", "^abonn", "inscrit", "consentement", "accepte", "infolettre"],
   ...["suscrit", "suscripcion", "consentimiento", "acepta", "boletin", "iscritt", "iscrizione", "consenso", "accetta"],
   ...["inscrito", "inscricao", "assinante", "consentimento", "aceita", "aceite", "subscrito", "boletim"],
@@ -221,7 +262,7 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
 const signedChannels = CHANNELS.map(([channel]) => channel);
 
 /** The reason of a negative: where there is one, so was the negative. */
-const REASON = /^(?!.*(?:rate|count|url))(.*(?:hardbounce|suppress\w*))reason\w*$/;
+const REASON = /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*))reason\w*$/;
 
 /** A negative of every way to reach somebody: nobody is to be contacted. */
 const EVERYWHERE =
@@ -232,7 +273,7 @@ const STATUS =
   /^(?:(subscriber|contact|member|customer|profile|user|list)?(status|state)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|whatsapp)(?:permissionstatus|preferences?)$/;
 
 /** A consent that no channel here has. */
-const ELSEWHERE = /push|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
+const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
 
 /**
  * What the name of a column says of consent; undefined for a column of something else. One without a channel is of e-mail,

@@ -31,6 +31,10 @@ describe("standard columns", () => {
       attributes: { first_name: "Ada" },
     });
     expect(row({ "traits.email": "old@b.co", email: "a@b.co" })).toMatchObject({ email: "a@b.co" });
+    expect(row({ "Person - Email - Work": "a@b.co", "Mobile Number (Standard)": "+491511234567" })).toMatchObject({
+      email: "a@b.co",
+      attributes: { phone: "+491511234567" },
+    });
   });
 
   it("an apostrophe that marks a number as a text is no part of an external id (AMB-133)", () => {

@@ -44,6 +44,7 @@ const NEGATIVE = [
   ...["Disiscritto", "Non contattare", "Lista nera", "Iscrizione cancellata"],
   ...["Descadastrado", "Não contatar", "Não enviar e-mail", "Inscrição cancelada"],
   ...["Uitgeschreven", "Afgemeld", "Niet mailen", "Geen e-mail", "Zwarte lijst"],
+  ...["IsExcludedFromCampaigns", "Marketing Suspended", "deactivated"],
   ...["Wypisany", "Wypisana", "Nie wysyłać", "Rezygnacja", "Brak zgody", "Czarna lista"],
 ];
 const SUPPRESSED = [
@@ -58,6 +59,8 @@ const SUPPRESSED = [
     "Unzustellbar",
     "Beschwerde",
   ],
+  ...["Email Invalid", "invalid_email", "email_disabled", "E-Mail ungültig", "Email non valida", "E-mail inválido"],
+  ...["Email invalide", "Correo inválido", "Ongeldig e-mailadres", "Nieprawidłowy e-mail", "Email Bounced Reason"],
   ...["Plainte", "Rebotado", "Rimbalzato", "Reclamação", "Klacht", "Odrzucony", "Skarga"],
 ];
 const POSITIVE = [
@@ -69,6 +72,7 @@ const POSITIVE = [
     "Newsletter consent",
     "Marketing permission",
   ],
+  ...["Mailable", "Receive emails", "Recibir correos", "Recevoir la newsletter", "Otrzymuje newsletter"],
   ...["Angemeldet", "Einwilligung", "Zustimmung Newsletter", "Abonné", "Inscrit à la newsletter", "Consentement"],
   ...["Suscrito", "Consentimiento", "Boletín", "Iscritto", "Consenso marketing", "Inscrito", "Aceita e-mails"],
   ...["Ingeschreven", "Toestemming", "Nieuwsbrief", "Zapisany", "Zgoda", "Subskrybuje"],
@@ -91,6 +95,7 @@ const SILENT = [
     "Last Activity Date",
     "subscription_plan",
   ],
+  ...["Fax Opt Out", "IsOptInPending", "Soft bounce reason", "Emails received"],
   ...["Newsletter opens", "Payment declined", "Pedido cancelado", "Zahlung widerrufen"],
   ...["(Do Not Modify) Contact", "Phone opt-in", "Country", "created_at", "_last_emailed"],
 ];

@@ -183,6 +183,17 @@ describe("phone numbers", () => {
     ]);
   });
 
+  it("another column with a number stands in where the first is empty or cannot be read (AMB-133)", () => {
+    const row = (cells: Record<string, string>) => rowOf({ email: "a@b.co", ...cells }, { reading: { region: "DE" } });
+    const both = row({ "Default Address Phone": "+41791234569", Phone: "" });
+    expect([both.attributes.phone, both.attributes.default_address_phone]).toEqual(["+41791234569", "+41791234569"]);
+    expect(row({ Telephone: "0151 1234567", Mobile: "ask her" })).toMatchObject({
+      attributes: { phone: "+491511234567" },
+      phone: "converted",
+    });
+    expect(row({ SMS: "491511234567", Phone: "" }).attributes.phone).toBe("+491511234567");
+  });
+
   it("a column that writes no plus gets one, and what cannot be read stays (AMB-133)", () => {
     expect(rowOf({ email: "a@b.co", SMS: "491511234567" }).attributes.phone).toBe("+491511234567");
     const odd = rowOf({ email: "a@b.co", phone: "4.91511E+11" });
