@@ -1,13 +1,7 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
-import {
-  type CountryCode,
-  getCountryCallingCode,
-  isSupportedCountry,
-  parsePhoneNumberFromString,
-} from "libphonenumber-js/min";
-import { isBeyondAscii, isEmailAddress, isLocale, isPhoneNumber, withAsciiDomain } from "./contacts.ts";
-import { type Columns, compactPhone, MAX_VALUE_BYTES } from "./import-columns.ts";
+import { isBeyondAscii, isEmailAddress, isLocale, withAsciiDomain } from "./contacts.ts";
+import { type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
 import {
   type ConsentReading,
   type ImportedChoice,
@@ -17,7 +11,8 @@ import {
   readConsent,
   type SignedCell,
 } from "./import-consents.ts";
-import { columnKey, type Standard } from "./import-names.ts";
+import type { Standard } from "./import-names.ts";
+import { INVISIBLE, readPhone, regionOf } from "./import-phones.ts";
 import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { consentChannelOf } from "./topics.ts";
@@ -111,7 +106,7 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
     i,
     { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless = false, phoneRank },
   ] of cells.entries()) {
-    const value = row[i]?.replaceAll(AROUND, "") ?? "";
+    const value = textOf(row[i] ?? "");
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
     if (standard && !signed) sorted.standard[standard] = value;
     if (evidence) sorted.evidence[evidence] = value;
@@ -134,13 +129,17 @@ const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
 const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i;
 /** Space around a value, and signs that nobody sees. */
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
-const INVISIBLE = /\p{Cf}/gu;
+/** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
+const AS_TEXT = /^="([^"]*)"$/;
+const textOf = (cell: string): string => cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replaceAll(AROUND, "");
+const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
 /** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`. */
 function readAddress(written: string): { email?: string; warning?: string } | { problem: string } {
   const visible = written.replaceAll(INVISIBLE, "");
-  const text = (WITH_NAME.exec(visible)?.[1] ?? visible).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
+  const unquoted = visible.replace(QUOTED, "$2");
+  const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
   const email = withAsciiDomain(text);
@@ -205,77 +204,4 @@ function choicesOf({ standard, signed, topics }: Sorted, reading: RowReading): I
     if (choice) choices[channel] = choice;
   }
   return choices;
-}
-
-type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable" };
-
-/** What a spreadsheet makes of a long number: its last digits are lost. */
-const EXPONENT = /\d[.,]?\d*e[+-]?\d/i;
-const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl"];
-const FIRST = "A".charCodeAt(0);
-const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(FIRST + i));
-
-let names: Map<string, string> | undefined;
-
-/** A region of ISO 3166 by its code, or by its name in one of the languages of the service. */
-export function regionOf(country: string | undefined): string | undefined {
-  const text = country?.trim() ?? "";
-  const code = text.toUpperCase();
-  if (isSupportedCountry(code)) return code;
-  names ??= namesOfRegions();
-  return names.get(columnKey(text));
-}
-
-function namesOfRegions(): Map<string, string> {
-  const found = new Map([
-    ["usa", "US"],
-    ["uk", "GB"],
-    ["england", "GB"],
-    ["scotland", "GB"],
-    ["greatbritain", "GB"],
-    ["holland", "NL"],
-    ["uae", "AE"],
-  ]);
-  const codes = LETTERS.flatMap((a) => LETTERS.map((b) => a + b)).filter((code) => isSupportedCountry(code));
-  for (const language of LANGUAGES) {
-    const display = new Intl.DisplayNames(language, { type: "region" });
-    for (const code of codes) found.set(columnKey(display.of(code) ?? code), code);
-  }
-  return found;
-}
-
-/** More digits than a number within its country has in most of them. */
-const MIN_ABROAD = 11;
-
-/** Whether digits are a number with the code of its own country, but without the plus: `491511234567` in Germany. */
-const beginsAsAbroad = (digits: string, country: CountryCode): boolean =>
-  /^\d+$/.test(digits) &&
-  digits.length >= MIN_ABROAD &&
-  digits.startsWith(getCountryCallingCode(country)) &&
-  parsePhoneNumberFromString(`+${digits}`)?.isValid() === true;
-
-/**
- * Reads a number. One in E.164 form is kept, whatever the metadata say of it.
- * @param region where a number without a country code is from
- * @param isPlusless the column holds international numbers without their plus
- */
-export function readPhone(text: string, region: string | undefined, isPlusless = false): ReadPhone {
-  if (EXPONENT.test(text)) return { kind: "unreadable" };
-  // `+49 (0)151` has the digit of calls within a country beside its code.
-  const visible = text.replaceAll(INVISIBLE, "");
-  // A data frame writes a column of numbers with a decimal.
-  const bare = visible.replace(/^(?:'|tel:)/i, "").replace(/^(\+?\d{7,15})\.0+$/, "$1");
-  const clear = bare.replace(/^(\s*(?:\+|00)[\d\s]+)\(0\)/, "$1");
-  const compact = compactPhone(clear);
-  const international = compact.replace(/^00/, "+");
-  const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
-  const lacksPlus = isPlusless ? /^[1-9]\d+$/.test(international) : country && beginsAsAbroad(international, country);
-  const written = lacksPlus ? `+${international}` : international;
-  if (isPhoneNumber(written)) return { kind: written === compactPhone(bare) ? "kept" : "converted", phone: written };
-  const parsed = parsePhoneNumberFromString(clear, {
-    extract: false,
-    ...(country && { defaultCountry: country }),
-  });
-  if (!parsed?.isValid() || !isPhoneNumber(parsed.number)) return { kind: "unreadable" };
-  return { kind: "converted", phone: parsed.number };
 }

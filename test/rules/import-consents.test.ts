@@ -60,7 +60,14 @@ const SUPPRESSED = [
     "Beschwerde",
   ],
   ...["Email Invalid", "invalid_email", "email_disabled", "E-Mail ungültig", "Email non valida", "E-mail inválido"],
-  ...["Email invalide", "Correo inválido", "Ongeldig e-mailadres", "Nieprawidłowy e-mail", "Email Bounced Reason"],
+  ...[
+    "Email invalide",
+    "Correo inválido",
+    "Ongeldig e-mailadres",
+    "Nieprawidłowy e-mail",
+    "Email Bounced Reason",
+    "Bounceback?",
+  ],
   ...["Plainte", "Rebotado", "Rimbalzato", "Reclamação", "Klacht", "Odrzucony", "Skarga"],
 ];
 const POSITIVE = [
@@ -72,7 +79,7 @@ const POSITIVE = [
     "Newsletter consent",
     "Marketing permission",
   ],
-  ...["Mailable", "Receive emails", "Recibir correos", "Recevoir la newsletter", "Otrzymuje newsletter"],
+  ...["Mailable", "MSG-email", "Receive emails", "Recibir correos", "Recevoir la newsletter", "Otrzymuje newsletter"],
   ...["Angemeldet", "Einwilligung", "Zustimmung Newsletter", "Abonné", "Inscrit à la newsletter", "Consentement"],
   ...["Suscrito", "Consentimiento", "Boletín", "Iscritto", "Consenso marketing", "Inscrito", "Aceita e-mails"],
   ...["Ingeschreven", "Toestemming", "Nieuwsbrief", "Zapisany", "Zgoda", "Subskrybuje"],
@@ -133,6 +140,8 @@ describe("names", () => {
 
 describe("values", () => {
   it.each([
+    ["Unsubscribed", '="1"', "opted_out"],
+    ["Global status", "bounced", "suppressed"],
     ["Unsubscribed", "newsletter", "opted_out"],
     ["Unsubscribed", "0000-00-00 00:00:00", undefined],
     ["Unsubscribed", "1.0", "opted_out"],

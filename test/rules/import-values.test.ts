@@ -1,6 +1,6 @@
 // Values, times, phone numbers and usual names in files (AMB-133).
 import { describe, expect, it } from "vitest";
-import { readPhone, regionOf } from "../../shared/rules/import-rows.ts";
+import { readPhone, regionOf } from "../../shared/rules/import-phones.ts";
 import { dateOrderOf, readTime } from "../../shared/rules/import-times.ts";
 import { cellValue, columnTypes, tagsOf } from "../../shared/rules/import-values.ts";
 import { columnsOf, rowOf } from "../support/rows.ts";
@@ -158,6 +158,12 @@ describe("phone numbers", () => {
     ["0151/1234567", undefined, "unreadable undefined"],
     ["4.91511E+11", "DE", "unreadable undefined"],
     ["call me", "DE", "unreadable undefined"],
+    ["+49-(0)-151-1234567", "DE", "converted +491511234567"],
+    ["＋49 151 1234567", "DE", "kept +491511234567"],
+    ["p:+491511234567", "DE", "converted +491511234567"],
+    ["+49 151 1234567 (mobil)", "DE", "converted +491511234567"],
+    ["0151 1234567 / 030 123456", "DE", "converted +491511234567"],
+    ["0151 1234567; 0151 1234568", "DE", "converted +491511234567"],
   ])("%s of %s is %s (AMB-133)", (text, region, expected) => {
     const read = readPhone(text, region);
     expect(`${read.kind} ${"phone" in read ? read.phone : undefined}`).toBe(expected);
