@@ -105,6 +105,7 @@ async function connect(client: Client): Promise<string> {
   });
   await client.owner("PATCH /api/v1/workspace", {
     timezone: "Europe/Berlin",
+    currency: "EUR",
     quiet_hours: { start: "22:00", end: "07:00", timezone_mode: "subscriber" },
     frequency_caps: [{ category: "marketing", max: 3, per: "day" }],
   });

@@ -4,7 +4,7 @@ import { ServiceError } from "../../sdk/src/errors.ts";
 import type { AccountGetMeAnswer } from "../../sdk/src/types.gen.ts";
 import { api, setToken } from "./api.ts";
 import { place } from "./router.ts";
-import { setServiceTime } from "./time.ts";
+import { setCurrency, setServiceTime } from "./time.ts";
 
 export type Me = AccountGetMeAnswer & { now?: string };
 
@@ -70,6 +70,7 @@ export async function open(tenant: string): Promise<void> {
 export async function readMe(): Promise<void> {
   const found: Me = await api.account.getMe();
   if (found.now) setServiceTime(Date.parse(found.now));
+  setCurrency(found.tenant.currency);
   session.value = { kind: "open", me: found };
 }
 

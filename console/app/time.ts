@@ -37,9 +37,21 @@ const dollars = new Intl.NumberFormat(LOCALE, {
 });
 /** `$12.35`; of small amounts three digits that say something. */
 export const money = (value: number): string => dollars.format(value);
-const amounts = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-/** `1,209.50`: revenue is in the currency of the workspace's own events, which the API does not know. */
-export const amount = (cents: number): string => amounts.format(cents / 100);
+const CENTS = { minimumFractionDigits: 2, maximumFractionDigits: 2 } as const;
+const amounts = signal(new Intl.NumberFormat(LOCALE, CENTS));
+
+/** Called with what the workspace says its revenue is in: a code of ISO 4217, or null. */
+export function setCurrency(currency: string | null): void {
+  const style = currency === null ? CENTS : ({ style: "currency", currency } as const);
+  amounts.value = new Intl.NumberFormat(LOCALE, style);
+}
+
+const currencyNames = new Intl.DisplayNames(LOCALE, { type: "currency" });
+/** `Euro`, of `EUR`. */
+export const currencyName = (code: string): string => currencyNames.of(code) ?? code;
+
+/** Revenue: `€1,209.50`, or `1,209.50` where the workspace does not say its currency. */
+export const amount = (cents: number): string => amounts.value.format(cents / 100);
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 /** `1.1 TB` */
 export function bytes(value: number): string {

@@ -21,7 +21,7 @@ export function CostFacts({ cost, charged, perConversion = null }: CostProps) {
       <Facts
         of={[
           ["Total", [<b key="total">{money(dollars)}</b>, ", computed at list prices"]],
-          perConversion !== null && ["Per conversion", money(perConversion)],
+          perConversion !== null && ["Per person converted", money(perConversion)],
           ["The service", money(service_dollars)],
           ...providers.map(([name, amount]): Fact => [name, money(amount)]),
         ]}

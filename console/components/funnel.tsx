@@ -41,7 +41,9 @@ export function Funnel({ of, caption }: { of: Stages; caption: string }) {
           ))}
         </tbody>
       </table>
-      <p class="hint">Shares are of those it was sent to.</p>
+      <p class="hint">
+        Shares are of those it was sent to. Converted are people, each once, whatever else they got before.
+      </p>
     </>
   );
 }

@@ -3909,6 +3909,8 @@ export interface WorkspacePage {
   timezone: string;
   /** Where phone numbers without a country code are from, as ISO 3166, such as `DE` */
   region: string | null;
+  /** What revenue is in, as ISO 4217, such as `EUR`. Nothing is converted. Default: `null`, not said */
+  currency: string | null;
   /** `opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed */
   email_consent_mode: "opt_out" | "opt_in";
   /** When marketing does not disturb; it is sent afterwards. `null`: never */
@@ -7111,6 +7113,8 @@ export interface AccountGetMeAnswer {
     status: string;
     /** The kind: `custom` for annotations of members, another one for those of the service */
     kind: "standard" | "agency" | "sandbox";
+    /** What its revenue is in; `null`: not said */
+    currency: string | null;
   };
   /** The role of a member: it decides the permissions */
   role: "owner" | "admin" | "marketer" | "developer" | "analyst" | "viewer";
@@ -7133,6 +7137,8 @@ export interface AccountUpdateWorkspaceBody {
   timezone?: string | undefined;
   /** Where phone numbers without a country code are from, as ISO 3166, such as `DE` */
   region?: string | null | undefined;
+  /** What revenue is in, as ISO 4217, such as `EUR`. Nothing is converted. Default: `null`, not said */
+  currency?: string | null | undefined;
   /** `opt_out`: marketing mail goes to all who did not object. `opt_in`: only to those who agreed */
   email_consent_mode?: "opt_out" | "opt_in" | undefined;
   /** When marketing does not disturb; it is sent afterwards. `null`: never */

@@ -86,6 +86,11 @@ export const Region = v.pipe(
   v.regex(/^[A-Z]{2}$/, "must be an ISO 3166 code such as DE"),
 );
 
+export const Currency = v.pipe(
+  v.string("must be an ISO 4217 code such as EUR"),
+  v.regex(/^[A-Z]{3}$/, "must be an ISO 4217 code such as EUR"),
+);
+
 export const Locale = v.pipe(
   v.string("must be a BCP 47 language tag"),
   v.maxLength(64, "must be a BCP 47 language tag"),

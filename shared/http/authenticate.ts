@@ -26,6 +26,8 @@ import type { TokenVerifier } from "./tokens.ts";
 export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"> {
   tenant: TenantId;
   name: string;
+  /** What its revenue is in, as ISO 4217; `null`: not said. */
+  currency: string | null;
   /** The workspace's own cap on sends a month. */
   sendCap: number | null;
   /** What its sends keep to. */
@@ -239,6 +241,7 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   plan: row.plan,
   status: row.status,
   kind: row.kind,
+  currency: row.currency ?? null,
   sendCap: row.monthly_send_cap ?? null,
   sending: sendingSettingsOf(row),
   time: row,

@@ -7,13 +7,18 @@ export function reportStories(open: () => Promise<Tab>): void {
   it("the report of a campaign begins with rates, each with its base and its course (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("campaigns");
-    await page.getByRole("row", { name: /^Autumn sale completed .* [1-9]\d* [\d,]+\.\d\d / }).waitFor();
+    await page.getByRole("row", { name: /^Autumn sale completed .* [1-9]\d* €[\d,]+\.\d\d / }).waitFor();
     await page.getByRole("link", { name: "Autumn sale" }).click();
     const rate = page.locator(".rates li", { hasText: "Opened by people" });
     expect(await rate.textContent()).toMatch(/^Opened by people[\d.]+%of \d+ delivered$/);
     await rate.locator("svg.spark").waitFor();
+    // One rule in all of the report, and what it was the last message before beside it.
+    const converted = await page.locator(".rates li", { hasText: /^Converted/ }).textContent();
+    const [, people = ""] = converted!.match(/(\d+) people. It was the last message before \d+ conversions/) ?? [];
+    await page.getByRole("row", { name: new RegExp(`^Converted.* ${people} [\\d.]+%$`) }).waitFor();
+    await page.getByText(new RegExp(`^${people} conversions of \\d+ people`)).waitFor();
     await page
-      .getByText(/^[\d,]+\.\d\d, [\d,]+\.\d\d a person$/)
+      .getByText(/^€[\d,]+\.\d\d, €[\d,]+\.\d\d a person$/)
       .first()
       .waitFor();
     const file = page.waitForEvent("download");

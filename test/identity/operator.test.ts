@@ -87,6 +87,19 @@ describe("the plan and the operator", () => {
     expect(Object.keys((await patch({ timezone: "Mars/Olympus" })).body.fields)).toEqual(["timezone"]);
     expect((await world.call("GET /api/v1/workspace", { as })).body.email_consent_mode).toBe("opt_out");
   });
+
+  it("the currency of revenue is said to those who sign in, until it is taken back (CNV-6)", async () => {
+    const tenant = await world.tenant();
+    const as = await tenant.dashboard();
+    const patch = (currency: string | null) => world.call("PATCH /api/v1/workspace", { as, body: { currency } });
+    const said = async () => (await world.call("GET /api/v1/me", { as })).body.tenant.currency;
+    expect(await said()).toBeNull();
+    expect((await patch("EUR")).body.currency).toBe("EUR");
+    expect((await patch("euro")).body.fields).toEqual({ currency: "must be an ISO 4217 code such as EUR" });
+    expect(await said()).toBe("EUR");
+    await patch(null);
+    expect(await said()).toBeNull();
+  });
 });
 
 describe("registration", () => {

@@ -32,6 +32,18 @@ function nextOf({ status, messages }: Pick<Campaign, "status" | "messages">): st
   return ahead.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
 }
 
+/** Of a list or segment beyond the first hundred: its kind. */
+function AudienceName({ of }: { of: Campaign["target"] }) {
+  const lists = useQuery("lists.list", [{ page_size: 100 }], { when: of.type === "list" }).data;
+  const segments = useQuery("segments.list", [], { when: of.type === "segment" }).data;
+  if (of.type === "all") return <span class="dim">everyone</span>;
+  const found =
+    of.type === "list"
+      ? lists?.items.find(({ id }) => id === of.list_id)
+      : segments?.segments.find(({ id }) => id === of.segment_id);
+  return <span class={found ? undefined : "dim"}>{found?.name ?? of.type}</span>;
+}
+
 function All() {
   const status = chosenOf("status", STATUSES);
   const q = searched();
@@ -43,7 +55,11 @@ function All() {
   return (
     <Collection
       noun="campaign"
-      page={{ title: "Campaigns", about: "One or more messages to an audience, with a report of the results." }}
+      page={{
+        title: "Campaigns",
+        about:
+          "One or more messages to an audience, with a report of the results. A conversion counts for the last message before it.",
+      }}
       rows={rows}
       usual={6}
       keyOf={({ id }) => id}
@@ -78,7 +94,7 @@ function All() {
         },
         {
           title: "Audience",
-          cell: ({ target }) => <span class="dim">{target.type === "all" ? "everyone" : target.type}</span>,
+          cell: ({ target }) => <AudienceName of={target} />,
         },
         {
           title: "Conversions, 30 days",

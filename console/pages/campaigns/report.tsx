@@ -76,7 +76,7 @@ interface KeyFiguresProps {
 /** What came of it, at a glance. */
 function KeyFigures({ report, buckets }: KeyFiguresProps) {
   const { sent, delivered, opened_human, clicked_human, bounced, complained, unsubscribed } = report;
-  const { conversions, last_touch_revenue_cents, cost } = report;
+  const { converted, conversions, revenue_cents, last_touch_revenue_cents, cost } = report;
   if (sent === 0) return null;
   const courseOf = (measure: Measure) => daysOf(buckets).map((bucket) => bucket?.[measure] ?? 0);
   const ofDelivered = `of ${number(delivered)} delivered`;
@@ -108,20 +108,20 @@ function KeyFigures({ report, buckets }: KeyFiguresProps) {
           base: `of ${number(sent)} sent; ${plural(complained, "complaint")}`,
         },
         {
-          label: "Conversions",
-          value: number(conversions),
-          base: "that it was the last message before",
-          course: courseOf("conversions"),
+          label: "Converted",
+          value: share(converted, sent),
+          base: `${plural(converted, "person", "people")}. It was the last message before ${plural(conversions, "conversion")}`,
+          course: courseOf("converted"),
         },
-        last_touch_revenue_cents > 0 && {
+        revenue_cents > 0 && {
           label: "Revenue",
-          value: amount(last_touch_revenue_cents),
-          base: "of these conversions, in their currency",
+          value: amount(revenue_cents),
+          base: `of the people who converted. As the last message: ${amount(last_touch_revenue_cents)}`,
         },
         {
           label: "Cost",
           value: money(cost.dollars),
-          base: cost.per_conversion === null ? "at list prices" : `${money(cost.per_conversion)} a conversion`,
+          base: cost.per_conversion === null ? "at list prices" : `${money(cost.per_conversion)} a person converted`,
         },
       ]}
     />
@@ -139,7 +139,7 @@ const LINES: readonly Line[] = [
   { name: "Delivered", measure: "delivered" },
   { name: "Opened", measure: "opened" },
   { name: "Clicked", measure: "clicked" },
-  { name: "Conversions", measure: "conversions" },
+  { name: "Converted", measure: "converted" },
 ];
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 30;

@@ -94,18 +94,21 @@ function Top({ summary, group, source, nameOf }: TopProps) {
             Each conversion counts for the last message delivered before it.
           </Empty>
         ) : (
-          <Table
-            caption="Top sources"
-            csv={`conversions by ${group}`}
-            rows={rows}
-            keyOf={({ source_id }) => source_id}
-            {...(group !== "channel" && { hrefOf: select, selected: source })}
-            columns={[
-              { title: TITLES[group].slice(0, -1), cell: ({ source_id }) => nameOf(source_id) },
-              { title: "Conversions", isNumber: true, cell: ({ conversions }) => number(conversions) },
-              { title: "Revenue", isNumber: true, cell: ({ revenue_cents }) => amount(revenue_cents) },
-            ]}
-          />
+          <>
+            <Table
+              caption="Top sources"
+              csv={`conversions by ${group}`}
+              rows={rows}
+              keyOf={({ source_id }) => source_id}
+              {...(group !== "channel" && { hrefOf: select, selected: source })}
+              columns={[
+                { title: TITLES[group].slice(0, -1), cell: ({ source_id }) => nameOf(source_id) },
+                { title: "Conversions", isNumber: true, cell: ({ conversions }) => number(conversions) },
+                { title: "Revenue", isNumber: true, cell: ({ revenue_cents }) => amount(revenue_cents) },
+              ]}
+            />
+            <p class="hint inset">Each conversion counts once: for the last message delivered before it.</p>
+          </>
         )
       }
     </Loaded>

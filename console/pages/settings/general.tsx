@@ -5,25 +5,28 @@ import { call } from "../../app/api.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
-import { me } from "../../app/session.ts";
-import { fullTime } from "../../app/time.ts";
+import { me, readMe } from "../../app/session.ts";
+import { currencyName, fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
-import { SafetyFields } from "../../components/safety.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { Brake } from "./brake.tsx";
 import { FrequencyCaps } from "./caps.tsx";
+import { QuietHours } from "./quiet-hours.tsx";
 import { Testers } from "./testers.tsx";
 import { Utm } from "./utm.tsx";
 
 const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
-type Quiet = NonNullable<WorkspacePage["quiet_hours"]>;
+const currencies = [
+  { value: "", label: "Not said: numbers alone" },
+  ...Intl.supportedValuesOf("currency").map((code) => ({ value: code, label: `${code}: ${currencyName(code)}` })),
+];
 
 const EVERY_MS = 10_000;
-const NIGHT: Quiet = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
 
 export function General() {
   const workspace = useQuery("account.getWorkspace", []);
@@ -61,18 +64,21 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   const save = async () => {
     const mine = await guard.settle(values);
     if (!mine) return;
-    const { sender_name, postal_address, region, agent_attributes, ...rest } = mine.body;
+    const { sender_name, postal_address, region, currency, agent_attributes, ...rest } = mine.body;
     const body = {
       ...rest,
       sender_name: sender_name || null,
       postal_address: postal_address || null,
       region: region.toUpperCase() || null,
+      currency: currency || null,
       agent_attributes: agent_attributes.split(/[\s,]+/).filter(Boolean),
     };
     const done = await update.run(body, mine.over);
     if (!done) return;
     guard.saved(draftOf(done.answer));
     set(draftOf(done.answer));
+    // The name and the currency are shown on every page.
+    await readMe();
     say("Saved.");
   };
   return (
@@ -120,6 +126,7 @@ const draftOf = (found: WorkspacePage) => ({
   double_opt_in: found.double_opt_in,
   second_factor_required: found.second_factor_required,
   region: found.region ?? "",
+  currency: found.currency ?? "",
   agent_attributes: found.agent_attributes.join(", "),
   quiet_hours: found.quiet_hours,
   frequency_caps: found.frequency_caps,
@@ -140,6 +147,7 @@ const WORDS: Record<keyof Draft, string> = {
   double_opt_in: "confirmed opt-ins",
   second_factor_required: "second factor",
   region: "region",
+  currency: "currency",
   agent_attributes: "attributes of agents",
   quiet_hours: "quiet hours",
   frequency_caps: "frequency caps",
@@ -163,6 +171,12 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         {...field("timezone")}
         options={options}
         hint="For subscribers without a time zone of their own."
+      />
+      <SelectField
+        label="Currency of revenue"
+        {...field("currency")}
+        options={currencies}
+        hint="What your product sends as the revenue of its events, in cents. Nothing is converted."
       />
       <Choices
         legend="Marketing by email goes to"
@@ -205,96 +219,3 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
 /** A field with an input of its own; only days of the week have none. */
 const hasInput = (path: string) =>
   !path.startsWith("quiet_hours.days") && path !== "frequency_caps" && path !== "second_factor_required";
-
-interface QuietProps {
-  quiet: Quiet | null;
-  fields: Record<string, string>;
-  onQuiet: (quiet: Quiet | null) => void;
-}
-
-function QuietHours({ quiet, fields, onQuiet }: QuietProps) {
-  return (
-    <Card title="Quiet hours">
-      <Check
-        label="Hold marketing messages during quiet hours"
-        note="They are sent at the end of the quiet hours."
-        checked={quiet !== null}
-        onInput={(is) => onQuiet(is ? NIGHT : null)}
-      />
-      {quiet && (
-        <>
-          <div class="row">
-            <TextField
-              label="From"
-              type="time"
-              value={quiet.start}
-              onInput={(start) => onQuiet({ ...quiet, start })}
-              fault={fields["quiet_hours.start"]}
-            />
-            <TextField
-              label="Until"
-              type="time"
-              value={quiet.end}
-              onInput={(end) => onQuiet({ ...quiet, end })}
-              fault={fields["quiet_hours.end"]}
-            />
-          </div>
-          <Choices
-            legend="In the time zone of"
-            name="timezone_mode"
-            value={quiet.timezone_mode}
-            onInput={(timezone_mode) => onQuiet({ ...quiet, timezone_mode })}
-            options={{ subscriber: "each subscriber", workspace: "the workspace" }}
-          />
-        </>
-      )}
-    </Card>
-  );
-}
-
-type Safety = WorkspacePage["safety"];
-
-interface BrakeProps {
-  safety: Safety;
-  onSafety: (safety: Safety) => void;
-  fields: Record<string, string>;
-}
-
-/** The brake that is offered first. */
-const START: NonNullable<Safety> = {
-  min_audience: 1_000,
-  max_error_rate: 0.2,
-  max_bounce_rate: 0.05,
-  max_complaint_rate: 0.003,
-};
-
-/** The brake of sends without limits of their own (F21). */
-function Brake({ safety, onSafety, fields }: BrakeProps) {
-  return (
-    <Card title="Brake">
-      <Check
-        label="Large sends halt by themselves"
-        note="A send that goes wrong stops before everyone has got it."
-        checked={safety !== null}
-        onInput={(is) => onSafety(is ? START : null)}
-      />
-      {safety && (
-        <>
-          <TextField
-            label="For sends to more people than"
-            type="number"
-            value={String(safety.min_audience)}
-            onInput={(text) => onSafety({ ...safety, min_audience: Number(text) })}
-            fault={fields["safety.min_audience"]}
-          />
-          <SafetyFields
-            safety={safety}
-            onInput={onSafety}
-            faultAt={(name) => fields[`safety.${name}`]}
-            empty="An empty field sets no limit."
-          />
-        </>
-      )}
-    </Card>
-  );
-}

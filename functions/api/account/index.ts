@@ -143,6 +143,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
           plan: v.string(),
           status: v.string(),
           kind: workspaceFields.kind,
+          currency: v.pipe(v.nullable(v.string()), v.description("What its revenue is in; `null`: not said")),
         }),
         role: v.picklist(roles),
         read_only: v.boolean(),
@@ -164,12 +165,12 @@ export const account = group("account", "Keys and settings of a workspace, and t
     },
     async ({ platform, caller, clock }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      const { tenant, name, plan, status, kind } = caller.workspace;
+      const { tenant, name, plan, status, kind, currency } = caller.workspace;
       const memberships = await membershipsOf(platform, caller.user);
       const rows = await platform.getAll(WorkspaceItem, memberships);
       return {
         user: { id: caller.user, email: caller.email, name: caller.name },
-        tenant: { id: tenant, name, plan, status, kind },
+        tenant: { id: tenant, name, plan, status, kind, currency },
         role: caller.role,
         read_only: caller.readOnly,
         second_factor_missing: caller.secondFactor.isDemanded && !caller.secondFactor.isProven,

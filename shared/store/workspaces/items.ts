@@ -38,6 +38,8 @@ export const WorkspaceItem = platformItem({
     timezone: v.optional(v.string()),
     /** ISO 3166: where phone numbers without a country code are from. */
     region: v.optional(v.string()),
+    /** What its revenue is in; absent: not said. */
+    currency: v.optional(v.string()),
     email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"])),
     quiet_hours: v.optional(json<QuietSettings>()),
     frequency_caps: v.optional(json<FrequencyCap[]>()),

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
 import { DefaultSafety } from "../../contract/safety.ts";
-import { OwnName, Region, TimeZone, Uuid } from "../../contract/schemas.ts";
+import { Currency, OwnName, Region, TimeZone, Uuid } from "../../contract/schemas.ts";
 import { channelTypes, classOf } from "../../rules/channel-types.ts";
 
 const LocalTime = v.pipe(
@@ -55,6 +55,8 @@ const SECOND_FACTOR =
 
 const REGION = "Where phone numbers without a country code are from, as ISO 3166, such as `DE`";
 
+const CURRENCY = "What revenue is in, as ISO 4217, such as `EUR`. Nothing is converted. Default: `null`, not said";
+
 const MAX_AGENT_ATTRIBUTES = 50;
 const AGENT_ATTRIBUTES =
   "The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none";
@@ -72,6 +74,7 @@ export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
   region: v.pipe(v.nullable(v.string()), v.description(REGION)),
+  currency: v.pipe(v.nullable(v.string()), v.description(CURRENCY)),
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
@@ -114,6 +117,7 @@ export const SettingsChange = v.strictObject({
   name: v.optional(OwnName),
   timezone: v.optional(TimeZone),
   region: v.pipe(v.optional(v.nullable(Region)), v.description(REGION)),
+  currency: v.pipe(v.optional(v.nullable(Currency)), v.description(CURRENCY)),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
   frequency_caps: v.optional(

@@ -35,6 +35,7 @@ const removable = [
   "quiet_hours",
   "monthly_send_cap",
   "region",
+  "currency",
   "sender_name",
   "postal_address",
   "utm_defaults",
@@ -52,7 +53,7 @@ export async function changeWorkspace(
   seen?: number,
 ): Promise<WorkspaceRecord | undefined> {
   if (Object.values(change).every((value) => value === undefined)) return getWorkspace(platform, tenant);
-  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, ...others } = change;
+  const { quiet_hours, frequency_caps, safety, monthly_send_cap, region, currency, ...others } = change;
   const { sender_name, postal_address, utm_defaults, ...plain } = others;
   const set = {
     ...plain,
@@ -61,6 +62,7 @@ export async function changeWorkspace(
     safety: safety === undefined ? undefined : toJson(safety),
     monthly_send_cap: monthly_send_cap ?? undefined,
     region: region ?? undefined,
+    currency: currency ?? undefined,
     sender_name: sender_name ?? undefined,
     postal_address: postal_address ?? undefined,
     utm_defaults: utm_defaults ? toJson(utm_defaults) : undefined,
@@ -95,6 +97,7 @@ const workspaceRecordOf = (row: WorkspaceRow): WorkspaceRecord => ({
   double_opt_in: row.double_opt_in ?? false,
   second_factor_required: row.second_factor_required ?? false,
   region: row.region ?? null,
+  currency: row.currency ?? null,
   sender_name: row.sender_name ?? null,
   postal_address: row.postal_address ?? null,
   utm_defaults: row.utm_defaults ? fromJson(row.utm_defaults) : null,
