@@ -13,9 +13,9 @@ describe("the background pump", () => {
     const { time, send, worker, trace, note, scheduler, clock } = await world({ ticking: true });
     await worker("work", (body) => trace.push(body));
     time.start();
+    scheduler.put("scheduled", clock.now() + 300, "work");
     await send("work", "now");
     await send("work", "delayed", 1);
-    scheduler.put("scheduled", clock.now() + 300, "work");
     await until(() => trace.length === 3);
     expect(trace).toEqual(["now", "scheduled", "delayed"]);
     await time.advance(clock.now() + DAY);

@@ -6,10 +6,11 @@ import { conflict, notFound } from "../../../shared/kernel/errors.ts";
 import type { Graph } from "../../../shared/rules/journey-graph.ts";
 import { workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { getJourney, getVersion, listVersions } from "../../../shared/store/journeys/journeys.ts";
+import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import type { StepRef } from "../../../shared/store/journeys/step-brake-items.ts";
 import { cancelStep, limitsOf, resumeStep, viewStep } from "../../../shared/store/journeys/step-brakes.ts";
 import { haltOfStep, stepStates } from "../../../shared/store/journeys/step-states.ts";
+import { getVersion, listVersions } from "../../../shared/store/journeys/versions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 const counts = (description: string) => v.pipe(v.record(v.string(), v.number()), v.description(description));

@@ -1,10 +1,8 @@
 // Campaigns: several messages to one audience, released together, paused and archived as one.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
-import { grammar } from "../../../shared/contract/grammar.ts";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
-import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -14,7 +12,6 @@ import { overduePolicies } from "../../../shared/rules/campaign-resume.ts";
 import { campaignStatuses } from "../../../shared/rules/campaign-states.ts";
 import {
   actOnCampaign,
-  type Campaign,
   campaignActions,
   createCampaign,
   duplicateCampaign,
@@ -23,67 +20,20 @@ import {
   releaseCampaign,
   replaceCampaign,
 } from "../../../shared/store/campaigns/campaigns.ts";
-import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
+import { campaignFields, MessageError } from "../../../shared/store/campaigns/items.ts";
 import { applyState, deleteCampaign, drawOfRelease, makeJobs, resume } from "../../../shared/store/campaigns/jobs.ts";
 import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { fieldsOf } from "../../../shared/store/item.ts";
-import { uncertain } from "../../../shared/store/sends/chunks/tallies.ts";
 import { KeyWarnings } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
-import { unknownKeysOfTarget } from "./warnings.ts";
-
-const CampaignShape = v.object({
-  ...campaignFields,
-  target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
-  ...messageFields,
-  safety: v.optional(SafetyInput),
-  messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
-});
-
-/** AMB-126. */
-const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
-
-/** F21. */
-const halted = v.pipe(
-  v.array(v.object({ job_id: v.string(), ...Halt.entries })),
-  v.description("The sends that their brake stopped"),
-);
-
-const acted = {
-  opened: v.number(),
-  opened_human: v.number(),
-  clicked: v.number(),
-  clicked_human: v.number(),
-};
-const reached = {
-  delivered: v.number(),
-  bounced: v.pipe(
-    v.number(),
-    v.description("Whose mail came back and whom no other channel reached; not among `delivered`"),
-  ),
-  complained: v.pipe(v.number(), v.description("Who called the mail spam")),
-  unsubscribed: v.pipe(v.number(), v.description("Who opted out by a link of the mail")),
-  ...acted,
-};
+import { acted, CampaignShape, failures, halted, reached, shown, unknownKeysOfTarget } from "./shapes.ts";
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
   channel_ids: ["5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60"],
 };
-
-/** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
-function shown(campaign: Campaign) {
-  const [first] = campaign.messages;
-  return {
-    ...campaign,
-    ...(first && fieldsOf(messageFields, first)),
-    channel_ids: first?.channel_ids ?? [],
-    scheduled_at: campaign.scheduled_at ?? first?.scheduled_at,
-  };
-}
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 

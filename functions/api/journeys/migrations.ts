@@ -6,7 +6,7 @@ import { conflict, invalid } from "../../../shared/kernel/errors.ts";
 import { STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-grammar.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { getJourney, getVersion } from "../../../shared/store/journeys/journeys.ts";
+import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import {
   correspondingSteps,
   createMigration,
@@ -14,6 +14,7 @@ import {
   type Migration,
   progressOfMigration,
 } from "../../../shared/store/journeys/migrations.ts";
+import { getVersion } from "../../../shared/store/journeys/versions.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
 
 const MAX_ID_CHARACTERS = 128;

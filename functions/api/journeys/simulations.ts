@@ -12,7 +12,7 @@ import type { PlanName } from "../../../shared/rules/plans.ts";
 import { simulationStatuses } from "../../../shared/rules/simulation-states.ts";
 import type { timers } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import { getVersion, type Journey } from "../../../shared/store/journeys/journeys.ts";
+import type { Journey } from "../../../shared/store/journeys/journeys.ts";
 import {
   cancelSimulation,
   createSimulation,
@@ -20,6 +20,7 @@ import {
   type Simulated,
   simulatedOf,
 } from "../../../shared/store/journeys/simulations.ts";
+import { getVersion } from "../../../shared/store/journeys/versions.ts";
 import { requireRunnable } from "./input.ts";
 import { JourneyEdge } from "./versions.ts";
 

@@ -7,13 +7,8 @@ import { notFound } from "../../../shared/kernel/errors.ts";
 import { diffOf } from "../../../shared/rules/journey-diff.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead } from "../../../shared/store/context.ts";
-import {
-  getJourney,
-  getVersion,
-  Journey,
-  listVersions,
-  type Version,
-} from "../../../shared/store/journeys/journeys.ts";
+import { getJourney, Journey } from "../../../shared/store/journeys/journeys.ts";
+import { getVersion, listVersions, type Version } from "../../../shared/store/journeys/versions.ts";
 
 /** A version has up to 128 KB. */
 const PER_PAGE = 20;

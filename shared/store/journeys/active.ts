@@ -7,8 +7,8 @@ import { idsByName, type Versioned, watchedIndex } from "../events/watchers.ts";
 import { fromJson } from "../json-text.ts";
 import { recent } from "../recent.ts";
 import { ActiveJourney } from "./items.ts";
-import { getVersion, type Version } from "./journeys.ts";
 import type { Pauses } from "./pauses.ts";
+import { getVersion, type Version } from "./versions.ts";
 
 export interface EnterableJourney {
   id: string;

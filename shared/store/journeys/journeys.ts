@@ -17,7 +17,6 @@ import {
   changeItem,
   fieldsOf,
   type ItemWrite,
-  keyOf,
   type NewRowOf,
   putItem,
   type RowOf,
@@ -72,13 +71,6 @@ export type Journey = Omit<v.InferOutput<typeof Journey>, "entered" | "completed
 
 /** What a user defines. The graph of a draft may be incomplete. */
 export type Definition = Pick<Journey, "name" | "trigger" | "entry_rules" | "steps">;
-
-/** What a run needs of the version that it entered. */
-export interface Version {
-  trigger: Trigger;
-  entry_rules: EntryRules | null;
-  graph: Graph;
-}
 
 type NewJourney = NewRowOf<typeof JourneyItem>;
 
@@ -228,31 +220,6 @@ export async function removeJourney(store: Store, timers: Timers, id: string): P
         throw notFound("journey");
       }),
     );
-}
-
-/** Versions that were activated, newest first. @param range.before only older ones than this */
-export async function listVersions(
-  store: StoreReader,
-  id: string,
-  { before, limit }: { before: number | undefined; limit: number },
-): Promise<{ versions: (Version & { version: number })[]; next: number | undefined }> {
-  const after =
-    before === undefined ? undefined : keyOf(JourneyVersion, store.tenant, { journey: id, version: before });
-  const page = await store.query(JourneyVersion, { journey: id }, { newestFirst: true, limit, after });
-  const versions = page.items.map((row) => ({
-    version: Number(row.sk.slice("V#".length)),
-    trigger: fromJson(row.trigger),
-    entry_rules: fromJson(row.entry_rules),
-    graph: fromJson(row.steps),
-  }));
-  return { versions, next: page.next && versions.at(-1)?.version };
-}
-
-/** A version that was activated: it never changes. */
-export async function getVersion(store: StoreReader, id: string, version: number): Promise<Version | undefined> {
-  const row = await store.get(JourneyVersion, { journey: id, version });
-  if (!row) return undefined;
-  return { trigger: fromJson(row.trigger), entry_rules: fromJson(row.entry_rules), graph: fromJson(row.steps) };
 }
 
 const triggerEvents = ({ type, event_name }: Trigger): string[] => (type === "event" && event_name ? [event_name] : []);

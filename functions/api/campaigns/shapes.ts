@@ -1,0 +1,64 @@
+// What the API returns of a campaign: its fields, its numbers, and the keys of its audience that no subscriber has.
+import * as v from "valibot";
+import { grammar } from "../../../shared/contract/grammar.ts";
+import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
+import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
+import type { Campaign } from "../../../shared/store/campaigns/campaigns.ts";
+import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
+import { fieldsOf } from "../../../shared/store/item.ts";
+import { fromJson } from "../../../shared/store/json-text.ts";
+import { findSegment } from "../../../shared/store/segments/segments.ts";
+import { uncertain } from "../../../shared/store/sends/chunks/tallies.ts";
+import { unknownKeys } from "../../../shared/store/subscribers/unknown-keys.ts";
+
+export const CampaignShape = v.object({
+  ...campaignFields,
+  target: v.pipe(v.looseObject({ type: v.string() }), grammar("Target")),
+  ...messageFields,
+  safety: v.optional(SafetyInput),
+  messages: v.array(v.object({ ...CampaignMessage.entries, error: v.optional(MessageError) })),
+});
+
+/** AMB-126. */
+export const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
+
+/** F21. */
+export const halted = v.pipe(
+  v.array(v.object({ job_id: v.string(), ...Halt.entries })),
+  v.description("The sends that their brake stopped"),
+);
+
+export const acted = {
+  opened: v.number(),
+  opened_human: v.number(),
+  clicked: v.number(),
+  clicked_human: v.number(),
+};
+export const reached = {
+  delivered: v.number(),
+  bounced: v.pipe(
+    v.number(),
+    v.description("Whose mail came back and whom no other channel reached; not among `delivered`"),
+  ),
+  complained: v.pipe(v.number(), v.description("Who called the mail spam")),
+  unsubscribed: v.pipe(v.number(), v.description("Who opted out by a link of the mail")),
+  ...acted,
+};
+
+/** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
+export function shown(campaign: Campaign) {
+  const [first] = campaign.messages;
+  return {
+    ...campaign,
+    ...(first && fieldsOf(messageFields, first)),
+    channel_ids: first?.channel_ids ?? [],
+    scheduled_at: campaign.scheduled_at ?? first?.scheduled_at,
+  };
+}
+
+/** The keys of the rule of a segment that is sent to which no subscriber has (AMB-148). */
+export async function unknownKeysOfTarget(store: StoreReader, target: Campaign["target"]) {
+  const segment = target.type === "segment" ? await findSegment(store, target.segment_id) : undefined;
+  return segment ? unknownKeys(store, compileRule(fromJson(segment.rule)).keys) : {};
+}

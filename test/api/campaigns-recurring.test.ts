@@ -1,0 +1,79 @@
+// Recurring schedules of a campaign as it is paused, resumed and archived.
+
+import { describe, expect, it } from "vitest";
+import { HOUR } from "../../shared/kernel/clock.ts";
+import { withCampaigns } from "../support/campaigns.ts";
+import { UNKNOWN } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const setting = async () => withCampaigns(await fresh());
+
+describe("recurring schedules of a campaign", () => {
+  async function withSchedules(n: number) {
+    const here = await setting();
+    const { id } = (await here.create()).body;
+    const schedules: string[] = [];
+    for (let i = 0; i < n; i++) {
+      const body = {
+        cron_expression: "0 * * * *",
+        timezone: "UTC",
+        template_id: await here.template(),
+        channel_ids: here.channel_ids,
+        target: { type: "all" },
+        campaign_id: id,
+      };
+      schedules.push((await here.call("POST /api/v1/schedules", body)).body.id);
+    }
+    const isActive = async (schedule: string) => (await here.call(`GET /api/v1/schedules/${schedule}`)).body.active;
+    const actives = () => Promise.all(schedules.map(isActive));
+    const set = (schedule: string, active: boolean) => here.call(`PATCH /api/v1/schedules/${schedule}`, { active });
+    return { ...here, id, schedules, actives, set };
+  }
+
+  it("pause switches them off, resume switches the same ones on, never those that the user switched off (CMP-21, CMP-22, AMB-15, AMB-67)", async () => {
+    const { id, schedules, actives, set, act, release, world, inbox } = await withSchedules(2);
+    await release(id);
+    await world.settle();
+    await set(schedules[1]!, false);
+    await act(id, "pause");
+    expect(await actives()).toEqual([false, false]);
+    const before = (await inbox()).length;
+    await world.advance(3 * HOUR);
+    expect(await inbox()).toHaveLength(before);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true, false]);
+  });
+
+  it("archive switches them off, unarchive on; a campaign that was paused before stays paused (CMP-23, CMP-24, AMB-67)", async () => {
+    const { id, actives, act, release } = await withSchedules(1);
+    await release(id);
+    await act(id, "archive");
+    expect(await actives()).toEqual([false]);
+    await act(id, "unarchive");
+    expect(await actives()).toEqual([true]);
+    await act(id, "pause");
+    await act(id, "archive");
+    await act(id, "unarchive");
+    expect(await actives()).toEqual([false]);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true]);
+  });
+
+  it("it is not completed before its last schedule is switched off (D-CMP-AUTO, AMB-67)", async () => {
+    const { id, schedules, set, release, world, get } = await withSchedules(1);
+    await release(id);
+    await world.advance(HOUR);
+    expect((await get(id)).status).toBe("live");
+    await set(schedules[0]!, false);
+    await world.settle();
+    expect((await get(id)).status).toBe("completed");
+  });
+
+  it("another workspace's campaign is a 422 naming the field (GEN-8, AMB-15)", async () => {
+    const { call, channel_ids, template } = await setting();
+    const body = { cron_expression: "0 * * * *", timezone: "UTC", template_id: await template(), channel_ids };
+    const refused = await call("POST /api/v1/schedules", { ...body, target: { type: "all" }, campaign_id: UNKNOWN });
+    expect(refused).toMatchObject({ status: 422, body: { fields: { campaign_id: expect.any(String) } } });
+  });
+});

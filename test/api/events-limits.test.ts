@@ -1,0 +1,129 @@
+// Limits of event ingestion, and times of devices whose clock is wrong.
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { exportAll, ingest, someEvents } from "../support/events.ts";
+import { START } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
+
+describe("limits", () => {
+  it("values at the limits are accepted (EVT-2, EVT-6)", async () => {
+    const { world, tenant } = await withTenant();
+    const properties = Object.fromEntries(
+      Array.from({ length: 50 }, (_, n) => [`${n}`.padEnd(256, "k"), "v".repeat(256)]),
+    );
+    for (const tier of ["sdk", "server"] as const)
+      expect((await ingest(world, tenant, event({ event_name: "n".repeat(128), properties }), tier)).status).toBe(202);
+  });
+
+  it.each([
+    ["sdk", 50],
+    ["server", 1_000],
+  ] as const)("%s: %i events in a request, not one more (EVT-14)", async (tier, max) => {
+    const { world, tenant } = await withTenant();
+    const beyond = await ingest(world, tenant, { events: someEvents(max + 1) }, tier);
+    expect([beyond.status, beyond.body.code, Object.keys(beyond.body.fields)]).toEqual([
+      422,
+      "VALIDATION_ERROR",
+      ["events"],
+    ]);
+    expect((await ingest(world, tenant, { events: someEvents(max) }, tier)).body).toEqual({ accepted: max });
+    await world.advance(SECOND);
+    expect(await exportAll(world, tenant)).toHaveLength(max);
+  });
+
+  it("a body of 500 KB is accepted from a server key, one byte more is 413; from a client only its events are limited (EVT-15, AMB-20)", async () => {
+    const { world, tenant } = await withTenant();
+    const body = (bytes: number) => {
+      const text = JSON.stringify({ events: someEvents(100) });
+      return Buffer.from(text.padEnd(bytes, " "));
+    };
+    const send = (raw: Buffer, as = tenant.server) =>
+      world.call("POST /v1/events", { as, raw, headers: { "content-type": "application/json" } });
+    expect((await send(body(512_000))).status).toBe(202);
+    const beyond = await send(body(512_001));
+    expect([beyond.status, beyond.body.code]).toEqual([413, "FILE_TOO_LARGE"]);
+    const broken = await send(Buffer.alloc(512_001, "{"));
+    expect(broken.status).toBe(413);
+    expect((await send(body(512_001), tenant.sdk)).status).toBe(422);
+    const max = { events: someEvents(50, () => ({ properties: { k: Array(40).fill("x".repeat(256)) } })) };
+    expect((await ingest(world, tenant, max, "sdk")).status).toBe(202);
+  });
+
+  const statusAt = async (tier: "sdk" | "server") => {
+    const { world, tenant } = await withTenant();
+    return async (ms: number) =>
+      (await ingest(world, tenant, event({ occurred_at: timestamp(START + ms) }), tier)).status;
+  };
+
+  it.each([
+    ["sdk", 48 * HOUR],
+    ["server", 90 * DAY],
+  ] as const)("%s: back to the millisecond (EVT-17)", async (tier, window) => {
+    const at = await statusAt(tier);
+    expect([await at(-window), await at(-window - 1)]).toEqual([202, 422]);
+  });
+
+  it("a server's event is at most five minutes ahead (EVT-17, AMB-24, AMB-117)", async () => {
+    const at = await statusAt("server");
+    expect([await at(5 * MINUTE), await at(5 * MINUTE + 1)]).toEqual([202, 422]);
+  });
+});
+
+describe("the clock of a device", () => {
+  /** The times of the events of a batch, in milliseconds from now, as they were stored. */
+  async function storedTimes(body: { sent_at?: string }, times: readonly number[]) {
+    const { world, tenant } = await withTenant();
+    const events = times.map((ms, n) => event({ properties: { n }, occurred_at: timestamp(START + ms) }));
+    const answer = await ingest(world, tenant, { ...body, events }, "sdk");
+    expect([answer.status, answer.body]).toEqual([202, { accepted: times.length }]);
+    await world.advance(SECOND);
+    const stored = await exportAll(world, tenant);
+    return times.map((_, n) => {
+      const { occurred_at } = stored.find(({ properties }) => properties.n === n);
+      return Date.parse(occurred_at) - START;
+    });
+  }
+
+  it("an event ahead is taken as when it is received, and costs the others of the batch nothing (AMB-135)", async () => {
+    expect(await storedTimes({}, [10 * MINUTE, DAY, -HOUR])).toEqual([0, 0, -HOUR]);
+  });
+
+  it.each([
+    ["fast by ten minutes", 10 * MINUTE],
+    ["slow by three days", -3 * DAY],
+  ])("%s: the times are shifted by what sent_at is wrong (AMB-135)", async (_, error) => {
+    const times = await storedTimes({ sent_at: timestamp(START + error) }, [
+      error - HOUR,
+      error - MINUTE,
+      error + MINUTE,
+    ]);
+    expect(times).toEqual([-HOUR, -MINUTE, 0]);
+  });
+
+  it("sent_at within a minute changes nothing (AMB-135)", async () => {
+    expect(await storedTimes({ sent_at: timestamp(START - MINUTE) }, [-HOUR])).toEqual([-HOUR]);
+  });
+
+  it("the window of 48 hours counts after the correction (AMB-135)", async () => {
+    const { world, tenant } = await withTenant();
+    const body = { sent_at: timestamp(START + HOUR), events: [event({ occurred_at: timestamp(START - 47.5 * HOUR) })] };
+    const answer = await ingest(world, tenant, body, "sdk");
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["events[0].occurred_at"]]);
+  });
+
+  it.each([
+    ["a sent_at that is no time", { sent_at: "now" }, "sdk", "sent_at"],
+    ["sent_at with a server key", { sent_at: timestamp(START) }, "server", "sent_at"],
+    ["historical that is no boolean", { historical: "yes" }, "server", "historical"],
+    ["historical with an SDK key", { historical: true }, "sdk", "historical"],
+  ] as const)("%s is 422 (AMB-134, AMB-135)", async (_, more, tier, field) => {
+    const { world, tenant } = await withTenant();
+    for (const body of [{ ...more, events: [event()] }, event(more)]) {
+      const answer = await ingest(world, tenant, body, tier);
+      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
+    }
+  });
+});

@@ -1,0 +1,145 @@
+// Quotas and caps of a plan.
+import { beforeEach, describe, expect, it } from "vitest";
+import { warnOfUsage } from "../../shared/store/workspaces/usage.ts";
+import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+const operate = (event: object) => world.host.invoke("operator", event) as Promise<Record<string, never>>;
+const upsert = (tenant: Tenant, external_id: string) =>
+  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+const send = (as: Headers, body: object = {}) =>
+  world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
+
+describe("quotas and caps", () => {
+  const three = async (tenant: Tenant) => {
+    for (const id of ["a", "b", "c"]) await upsert(tenant, id);
+    await world.settle();
+  };
+
+  it("a send that would pass the plan's quota is refused whole, with the numbers (ERR-3)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await three(tenant);
+    await operate({ tenant_id: tenant.id, usage: { sends: 99_998 } });
+    const as = await tenant.dashboard();
+    const { status, body } = await send(as);
+    expect([status, body.code]).toEqual([402, "PAYMENT_REQUIRED"]);
+    expect(body.message).toContain("99998 of 100000");
+    expect((await world.call("GET /api/v1/notifications", { as })).body.items).toEqual([]);
+    expect((await world.call("GET /api/v1/billing", { as })).body.usage.sends).toBe(99_998);
+  });
+
+  it("the workspace's own cap refuses with its own code; a cap of 0 stops sending (ERR-4, AMB-87)", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const cap = (monthly_send_cap: number | null) =>
+      world.call("PATCH /api/v1/billing", { as, body: { monthly_send_cap } });
+    expect((await cap(4)).body.monthly_send_cap).toBe(4);
+    expect((await send(as)).status).toBe(201);
+    const refused = await send(as);
+    expect([refused.status, refused.body.code]).toEqual([402, "SEND_CAP_REACHED"]);
+    expect(refused.body.message).toContain("3 of 4");
+    await cap(0);
+    expect((await send(as)).body.code).toBe("SEND_CAP_REACHED");
+    await cap(null);
+    expect((await send(as)).status).toBe(201);
+  });
+
+  it("a scheduled send that meets the cap at its time fails, and says so (ERR-4, NTF-20)", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 1 });
+    await world.advance(3_700_000);
+    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
+    expect([body.status, body.counts.delivered]).toEqual(["failed", 0]);
+    expect(body.error).toContain("cap");
+  });
+
+  it("warns once at 80 and once at 95 percent, by annotation and log, and forecasts (F25, D-BILL)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const annotations = async () => {
+      const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
+      return items.map(({ kind, text }) => `${kind}: ${text}`);
+    };
+    await operate({ tenant_id: tenant.id, usage: { sends: 79_998 } });
+    await send(as);
+    await send(as);
+    expect(await annotations()).toEqual([
+      "quota_warning: 80 % of the plan's sends are used: 80001 of 100000 in 2026-11.",
+    ]);
+    const logged = () => world.logs.filter(({ message }) => message === "a workspace nears a limit");
+    const whose = { tenant: tenant.id, metered: "sends", limit: 100_000, limit_of: "the plan's sends" };
+    const line = { level: "warn", message: "a workspace nears a limit", period: "2026-11", ...whose };
+    expect(logged()).toEqual([{ ...line, percent: 80, used: 80_001 }]);
+    await operate({ tenant_id: tenant.id, usage: { sends: 94_999 } });
+    await send(as);
+    expect((await annotations()).length).toBe(2);
+    expect(logged().slice(1)).toEqual([{ ...line, percent: 95, used: expect.any(Number) }]);
+    await operate({ tenant_id: tenant.id, usage: { sends: 95_002 } });
+    const { body } = await world.call("GET /api/v1/billing", { as });
+    expect(body.usage).toMatchObject({ sends: 95_002, subscribers: 3 });
+    expect(body.limits).toMatchObject({ sends: 100_000, team_members: 5, requests_per_minute: 300 });
+    expect([body.period_start, body.period_end]).toEqual(["2026-11-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z"]);
+    expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
+  });
+
+  it("warns once, however many find out at the same moment (F25, D-BILL)", async () => {
+    const tenant = await world.tenant({ plan: "starter" });
+    await operate({ tenant_id: tenant.id, usage: { sends: 81_000 } });
+    const allowance = { plan: "starter", sendCap: null } as const;
+    await Promise.all(Array.from({ length: 5 }, () => warnOfUsage(tenant.store, "sends", allowance)));
+    expect((await tenant.rows.query({ pk: `T#${tenant.id}#annotation` })).items).toHaveLength(1);
+    expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
+  });
+
+  it("warns of the workspace's own cap too, and of no cap that forbids sending (F25, D-BILL)", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const as = await tenant.dashboard();
+    const warnings = () => world.logs.filter(({ message }) => message === "a workspace nears a limit");
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 0 });
+    await send(as);
+    expect(warnings()).toEqual([]);
+    await operate({ tenant_id: tenant.id, monthly_send_cap: 10 });
+    for (let n = 0; n < 4; n++) await send(as);
+    expect(warnings()).toEqual([
+      expect.objectContaining({ percent: 80, used: 9, limit: 10, limit_of: "the workspace's own monthly send cap" }),
+    ]);
+    await operate({ tenant_id: tenant.id, monthly_send_cap: null });
+    await send(as);
+    expect(warnings()).toHaveLength(1);
+  });
+
+  it("at the plan's number of subscribers no new one is added, known ones are still updated (ERR-15, AMB-40)", async () => {
+    const tenant = await world.tenant({ plan: "free" });
+    for (let i = 0; i < 1_000; i += 50) {
+      const some = Array.from({ length: 50 }, (_, n) => upsert(tenant, `s${i + n}`));
+      expect((await Promise.all(some)).every(({ status }) => status === 200)).toBe(true);
+      await world.settle();
+    }
+    await world.advance(60_000);
+    const refused = await upsert(tenant, "one too many");
+    expect([refused.status, refused.body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    expect(refused.body.message).toContain("1000 of 1000");
+    expect((await upsert(tenant, "s7")).status).toBe(200);
+    const as = await tenant.dashboard();
+    const { items } = (await world.call("GET /api/v1/subscribers?external_id=s7", { as })).body;
+    await world.call(`DELETE /api/v1/subscribers/${items[0].id}`, { as });
+    await world.settle();
+    expect((await upsert(tenant, "just one more")).status).toBe(200);
+  });
+
+  it("a new period begins at zero", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    await send(await tenant.dashboard());
+    await world.advance(11 * 86_400_000);
+    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.sends).toBe(0);
+  });
+});
