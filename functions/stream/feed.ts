@@ -25,7 +25,7 @@ import { Profile } from "../../shared/store/subscribers/items.ts";
 import { getProfile } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { admitStream, countStream, type Viewer } from "./admission.ts";
-import { type FeedOutput, frameOf } from "./output.ts";
+import { type FeedOutput, frameOf, withoutMark } from "./output.ts";
 
 const POLL_MS = SECOND;
 /** A small write soon after each burst: Lambda's response stream may hold one back until the next. */
@@ -107,11 +107,10 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
   const { pk: inbox } = keyOf(Message, store.tenant, { subscriber: feed.subscriber, message: "" });
   let keepaliveAt = clock.now() + KEEPALIVE_MS;
   let lookBack = LATEST_MS;
-  const writePosition = () => output.position(positionAfter(feed, uuidV7(feed.polledAt, NO_TAIL)));
+  const positionNow = () => positionAfter(feed, uuidV7(feed.polledAt, NO_TAIL));
   /** When the position is written again; undefined: nothing was written since. */
   let positionAt: number | undefined = clock.now() + FLUSH_MS;
-  output.retry(RETRY_MS);
-  writePosition();
+  output.begin(RETRY_MS, positionNow());
   while (clock.now() < feed.endsAt) {
     retries.begin();
     const written = writeSignal?.(inbox);
@@ -146,13 +145,13 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
       if ((await isDisplaced(feed)) || !(await keepLease(feed))) return output.retry(RETRY_DISPLACED_MS);
     }
     if (positionAt !== undefined && clock.now() >= positionAt) {
-      writePosition();
+      output.position(positionNow());
       positionAt = undefined;
     }
     const until = Math.min(keepaliveAt, feed.endsAt, positionAt ?? keepaliveAt);
     await clock.sleep(Math.max(1, Math.min(POLL_MS, until - clock.now())), written);
   }
-  writePosition();
+  output.position(positionNow());
 }
 
 /** Removes the lease of a stream. If this fails, it expires. */
@@ -253,7 +252,8 @@ const formatPosition = (uuid: string, seen: readonly string[]): string =>
   seen.length === 0 ? uuid : `${uuid}.${seen.slice(-MAX_DIGESTS).join("")}`;
 
 /** The position of a `Last-Event-ID`, which may also be the id of a message; undefined if it is neither. */
-function positionFrom(lastEventId = ""): { at: number; seen: string[] } | undefined {
+function positionFrom(marked = ""): { at: number; seen: string[] } | undefined {
+  const lastEventId = withoutMark(marked);
   const uuid = lastEventId.slice(0, UUID);
   const digests = lastEventId.slice(UUID + 1);
   const isValid = lastEventId.length === UUID || /^\.([0-9a-f]{12}){1,60}$/.test(lastEventId.slice(UUID));

@@ -116,7 +116,7 @@ export const stream: StreamFunction = {
       try {
         await runFeed(
           feed,
-          serverSentEvents((text) => out.write(text)),
+          serverSentEvents((text) => out.write(text), event.headers["last-event-id"]),
         );
       } catch (error) {
         deps.log({ level: "warn", message: "a stream ended with an error", request_id, ...errorFields(error) });

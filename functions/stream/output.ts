@@ -9,6 +9,8 @@ import type { MessageText } from "../../shared/store/sends/inbox/inbox-content.t
 export type Frame = ReturnType<typeof frameOf>;
 
 export interface FeedOutput {
+  /** Before all else: how long the viewer waits before it comes back, and where this feed begins. */
+  begin(retryMs: number, position: string): void;
   /** A message, and the position after it, which begins with the id of the message. */
   message(frame: Frame, position: string): void;
   /** Where a later feed may continue. */
@@ -18,16 +20,40 @@ export interface FeedOutput {
   retry(ms: number): void;
 }
 
+/** What ends a position that stands before a message: who resumes from it may hold data of a block that was cut. */
+const BEFORE_DATA = "~";
+
+const isBeforeData = (lastEventId: string): boolean => lastEventId.endsWith(BEFORE_DATA);
+export const withoutMark = (lastEventId: string): string =>
+  isBeforeData(lastEventId) ? lastEventId.slice(0, -BEFORE_DATA.length) : lastEventId;
+
 /**
- * SSE-1 to SSE-3. The id of a message comes after its data, because some clients keep an id before its block has ended: cut in
- * between, they get the message again instead of never.
+ * SSE-1 to SSE-3, also for clients that keep an id before its block has ended, and the data of a block that was cut until the next
+ * connection (docs/decisions/0118). Data stands between two ids, so that the id tells which of the two is the case: after
+ * the first one the data comes again, and what the client holds goes to an event that nobody listens to; after the second one the
+ * first empty line completes the block.
+ * @param resumed the `Last-Event-ID` of the request
  */
-export const serverSentEvents = (write: (text: string) => void): FeedOutput => ({
-  message: (frame, position) => write(`data: ${JSON.stringify(frame)}\nid: ${position}\n\n`),
-  position: (position) => write(`id: ${position}\n\n`),
-  keepalive: () => write(": keepalive\n\n"),
-  retry: (ms) => write(`retry: ${ms}\n\n`),
-});
+export function serverSentEvents(write: (text: string) => void, resumed = ""): FeedOutput {
+  let latest = "";
+  return {
+    begin: (ms, position) => {
+      latest = position;
+      if (isBeforeData(resumed)) write(`event: cut\nretry: ${ms}\nid: ${position}${BEFORE_DATA}\n\n`);
+      else write(`retry: ${ms}\nid: ${position}\n\n`);
+    },
+    message: (frame, position) => {
+      write(`id: ${latest}${BEFORE_DATA}\ndata: ${JSON.stringify(frame)}\nid: ${position}\n\n`);
+      latest = position;
+    },
+    position: (position) => {
+      write(`id: ${position}\n\n`);
+      latest = position;
+    },
+    keepalive: () => write(": keepalive\n\n"),
+    retry: (ms) => write(`retry: ${ms}\n\n`),
+  };
+}
 
 /** SSE-6. Authored actions keep `title` in the inbox and are `label` here (AMB-1); the full display is in `data`. */
 export function frameOf(id: string, job: string, { content, data }: MessageText) {

@@ -175,13 +175,6 @@ describe("resumption", () => {
     expect(resumed.frames().map(({ data }) => data.title)).toEqual(["missed"]);
   });
 
-  it("the id of a message comes after its data, for clients that keep it at once (SSE-4)", async () => {
-    const { open, tell } = await withReader();
-    const stream = await open();
-    await tell("new");
-    expect(stream.text).toMatch(/\n\ndata: [^\n]*\nid: [^\n]*\n\n/);
-  });
-
   it("a connection that breaks every second brings each of many messages once (AMB-122)", async () => {
     const { world, open, tell } = await withReader();
     const titles: string[] = [];

@@ -7,24 +7,14 @@ export interface CuttingProxy {
   url: string;
   /** Connections that were cut so far. */
   cuts(): number;
-  /**
-   * Those of them where the client has the whole `data:` line of a message, and not its `id:`: who acts on a line before its
-   * block has ended may see that message again.
-   */
-  torn(): number;
   close(): void;
 }
 
 const MOST_MS = 2_500;
 const MOST_BYTES = 1_000;
-/** Longer than a block. */
-const MOST_TAIL = 4_000;
-/** What a block may have at its end for a cut to count as torn. */
-const TORN = /(^|\n)data: [^\n]*\n(id: [^\n]*)?$/;
-
 /** @param most so many connections are cut; those that come later last as long as the service keeps them */
 export async function cuttingProxy(target: string, random: Random, most: number): Promise<CuttingProxy> {
-  let [cuts, torn] = [0, 0];
+  let cuts = 0;
 
   const pass = (request: IncomingMessage, response: ServerResponse) => {
     const upstream = ask(`${target}${request.url}`, { method: request.method, headers: request.headers });
@@ -40,11 +30,9 @@ export async function cuttingProxy(target: string, random: Random, most: number)
 
   const relay = (answer: IncomingMessage, response: ServerResponse) => {
     let left = cuts < most ? random.between(0, MOST_BYTES) : Number.POSITIVE_INFINITY;
-    let tail = "";
     const cut = () => {
       if (response.destroyed || cuts >= most) return;
       cuts++;
-      if (TORN.test(tail)) torn++;
       // After what was written: the client has exactly these bytes.
       response.socket?.destroySoon();
     };
@@ -56,7 +44,6 @@ export async function cuttingProxy(target: string, random: Random, most: number)
       if (response.destroyed || left === 0) return;
       const part = chunk.subarray(0, left);
       left -= part.length;
-      tail = `${tail}${part}`.slice(-MOST_TAIL);
       // The connection ends when the client's system has these bytes.
       response.write(part, () => left === 0 && setImmediate(cut));
     });
@@ -67,7 +54,6 @@ export async function cuttingProxy(target: string, random: Random, most: number)
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cuts: () => cuts,
-    torn: () => torn,
     close: () => {
       server.close();
       server.closeAllConnections();

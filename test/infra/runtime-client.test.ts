@@ -95,8 +95,7 @@ describe.skipIf(!existsSync(client))("under aws-lambda-ric (skipped until tools/
     await call("POST /api/v1/notifications", owner, { subscriberIds: [id], title: "Hello", body: "Over the wire" });
     await world.settle();
     await vi.waitFor(() => expect(httpResponseOf(exchange).body).toContain("data: "), soon);
-    const [, frame = ""] = httpResponseOf(exchange).body.split("\n\n");
-    const [, messageId, json = ""] = /^id: (\S+)\ndata: (.*)$/.exec(frame)!;
+    const [, json = "", messageId] = /^data: (.*)\nid: (\S+)$/m.exec(httpResponseOf(exchange).body)!;
     expect(JSON.parse(json)).toMatchObject({ id: messageId, title: "Hello", body: "Over the wire" });
     expect(exchange.ended).toBe(false);
   });

@@ -103,7 +103,7 @@ export function openFrontDoor({ kernel, fleet, random, base, arrives, answered }
       write: (chunk) => {
         heard.positions.push(
           ...String(chunk)
-            .matchAll(/^id: (\S+)\ndata: /gm)
+            .matchAll(/^data: .*\nid: (\S+)$/gm)
             .map(([, id]) => id!),
         );
         return true;

@@ -80,14 +80,11 @@ export async function openStream(
           const line = (name: string) =>
             block
               .split("\n")
-              .find((each) => each.startsWith(`${name}: `))
+              .findLast((each) => each.startsWith(`${name}: `))
               ?.slice(name.length + 2) ?? "";
           return { id: line("id"), data: JSON.parse(line("data")) };
         }),
-    retries: () =>
-      blocks()
-        .filter((block) => block.startsWith("retry: "))
-        .map((block) => Number(block.slice(7))),
+    retries: () => [...text.matchAll(/^retry: (\d+)$/gm)].map(([, ms]) => Number(ms)),
     comments: () => blocks().filter((block) => block.startsWith(":")).length,
     disconnect: () => {
       listening = false;
