@@ -1,6 +1,7 @@
 // Policies: what a function declared, resource by resource, and the base statements of its kind.
 import type { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { isOfStream, PUBLISHER, queueNames } from "../shared/contract/messages.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
 import { ASSETS_PATH } from "../shared/store/files/assets.ts";
@@ -74,7 +75,8 @@ function allowances(
       ],
     ],
     ["event-bus", onBus(stack, eventBus)],
-    ["archive", (actions) => (storage.archive ? allow(actions, storage.archive.arnForObjects("records/*")) : [])],
+    ["archive", (actions) => within(storage.archive, "records/*", actions)],
+    ["publish-failures", (actions) => within(storage.failures.get(PUBLISHER), "refused/*", actions)],
     ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
     ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
     ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
@@ -97,6 +99,10 @@ function allowances(
     ]),
   ]);
 }
+
+/** Of a bucket that the deployment has not there is nothing to allow. */
+const within = (bucket: Pick<IBucket, "arnForObjects"> | undefined, keys: string, actions: readonly string[]): PolicyStatement[] =>
+  bucket === undefined ? [] : allow(actions, bucket.arnForObjects(keys));
 
 /** Of a deployment without a bus there is nothing to allow. */
 const onBus =

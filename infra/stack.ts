@@ -2,6 +2,7 @@
 import { CfnOutput, Lazy, Stack } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
+import { PUBLISHER } from "../shared/contract/messages.ts";
 import { versionOf } from "../tools/release.ts";
 import { addAlarms } from "./alarms.ts";
 import { createApi } from "./api.ts";
@@ -53,6 +54,7 @@ export class EngagementStack extends Stack {
       variables: {
         EVENT_BUS: settings.eventBus,
         ARCHIVE_BUCKET: storage.archive?.bucketName,
+        PUBLISH_FAILURES: storage.failures.get(PUBLISHER)?.bucketName,
         TOKEN_ISSUER: tokenIssuer?.issuer ?? (settings.domain ? `https://${settings.domain.name}` : api.url),
         TOKEN_AUDIENCE: tokenIssuer?.audience ?? TOKEN_AUDIENCE,
         TOKEN_JWKS: tokenIssuer && JSON.stringify(tokenIssuer.jwks),

@@ -18,6 +18,8 @@ import type { State } from "./state.ts";
 export const TABLE = "engagement";
 export const ASSETS_BUCKET = "engagement-assets";
 export const IMPORTS_BUCKET = "engagement-imports";
+/** What the event bus refused for good. */
+export const PUBLISH_FAILURES = "engagement-unpublished";
 /** Whose URL tells what stands before the names of all queues. */
 const FIRST_QUEUE: QueueName = "due";
 const SCHEDULE_GROUP = "engagement";
@@ -63,7 +65,8 @@ export async function makeResources(
   }
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
-  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET, ...(archiveBucket ? [archiveBucket] : [])])
+  const published = Name || archiveBucket ? [PUBLISH_FAILURES] : [];
+  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET, ...published, ...(archiveBucket ? [archiveBucket] : [])])
     await s3?.operate("CreateBucket", { Bucket });
   if (Name)
     await unlessThere("ResourceAlreadyExistsException", async () => eventbridge?.operate("CreateEventBus", { Name }));
@@ -74,6 +77,7 @@ export async function makeResources(
     TABLE_NAME: table,
     ASSETS_BUCKET,
     IMPORTS_BUCKET,
+    PUBLISH_FAILURES,
     ENCRYPTION_KEY_ID: ENCRYPTION_ALIAS,
     SIGNING_KEY_ID: SIGNING_ALIAS,
     SCHEDULE_GROUP,

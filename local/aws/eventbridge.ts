@@ -21,6 +21,8 @@ export interface BusEvent {
 export interface EntryFailure {
   ErrorCode: string;
   ErrorMessage: string;
+  /** The request as a whole fails by it, as where the sender has no right. */
+  ofRequest?: true;
 }
 
 export interface EventBridge extends StandIn {
@@ -58,8 +60,8 @@ export function createEventBridge({ clock, ids, account, region }: EventBridgeDe
 
   const arnOf = (name: string) => `arn:aws:events:${region}:${account}:event-bus/${name}`;
 
-  const take = (entry: Wire): Wire => {
-    const failure = faultOf(entry) ?? failureOf(entry);
+  const take = (entry: Wire, refusal: EntryFailure | undefined): Wire => {
+    const failure = faultOf(entry) ?? refusal;
     if (failure) return { ...failure };
     const id = ids.uuid();
     const { Time, Resources } = entry;
@@ -86,7 +88,10 @@ export function createEventBridge({ clock, ids, account, region }: EventBridgeDe
       const entries = read.records(input, "Entries");
       meter = { requests: meter.requests + 1, entries: meter.entries + entries.length };
       checkRequest(entries);
-      const answers = entries.map(take);
+      const refusals = entries.map((entry) => failureOf(entry));
+      const whole = refusals.find((refusal) => refusal?.ofRequest);
+      if (whole) throw awsFailure(whole.ErrorCode, whole.ErrorMessage);
+      const answers = entries.map((entry, n) => take(entry, refusals[n]));
       return { FailedEntryCount: answers.filter(({ EventId }) => EventId === undefined).length, Entries: answers };
     },
     CreateEventBus: (input) => {

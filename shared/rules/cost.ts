@@ -218,6 +218,8 @@ export const RATES = {
   /** Dollars per million. CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
   requests: 3.08,
   streamMinutes: 113,
+  /** Outbound events on the account's bus, of which four share an entry: EventBridge 0.25, the function 0.03. */
+  published: 0.28,
   /** Dollars a month. */
   atRest: 3.9,
   queueAtRest: 0.46,
@@ -236,13 +238,14 @@ const EVENTS_OF_A_REQUEST = 1_000;
 export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 350 };
 const GB = 1_000_000_000;
 
-/** Amounts of one month. `streams`: open at the same time on average. `gigabytes`: of answers. `months`: kept so far. */
+/** Amounts of one month. `published`: on the account's bus. `streams`: open at the same time on average. `gigabytes`: of answers. `months`: kept so far. */
 export const NOTHING = {
   subscribers: 0,
   sends: 0,
   singles: 0,
   mails: 0,
   events: 0,
+  published: 0,
   requests: 0,
   streams: 0,
   gigabytes: 0,
@@ -256,7 +259,7 @@ export const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER
 
 /** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
 export function costOfMonth(month: Month, queues: number): [what: string, dollars: number][] {
-  const { subscribers, sends, singles, mails, events, requests, streams, gigabytes, months } = month;
+  const { subscribers, sends, singles, mails, events, published, requests, streams, gigabytes, months } = month;
   const bytes =
     subscribers * STORED_BYTES.subscriber +
     months * (sends * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
@@ -270,6 +273,7 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
     ["e-mails", dollarsOf(mails, PER_RECIPIENT.email, "burst")],
     ["e-mails, SES", mails * SES_MAIL],
     ["events, a thousand a request", dollarsOf(events, MEASURED.event, "burst")],
+    ["events on the account's bus", (published * RATES.published) / MILLION],
     ["requests", (asked * RATES.requests + rows) / MILLION],
     ["live streams", (streams * MINUTES_OF_A_MONTH * RATES.streamMinutes) / MILLION],
     ["transfer", gigabytes * RATES.transferGb],

@@ -183,6 +183,7 @@ it("a month costs what one adds up by hand, in every dimension that AWS bills (F
     singles: 1_000_000,
     mails: 100_000,
     events: 10_000_000,
+    published: 5_000_000,
     requests: 2_000_000,
     streams: 10,
     gigabytes: 40,
@@ -197,6 +198,7 @@ it("a month costs what one adds up by hand, in every dimension that AWS bills (F
     "e-mails": 0.1 * (0.7188 + 0.385 + 0.4848 + 0.0933),
     "e-mails, SES": 10,
     "events, a thousand a request": 10 * (0.7063 + 0.1375 + 0.0005 + 0.004),
+    "events on the account's bus": 5 * (0.25 + 0.03),
     // Those that write a row, those of the sends to one, and ten thousand of events.
     requests: 2 * 3.705 + 3.08 + 0.0308,
     "live streams": 10 * 43_800 * 0.000_113,

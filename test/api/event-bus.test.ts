@@ -1,31 +1,16 @@
 // What happened goes to the event bus of the account: each event at least once, and nothing else waits for it.
 import { describe, expect, it } from "vitest";
-import type { EntryFailure } from "../../local/aws/index.ts";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { BUS, entriesOnBus, onBus, upsert } from "../support/event-bus.ts";
 import { ingest } from "../support/events.ts";
 import { post } from "../support/notify.ts";
+import { addPeople } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const BUS = "engagement";
 const setting = () => withTenant({ env: { EVENT_BUS: BUS } });
-const REFUSED: EntryFailure = { ErrorCode: "InternalFailure", ErrorMessage: "Try again." };
-
-interface Detail {
-  id: string;
-  event_type: string;
-  tenant_id: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads any data
-  data: any;
-}
-
-const onBus = ({ eventbridge }: TestWorld, type: string): Detail[] =>
-  eventbridge.events(BUS).flatMap((event) => (event["detail-type"] === type ? [event.detail as Detail] : []));
-
-const upsert = async (world: TestWorld, tenant: Tenant, external_id: string) =>
-  (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } })).body;
 
 const choose = (world: TestWorld, tenant: Tenant, on: boolean) =>
   world.call("POST /_local/operator", { body: { events_on_bus: { tenant_id: tenant.id, on } } });
@@ -43,8 +28,15 @@ describe("outbound events", () => {
       detail: {
         event_type: "subscriber.created",
         tenant_id: tenant.id,
-        timestamp: new Date(world.clock.now()).toISOString(),
-        data: { subscriber_id: id, external_id: "ada", created: true },
+        sandbox: false,
+        events: [
+          {
+            event_type: "subscriber.created",
+            tenant_id: tenant.id,
+            timestamp: new Date(world.clock.now()).toISOString(),
+            data: { subscriber_id: id, external_id: "ada", created: true },
+          },
+        ],
       },
     });
   });
@@ -61,64 +53,19 @@ describe("outbound events", () => {
     ]);
   });
 
-  it("that the bus refused in a successful answer are sent again, and only those (CLI-3)", async () => {
+  it("of one workspace and one type share an entry up to 64 KB, each with its own id (CLI-3)", async () => {
     const { world, tenant } = await setting();
-    for (let n = 0; n < 25; n++) await upsert(world, tenant, `user-${n}`);
-    let failures = 2;
-    world.eventbridge.refuse(({ Detail }) =>
-      String(Detail).includes('"user-7"') && failures-- > 0 ? REFUSED : undefined,
-    );
-    await world.advance(MINUTE);
-    const people = onBus(world, "subscriber.created").map(({ data }) => data.external_id);
-    expect(people.toSorted()).toEqual(Array.from({ length: 25 }, (_, n) => `user-${n}`).toSorted());
-    expect(world.eventbridge.meter()).toEqual({ requests: 3 + 2, entries: 25 + 2 });
-  });
-
-  it("of a bus that refuses for an hour are all there later, and messages go on meanwhile (CLI-3)", async () => {
-    const { world, tenant } = await setting();
-    world.eventbridge.refuse(() => REFUSED);
-    const { id } = await upsert(world, tenant, "ada");
-    for (let minute = 0; minute < 60; minute += 20) {
-      const { body: job } = await post(world, tenant, { subscriberIds: [id] });
-      await world.advance(MINUTE);
-      const { body: sent } = await tenant.call(`GET /api/v1/notifications/${job.id}`);
-      expect(sent.status).toBe("completed");
-      await world.advance(19 * MINUTE);
-    }
-    expect(world.eventbridge.events(BUS)).toEqual([]);
-    expect(world.logs.filter(({ message }) => message === "the bus refuses events")[0]).toMatchObject({
-      error: "InternalFailure",
-    });
-
-    world.eventbridge.refuse();
-    await world.advance(2 * MINUTE);
-    expect(onBus(world, "subscriber.created")).toHaveLength(1);
-    expect(onBus(world, "notification.dispatched")).toHaveLength(3);
-    expect(onBus(world, "notification.terminal")).toHaveLength(3);
-  });
-
-  it("of a request that was throttled are put again (CLI-3)", async () => {
-    const { world, tenant } = await setting();
-    await world.call("POST /_local/faults", { body: { channel: "aws:eventbridge", times: 2 } });
-    await upsert(world, tenant, "ada");
+    const other = await world.tenant();
+    await addPeople(world, tenant, 200, (n) => ({ external_id: `user-${n}`, attributes: { note: "x".repeat(1_000) } }));
+    await upsert(world, other, "grace");
     await world.settle();
-    expect(onBus(world, "subscriber.created")).toHaveLength(1);
-    expect(world.eventbridge.meter()).toEqual({ requests: 1, entries: 1 });
-  });
-
-  it("that come again have the same id (CLI-3)", async () => {
-    const { world, tenant } = await setting();
-    let isRefusing = true;
-    world.eventbridge.refuse(({ Detail }) => (isRefusing && String(Detail).includes('"ada"') ? REFUSED : undefined));
-    for (const name of ["ada", "grace"]) await upsert(world, tenant, name);
-    await world.advance(5 * MINUTE);
-    isRefusing = false;
-    await world.advance(2 * MINUTE);
-    const ids = (name: string) =>
-      onBus(world, "subscriber.created").flatMap(({ id, data }) => (data.external_id === name ? [id] : []));
-    expect(ids("ada")).toHaveLength(1);
-    expect(ids("grace").length).toBeGreaterThan(1);
-    expect(new Set(ids("grace")).size).toBe(1);
+    const entries = entriesOnBus(world, "subscriber.created");
+    expect(Math.max(...entries.map((entry) => Buffer.byteLength(JSON.stringify(entry))))).toBeLessThan(64 * 1_024);
+    expect(new Set(entries.map(({ tenant_id }) => tenant_id))).toEqual(new Set([tenant.id, other.id]));
+    expect(entries.length).toBeLessThan(201 / 30);
+    expect(new Set(onBus(world, "subscriber.created").map(({ id }) => id)).size).toBe(201);
+    for (const { tenant_id, events } of entries)
+      expect(new Set(events.map((event) => event.tenant_id))).toEqual(new Set([tenant_id]));
   });
 });
 
@@ -138,11 +85,11 @@ describe("events that a workspace receives", () => {
     await ingest(world, tenant, { events });
     await ingest(world, other, { events: [{ anonymous_id: "visitor", event_name: "seen" }] });
     await world.settle();
-    const [entry, ...others] = onBus(world, "events.received");
+    const [entry, ...others] = entriesOnBus(world, "events.received");
     expect(others).toEqual([]);
     expect(entry).toMatchObject({ tenant_id: tenant.id, event_type: "events.received" });
-    expect(entry!.data.events).toHaveLength(40);
-    expect(entry!.data.events[0]).toMatchObject({ subscriber_id: id, event_name: "bought", source: "server" });
+    expect(entry!.events).toHaveLength(40);
+    expect(entry!.events[0]).toMatchObject({ subscriber_id: id, event_name: "bought", source: "server" });
   });
 
   it("follow a change of the choice within a minute (CLI-3)", async () => {
@@ -150,7 +97,7 @@ describe("events that a workspace receives", () => {
     const send = async () => {
       await ingest(world, tenant, { events: [{ anonymous_id: "visitor", event_name: "seen" }] });
       await world.advance(2 * MINUTE);
-      return onBus(world, "events.received").length;
+      return entriesOnBus(world, "events.received").length;
     };
     expect(await send()).toBe(0);
     await choose(world, tenant, true);

@@ -69,3 +69,15 @@ it("outcomes of a send to many in the archive cost at most 0.30 dollars a millio
   await world.settle();
   expect(perMillion(dollars() - before, ids.length)).toBeLessThanOrEqual(MAX_PER_MILLION);
 });
+
+it("outbound events on the bus cost at most 0.30 dollars a million where four of a workspace share an entry (CLI-3)", async () => {
+  const { world, tenant, dollars } = await counted({ EVENT_BUS: "default" });
+  const workspaces = [tenant];
+  while (workspaces.length < 50) workspaces.push(await world.tenant());
+  await world.settle();
+  const before = dollars();
+  await Promise.all(workspaces.map((one) => addPeople(world, one, 4)));
+  await world.settle();
+  expect(world.eventbridge.meter().entries).toBe(50);
+  expect(perMillion(dollars() - before, 200)).toBeLessThanOrEqual(MAX_PER_MILLION);
+});

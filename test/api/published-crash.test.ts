@@ -24,7 +24,15 @@ async function archivedIds({ depsFor }: TestWorld): Promise<Set<string>> {
   return new Set(texts.flatMap((text) => [...text.matchAll(/^\{.*"id":"([^"]+)"/gm)].map(([, id = ""]) => id)));
 }
 
-const onBus = ({ eventbridge }: TestWorld): unknown[] => eventbridge.events("default").map(({ detail }) => detail);
+interface Told {
+  id: string;
+  event_type?: string;
+  event_name?: string;
+  data?: { external_id: string };
+}
+
+const onBus = ({ eventbridge }: TestWorld): Told[] =>
+  eventbridge.events("default").flatMap(({ detail }) => (detail as { events: Told[] }).events);
 
 const cases = (["before", "after"] as const).flatMap((moment) => [1, 2, 3, 4, 5].map((n) => [moment, n] as const));
 
@@ -34,20 +42,23 @@ it.each(cases)("where it dies %s request %i, all is on the bus and in the archiv
   const { world, tenant } = await withTenant({ env, hooks: worker.hooks });
   await world.call("POST /_local/operator", { body: { events_on_bus: { tenant_id: tenant.id, on: true } } });
   worker.dieAt(n, moment);
-  for (let i = 0; i < 25; i++)
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: `user-${i}` } });
+  const workspaces = [tenant];
+  while (workspaces.length < 12) workspaces.push(await world.tenant());
+  for (const { id, sdk } of workspaces)
+    for (const name of ["ada", "grace"])
+      await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body: { external_id: `${name} of ${id}` } });
   await ingest(world, tenant, { events: [{ anonymous_id: "visitor", event_name: "seen" }] });
   await world.settle();
   worker.revive();
   await world.advance(2 * MINUTE);
 
-  const created = onBus(world).flatMap((detail) => {
-    const { id, event_type, data } = detail as { id: string; event_type: string; data: { external_id: string } };
-    return event_type === "subscriber.created" ? [{ id, name: data.external_id }] : [];
-  });
-  expect(new Set(created.map(({ name }) => name)).size).toBe(25);
-  expect(new Set(created.map(({ id }) => id)).size).toBe(25);
-  expect(onBus(world)).toContainEqual(expect.objectContaining({ event_type: "events.received" }));
-  // The 25 new subscribers, and the event that was received.
-  expect((await archivedIds(world)).size).toBe(26);
+  const told = onBus(world);
+  const created = told.flatMap(({ id, event_type, data }) =>
+    event_type === "subscriber.created" ? [{ id, name: data!.external_id }] : [],
+  );
+  expect(new Set(created.map(({ name }) => name)).size).toBe(24);
+  expect(new Set(created.map(({ id }) => id)).size).toBe(24);
+  expect(told).toContainEqual(expect.objectContaining({ event_name: "seen" }));
+  // The 24 new subscribers, and the event that was received.
+  expect((await archivedIds(world)).size).toBe(25);
 });

@@ -201,6 +201,7 @@ describe("what is published (CLI-3)", () => {
       "s3:ListBucket on <PublishFailures.Arn>",
       "s3:PutObject on <Archive.Arn>/records/*",
       "s3:PutObject on <PublishFailures.Arn>/*",
+      "s3:PutObject on <PublishFailures.Arn>/refused/*",
       "s3:PutObjectTagging on <Archive.Arn>/records/*",
     ]);
     const windows = ofType(archiving, "AWS::Lambda::EventSourceMapping").map(

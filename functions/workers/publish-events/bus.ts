@@ -4,36 +4,16 @@ import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Capability, Deps } from "../../../shared/kernel/deps.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-
-/** What an entry names as its source, for the rules of the bus. */
-export const SOURCE = "engagement-messaging";
-
-/** Limits of PutEvents, of one request. */
-const MAX_ENTRIES = 10;
-export const MAX_BYTES = 256 * 1_024;
-/** What AWS counts for the time of an entry. */
-const TIME_BYTES = 14;
+import { mayPass, type Refusals, type Refused, sorted } from "./refusals.ts";
+import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./requests.ts";
 
 const REQUESTS_AT_ONCE = 10;
 /** Pauses before an entry that was refused is sent again; then Lambda delivers its record again, later and later. */
 const PAUSES_MS = [0.2 * SECOND, SECOND];
 
-export interface BusEntry {
-  /** The sequence numbers of the records that it follows from. */
-  positions: readonly string[];
-  detailType: string;
-  /** Milliseconds. */
-  at: number;
-  /** JSON. */
-  detail: string;
-}
-
 export interface EventBus {
-  /**
-   * Puts entries on the bus, each until it is accepted or its attempts are used up.
-   * @returns those that were refused at last
-   */
-  put(entries: readonly BusEntry[]): Promise<BusEntry[]>;
+  /** Puts entries on the bus, each until it is accepted, refused for good, or its attempts are used up. */
+  put(entries: readonly BusEntry[]): Promise<Refusals>;
 }
 
 /** Undefined where the deployment names no bus. */
@@ -60,10 +40,17 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
       Time: new Date(at),
       Detail,
     }));
-    return client.send(new PutEventsCommand({ Entries })).then(
-      ({ Entries: results = [] }) => entries.flatMap((entry, n) => refusalOf(entry, results[n])),
-      (error: unknown) => entries.map((entry) => ({ entry, reason: errorFields(error) })),
-    );
+    try {
+      const { Entries: results = [] } = await client.send(new PutEventsCommand({ Entries }));
+      return entries.flatMap((entry, n) => refusalOf(entry, results[n]));
+    } catch (error) {
+      const reason = { code: error instanceof Error ? error.name : "unknown", ...errorFields(error) };
+      if (entries.length === 1 || mayPass(reason.code)) return entries.map((entry) => ({ entry, ...reason }));
+      // One of them may be why all were refused.
+      const alone: Refused[] = [];
+      for (const entry of entries) alone.push(...(await request([entry])));
+      return alone;
+    }
   };
 
   const attempt = async (entries: readonly BusEntry[]): Promise<Refused[]> => {
@@ -75,57 +62,39 @@ function openBus({ aws, clock, log }: Pick<Deps, "aws" | "clock" | "log">, Event
 
   return {
     put: async (entries) => {
-      const refused = await untilAccepted(attempt, entries, clock);
+      const refused = await untilTaken(attempt, entries, clock);
+      const refusals = sorted(refused, refused.length < entries.length);
       const [first] = refused;
-      if (first) log({ level: "warn", message: "the bus refuses events", events: refused.length, ...first.reason });
-      return refused.map(({ entry }) => entry);
+      if (first) {
+        const { entry: _, ...reason } = first;
+        const [later, never] = [eventsOf(refusals.later), eventsOf(refusals.never)];
+        log({ level: "warn", message: "the bus refuses events", events: later + never, never, ...reason });
+      }
+      return refusals;
     },
   };
-}
-
-interface Refused {
-  entry: BusEntry;
-  /** For the log. */
-  reason: object;
 }
 
 /** A successful answer may hold entries that failed. */
 function refusalOf(entry: BusEntry, result: PutEventsResultEntry | undefined): Refused[] {
   if (result?.EventId !== undefined) return [];
-  return [{ entry, reason: { error: result?.ErrorCode, reason: result?.ErrorMessage } }];
+  const code = result?.ErrorCode ?? "unknown";
+  return [{ entry, code, error: `${code}: ${result?.ErrorMessage}` }];
 }
 
-async function untilAccepted(
+async function untilTaken(
   attempt: (entries: readonly BusEntry[]) => Promise<Refused[]>,
   entries: readonly BusEntry[],
   clock: Clock,
 ): Promise<Refused[]> {
-  let refused = await attempt(entries);
+  let open = await attempt(entries);
+  const refused: Refused[] = [];
   for (const pause of PAUSES_MS) {
-    if (refused.length === 0) return [];
+    refused.push(...open.filter(({ code }) => !mayPass(code)));
+    open = open.filter(({ code }) => mayPass(code));
+    if (open.length === 0) return refused;
     await clock.sleep(pause);
-    refused = await attempt(refused.map(({ entry }) => entry));
+    open = await attempt(open.map(({ entry }) => entry));
   }
-  return refused;
-}
-
-/** What AWS counts for an entry, in bytes. */
-export const sizeOf = ({ detailType, detail }: Pick<BusEntry, "detailType" | "detail">): number =>
-  TIME_BYTES + SOURCE.length + Buffer.byteLength(detailType) + Buffer.byteLength(detail);
-
-/** The entries in their order, by requests that keep to the limits. */
-export function requestsOf(entries: readonly BusEntry[]): BusEntry[][] {
-  const requests: BusEntry[][] = [];
-  let room = 0;
-  for (const entry of entries) {
-    const size = sizeOf(entry);
-    const open = requests.at(-1);
-    if (open && open.length < MAX_ENTRIES && size <= room) open.push(entry);
-    else {
-      requests.push([entry]);
-      room = MAX_BYTES;
-    }
-    room -= size;
-  }
-  return requests;
+  return [...refused, ...open];
 }

@@ -1,42 +1,45 @@
-// What happened, as entries of the event bus: one for each outbound event, and one for many events that were received.
-import { createHash } from "node:crypto";
-import { timestamp } from "../../../shared/kernel/clock.ts";
-import { uuidV7 } from "../../../shared/kernel/ids.ts";
-import { type BusEntry, MAX_BYTES, sizeOf } from "./bus.ts";
+// What happened, as entries of the event bus: of one workspace and one type many in an entry, because AWS bills an entry by each 64 KB.
+import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import type { OutboundEvent, ReceivedEvents } from "./published.ts";
+import { type BusEntry, MAX_BYTES, SOURCE, TIME_BYTES } from "./requests.ts";
 
 /** The detail type of events that were received. */
-export const EVENTS_RECEIVED = "events.received";
+const EVENTS_RECEIVED = "events.received";
 
-/** EventBridge bills an entry by each 64 KB. */
+/** Of the events of an entry. EventBridge bills an entry by each 64 KB. */
 const PACK_BYTES = 60 * 1_024;
+/** What an entry has beside its events. */
+const FRAME_BYTES = 1_024;
 
-export const outboundEntry = ({ origin, at, envelope }: OutboundEvent): BusEntry => {
-  const entry = { positions: [origin.position], detailType: envelope.event_type, at, detail: JSON.stringify(envelope) };
-  if (sizeOf(entry) <= MAX_BYTES) return entry;
-  return { ...entry, detail: JSON.stringify({ ...envelope, data: {}, data_too_large: true }) };
-};
-
-/** Events of the same workspace share entries, in their order. */
-export function receivedEntries(received: readonly ReceivedEvents[]): BusEntry[] {
-  const byTenant = Map.groupBy(received, ({ origin }) => origin.tenant);
-  return [...byTenant].flatMap(([tenant, rows]) => {
-    const events = rows.flatMap(({ origin, events }) =>
-      events.map((event) => ({ position: origin.position, id: event.id, at: origin.at, json: JSON.stringify(event) })),
-    );
-    return packed(events).map((pack) => receivedEntry(tenant, pack));
-  });
-}
-
-interface PackedEvent {
+/** One event, which may share an entry with others of its workspace and type. */
+interface Packable {
+  tenant: string;
+  type: string;
   position: string;
-  id: string;
+  /** Milliseconds. */
   at: number;
   json: string;
 }
-type Pack = [PackedEvent, ...PackedEvent[]];
 
-function packed(events: readonly PackedEvent[]): Pack[] {
+/** Each event is in one entry. Those of an entry are in the order in which they were written. */
+export function busEntries(outbound: readonly OutboundEvent[], received: readonly ReceivedEvents[]): BusEntry[] {
+  const all = [...outbound.map(packableOfOutbound), ...received.flatMap(packablesOfReceived)];
+  return [...Map.groupBy(all, ({ tenant, type }) => `${tenant} ${type}`).values()].flatMap(packsOf).map(entryOf);
+}
+
+function packableOfOutbound({ origin: { tenant, position }, at, envelope }: OutboundEvent): Packable {
+  const json = JSON.stringify(envelope);
+  const isTooLarge = Buffer.byteLength(json) + FRAME_BYTES + TIME_BYTES + SOURCE.length > MAX_BYTES;
+  const fitting = isTooLarge ? JSON.stringify({ ...envelope, data: {}, data_too_large: true }) : json;
+  return { tenant, type: envelope.event_type, position, at, json: fitting };
+}
+
+const packablesOfReceived = ({ origin: { tenant, position, at }, events }: ReceivedEvents): Packable[] =>
+  events.map((event) => ({ tenant, type: EVENTS_RECEIVED, position, at, json: JSON.stringify(event) }));
+
+type Pack = [Packable, ...Packable[]];
+
+function packsOf(events: readonly Packable[]): Pack[] {
   const packs: Pack[] = [];
   let room = 0;
   for (const event of events) {
@@ -52,16 +55,10 @@ function packed(events: readonly PackedEvent[]): Pack[] {
   return packs;
 }
 
-function receivedEntry(tenant: string, pack: Pack): BusEntry {
-  const [{ at }] = pack;
-  const id = uuidV7(
-    at,
-    createHash("sha256")
-      .update(pack.map((event) => event.id).join())
-      .digest(),
-  );
-  const envelope = { id, event_type: EVENTS_RECEIVED, tenant_id: tenant, timestamp: timestamp(at) };
+function entryOf(pack: Pack): BusEntry {
+  const [{ tenant, type, at }] = pack;
+  const about = { event_type: type, tenant_id: tenant, sandbox: isSandbox(tenant) };
   const events = pack.map(({ json }) => json).join();
-  const detail = `${JSON.stringify(envelope).slice(0, -1)},"data":{"events":[${events}]}}`;
-  return { positions: pack.map(({ position }) => position), detailType: EVENTS_RECEIVED, at, detail };
+  const detail = `${JSON.stringify(about).slice(0, -1)},"events":[${events}]}`;
+  return { positions: pack.map(({ position }) => position), events: pack.length, detailType: type, at, detail };
 }

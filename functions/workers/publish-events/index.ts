@@ -9,11 +9,14 @@ import { type StoreReader, storeRead } from "../../../shared/store/context.ts";
 import { archive } from "./archive.ts";
 import { eventBus } from "./bus.ts";
 import { eventsOnBus } from "./choice.ts";
-import { outboundEntry, receivedEntries } from "./entries.ts";
+import { busEntries } from "./entries.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { partsOf } from "./parts.ts";
 import { type OutboundEvent, outboundEvents, type ReceivedEvents, receivedEvents } from "./published.ts";
 import { recordOfOutbound, recordOfOutcome, recordsOfReceived } from "./records.ts";
+import type { Refusals } from "./refusals.ts";
+import { type BusEntry, eventsOf } from "./requests.ts";
+import { setAside } from "./set-aside.ts";
 
 /** Reads what an occurrence says beside its own row. */
 const anyReader: Capability<"storeOf", (tenant: TenantId) => StoreReader> = {
@@ -26,7 +29,7 @@ const anyReader: Capability<"storeOf", (tenant: TenantId) => StoreReader> = {
   },
 };
 
-const uses = [anyReader, eventBus, eventsOnBus, archive] as const;
+const uses = [anyReader, eventBus, eventsOnBus, archive, setAside] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 
 export const publishEvents = outboundStreamWorker(
@@ -42,16 +45,23 @@ export const publishEvents = outboundStreamWorker(
   },
 );
 
-/** @returns the sequence number of the first record whose entry the bus refused */
+/** @returns the sequence number of the first record whose entry the bus may take later */
 async function publish(records: readonly DynamoDBRecord[], context: WorkerContext): Promise<string | undefined> {
   const changes = changesOf(records);
   const outbound = await outboundEvents(changes, context.storeOf);
   const happened = { outbound, received: receivedEvents(changes), outcomes: outcomesOf(changes) };
   // First, so that it does not wait for a bus that refuses: what comes again has the same name.
   await archiveAll(happened, context);
-  const refused = await putOnBus(happened, context);
-  const again = records.find(({ dynamodb }) => refused.has(dynamodb?.SequenceNumber ?? ""));
-  return again?.dynamodb?.SequenceNumber;
+  const { later, never } = await putOnBus(happened, context);
+  const again = records.findIndex(isIn(later));
+  const done = again < 0 ? records : records.slice(0, again);
+  await context.setAside.store(done.filter(isIn(never)));
+  return records[again]?.dynamodb?.SequenceNumber;
+}
+
+function isIn(entries: readonly BusEntry[]): (record: DynamoDBRecord) => boolean {
+  const positions = new Set(entries.flatMap(({ positions }) => positions));
+  return ({ dynamodb }) => positions.has(dynamodb?.SequenceNumber ?? "");
 }
 
 interface Happened {
@@ -73,18 +83,16 @@ async function archiveAll({ outbound, received, outcomes }: Happened, { archive,
   log({ level: "info", message: "published", to: "archive", events: records.length });
 }
 
-/** @returns the sequence numbers of records whose entries the bus refused */
 async function putOnBus(
   { outbound, received }: Happened,
   { eventBus: bus, eventsOnBus, log }: WorkerContext,
-): Promise<ReadonlySet<string>> {
-  if (!bus) return new Set();
-  const entries = [...outbound.map(outboundEntry), ...receivedEntries(await chosen(received, eventsOnBus))];
-  if (entries.length === 0) return new Set();
-
-  const refused = await bus.put(entries);
-  log({ level: "info", message: "published", to: "bus", events: entries.length - refused.length });
-  return new Set(refused.flatMap(({ positions }) => positions));
+): Promise<Refusals> {
+  if (!bus) return { later: [], never: [] };
+  const entries = busEntries(outbound, await chosen(received, eventsOnBus));
+  const refusals = await bus.put(entries);
+  const events = eventsOf(entries) - eventsOf(refusals.later) - eventsOf(refusals.never);
+  if (events > 0) log({ level: "info", message: "published", to: "bus", events });
+  return refusals;
 }
 
 async function chosen(

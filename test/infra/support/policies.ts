@@ -70,6 +70,9 @@ export function placesOf(template: Template): Record<string, string> {
     ...(ofType(template, "AWS::S3::Bucket").some(([id]) => id.startsWith("Archive")) && {
       archive: `${bucket("archive")}/records/*`,
     }),
+    ...(ofType(template, "AWS::S3::Bucket").some(([id]) => id.startsWith("PublishFailures")) && {
+      "publish-failures": `${bucket("publish-failures")}/refused/*`,
+    }),
     "event-bus": within("events", `event-bus/${BUS}`),
     ...Object.fromEntries(
       deadQueueNames
@@ -99,8 +102,8 @@ export function neededRights(places: Record<string, string>, service: string, op
   }
   if (service === "s3") {
     if (operation === "ListObjectsV2") return [`s3:ListBucket on ${places["imports-bucket"]}`];
-    const { assets, imports, archive: records } = places;
-    const place = { assets, imports, rejected: imports, records };
+    const { assets, imports, archive: records, "publish-failures": refused } = places;
+    const place = { assets, imports, rejected: imports, records, refused };
     const folder = String(input.Key).split("/", 1)[0] as keyof typeof place;
     const action = operation === "HeadObject" ? "GetObject" : operation;
     const actions = input.Tagging === undefined ? [action] : [action, "PutObjectTagging"];

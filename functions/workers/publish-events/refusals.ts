@@ -1,0 +1,41 @@
+// Why the bus refuses an entry, and whether it may take it later (docs/decisions/0118).
+import type { BusEntry } from "./requests.ts";
+
+/** Entries that the bus did not take. */
+export interface Refusals {
+  /** The bus may take them later. */
+  later: readonly BusEntry[];
+  /** The bus takes others, and these never. */
+  never: readonly BusEntry[];
+}
+
+export interface Refused {
+  entry: BusEntry;
+  /** Of an entry in an answer, or the name of the error of its request. */
+  code: string;
+  /** For the log. */
+  error: string;
+}
+
+/** What is wrong with the entry itself, by the codes of PutEvents: it is refused however the bus is. */
+const ABOUT_THE_ENTRY: ReadonlySet<string> = new Set([
+  "InvalidArgument",
+  "MalformedDetail",
+  "NotAuthorizedForDetailTypeException",
+  "NotAuthorizedForSourceException",
+  "RedactionFailure",
+  "ValidationException",
+]);
+
+/** Of the bus, until its owner changes it; of single entries where its policy is about their types. */
+const ABOUT_RIGHTS: ReadonlySet<string> = new Set(["AccessDeniedException", "InvalidAccountIdException"]);
+
+/** Whether the same entry may be taken a moment later. */
+export const mayPass = (code: string): boolean => !ABOUT_THE_ENTRY.has(code) && !ABOUT_RIGHTS.has(code);
+
+/** @param takesOthers whether the bus took another entry meanwhile */
+export function sorted(refused: readonly Refused[], takesOthers: boolean): Refusals {
+  const isForGood = ({ code }: Refused) => ABOUT_THE_ENTRY.has(code) || (takesOthers && ABOUT_RIGHTS.has(code));
+  const entriesWhere = (keep: (one: Refused) => boolean) => refused.filter(keep).map(({ entry }) => entry);
+  return { never: entriesWhere(isForGood), later: entriesWhere((one) => !isForGood(one)) };
+}
