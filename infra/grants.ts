@@ -101,8 +101,11 @@ function allowances(
 }
 
 /** Of a bucket that the deployment has not there is nothing to allow. */
-const within = (bucket: Pick<IBucket, "arnForObjects"> | undefined, keys: string, actions: readonly string[]): PolicyStatement[] =>
-  bucket === undefined ? [] : allow(actions, bucket.arnForObjects(keys));
+const within = (
+  bucket: Pick<IBucket, "arnForObjects"> | undefined,
+  keys: string,
+  actions: readonly string[],
+): PolicyStatement[] => (bucket === undefined ? [] : allow(actions, bucket.arnForObjects(keys)));
 
 /** Of a deployment without a bus there is nothing to allow. */
 const onBus =

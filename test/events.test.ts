@@ -41,7 +41,8 @@ describe("runs in the in-process host", () => {
     if (namesAThing(name)) expect(answer.statusCode).toBe(404);
     else if (name.startsWith("api-")) expect(answer.statusCode).toBeLessThan(300);
     else if (name === "fallback") expect(answer.statusCode).toBe(404);
-    else if (name === "stream") expect(answer).toEqual({ status: 200, body: expect.stringMatching(/^retry: \d+\nid: /) });
+    else if (name === "stream")
+      expect(answer).toEqual({ status: 200, body: expect.stringMatching(/^retry: \d+\nid: /) });
     else if (name === "operator") expect(answer).toEqual({ error: "not_found" });
     else expect(answer ?? { batchItemFailures: [] }).toEqual({ batchItemFailures: [] });
   });
