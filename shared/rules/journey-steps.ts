@@ -143,7 +143,7 @@ const stepRules: Readonly<Record<JourneyNode["type"], StepRules>> = {
   exit: { name: "ExitStep", about: "Completes the run." },
 };
 
-const stepTypes = Object.keys(stepRules) as JourneyNode["type"][];
+export const stepTypes = Object.keys(stepRules) as JourneyNode["type"][];
 const isStepType = (type: unknown): type is JourneyNode["type"] => stepTypes.some((one) => one === type);
 
 /** The ids of the steps that a step may lead to, without empty ones. */

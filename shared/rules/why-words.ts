@@ -40,6 +40,10 @@ export interface SaidOfJourney {
     steps: readonly { step: string; outcome: string }[];
     halted?: { reason: string } | undefined;
   }[];
+  waiting: {
+    event_name: string | null;
+    next: readonly { by: string; to: string | null }[];
+  } | null;
   now: {
     would_enter: boolean;
     reason: string | null;
@@ -110,13 +114,14 @@ function channelSentence({ channel, state, reason, deferred_until }: Channel): s
 }
 
 /** What a journey did with one person: the newest run, else what came of the newest trigger. */
-export function journeyInWords({ triggers, runs, now }: SaidOfJourney): string {
+export function journeyInWords({ triggers, runs, waiting, now }: SaidOfJourney): string {
   const [run] = runs;
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
   const sentences = [
     ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
     ...(run ? runSentences(run) : []),
+    ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
     ...(run || trigger ? [] : ["No run: in 90 days nothing happened that starts this journey."]),
     ...(run ? [] : [nowSentence(now)]),
   ];
@@ -144,6 +149,13 @@ function runSentences(run: SaidOfJourney["runs"][number]): string[] {
       return `${step}: ${what}${reason === undefined ? "" : `, ${reasonText(reason)}`}.`;
     }),
   ];
+}
+
+/** `Next: thanks if order_paid comes, else reminder.` */
+function nextSentence({ event_name, next }: NonNullable<SaidOfJourney["waiting"]>): string {
+  const [first, ...others] = next.map(({ to }) => to ?? "the end");
+  const otherwise = others.map((to) => `, else ${to}`).join("");
+  return `Next: ${first}${event_name === null ? "" : ` if ${event_name} comes`}${otherwise}.`;
 }
 
 function nowSentence({ would_enter, reason, clauses }: SaidOfJourney["now"]): string {

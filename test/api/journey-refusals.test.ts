@@ -168,7 +168,9 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     const { world, person, track, ask } = await explained();
     const ada = await person("ada");
     await track("ada", "signed_up");
-    const { runs } = await ask(ada);
+    const { runs, waiting, in_words } = await ask(ada);
+    expect(waiting).toMatchObject({ run_id: runs[0].id, step: "rest", type: "delay", next: [{ by: "next", to: "end" }] });
+    expect(in_words).toContain("Next: end.");
     expect(runs).toMatchObject([
       {
         current_step: "rest",
@@ -176,6 +178,24 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
         waiting_until: new Date(world.clock.now() + 2 * HOUR).toISOString(),
       },
     ]);
+  });
+
+  it("says which event a run waits for, and where it would go with and without it (AMB-147)", async () => {
+    const { person, track, active, call, send } = await setting();
+    const wait = { wait_for_event: { event_name: "paid", within: "2h", on_event: "end", on_timeout: "first" } };
+    const id = await active(graphOf({ wait, first: send("Hi", "end"), end: "exit" } as never));
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    const { waiting, in_words } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
+    expect(waiting).toMatchObject({
+      step: "wait",
+      event_name: "paid",
+      next: [
+        { by: "wait:event", to: "end" },
+        { by: "wait:timeout", to: "first" },
+      ],
+    });
+    expect(in_words).toContain("Next: end if paid comes, else first.");
   });
 
   it("shows the rules of entry clause by clause, and whether a trigger would start a run now (AMB-147)", async () => {

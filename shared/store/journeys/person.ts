@@ -5,7 +5,9 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
+import { edgesFrom } from "../../rules/journey-edges.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
+import { stepTypes } from "../../rules/journey-steps.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import { journeyInWords } from "../../rules/why-words.ts";
 import type { StoreReader } from "../context.ts";
@@ -13,7 +15,7 @@ import { ClauseResult } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
-import type { Journey } from "./journeys.ts";
+import { getVersion, type Journey } from "./journeys.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
 import {
@@ -65,6 +67,27 @@ export const JourneyOfPerson = v.pipe(
       ),
     ),
     runs: v.pipe(v.array(Run), v.description(`Newest first, at most ${MAX_RUNS}`)),
+    waiting: v.pipe(
+      v.nullable(
+        v.object({
+          run_id: v.string(),
+          step: v.string(),
+          type: v.picklist(stepTypes),
+          event_name: v.pipe(v.nullable(v.string()), v.description("The event that it waits for")),
+          until: v.nullable(Timestamp),
+          next: v.pipe(
+            v.array(
+              v.object({
+                by: v.pipe(v.string(), v.description("`next`, `wait:event` or `wait:timeout`")),
+                to: v.pipe(v.nullable(v.string()), v.description("A step; `null` where the run completes")),
+              }),
+            ),
+            v.description("Where it would go on, by what comes"),
+          ),
+        }),
+      ),
+      v.description("What the active run waits for, and what would happen next; `null` without one"),
+    ),
     now: v.pipe(
       v.object({
         would_enter: v.pipe(v.boolean(), v.description("Whether a trigger would start a run now")),
@@ -119,13 +142,30 @@ export async function journeyOfPerson(
     outcome,
     run_id: run ?? null,
   }));
-  const said = { triggers, runs, now: { would_enter: standing === null, reason: standing, clauses } };
+  const waiting = await waitingOf(store, runs);
+  const said = { triggers, runs, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
     in_words: journeyInWords(said),
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
+  };
+}
+
+/** What the active run waits for, by the version that it entered. */
+async function waitingOf(store: StoreReader, runs: readonly Run[]): Promise<JourneyOfPerson["waiting"]> {
+  const run = runs.find(({ status }) => status === "active");
+  const version = run && (await getVersion(store, run.journey_id, run.version));
+  const node = version?.graph.steps[run?.current_step ?? ""];
+  if (!run || !node) return null;
+  return {
+    run_id: run.id,
+    step: node.id,
+    type: node.type,
+    event_name: node.type === "wait_for_event" ? node.wait_for_event.event_name : null,
+    until: run.waiting_until,
+    next: edgesFrom(node).map(({ by, to }) => ({ by, to })),
   };
 }
 
