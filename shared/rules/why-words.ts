@@ -1,6 +1,7 @@
 // The explanation of a send or a journey for one person, in sentences.
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
+import type { ExitCondition } from "./journey-graph.ts";
 import { reasonText } from "./reason-words.ts";
 
 interface Channel {
@@ -44,6 +45,8 @@ export interface SaidOfJourney {
     event_name: string | null;
     next: readonly { by: string; to: string | null }[];
   } | null;
+  /** Of the version of the newest run. */
+  exits: readonly ExitCondition[];
   now: {
     would_enter: boolean;
     reason: string | null;
@@ -114,13 +117,13 @@ function channelSentence({ channel, state, reason, deferred_until }: Channel): s
 }
 
 /** What a journey did with one person: the newest run, else what came of the newest trigger. */
-export function journeyInWords({ triggers, runs, waiting, now }: SaidOfJourney): string {
+export function journeyInWords({ triggers, runs, waiting, exits, now }: SaidOfJourney): string {
   const [run] = runs;
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
   const sentences = [
     ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
-    ...(run ? runSentences(run) : []),
+    ...(run ? runSentences(run, exits) : []),
     ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
     ...(run || trigger ? [] : ["No run: in 90 days nothing happened that starts this journey."]),
     ...(run ? [] : [nowSentence(now)]),
@@ -134,21 +137,48 @@ function triggerSentence({ at, event_name, segment, outcome }: SaidOfJourney["tr
   return outcome === "entered" ? `${came} and started a run.` : `${came} and started no run: ${reasonText(outcome)}.`;
 }
 
-function runSentences(run: SaidOfJourney["runs"][number]): string[] {
+type SaidRun = SaidOfJourney["runs"][number];
+
+function runSentences(run: SaidRun, exits: SaidOfJourney["exits"]): string[] {
   const { status, entered_at, current_step, end_reason, waiting_until, steps, halted } = run;
-  const bad = steps.filter(({ outcome }) => /^(skipped|failed|bounced|canceled)/.test(outcome));
+  const ended = end_reason === null ? "" : ` (${exitWords(end_reason, exits)})`;
   const standing =
     status === "active"
       ? `it is at ${current_step}${waiting_until ? ` until ${moment(waiting_until)}` : ""}`
-      : `it ${status === "completed" ? "is completed" : `ended as ${status}`}${end_reason ? ` (${end_reason})` : ""}`;
+      : `it ${status === "completed" ? "is completed" : `ended as ${status}`}${ended}`;
   return [
     `Entered on ${moment(entered_at)}; ${standing}.`,
     ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
-    ...bad.map(({ step, outcome }) => {
-      const [what = "", reason] = outcome.split(":");
-      return `${step}: ${what}${reason === undefined ? "" : `, ${reasonText(reason)}`}.`;
-    }),
+    ...steps.flatMap(({ step, outcome }) => outcomeSentence(step, outcome) ?? []),
   ];
+}
+
+/** Which way a branch or a wait led. */
+const ways: Readonly<Record<string, string>> = {
+  "branch:then": "the condition was met",
+  "branch:else": "the condition was not met",
+  "wait:event": "the event came",
+  "wait:timeout": "the event did not come in time",
+};
+
+/** What a step decided, or why it sent nothing. */
+function outcomeSentence(step: string, outcome: string): string | undefined {
+  if (Object.hasOwn(ways, outcome)) return `${step}: ${ways[outcome]}.`;
+  if (!/^(skipped|failed|bounced|canceled)/.test(outcome)) return undefined;
+  const [what = "", reason] = outcome.split(":");
+  return `${step}: ${what}${reason === undefined ? "" : `, ${reasonText(reason)}`}.`;
+}
+
+const EXIT_CONDITION = /^exit_condition:(\d+)$/;
+
+/** Why a run ended; an exit condition by what it is about. */
+function exitWords(reason: string, exits: SaidOfJourney["exits"]): string {
+  const index = EXIT_CONDITION.exec(reason)?.[1];
+  if (index === undefined) return reason;
+  const exit = exits[Number(index)];
+  if (exit && "event" in exit) return `its exit condition: ${exit.event.name} came`;
+  if (exit && "attribute" in exit) return `its exit condition on ${Object.keys(exit.attribute).join(", ")}`;
+  return `its exit condition ${Number(index) + 1}`;
 }
 
 /** `Next: thanks if order_paid comes, else reminder.` */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { countRefused } from "../../shared/store/journeys/refusals.ts";
-import { attribute, delayed, graphOf, journeySetting } from "../support/journeys.ts";
+import { attribute, branch, delayed, graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -169,7 +169,12 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     const ada = await person("ada");
     await track("ada", "signed_up");
     const { runs, waiting, in_words } = await ask(ada);
-    expect(waiting).toMatchObject({ run_id: runs[0].id, step: "rest", type: "delay", next: [{ by: "next", to: "end" }] });
+    expect(waiting).toMatchObject({
+      run_id: runs[0].id,
+      step: "rest",
+      type: "delay",
+      next: [{ by: "next", to: "end" }],
+    });
     expect(in_words).toContain("Next: end.");
     expect(runs).toMatchObject([
       {
@@ -196,6 +201,23 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
       ],
     });
     expect(in_words).toContain("Next: end if paid comes, else first.");
+  });
+
+  it("says which way a branch led, and which exit condition ended a run (AMB-147)", async () => {
+    const { world, person, track, active, call, send } = await setting();
+    const isPro = branch(attribute("plan", "pro"), "rest", "end");
+    const rest = { delay: { duration: "2h", next: "first" } };
+    const steps = graphOf({ is_pro: isPro, rest, first: send("Hi", "end"), end: "exit" } as never);
+    const id = await active({ ...steps, exit_conditions: [{ event: { name: "bought" } }] });
+    const [ada, bob] = [await person("ada", { plan: "free" }), await person("bob", { plan: "pro" })];
+    for (const who of ["ada", "bob"]) await track(who, "signed_up");
+    await track("bob", "bought");
+    await world.settle();
+    const words = async (who: string) => (await call(`GET /api/v1/journeys/${id}/subscribers/${who}`)).body.in_words;
+    expect(await words(ada)).toContain("is_pro: the condition was not met.");
+    expect(await words(bob)).toContain(
+      "ended as exited (its exit condition: bought came). is_pro: the condition was met.",
+    );
   });
 
   it("shows the rules of entry clause by clause, and whether a trigger would start a run now (AMB-147)", async () => {

@@ -4,8 +4,8 @@ import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
-import type { EntryRules } from "../../rules/journey-graph.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
+import type { EntryRules, Graph } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
 import { stepTypes } from "../../rules/journey-steps.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
@@ -142,22 +142,22 @@ export async function journeyOfPerson(
     outcome,
     run_id: run ?? null,
   }));
-  const waiting = await waitingOf(store, runs);
+  const [newest] = runs;
+  const graph = newest && (await getVersion(store, newest.journey_id, newest.version))?.graph;
+  const waiting = waitingOf(newest, graph);
   const said = { triggers, runs, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
-    in_words: journeyInWords(said),
+    in_words: journeyInWords({ ...said, exits: graph?.exit_conditions ?? [] }),
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
 }
 
-/** What the active run waits for, by the version that it entered. */
-async function waitingOf(store: StoreReader, runs: readonly Run[]): Promise<JourneyOfPerson["waiting"]> {
-  const run = runs.find(({ status }) => status === "active");
-  const version = run && (await getVersion(store, run.journey_id, run.version));
-  const node = version?.graph.steps[run?.current_step ?? ""];
+/** What a run waits for, by the version that it entered. */
+function waitingOf(run: Run | undefined, graph: Graph | undefined): JourneyOfPerson["waiting"] {
+  const node = run?.status === "active" ? graph?.steps[run.current_step] : undefined;
   if (!run || !node) return null;
   return {
     run_id: run.id,
