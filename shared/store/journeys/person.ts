@@ -15,7 +15,7 @@ import { ClauseResult } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
-import { getVersion, type Journey } from "./journeys.ts";
+import type { Journey } from "./journeys.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
 import {
@@ -27,6 +27,7 @@ import {
   standingAt,
   triggerOutcomes,
 } from "./triggers-of-person.ts";
+import { getVersion } from "./versions.ts";
 
 const LOOK_BACK_MS = 90 * DAY;
 const MAX_TRIGGERS = 100;
