@@ -2336,6 +2336,26 @@ export interface JourneyOfPerson {
   })[];
   /** Newest first, at most 100 */
   runs: JourneysJourney[];
+  /** What the active run waits for, and what would happen next; `null` without one */
+  waiting: {
+    /** The run of the journey */
+    run_id: string;
+    /** The id of the step */
+    step: string;
+    /** The kind of channel, such as `ios` or `email` */
+    type: "send" | "delay" | "branch" | "wait_for_event" | "exit";
+    /** The event that it waits for */
+    event_name: string | null;
+    /** When they end; `null` outside quiet hours. RFC 3339. */
+    until: string | null;
+    /** Where it would go on, by what comes */
+    next: ({
+      /** `next`, `wait:event` or `wait:timeout` */
+      by: string;
+      /** A step; `null` where the run completes */
+      to: string | null;
+    })[];
+  } | null;
   /** What a trigger would do now */
   now: {
     /** Whether a trigger would start a run now */
