@@ -11,9 +11,12 @@ export const kindOf = ({ route, path }: Failure) =>
 
 export async function shrink(
   program: Program,
-  failing: Run,
-  options: RunOptions,
+  seen: Run,
+  given: RunOptions,
 ): Promise<{ program: Program; run: Run }> {
+  const options = { ...given, readsAll: true };
+  const whole = await run(program, options);
+  const failing = whole.failure ? whole : seen;
   const kind = kindOf(failing.failure!);
   let best = {
     program: { ...program, commands: program.commands.slice(0, failing.failure!.command + 1) },
