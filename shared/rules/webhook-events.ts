@@ -62,6 +62,9 @@ const BACKOFF_SECONDS = [1, 2, 4];
 /** The result of an attempt: an HTTP status, or why there was no answer. */
 export type AttemptResult = { status: number } | { error: string };
 
+/** WHK-7: the receiver has it. */
+export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status <= 299;
+
 export type Verdict = { outcome: "delivered" | "failed" } | { retryAfterSeconds: number };
 
 /**
@@ -70,7 +73,7 @@ export type Verdict = { outcome: "delivered" | "failed" } | { retryAfterSeconds:
  * @param round the number of the attempt since the newest redelivery, from 1
  */
 export function verdictOf(result: AttemptResult, round: number): Verdict {
-  if ("status" in result && result.status >= 200 && result.status <= 299) return { outcome: "delivered" };
+  if ("status" in result && isTaken(result.status)) return { outcome: "delivered" };
   const isRetryable = "error" in result || result.status >= 500;
   const retryAfterSeconds = BACKOFF_SECONDS[round - 1];
   return isRetryable && retryAfterSeconds !== undefined ? { retryAfterSeconds } : { outcome: "failed" };

@@ -2,7 +2,7 @@
 
 import { pageRoom } from "../../contract/paging.ts";
 import { uuidV7 } from "../../kernel/ids.ts";
-import type { Envelope } from "../../rules/webhook-events.ts";
+import { type Envelope, isTaken } from "../../rules/webhook-events.ts";
 import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { fromJson } from "../json-text.ts";
@@ -61,6 +61,10 @@ export async function listDeliveries(
 const isWanted = (row: DeliveryRow, { outcome, event_type }: Pick<DeliveryFilter, "outcome" | "event_type">): boolean =>
   (outcome === undefined || row.outcome === outcome) && (event_type === undefined || row.event_type === event_type);
 
+/** Also one that was sent again and failed then: its receiver has it. */
+const wasTaken = (row: DeliveryRow): boolean =>
+  row.outcome === "delivered" || deliveryOf(row).attempts.some(({ status_code }) => isTaken(status_code));
+
 /** Deliveries as the product works with them, with their numbers. */
 export async function numberedDeliveries(
   store: StoreReader,
@@ -105,7 +109,7 @@ export async function listMissing(
   { limit, after = 0, ...filter }: Omit<DeliveryFilter, "from" | "to"> & { limit: number; after?: number | undefined },
 ): Promise<{ log: LogEntry[]; next?: number }> {
   const missing: DeliveryRow[] = [];
-  const isMissing = (row: DeliveryRow) => row.outcome !== "delivered" && isKept(store, row) && isWanted(row, filter);
+  const isMissing = (row: DeliveryRow) => !wasTaken(row) && isKept(store, row) && isWanted(row, filter);
   // A block that begins before the wanted number may hold it.
   let from = SequenceBlock.sk?.({ first: Math.max(1, after + 2 - MAX_GROUP) }) ?? "";
   let reached = after;

@@ -98,6 +98,7 @@ const AREAS: Record<string, Looks> = {
     look("/api/v1/webhooks"),
     ...hooks.flatMap(({ id, events }) => [
       look(`/api/v1/webhooks/${id}/deliveries`, { limit: "7" }),
+      look(`/api/v1/webhooks/${id}/deliveries`, { missing: "true", limit: "3" }),
       ...(isEnd
         ? events.map((event_type) => look(`/api/v1/webhooks/${id}/deliveries`, { event_type, limit: "2" }))
         : []),
@@ -134,6 +135,6 @@ export function looksAfter(world: World, path: string): Look[] {
 }
 /** Time has passed: whatever may have become due. */
 export const looksAfterWaiting = (world: World): Look[] =>
-  ["sends", "segments", "journeys", "campaigns", "schedules"].flatMap((area) => AREAS[area]!(world, false));
+  ["sends", "segments", "journeys", "campaigns", "schedules", "hooks"].flatMap((area) => AREAS[area]!(world, false));
 
 export const allLooks = (world: World): Look[] => Object.values(AREAS).flatMap((looks) => looks(world, true));

@@ -27,10 +27,14 @@ export interface Product {
   now(): number;
   call(request: ProductCall): Promise<{ status: number; body: Body }>;
   advance(ms: number): Promise<void>;
+  /** Moves time without doing what falls due before the end. */
+  beLate(ms: number): Promise<void>;
   settle(): Promise<void>;
   /** When something comes out of a queue next, while a message waits for a worker to try again. */
   nextTry(): number | undefined;
   outbox(): Promise<Body[]>;
+  /** From now on receivers of webhooks answer so. */
+  receive(status: number): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +63,8 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
   const world = await testWorld({ start, ids, ...stormy });
   const tenant = await world.tenant();
   const keys = new Map<string, Headers>();
+  let receiver = 204;
+  world.providers.hosts.set("hooks.example.com", () => ({ status: receiver }));
 
   const headersOf = async (name: string): Promise<Headers> => {
     const { kind, role, readOnly = false, scopes } = credentialOf(name);
@@ -90,9 +96,16 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
     now: () => world.clock.now(),
     call,
     advance: (ms) => world.advance(ms),
+    beLate: async (ms) => {
+      world.clock.jumpTo(world.clock.now() + ms);
+      await world.settle();
+    },
     settle: () => world.settle(),
     nextTry: () => (tried.some((queue) => isBusy(world.sqs.depth(queue))) ? world.sqs.nextVisible() : undefined),
     outbox: async () => (await world.call("GET /_local/outbox?limit=10000")).body.items,
+    receive: (status) => {
+      receiver = status;
+    },
     close: () => world.close(),
   };
 }

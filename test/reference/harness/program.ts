@@ -32,11 +32,22 @@ export interface Wait {
   kind: "wait";
   wait: number;
 }
+/** Time passes, and what falls due is done only at its end: workers are late. */
+export interface Late {
+  kind: "late";
+  wait: number;
+}
+/** What receivers of webhooks answer from now on. */
+export interface Receiver {
+  kind: "receiver";
+  wait: number;
+  status: number;
+}
 export interface ClearFaults {
   kind: "clear faults";
   wait: number;
 }
-export type Command = Call | FaultCommand | Wait | ClearFaults;
+export type Command = Call | FaultCommand | Wait | Late | Receiver | ClearFaults;
 
 export interface Program {
   seed: number;
@@ -52,13 +63,14 @@ export function nobody(handle: string): string {
   return `00000000-0000-4000-8000-0000${sum.toString(16).padStart(8, "0")}`;
 }
 
-/** Which of our ids a handle means: `@p1`, `@msg(p1,0)` (inbox message), `@job(c1,0)` (send of a campaign or experience). */
+/** Which of our ids a handle means: `@p1`, `@msg(p1,0)` (inbox message), `@delivery(h1,0)` (of a webhook), `@job(c1,0)` (send of a campaign or experience). */
 export function idOf(reference: Reference, handles: Map<string, string>, text: string): string | undefined {
   const { world } = reference;
   const inner = /^@(\w+)\((\w+),(\d+)\)$/.exec(text);
   if (!inner) return handles.get(text.slice(1));
   const [, kind, name, number] = inner;
   const owner = handles.get(name!);
+  if (kind === "delivery") return world.hookDeliveries.filter(({ hook_id }) => hook_id === owner)[Number(number)]?.id;
   if (kind === "msg") return world.inbox.filter(({ subscriber_id }) => subscriber_id === owner)[Number(number)]?.id;
   const campaign = world.campaigns.find(({ id }) => id === owner);
   if (campaign) return campaign.messages[Number(number)]?.job_id;

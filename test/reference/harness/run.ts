@@ -57,7 +57,10 @@ const short = (value: Body) => {
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 };
 
-export async function run(program: Program, { switches = {}, storm: seed, readsAll = false }: RunOptions = {}): Promise<Run> {
+export async function run(
+  program: Program,
+  { switches = {}, storm: seed, readsAll = false }: RunOptions = {},
+): Promise<Run> {
   const storm = seed === undefined ? undefined : createStorm(seed);
   const product = await openProduct(program, storm);
   const bindings = new Bindings({ isTimeless: storm !== undefined });
@@ -99,8 +102,13 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
 async function step(sides: Sides, command: Command, number: number): Promise<Failure | undefined> {
   const { product, reference } = sides;
   if (command.wait > 0) {
-    await product.advance(command.wait);
-    reference.advance(product.now());
+    if (command.kind === "late" && !sides.storm) {
+      await product.beLate(command.wait);
+      reference.beLate(product.now());
+    } else {
+      await product.advance(command.wait);
+      reference.advance(product.now());
+    }
     if (command.wait >= 60_000) {
       tell(sides, `… ${command.wait / 1000} s pass`);
       await quieten(sides);
@@ -108,7 +116,9 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
       if (failure) return failure;
     }
   }
-  if (command.kind === "wait" || (sides.storm && dependsOnAnOrder(command))) return undefined;
+  if (command.kind === "wait" || command.kind === "late" || (sides.storm && dependsOnAnOrder(command)))
+    return undefined;
+  if (command.kind === "receiver") return answerHooks(sides, command.status);
   if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);
   const failure = await call(sides, command, number);
   if (failure) return failure;
@@ -155,6 +165,12 @@ async function endStorm(sides: Sides): Promise<void> {
   reference.advance(product.now());
   await quieten(sides);
   tell(sides, `${storm.struck()} faults struck`);
+}
+
+function answerHooks(sides: Sides, status: number): undefined {
+  sides.product.receive(status);
+  sides.reference.world.receiver = status;
+  tell(sides, `receivers of webhooks answer ${status}`);
 }
 
 async function fault(sides: Sides, command: Command): Promise<undefined> {

@@ -9,11 +9,7 @@ const MAX_ATTEMPTS = 300;
 export const kindOf = ({ route, path }: Failure) =>
   `${route.replace(/@\w+(\(.*?\))?/g, ":id")} ${path.replace(/\[[^\]]*\]/g, "[]")}`;
 
-export async function shrink(
-  program: Program,
-  seen: Run,
-  given: RunOptions,
-): Promise<{ program: Program; run: Run }> {
+export async function shrink(program: Program, seen: Run, given: RunOptions): Promise<{ program: Program; run: Run }> {
   const options = { ...given, readsAll: true };
   const whole = await run(program, options);
   const failing = whole.failure ? whole : seen;

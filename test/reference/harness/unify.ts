@@ -122,12 +122,30 @@ function sameSet(bindings: Bindings, expected: Body[], got: Body[], path: string
   if (expected.length !== got.length)
     return { path: `${path}.length`, expected: expected.map((item) => plain(bindings, item)), got };
   const left = [...got];
+  const pairs: Pair[] = [];
   for (const item of expected) {
     const partner = left.findIndex((candidate) => fits(bindings, item, candidate));
-    if (partner < 0) return closest(bindings, item, left, path);
-    left.splice(partner, 1);
+    if (partner >= 0) pairs.push({ item, with: left.splice(partner, 1)[0] });
+    else if (!swapped(bindings, item, pairs, left)) return closest(bindings, item, left, path);
   }
   return undefined;
+}
+
+interface Pair {
+  item: Body;
+  with: Body;
+}
+
+/** Takes the partner of another one, for whom there is a second. */
+function swapped(bindings: Bindings, item: Body, pairs: Pair[], left: Body[]): boolean {
+  for (const pair of pairs) {
+    const second = fits(bindings, item, pair.with) ? left.findIndex((other) => fits(bindings, pair.item, other)) : -1;
+    if (second < 0) continue;
+    pairs.push({ item, with: pair.with });
+    pair.with = left.splice(second, 1)[0];
+    return true;
+  }
+  return false;
 }
 
 /** The difference to the candidate that is most alike, so that the story names the field. */

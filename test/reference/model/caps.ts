@@ -1,4 +1,5 @@
 // Frequency caps (D-CAP) and quiet hours (D-QUIET).
+import { instantOf, isZone, localOf } from "./cron.ts";
 import { type Body, DAY, MINUTE, same } from "./kit.ts";
 import type { Job, Subscriber, World } from "./world.ts";
 
@@ -21,44 +22,29 @@ function tried(world: World, cap: Body, subscriber: string, since: number): numb
   ).length;
 }
 
-/** F16: the tightest cap decides. Days and weeks are those of the calendar, from midnight and from Monday. */
+/**
+ * F16: the tightest cap decides. Days and weeks are those of the calendar of the workspace's zone, from midnight and from
+ * Monday (docs/decisions/0018-quiet-hours-and-caps.md).
+ */
 export function capReason(world: World, spec: Body, subscriber: string, name: string): boolean {
   // Experiences are shown as often as their own display says.
   const caps: Body[] = spec.experience ? [] : (world.settings.frequency_caps ?? []);
   return caps.some((cap) => {
     if (cap.category !== (spec.category ?? "marketing")) return false;
     if (cap.channel_class !== undefined && cap.channel_class !== name) return false;
-    const today = Math.floor(world.now / DAY) * DAY;
-    const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
-    const since = today - (cap.per === "day" ? 0 : sinceMonday * DAY);
+    const { wall, weekday } = localOf(world.now, world.settings.timezone);
+    const midnight = Math.floor(wall / DAY) * DAY;
+    const since = instantOf(midnight - (cap.per === "day" ? 0 : (weekday + 6) % 7) * DAY, world.settings.timezone);
     return tried(world, cap, subscriber, since) >= cap.max;
   });
 }
 
-/** Minutes of the day and the weekday of an instant in a time zone. */
-export function localTime(at: number, timeZone: string): { minute: number; weekday: number } {
-  const parts = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit" });
-  const read = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
-  const weekday = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"].indexOf(read.weekday!);
-  return { minute: (Number(read.hour) % 24) * 60 + Number(read.minute), weekday };
-}
-
 const minuteOf = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
-
-function isZone(zone: Body): boolean {
-  if (typeof zone !== "string") return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
 
 /** A night over midnight belongs to the day on which it began. */
 function isQuiet(quiet: Body, at: number, zone: string): boolean {
-  const { minute, weekday } = localTime(at, zone);
+  const { hour, minute: past, weekday } = localOf(at, zone);
+  const minute = hour * 60 + past;
   const [start, end] = [minuteOf(quiet.start), minuteOf(quiet.end)];
   const days: number[] = quiet.days ?? [0, 1, 2, 3, 4, 5, 6];
   if (start < end) return minute >= start && minute < end && days.includes(weekday);

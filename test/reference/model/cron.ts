@@ -51,7 +51,7 @@ interface Local {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function localOf(at: number, timeZone: string): Local {
+export function localOf(at: number, timeZone: string): Local {
   const options = { timeZone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" } as const;
   const format =
     formats.get(timeZone) ?? new Intl.DateTimeFormat("en-GB", { ...options, hour: "2-digit", minute: "2-digit" });
@@ -60,6 +60,22 @@ function localOf(at: number, timeZone: string): Local {
   const [minute, hour, day, month] = [read.minute!, read.hour!, read.day!, read.month!];
   const wall = Date.UTC(read.year!, month - 1, day, hour, minute);
   return { minute, hour, day, month, weekday: new Date(wall).getUTCDay(), wall };
+}
+
+/** When a zone's wall clock shows this, written as if it were UTC. */
+export function instantOf(wall: number, zone: string): number {
+  const about = wall - (localOf(wall, zone).wall - wall);
+  return about - (localOf(about, zone).wall - wall);
+}
+
+export function isZone(zone: unknown): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: String(zone) });
+    return typeof zone === "string" && zone !== "";
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 /** Both days restricted: either (POSIX). */

@@ -41,7 +41,7 @@ function arePropertiesFine(properties: Body): boolean {
 }
 
 /** The fields of one event that are wrong (EVT-2, EVT-4, EVT-10, EVT-17, AMB-24, AMB-25, AMB-58, AMB_135). */
-function faultsOf(world: World, tier: Tier, event: Body): string[] {
+function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string[] {
   const faults: string[] = [];
   const { event_name, subscriber_id, anonymous_id, external_id, properties } = event;
   if (typeof event_name !== "string" || event_name.length < 1 || event_name.length > 128) faults.push("event_name");
@@ -50,8 +50,10 @@ function faultsOf(world: World, tier: Tier, event: Body): string[] {
   const actors = [subscriber_id, anonymous_id, external_id].filter((actor) => actor !== undefined);
   if (actors.length !== 1) faults.push("actor");
   if (external_id !== undefined && tier === CLIENT) faults.push("external_id");
-  // AMB-114: a repeat is a repeat, whatever it says.
-  if (anonymous_id === undefined && !isRepeat(world, event) && !personOf(world, event)) faults.push("actor");
+  // AMB-114: a repeat is a repeat, whatever it says; also of one in the same request.
+  const key = event.idempotency_key;
+  const isAgain = isRepeat(world, event) || before.some((other) => key !== undefined && other.idempotency_key === key);
+  if (anonymous_id === undefined && !isAgain && !personOf(world, event)) faults.push("actor");
   if (!arePropertiesFine(properties)) faults.push("properties");
   const time = event.occurred_at === undefined ? world.now : instant(event.occurred_at);
   const isAhead = time !== undefined && time > world.now + 5 * MINUTE;
@@ -69,7 +71,7 @@ function ingest(world: World, { body, as }: Request) {
   const tier = as.kind === "sdk" ? CLIENT : SERVER;
   const batch: Body[] = Array.isArray(body?.events) ? body.events : [body];
   if (batch.length === 0 || batch.length > tier.max) invalid();
-  if (batch.some((event) => faultsOf(world, tier, event).length > 0)) invalid();
+  if (batch.some((event, n) => faultsOf(world, tier, event, batch.slice(0, n)).length > 0)) invalid();
   if (usedEvents(world) + batch.length > limits(world.plan).events)
     throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
   for (const event of batch) store(world, tier, event);

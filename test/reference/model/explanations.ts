@@ -4,7 +4,7 @@ import { ANY, type Body, iso, isoOrNull, isUuid, notFound, OneOf, type Request, 
 import { found, type Job, type Recipient, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
-  if (state === "skipped") return new OneOf(reasons);
+  if (state === "skipped" || (state === "failed" && reasons.length > 0)) return new OneOf(reasons);
   if (state === "failed" || state === "bounced") return ANY;
   return deliveries.length === 0 || state === "delivered" || state === "held_out" ? null : ANY;
 };
@@ -60,7 +60,10 @@ export function explain(world: World, job: Job, subscriber: string) {
     ...{ state: recipient.state, reason: reasonOf(recipient), held_out },
     holdout: { percentage: spec.holdout_percentage ?? 0, bucket: world.bucket("holdout", unit, subscriber) },
     variant_id: recipient.state === "skipped" ? ANY : recipient.variant,
-    attempts: recipient.state === "skipped" ? ANY : new Unordered(recipient.deliveries.map(attempt)),
+    attempts:
+      recipient.state === "skipped" || recipient.reasons.length > 0
+        ? ANY
+        : new Unordered(recipient.deliveries.map(attempt)),
   };
   return { status: 200, body };
 }

@@ -1,10 +1,24 @@
-// Outbound webhooks (HOK, WEV, D-HOOKS, AMB-124): what is owed to each endpoint, in the order of acceptance.
+// Outbound webhooks (HOK, WEV, D-HOOKS, AMB-103, AMB-124): what is owed to each endpoint, and what became of it.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
-import { ANY, type Body, DAY, invalid, iso, notFound, OrderedBy, type Request, Unordered } from "./kit.ts";
+import {
+  ANY,
+  type Body,
+  DAY,
+  instant,
+  invalid,
+  iso,
+  isoOrNull,
+  notFound,
+  OneOf,
+  OrderedBy,
+  type Request,
+  SECOND,
+  Unordered,
+} from "./kit.ts";
 import { needWebhooks } from "./plans.ts";
-import { found, type Hook, newId, type World } from "./world.ts";
+import { at, found, type Hook, type HookDelivery, newId, type World } from "./world.ts";
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
 const KNOWN = [...TYPES, "notification.halted", "journey.halted"];
@@ -12,13 +26,47 @@ const MAX_ENDPOINTS = 10;
 /** D-HOOKS. */
 const KEPT = 30 * DAY;
 
+/** WHK-8: further attempts, each so long after the one before. */
+const RETRIES = [SECOND, 2 * SECOND, 4 * SECOND];
+/** AMB-103. */
+const FAILURES = 20;
+
 /** WEV-11: one delivery for each endpoint that wants the type, numbered from 1 without gaps. */
 export function notifyHooks(world: World, event_type: string, data: Body): void {
-  for (const hook of world.hooks) {
-    if (!hook.active || !hook.events.includes(event_type)) continue;
-    hook.sequence++;
-    world.hookDeliveries.push({ hook_id: hook.id, sequence: hook.sequence, event_type, data, created_at: world.now });
-  }
+  for (const hook of world.hooks)
+    if (hook.active && hook.events.includes(event_type)) send(world, hook, event_type, data);
+}
+
+function send(world: World, hook: Hook, event_type: string, data: Body): HookDelivery {
+  hook.sequence++;
+  const rest = { data, created_at: world.now, attempts: [], tries: 0, outcome: "pending" };
+  const row = { id: newId(world, "delivery"), hook_id: hook.id, sequence: hook.sequence, event_type, ...rest };
+  world.hookDeliveries.push(row);
+  at(world, world.now, () => attempt(world, row));
+  return row;
+}
+
+/** WHK-7 to WHK-11. */
+function attempt(world: World, row: HookDelivery): void {
+  const hook = found(world.hooks, row.hook_id);
+  if (!hook) return;
+  row.attempts.push({ at: world.now, status: world.receiver });
+  const wait = RETRIES[row.tries++];
+  if (world.receiver < 300) Object.assign(row, { outcome: "delivered" });
+  else if (world.receiver < 500 || wait === undefined) Object.assign(row, { outcome: "failed" });
+  else at(world, world.now + wait, () => attempt(world, row));
+  if (row.outcome === "delivered") hook.failures = [];
+  if (row.outcome === "failed") hook.failures.push(world.now);
+  const isLong = world.now - (hook.failures[0] ?? world.now) >= DAY;
+  if (hook.active && hook.failures.length >= FAILURES && isLong)
+    Object.assign(hook, { active: false, disabled_at: world.now });
+}
+
+/** AMB-104: with the same id and body. */
+function again(world: World, row: HookDelivery): void {
+  if (row.outcome === "pending") return;
+  Object.assign(row, { tries: 0, outcome: "pending" });
+  at(world, world.now, () => attempt(world, row));
 }
 
 /** SUB-10: the log keeps that somebody was created, not who. */
@@ -34,8 +82,9 @@ function create(world: World, { body }: Request): Hook {
   const { events } = body;
   if (!Array.isArray(events) || events.length === 0 || events.some((type) => !KNOWN.includes(type))) invalid();
   if (world.hooks.length >= MAX_ENDPOINTS) invalid();
-  const rest = { active: true, failures: 0, created_at: world.now, sequence: 0, description: body.description ?? null };
-  const hook = { id: newId(world, "hook"), target_url: body.target_url, events: [...new Set<string>(events)], ...rest };
+  const rest = { active: true, failures: [], disabled_at: null, created_at: world.now, sequence: 0 };
+  const { target_url, description = null } = body;
+  const hook = { id: newId(world, "hook"), target_url, description, events: [...new Set<string>(events)], ...rest };
   world.hooks.push(hook);
   return hook;
 }
@@ -44,6 +93,7 @@ const short = ({ id, target_url, events }: Hook): Body => ({ id, target_url, eve
 const record = (hook: Hook): Body => ({
   ...short(hook),
   ...{ description: hook.description, active: hook.active, created_at: iso(hook.created_at) },
+  ...{ consecutive_failures: hook.failures.length, disabled_at: isoOrNull(hook.disabled_at) },
 });
 
 function remove(world: World, _: Request, { id }: Record<string, string>) {
@@ -52,28 +102,67 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 204 };
 }
 
+/** Who enables an endpoint again begins to count anew. */
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   const hook = hookOf(world, id);
   const { target_url = hook.target_url, events = hook.events, active = hook.active } = body;
   Object.assign(hook, { target_url, events: [...new Set<string>(events)], active });
+  if (body.active === true) Object.assign(hook, { failures: [], disabled_at: null });
   return { status: 200, body: record(hook) };
 }
 
-/** WHK-10: the log keeps the payload, newest first. Whether a receiver answered is not known here. */
+const logOf = ({ now, hookDeliveries }: World, id: unknown) =>
+  hookDeliveries.filter(({ hook_id, created_at }) => hook_id === id && now < created_at + KEPT);
+
+/** WHK-10, AMB-124: newest first. Which of one instant was accepted first is open. */
 function log(world: World, request: Request, { id }: Record<string, string>) {
   hookOf(world, id);
   const size = limitOf(request, 20, 100);
-  const own = world.hookDeliveries.filter(
-    ({ hook_id, event_type, created_at }) =>
-      hook_id === id && world.now < created_at + KEPT && [undefined, event_type].includes(request.query.event_type),
+  const { event_type, outcome, missing } = request.query;
+  const all = logOf(world, id);
+  const own = all.filter(
+    (row) =>
+      [undefined, row.event_type].includes(event_type) &&
+      [undefined, row.outcome].includes(outcome) &&
+      !(missing === "true" && row.attempts.some(({ status }) => status < 300)),
   );
-  const items = own.toReversed().map(({ event_type, data, created_at }) => ({
-    event_type,
-    created_at: iso(created_at),
-    sequence: ANY,
-    payload: data && { event_type, timestamp: iso(created_at), data },
+  const items = (missing === "true" ? own : own.toReversed()).map((row) => ({
+    ...{ id: row.id, event_type: row.event_type, created_at: iso(row.created_at), outcome: row.outcome },
+    sequence: new OneOf(all.filter((other) => other.created_at === row.created_at).map(({ sequence }) => sequence)),
+    payload: row.data && { event_type: row.event_type, timestamp: iso(row.created_at), data: row.data },
+    ...{ attempt_count: row.attempts.length, last_status_code: row.attempts.at(-1)?.status ?? null },
+    attempts: row.attempts.map((tried) => ({ at: iso(tried.at), status_code: tried.status })),
   }));
   return listing("items", new OrderedBy(items, ({ created_at }) => created_at), size);
+}
+
+/** A sample, sent to an endpoint that wants it or not. */
+function test(world: World, { body }: Request, { id }: Record<string, string>) {
+  const hook = hookOf(world, id);
+  if (!KNOWN.includes(body.event)) invalid("event");
+  return { status: 202, body: { delivery_id: send(world, hook, body.event, ANY).id } };
+}
+
+function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, string>) {
+  hookOf(world, id);
+  const row = logOf(world, id).find((one) => one.id === deliveryId) ?? notFound();
+  again(world, row);
+  return { status: 202, body: { delivery_id: row.id } };
+}
+
+/** The end of the span is not in it. */
+function replay(world: World, { body }: Request, { id }: Record<string, string>) {
+  hookOf(world, id);
+  const [from, to] = [instant(body.from) ?? invalid("from"), instant(body.to) ?? invalid("to")];
+  const rows = logOf(world, id).filter(
+    (row) =>
+      row.created_at >= from &&
+      row.created_at < to &&
+      [undefined, row.outcome].includes(body.outcome) &&
+      row.outcome !== "pending",
+  );
+  for (const row of rows) again(world, row);
+  return { status: 202, body: { queued: rows.length } };
 }
 
 export const hookOperations: Operation[] = [
@@ -95,4 +184,7 @@ export const hookOperations: Operation[] = [
   write("PATCH /api/v1/webhooks/:id", "credentials:manage", patch),
   write("DELETE /api/v1/webhooks/:id", "credentials:manage", remove),
   read("GET /api/v1/webhooks/:id/deliveries", log),
+  write("POST /api/v1/webhooks/:id/test", "credentials:manage", test),
+  write("POST /api/v1/webhooks/:id/deliveries/:deliveryId/redeliver", "credentials:manage", redeliver),
+  write("POST /api/v1/webhooks/:id/replay", "credentials:manage", replay),
 ];

@@ -1,4 +1,5 @@
 // Comparisons (RUL-4, NTF-15, AMB-52, AMB-69): a map of keys to operator objects, all of them ANDed.
+import { instantOf } from "./cron.ts";
 import { type Body, DAY, instant, isRecord, same } from "./kit.ts";
 import type { World } from "./world.ts";
 
@@ -9,11 +10,12 @@ const VERSION_KEYS = ["os_version", "sdk_version", "app_version"];
 
 const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** A bare date is a day in the workspace's zone, which is UTC in these programs (AMB_137). */
+/** A bare date is a day in the workspace's zone (AMB_137). */
 function dayOf(world: World, value: Body): [number, number] | undefined {
   if (!world.rulings.AMB_137_bare_dates || typeof value !== "string" || !BARE_DATE.test(value)) return undefined;
-  const start = Date.parse(`${value}T00:00:00Z`);
-  return [start, start + DAY - 1];
+  const wall = Date.parse(value);
+  const { timezone } = world.settings;
+  return Number.isNaN(wall) ? undefined : [instantOf(wall, timezone), instantOf(wall + DAY, timezone) - 1];
 }
 
 const spanOf = (world: World, value: Body): [number, number] | undefined => {

@@ -46,6 +46,8 @@ export interface Reference {
   call(request: Request): Answer;
   /** Lets everything happen that is due up to `now`. */
   advance(now: number): void;
+  /** The same, but nothing of it before `now`: workers are late. */
+  beLate(now: number): void;
   addFault(fault: Fault): void;
   clearFaults(): void;
 }
@@ -64,6 +66,10 @@ export function createReference({ now, switches = {}, bucket }: ReferenceOptions
     world,
     call: (request) => answer(world, request),
     advance: (time) => runDue(world, time),
+    beLate: (time) => {
+      world.now = time;
+      runDue(world, time);
+    },
     addFault: (fault) => void world.faults.push({ ...fault }),
     clearFaults: () => {
       world.faults = [];

@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { completeIfDone } from "./campaign-moves.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
-import { nextAfter, parseCron } from "./cron.ts";
+import { isZone, nextAfter, parseCron } from "./cron.ts";
 import { needChannels } from "./gates.ts";
 import { type Body, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
 import { needSchedules, reaches } from "./plans.ts";
@@ -18,16 +18,6 @@ const record = ({ id, spec, active, next_run_at, created_at }: Schedule): Body =
 });
 
 const scheduleOf = (world: World, id: unknown): Schedule => found(world.schedules, id) ?? notFound();
-
-function isZone(zone: unknown): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: String(zone) });
-    return typeof zone === "string" && zone !== "";
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
 
 /** SCH-4, SCH-13, AMB-64: an expression that never fires is refused. */
 function check(world: World, { cron_expression, timezone, channel_ids }: Body): void {

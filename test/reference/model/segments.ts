@@ -64,7 +64,10 @@ export function subscriberChanged(world: World, subscriber: Subscriber): void {
   });
 }
 
-/** AMB-71: a window that ends changes the membership by itself. The product has five minutes for it. */
+/**
+ * AMB-71: a window that ends changes the membership by itself. The product has five minutes for it, and looks at every
+ * full minute: so does this, for journeys go on from there.
+ */
 export const LAPSE = 5 * MINUTE;
 
 function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
@@ -75,7 +78,7 @@ function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
   for (const window of windows)
     for (const { occurred_at } of eventsOf(world, subscriber.id)) {
       const end = occurred_at + window + 1;
-      if (end > world.now) at(world, end, () => refresh(world, subscriber));
+      if (end > world.now) at(world, Math.ceil(end / MINUTE) * MINUTE, () => refresh(world, subscriber));
     }
 }
 

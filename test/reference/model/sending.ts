@@ -71,14 +71,18 @@ export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps 
   }
   recipient.isAssigned = true;
   recipient.planned = deliveries;
-  const allowed = asksCaps ? reachable(world, spec, subscriber) : { deliveries, reasons };
-  Object.assign(recipient, allowed);
-  if (allowed.deliveries.length === 0) return { ...recipient, state: "skipped" };
   // Experiences, and what waits in an inbox anyway, disturb nobody.
-  const waits = !spec.experience && recipient.deliveries.some(({ class: name }) => name !== "in_app");
+  const waits = !spec.experience && deliveries.some(({ class: name }) => name !== "in_app");
   recipient.deferred_until = waits ? quietUntil(world, spec, subscriber) : null;
-  if (recipient.deferred_until !== null) recipient.state = "deferred";
-  return recipient;
+  const allowed = asksCaps ? reachable(world, spec, subscriber) : { deliveries, reasons };
+  if (recipient.deferred_until !== null) {
+    // What waits is asked for caps when it goes out (docs/decisions/0018-quiet-hours-and-caps.md).
+    const isOpen = (d: Delivery) =>
+      d.class !== "in_app" || allowed.deliveries.some((other) => other.class === "in_app");
+    return { ...recipient, state: "deferred", deliveries: deliveries.filter(isOpen) };
+  }
+  if (allowed.deliveries.length === 0) return { ...recipient, ...allowed, state: "skipped" };
+  return { ...recipient, deliveries: allowed.deliveries };
 }
 
 /** D-NTF-STATE, WEV-2: `queued` at its time, which receivers are told. A job-level cause fails it then (AMB-48). */
@@ -190,15 +194,24 @@ function start(world: World, job: Job, recipient: Recipient): void {
     const subscriber = found(world.subscribers, recipient.subscriber_id);
     if (job.status !== "processing" || !subscriber) return;
     const again = reachable(world, job.spec, subscriber);
+    const waiting = recipient.deliveries;
     const fresh = again.deliveries.filter(({ class: name }) => prompt.length === 0 || name !== "in_app");
-    Object.assign(recipient, { deliveries: [...prompt, ...fresh], reasons: again.reasons, deferred_until: null });
-    if (recipient.deliveries.length === 0) {
-      recipient.state = "skipped";
-      follow(world, recipient, `skipped:${recipient.reasons.join("|")}`);
-    }
+    Object.assign(recipient, { deliveries: [...prompt, ...fresh], deferred_until: null });
+    if (recipient.deliveries.length === 0) refuseLate(world, recipient, waiting, again.reasons);
     for (const delivery of fresh) attempt(world, job, recipient, delivery);
     closeIfDone(world, job);
   });
+}
+
+/** A cap and a topic skip late too. Who may not be written to any more was planned, and is one that failed. */
+const LATE_SKIPS = ["capped", "topic_opt_out"];
+
+function refuseLate(world: World, recipient: Recipient, waiting: Delivery[], reasons: string[]): void {
+  recipient.reasons = reasons;
+  const isSkip = recipient.reasons.every((reason) => LATE_SKIPS.includes(reason));
+  recipient.state = isSkip ? "skipped" : "failed";
+  if (!isSkip) recipient.deliveries = waiting.map((delivery) => ({ ...delivery, state: "failed" }));
+  follow(world, recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : "failed");
 }
 
 function handOver(world: World, job: Job, recipient: Recipient): void {

@@ -1,7 +1,7 @@
 // Settings, plan, quota and keys of the workspace (AMB-85, D-BILL, D-WHOAMI).
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
-import type { Body, Request } from "./kit.ts";
+import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
 import { inPeriod, limits, usedSends } from "./plans.ts";
 import type { World } from "./world.ts";
 
@@ -14,12 +14,16 @@ function change(world: World, { body }: Request) {
   return { status: 200, body: settings(world) };
 }
 
+/** A send to one person who was skipped late leaves the usage with its quarter-hour (docs/decisions/0056 and 0093). */
+const isSettling = ({ now, jobs }: World) =>
+  jobs.some(({ recipients, taken }) => recipients.length === 1 && taken?.sends === 0 && now < taken.at + 45 * MINUTE);
+
 /** D-BILL. */
 const billing = (world: World): Body => ({
   plan: world.plan,
   monthly_send_cap: world.monthly_send_cap,
   usage: {
-    sends: usedSends(world),
+    sends: isSettling(world) ? ANY : usedSends(world),
     ...{
       events: inPeriod(
         world,

@@ -253,11 +253,18 @@ export interface Hook {
   events: string[];
   description: Body;
   active: boolean;
-  failures: number;
+  /** When those in a row ended that failed last. */
+  failures: number[];
+  disabled_at: number | null;
   created_at: number;
   sequence: number;
 }
 export interface HookDelivery {
+  id: string;
+  attempts: { at: number; status: number }[];
+  /** Attempts since it was sent last. */
+  tries: number;
+  outcome: string;
   hook_id: string;
   sequence: number;
   event_type: string;
@@ -361,6 +368,8 @@ export interface World {
   experiences: Experience[];
   hooks: Hook[];
   hookDeliveries: HookDelivery[];
+  /** What receivers of webhooks answer. */
+  receiver: number;
   imports: Import[];
   annotations: Annotation[];
   outbox: Sent[];
@@ -372,7 +381,7 @@ export interface World {
 export function createWorld(now: number, rulings: Rulings, bucket: World["bucket"]): World {
   const none = <T>(): T[] => [];
   return {
-    ...{ now, rulings, bucket, made: {}, order: 0, plan: "enterprise", monthly_send_cap: null },
+    ...{ now, rulings, bucket, made: {}, order: 0, receiver: 204, plan: "enterprise", monthly_send_cap: null },
     settings: { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null, frequency_caps: [] },
     ...{
       subscribers: none(),

@@ -126,14 +126,37 @@ function experienceBody(draft: Draft): Body {
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
 
+/** Endpoints, and receivers that fail for a day and more. */
 export function hook(draft: Draft): void {
-  const { random } = draft;
-  if (random.chance(0.8) || draft.made.hook.length === 0) {
+  const { random, made, commands } = draft;
+  const kind = random.between(0, 15);
+  const as = "owner";
+  if (kind < 3 || made.hook.length === 0) {
     const target_url = random.chance(0.9) ? "https://hooks.example.com/in" : "http://hooks.example.com/in";
     const events = random.chance(0.95) ? random.some(TYPES, random.between(1, 3)) : ["unknown.event"];
     const body = { target_url, events };
     add(draft, { as: "server", method: "POST", path: "/v1/hooks", body, handle: newHandle(draft, "hook") }, "hook");
-  } else add(draft, { as: "server", method: "DELETE", path: `/v1/hooks/${someOf(draft, "hook")}` });
+    return;
+  }
+  const name = someOf(draft, "hook");
+  const path = `/api/v1/webhooks/${name}`;
+  if (kind < 6) commands.push({ kind: "receiver", wait: 0, status: random.pick([204, 200, 500, 500, 503, 404]) });
+  else if (kind < 9) {
+    const count = random.pick([1, 1, 6, 10, 19, 20]);
+    for (let n = 0; n < count; n++)
+      add(draft, { as, method: "POST", path: `${path}/test`, body: { event: random.pick(TYPES) } }, undefined, 1000);
+    if (count > 1) commands.push({ kind: "wait", wait: random.pick([43_200_000, 86_399_000, 86_400_000]) });
+  } else if (kind < 11) {
+    const delivery = `@delivery(${name.slice(1)},${random.between(0, 5)})`;
+    add(draft, { as, method: "POST", path: `${path}/deliveries/${delivery}/redeliver`, body: {} });
+  } else if (kind < 12) {
+    const outcome = random.chance(0.5) ? { outcome: random.pick(["failed", "delivered"]) } : {};
+    const from = iso(draft.now - random.pick([60_000, 86_400_000]));
+    add(draft, { as, method: "POST", path: `${path}/replay`, body: { from, to: iso(draft.now), ...outcome } });
+  } else if (kind < 15) {
+    const body = random.pick<Body>([{ active: true }, { active: false }, { events: random.some(TYPES, 2) }]);
+    add(draft, { as: dashboardOf(draft), method: "PATCH", path, body });
+  } else add(draft, { as: "server", method: "DELETE", path: `/v1/hooks/${name}` });
 }
 
 const HEADERS = [

@@ -5,6 +5,7 @@ import { type Draft, openDraft } from "./draft.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
 import * as sends from "./sends.ts";
+import * as stories from "./stories.ts";
 
 type Make = (draft: Draft) => void;
 
@@ -52,6 +53,17 @@ const AREAS: Record<string, [number, Make][]> = {
 
 export const areaNames = Object.keys(AREAS);
 
+/** Drawn in every program that may have all their areas. */
+const STORIES: [string[], Make][] = [
+  [["events", "journeys"], stories.lateWait],
+  [["sends", "settings"], stories.capAtBoundary],
+  [["sends", "settings", "insights", "events"], stories.lateSkip],
+  [["sends", "faults", "insights", "events", "campaigns"], stories.lastTouch],
+  [["events", "segments", "journeys"], stories.windowEnd],
+];
+/** How many commands in a hundred begin one. */
+const STORIES_PERCENT = 2;
+
 export interface Scope {
   areas: readonly string[];
   /** Commands at most. */
@@ -82,8 +94,10 @@ export function programOf(seed: number, { areas, length }: Scope): Program {
 
   for (let n = random.between(1, 4); n > 0; n--) people.upsert(draft);
   for (const type of random.some(["email", "sms", "ios", "android"], random.between(1, 3))) sends.channel(draft, type);
+  const told = STORIES.filter(([needed]) => needed.every((area) => areas.includes(area))).map(([, make]) => make);
   while (draft.commands.length < count) {
-    makerAt(commands, random.next() * total)(draft);
+    const isStory = told.length > 0 && random.chance(STORIES_PERCENT / 100);
+    (isStory ? random.pick(told) : makerAt(commands, random.next() * total))(draft);
   }
   return { seed, start, commands: draft.commands };
 }

@@ -1,0 +1,218 @@
+// Commands that only together reach what each alone hardly ever does: the ends of waits, weeks, windows and quiet hours.
+import type { Body } from "../../model/kit.ts";
+import type { Call } from "../program.ts";
+import { add, type Draft, EVENTS, iso, type Kind, newHandle, PEOPLE } from "./draft.ts";
+import { channel } from "./sends.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** One second before, at, and after. */
+const edge = ({ random }: Draft) => random.pick([-SECOND, 0, 0, SECOND]);
+
+type Wish = Pick<Call, "method" | "path" | "body"> & Partial<Call>;
+const ask = (draft: Draft, wait: number, wish: Wish, kind?: Kind) =>
+  add(draft, { as: "owner", ...wish }, kind, Math.max(wait, 0));
+const post = (draft: Draft, wait: number, path: string, body: Body, more: Partial<Call> = {}, kind?: Kind) =>
+  ask(draft, wait, { method: "POST", path, body, ...more }, kind);
+const pass = (draft: Draft, wait: number): void => {
+  draft.now += wait;
+  draft.commands.push({ kind: "wait", wait });
+};
+
+/** Somebody with an address. */
+function personOf(draft: Draft, external_id = draft.random.pick(PEOPLE)): string {
+  const body = { external_id, email: `${external_id}@example.com` };
+  return `@${post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk", handle: `p_${external_id}` }, "person")}`;
+}
+
+function mailChannel(draft: Draft): string {
+  const known = draft.made.channel.find((handle) => draft.types.get(handle) === "email");
+  if (!known) channel(draft, "email");
+  return `@${known ?? draft.made.channel.at(-1)}`;
+}
+
+const eventAt = (draft: Draft, wait: number, person: string, event_name: string, more: Body = {}) =>
+  post(draft, wait, "/v1/events", { event_name, subscriber_id: person, ...more }, { as: "server" });
+
+function sendTo(draft: Draft, wait: number, people: string[], more: Body = {}): string {
+  const body = { subscriberIds: people, channel_ids: [mailChannel(draft)], title: "News", body: "Read on", ...more };
+  return post(draft, wait, "/api/v1/notifications", body, { handle: newHandle(draft, "send") }, "send");
+}
+
+const settings = (draft: Draft, body: Body) => ask(draft, SECOND, { method: "PATCH", path: "/api/v1/workspace", body });
+
+function segmentOf(draft: Draft, rule: Body): string {
+  const body = { name: `Window ${draft.commands.length}`, is_dynamic: true, rule };
+  return `@${post(draft, SECOND, "/api/v1/segments", body, { handle: newHandle(draft, "segment") }, "segment")}`;
+}
+
+function journeyOf(draft: Draft, trigger: Body, start: Body, more: Body = {}): string {
+  const steps = {
+    s1: { id: "s1", ...start },
+    s2: more.s2 ?? { id: "s2", type: "exit" },
+    end: { id: "end", type: "exit" },
+  };
+  const body = { name: "Story", trigger, steps: { start: "s1", steps }, entry_rules: { allow_reentry: true } };
+  const handle = newHandle(draft, "journey");
+  post(draft, SECOND, "/api/v1/journeys", body, { handle }, "journey");
+  post(draft, SECOND, `/api/v1/journeys/@${handle}/activate`, undefined);
+  return `@${handle}`;
+}
+
+/** An event that comes when a wait ends, or that happened then and comes later, or that nobody looks at until later. */
+export function lateWait(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const [name, awaited] = random.some(EVENTS, 2) as [string, string];
+  const [text, lasts] = random.pick<[string, number]>([
+    ["30m", 30 * MINUTE],
+    ["1h", HOUR],
+    ["24h", DAY],
+  ]);
+  const wait = { event_name: awaited, within: text, on_event: "s2", on_timeout: random.pick(["end", "s2"]) };
+  const second = { event_name: random.pick([awaited, name]), within: text, on_event: "end", on_timeout: "end" };
+  const delay = { id: "s2", type: "delay", delay: { duration: text, next: "end" } };
+  const s2 = random.pick<Body>([{ id: "s2", type: "wait_for_event", wait_for_event: second }, delay, undefined]);
+  journeyOf(draft, { type: "event", event_name: name }, { type: "wait_for_event", wait_for_event: wait }, { s2 });
+  eventAt(draft, SECOND, person, name);
+  const began = draft.now;
+  const isLate = random.chance(0.5);
+  const away = lasts + random.pick([-SECOND, 0, SECOND, MINUTE, HOUR]);
+  if (isLate) draft.commands.push({ kind: "late", wait: away });
+  else pass(draft, away);
+  if (isLate) draft.now += away;
+  const times = [{}, { occurred_at: iso(began + lasts + edge(draft)) }, { occurred_at: iso(began + lasts / 2) }];
+  const happened = times.filter(({ occurred_at }) => !occurred_at || Date.parse(occurred_at) <= draft.now);
+  for (let n = random.between(1, 2); n > 0; n--)
+    eventAt(
+      draft,
+      random.pick([0, SECOND, MINUTE]),
+      person,
+      random.pick([awaited, awaited, name]),
+      random.pick(happened),
+    );
+  if (random.chance(0.5)) pass(draft, lasts + edge(draft));
+}
+
+/** The next midnight of a zone, or the one that begins a Monday. */
+function boundaryAfter(now: number, timeZone: string, isWeek: boolean): number {
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit" });
+  const step = 15 * MINUTE;
+  for (let at = Math.ceil((now + SECOND) / step) * step; ; at += step) {
+    const text = format.format(at);
+    if (text.endsWith("00:00") && (!isWeek || text.startsWith("Mon"))) return at;
+  }
+}
+
+export const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"];
+
+/** Sends on both sides of the end of a day or a week. */
+export function capAtBoundary(draft: Draft): void {
+  const { random } = draft;
+  const timezone = random.pick(ZONES);
+  const per = random.pick(["day", "week", "week"]);
+  const max = random.between(1, 2);
+  const people = [personOf(draft), personOf(draft)];
+  const mail = random.chance(0.3) ? [{ category: "marketing", channel_class: "email", max: 2, per: "day" }] : [];
+  mailChannel(draft);
+  settings(draft, { timezone, frequency_caps: [{ category: "marketing", max, per }, ...mail] });
+  const distances = [6 * DAY, 5 * HOUR, HOUR, SECOND].map(
+    (before) => boundaryAfter(draft.now, timezone, per === "week") - before,
+  );
+  const before = distances.filter((at) => at > draft.now + SECOND).slice(0, random.between(1, 4));
+  for (const at of before) sendTo(draft, at - draft.now, people);
+  const at = boundaryAfter(draft.now, timezone, per === "week");
+  for (let n = random.between(1, 3); n > 0; n--) sendTo(draft, n === 1 ? SECOND : at - draft.now, people);
+  if (random.chance(0.7)) settings(draft, { frequency_caps: [] });
+}
+
+/** Who waits for the end of the quiet hours and is skipped then, beside a control group whose conversions count. */
+export function lateSkip(draft: Draft): void {
+  const { random } = draft;
+  const people = PEOPLE.slice(0, random.between(2, 4)).map((name) => personOf(draft, name));
+  mailChannel(draft);
+  post(draft, SECOND, "/api/v1/insights/config", {
+    event_name: "buy",
+    value_property: "amount",
+    window_seconds: 86_400,
+  });
+  settings(draft, { timezone: "UTC", quiet_hours: { start: "00:00", end: "23:59", timezone_mode: "workspace" } });
+  const arms = random.chance(0.4) ? { variant_b: { title: "B", body: "Arm B" } } : {};
+  sendTo(draft, SECOND, people, { ...(random.chance(0.8) && { holdout_percentage: 50 }), ...arms });
+  for (const person of random.some(people, random.between(1, 2))) {
+    const gone = random.between(0, 3);
+    if (gone === 0) post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out" });
+    else if (gone === 1) post(draft, SECOND, "/api/v1/suppressions", { address: `${person.slice(3)}@example.com` });
+    else if (gone === 2) eventAt(draft, SECOND, person, "buy", { properties: { amount: 10 } });
+    else ask(draft, SECOND, { method: "DELETE", path: `/api/v1/subscribers/${person}`, body: undefined });
+  }
+  settings(draft, { quiet_hours: null });
+  pass(draft, boundaryAfter(draft.now, "UTC", false) - draft.now + random.pick([-MINUTE, 0, MINUTE]));
+  for (const person of people)
+    if (random.chance(0.7)) eventAt(draft, SECOND, person, "buy", { properties: { amount: 5 } });
+}
+
+/** The last message before a conversion did not arrive: the one before it counts. */
+export function lastTouch(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  mailChannel(draft);
+  const window = random.pick([3600, 86_400]);
+  post(draft, SECOND, "/api/v1/insights/config", {
+    event_name: "buy",
+    value_property: "amount",
+    window_seconds: window,
+  });
+  const campaign = random.chance(0.5);
+  const send = (wait: number) => {
+    if (!campaign) return void sendTo(draft, wait, [person]);
+    const handle = newHandle(draft, "campaign");
+    const messages = [{ content: { title: "News", body: "Read on" }, channel_ids: [mailChannel(draft)] }];
+    post(
+      draft,
+      wait,
+      "/api/v1/campaigns",
+      { name: "Story", messages, target: { type: "all" } },
+      { handle },
+      "campaign",
+    );
+    post(draft, SECOND, `/api/v1/campaigns/@${handle}/release`, undefined);
+  };
+  send(SECOND);
+  const fails = random.chance(0.8);
+  if (fails)
+    draft.commands.push({ kind: "fault", wait: 0, channel: "email", outcome: "permanent", person: person.slice(1) });
+  send(random.pick([SECOND, MINUTE, HOUR]));
+  if (fails) draft.commands.push({ kind: "clear faults", wait: 0 });
+  if (random.chance(0.3)) send(MINUTE);
+  eventAt(draft, random.pick([SECOND, HOUR, window * SECOND + edge(draft)]), person, "buy", {
+    properties: { amount: 10 },
+  });
+  pass(draft, 20 * MINUTE);
+}
+
+/** A rule that begins to hold when a window ends, and a journey that waits for it. */
+export function windowEnd(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const name = random.pick(EVENTS);
+  const [within, lasts] = random.pick<[string, number]>([
+    ["30m", 30 * MINUTE],
+    ["1h", HOUR],
+    ["24h", DAY],
+  ]);
+  const frequency = random.pick<Body>([{ max: 0 }, { max: 1 }, { min: 1, max: 1 }, { min: 1 }]);
+  const segment = segmentOf(draft, { event: { name, within, frequency } });
+  const type = random.pick(["segment_entered", "segment_exited"]);
+  if (random.chance(0.6))
+    journeyOf(draft, { type, segment_id: segment }, { type: "delay", delay: { duration: "1h", next: "s2" } });
+  eventAt(draft, SECOND, person, name);
+  const last = draft.now;
+  for (let n = random.between(0, 2); n > 0; n--) eventAt(draft, random.pick([SECOND, MINUTE]), person, name);
+  pass(draft, last + lasts + 6 * MINUTE - draft.now + edge(draft));
+  eventAt(draft, random.pick([SECOND, lasts]), person, random.pick([name, ...EVENTS]));
+  pass(draft, lasts + 6 * MINUTE);
+}
