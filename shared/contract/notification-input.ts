@@ -174,6 +174,13 @@ const TestedSend = v.strictObject({
     v.optional(v.picklist(["a", "b"], "must be a or b")),
     v.description("The arm that is sent, of a message with `variant_b`. Default: `a`"),
   ),
+  preview_id: v.pipe(
+    v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),
+    v.description(
+      "Of a preview of the same message, not older than 10 minutes: test subscribers get the arm of its draw, and who is held " +
+        "out gets nothing",
+    ),
+  ),
   as_subscriber_id: v.pipe(
     v.optional(Uuid),
     v.description(
@@ -200,6 +207,13 @@ export const TestNotification = v.pipe(
   wholeSend<v.InferOutput<typeof TestedSend>>({ hasAudience: false }),
   v.forward(
     v.check(({ variant, variant_b: b }) => variant === undefined || b !== undefined, "needs variant_b"),
+    ["variant"],
+  ),
+  v.forward(
+    v.check(
+      ({ variant, preview_id: id }) => variant === undefined || id === undefined,
+      "must not be combined with preview_id",
+    ),
     ["variant"],
   ),
 );

@@ -1,7 +1,7 @@
 // A send that names its preview holds out the same people and splits the same way.
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
-import { addPeople } from "../support/people.ts";
+import { addPeople, inboxOf } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -113,5 +113,34 @@ describe("preview_id of a campaign's release", () => {
     expect([refused.status, refused.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
     const own = (await post("/preview", asked)).body.preview_id;
     expect((await release(own)).status).toBe(200);
+  });
+});
+
+describe("preview_id of a test", () => {
+  it("gives test subscribers the arm of the send, and nothing to who is held out (AMB-140)", async () => {
+    const { world, tenant, post, body, sent } = await setting();
+    const ids = (await tenant.call("GET /api/v1/subscribers?limit=60")).body.items.map(({ id }: { id: string }) => id);
+    const tested: string[] = ids.slice(0, 20);
+    await tenant.call("PATCH /api/v1/workspace", { test_subscriber_ids: tested });
+    const { target, holdout_percentage, split_percentage, ...message } = body;
+    const { preview_id } = (await post("/preview", body)).body;
+    const { id } = (await sent({ preview_id })).body;
+    const { deliveries } = (await post("/test", { ...message, preview_id, to: tested })).body;
+    const heldOut = deliveries.flatMap((one: { subscriber_id: string; reason: string }) =>
+      one.reason === "held_out" ? [one.subscriber_id] : [],
+    );
+    const fates = await Promise.all(
+      tested.map(async (who) => (await tenant.call(`GET /api/v1/notifications/${id}/recipients/${who}`)).body),
+    );
+    expect(heldOut).toEqual(tested.filter((_, i) => fates[i].held_out));
+    expect(heldOut).not.toEqual([]);
+    const treated = tested.findIndex((_, i) => fates[i].variant_id === "b");
+    const titles = (await inboxOf(world, tenant, tested[treated]!)).map(({ content }) => content.title);
+    expect(titles.toSorted()).toEqual(["B", "[Test] B"]);
+
+    const other = await post("/test", { ...message, title: "C", preview_id, to: tested });
+    expect([other.status, other.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
+    const chosen = await post("/test", { ...message, preview_id, variant: "b", to: tested });
+    expect([chosen.status, chosen.body.fields?.variant]).toEqual([422, expect.any(String)]);
   });
 });

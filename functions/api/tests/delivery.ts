@@ -17,6 +17,7 @@ import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import type { MailLinks } from "../../../shared/store/mail-links.ts";
+import type { TestDraw } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { type Arm, NOBODY, scopeOf } from "../../../shared/store/sends/content/arms.ts";
 import { type Rendered, rendererOf } from "../../../shared/store/sends/content/texts.ts";
 import { messageWrite } from "../../../shared/store/sends/inbox/inbox.ts";
@@ -59,7 +60,10 @@ export interface TestSend {
   said: JobSpec;
   via: DeliverySettings["via"];
   workspace: WorkspaceRecord | undefined;
+  /** Of who is not in the draw. */
   arm: Arm;
+  /** Of a preview of the send. */
+  draw: TestDraw | undefined;
   /** Whose attributes fill the texts; else those of each recipient. */
   shownAs: LivingProfile | undefined;
   subscribers: readonly { id: string; profile: LivingProfile | undefined }[];
@@ -78,11 +82,17 @@ type Sending = Pick<TestDelivery, "subscriber_id" | "channel"> & { send(): Promi
 
 /** Sends to every address of the recipients, at once, and says what became of each. Nothing is tried again. */
 export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDelivery[]> {
-  const send = await senderFor(deps, test);
-  const bySubscriber = await Promise.all(
-    test.subscribers.map(({ id, profile }) => sendingsTo(deps.store, test, send, id, profile)),
+  const { draw, arm, subscribers, email } = test;
+  const armFor = (id: string): Arm => (draw ? draw.armOf(id) : arm);
+  const arms = new Set([...subscribers.map(({ id }) => armFor(id)), arm]);
+  const senders = new Map(
+    await Promise.all([...arms].map(async (one) => [one, await senderFor(deps, { ...test, arm: one })] as const)),
   );
-  const all = [...bySubscriber.flat(), ...(test.email === undefined ? [] : [sendingToSelf(test, send, test.email)])];
+  const sendBy = (one: Arm): Sender => senders.get(one)!;
+  const bySubscriber = await Promise.all(
+    subscribers.map(({ id, profile }) => sendingsTo(deps.store, test, sendBy(armFor(id)), id, profile)),
+  );
+  const all = [...bySubscriber.flat(), ...(email === undefined ? [] : [sendingToSelf(test, sendBy(arm), email)])];
   return Promise.all(
     all.map(async ({ subscriber_id, channel, send }, n) => {
       const outcome = n < MAX_ADDRESSES ? await send() : rejected("too_many_addresses");
@@ -95,7 +105,7 @@ export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDeliv
 /** Consent, topics and addresses decide as they do for a send: every channel that does not reach the subscriber says why. */
 async function sendingsTo(
   store: Store,
-  { via, said, workspace }: TestSend,
+  { via, said, workspace, draw }: TestSend,
   send: Sender,
   id: string,
   profile: LivingProfile | undefined,
@@ -110,6 +120,7 @@ async function sendingsTo(
       { subscriber_id: id, channel: type, send: async () => ({ status: "skipped", reason }) as SendOutcome },
     ];
     if (!profile) return decided("erased");
+    if (draw?.isHeldOut(id)) return decided("held_out");
     const rules = { channels: [type], category: said.category, emailConsent, topic: said.topic };
     const reached = reachOf(contactOf(profile, devices, addresses), rules);
     if ("reason" in reached) return decided(reached.reason);

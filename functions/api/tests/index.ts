@@ -7,10 +7,11 @@ import { HOUR } from "../../../shared/kernel/clock.ts";
 import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { markedAsTest } from "../../../shared/rules/channel-content.ts";
-import { workspaceRead } from "../../../shared/store/capabilities.ts";
+import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import { mailLinks } from "../../../shared/store/mail-links.ts";
 import { channelSettings, selectedOf } from "../../../shared/store/sends/audience/planning.ts";
+import { testDrawOf } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { testIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
@@ -26,7 +27,7 @@ const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, work
 
 const testNotification = endpoint(
   "POST /api/v1/notifications/test",
-  { permission: "send", uses: [platformWrite, providers, vaultOpening, mailLinks] },
+  { permission: "send", uses: [platformWrite, providers, vaultOpening, mailLinks, secrets] },
   {
     summary: "Send a test to the workspace's test subscribers and to your own address",
     description:
@@ -45,9 +46,9 @@ const testNotification = endpoint(
     },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "RATE_LIMITED"],
   },
-  async ({ store, workspace: settings, platform, providers, vault, mailLinks, caller, body }) => {
+  async ({ store, workspace: settings, platform, providers, vault, mailLinks, secrets, caller, body }) => {
     if (caller.kind !== "dashboard") throw unauthorized();
-    const { to, as_subscriber_id, variant, ...message } = body;
+    const { to, as_subscriber_id, variant, preview_id, ...message } = body;
     const workspace = await settings();
     const known = workspace?.test_subscriber_ids ?? [];
     const ids = [...new Set(to ?? known)].filter((one) => one !== OWN_ADDRESS);
@@ -71,6 +72,7 @@ const testNotification = endpoint(
     ]);
     if (as_subscriber_id !== undefined && !shownAs)
       throw invalid({ as_subscriber_id: "no such subscriber in this workspace" });
+    const draw = preview_id === undefined ? undefined : testDrawOf(store, await secrets.root(), preview_id, spec);
     await countAttempt(platform, PER_HOUR, store.tenant);
     const deliveries = await deliverTest(
       { store, vault, providers, mailLinks },
@@ -80,6 +82,7 @@ const testNotification = endpoint(
         via,
         workspace,
         arm: variant ?? (spec.variant_b ? "a" : undefined),
+        draw,
         shownAs,
         subscribers: ids.map((id, i) => ({ id, profile: profiles[i] })),
         email: isToSelf ? caller.email : undefined,

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { openCursor, sealCursor } from "../../../contract/paging.ts";
 import { MINUTE } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
+import { armOf, isHeldOut } from "../../../rules/split.ts";
 import type { StoreReader } from "../../context.ts";
 import { hashOf } from "../../hash.ts";
 import type { RootSecrets } from "../../secrets.ts";
@@ -12,35 +13,83 @@ import type { JobSpec } from "../jobs/job-spec.ts";
 /** How long a send may use the draw of a preview. */
 const VALID_MS = 10 * MINUTE;
 const DIGEST_LENGTH = 16;
+/** Percent of arm A where a send names none. */
+const HALF = 50;
 
-const Sealed = v.tuple([v.string(), v.number(), v.string()]);
+const Sealed = v.object({
+  draw: v.string(),
+  at: v.number(),
+  digest: v.string(),
+  /** Of the message alone: what a test of the send has too. */
+  message: v.string(),
+  holdout: v.number(),
+  split: v.number(),
+});
+type Sealed = v.InferOutput<typeof Sealed>;
 
 type Asked = { spec: JobSpec; given: readonly string[] | undefined };
 
+const digest = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, DIGEST_LENGTH);
+
+const saidBy = ({ title, body, by_channel, data, variant_b, chat_app, template_id, ...spec }: JobSpec) => {
+  const { channel_ids, category, topic } = spec;
+  return [title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, category, topic];
+};
+
 /** Of what is sent and to whom. Its name and its limits may change after the preview. */
 function digestOf({ spec, given }: Asked): string {
-  const { category, topic, template_id, channel_ids, target, scheduled_at, bypass_quiet_hours } = spec;
-  const { title, body, by_channel, data, device_filters, subscriber_filters, variant_b, chat_app } = spec;
-  const { channel_arbitration_mode: mode, holdout_percentage, split_percentage } = spec;
-  const said = [title, body, by_channel, data, variant_b, chat_app, template_id, channel_ids, mode, category, topic];
+  const { target, scheduled_at, bypass_quiet_hours, device_filters, subscriber_filters } = spec;
+  const { channel_arbitration_mode, holdout_percentage, split_percentage } = spec;
   const whom = [target, given, device_filters, subscriber_filters, holdout_percentage, split_percentage];
-  return hashOf(JSON.stringify([said, whom, scheduled_at, bypass_quiet_hours])).slice(0, DIGEST_LENGTH);
+  return digest([saidBy(spec), whom, channel_arbitration_mode, scheduled_at, bypass_quiet_hours]);
 }
 
 const scopeOf = ({ tenant }: StoreReader) => `preview:${tenant}`;
 
 /** The id of a preview that drew under this id. */
-export const previewId = (store: StoreReader, secrets: RootSecrets, draw: string, asked: Asked): string =>
-  sealCursor(secrets, scopeOf(store), [draw, store.clock.now(), digestOf(asked)]);
+export function previewId(store: StoreReader, secrets: RootSecrets, draw: string, asked: Asked): string {
+  const { spec } = asked;
+  const sealed: Sealed = {
+    draw,
+    at: store.clock.now(),
+    digest: digestOf(asked),
+    message: digest(saidBy(spec)),
+    holdout: spec.holdout_percentage,
+    split: spec.split_percentage ?? HALF,
+  };
+  return sealCursor(secrets, scopeOf(store), sealed);
+}
+
+/** @throws 422 for an id that is none or is too old */
+function opened(store: StoreReader, secrets: RootSecrets, id: string): Sealed {
+  const sealed = v.safeParse(Sealed, openCursor(secrets, scopeOf(store), id, "preview_id"));
+  if (!sealed.success) throw invalid({ preview_id: "is not the id of a preview" });
+  if (store.clock.now() >= sealed.output.at + VALID_MS)
+    throw invalid({ preview_id: "is older than 10 minutes: preview the send again" });
+  return sealed.output;
+}
+
+const ofAnother = () => invalid({ preview_id: "is of another send: preview this one" });
 
 /** The draw of a preview. @throws 422 for an id that is none, is too old, or is of none of these bodies */
 export function drawOf(store: StoreReader, secrets: RootSecrets, id: string, ...asked: readonly Asked[]): string {
-  const sealed = v.safeParse(Sealed, openCursor(secrets, scopeOf(store), id, "preview_id"));
-  if (!sealed.success) throw invalid({ preview_id: "is not the id of a preview" });
-  const [draw, at, digest] = sealed.output;
-  if (store.clock.now() >= at + VALID_MS)
-    throw invalid({ preview_id: "is older than 10 minutes: preview the send again" });
-  if (!asked.some((one) => digestOf(one) === digest))
-    throw invalid({ preview_id: "is of another send: preview this one" });
+  const { draw, digest } = opened(store, secrets, id);
+  if (!asked.some((one) => digestOf(one) === digest)) throw ofAnother();
   return draw;
+}
+
+/** Who of the recipients of a test is held out of the send that was previewed, and who gets which arm. */
+export interface TestDraw {
+  isHeldOut(subscriber: string): boolean;
+  armOf(subscriber: string): "a" | "b" | undefined;
+}
+
+/** The draw of a preview for a test of its message. @throws 422 as `drawOf`, and for one of another message */
+export function testDrawOf(store: StoreReader, secrets: RootSecrets, id: string, spec: JobSpec): TestDraw {
+  const { draw, message, holdout, split } = opened(store, secrets, id);
+  if (message !== digest(saidBy(spec))) throw ofAnother();
+  return {
+    isHeldOut: (subscriber) => isHeldOut(draw, subscriber, holdout),
+    armOf: (subscriber) => (spec.variant_b ? armOf(draw, subscriber, split) : undefined),
+  };
 }
