@@ -4905,6 +4905,8 @@ export interface TestsTestNotificationsBody {
   } | undefined;
   /** The arm that is sent, of a message with `variant_b`. Default: `a` */
   variant?: "a" | "b" | undefined;
+  /** Of a preview of the same message, not older than 10 minutes: test subscribers get the arm of its draw, and who is held out gets nothing */
+  preview_id?: string | undefined;
   /** The subscriber whose attributes fill the texts. Default: each recipient's own; for your own address, those of the first test subscriber */
   as_subscriber_id?: string | undefined;
   /** Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them */
