@@ -1,7 +1,7 @@
 // The console inside the bundle of a function: compressed there, unpacked at the first request for each file.
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import type { ConsoleFiles } from "./build.ts";
-import { CONSOLE_PATH, documentOf } from "./policy.ts";
+import { CONSOLE_PATH, documentOf, HASHED_PATH } from "./policy.ts";
 
 /** Path → headers, and the content as base64 of brotli. */
 export type PackedConsole = Readonly<Record<string, { headers: Record<string, string>; content: string }>>;
@@ -13,6 +13,10 @@ export const packConsole = (files: ConsoleFiles): PackedConsole =>
       { headers, content: brotliCompressSync(content).toString("base64") },
     ]),
   );
+
+/** Without the hashed files, which the edge has in a bucket. */
+export const documentsOf = (files: ConsoleFiles): ConsoleFiles =>
+  new Map([...files].filter(([path]) => !path.startsWith(HASHED_PATH)));
 
 export interface ConsoleAnswer {
   statusCode: number;

@@ -1,10 +1,11 @@
-// What esbuild needs to make the bundles: entries that exist only in memory, the console's files, declarations
+// What esbuild needs to make the bundles: entries that exist only in memory, files that are built, declarations
 // without what only the compiler, the docs and the tests read, and built-in modules that load late.
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 import { buildConsole } from "../console/build.ts";
-import { packConsole } from "../console/packed.ts";
+import { documentsOf, packConsole } from "../console/packed.ts";
 import { lookUp } from "./names.ts";
+import { packSite, siteFiles } from "./site-files.ts";
 
 /** The entries of the bundles by name, whose imports begin at a folder. */
 export function virtual(entries: ReadonlyMap<string, string>, folder: string): Plugin {
@@ -21,13 +22,17 @@ export function virtual(entries: ReadonlyMap<string, string>, folder: string): P
   };
 }
 
-/** The built console, as one module of the function that serves it. */
-export const consoleFiles: Plugin = {
-  name: "console-files",
+/** The documents of the console, and the files at the edge, each as one module of the function that needs them. */
+export const builtFiles: Plugin = {
+  name: "built-files",
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^console:files$/ }, ({ path }) => ({ path, namespace: "console" }));
-    onLoad({ filter: /.*/, namespace: "console" }, async () => ({
-      contents: `export const packed = ${JSON.stringify(packConsole(await buildConsole()))};`,
+    const built: Record<string, () => Promise<object>> = {
+      "built:console": async () => packConsole(documentsOf(await buildConsole())),
+      "built:site": async () => packSite(await siteFiles()),
+    };
+    onResolve({ filter: /^built:/ }, ({ path }) => ({ path, namespace: "built" }));
+    onLoad({ filter: /.*/, namespace: "built" }, async ({ path }) => ({
+      contents: `export const packed = ${JSON.stringify(await built[path]!())};`,
     }));
   },
 };

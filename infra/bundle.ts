@@ -4,8 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import { build, type Metafile } from "esbuild";
-import { consoleFiles, declarations, loadedLate, unwritten, virtual } from "./bundle-plugins.ts";
+import { builtFiles, declarations, loadedLate, unwritten, virtual } from "./bundle-plugins.ts";
 import { contents, knownRoutes } from "./functions.ts";
+import { publishSite } from "./publish-site.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FUNCTIONS = join(ROOT, "dist", "functions");
@@ -43,7 +44,7 @@ export async function bundleFunctions(): Promise<Map<string, Bundle>> {
 export const bundle = (entries: ReadonlyMap<string, string>, outdir: string) =>
   build({
     entryPoints: [...entries.keys()].map((name) => ({ in: `function:${name}`, out: name })),
-    plugins: [virtual(entries, ROOT), consoleFiles, declarations, loadedLate, unwritten],
+    plugins: [virtual(entries, ROOT), builtFiles, declarations, loadedLate, unwritten],
     absWorkingDir: ROOT,
     outdir,
     write: false,
@@ -121,11 +122,16 @@ async function entriesOf(): Promise<Map<string, string>> {
   const answer = 'import { answerUnknown } from "./shared/http/fallback.ts";\n';
   const routes = JSON.stringify(knownRoutes(contents));
   const pages =
-    'import { consolePages, uploadOrigin } from "./console/packed.ts";\nimport { packed } from "console:files";\n';
+    'import { consolePages, uploadOrigin } from "./console/packed.ts";\nimport { packed } from "built:console";\n';
   const served = "consolePages(packed, uploadOrigin(process.env))";
   entries.set(
     "fallback",
     `${deps}${answer}${pages}export const handler = answerUnknown(${routes}, deployedDeps(), ${served});`,
+  );
+  entries.set(
+    publishSite.name,
+    `${deps}import { publishSite } from "./infra/publish-site.ts";\nimport { packed } from "built:site";\n` +
+      "export const handler = publishSite.create(deployedDeps(), packed);",
   );
   return entries;
 }

@@ -27,6 +27,7 @@ import { FunctionUrlOrigin, HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-c
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { HASHED_PATH } from "../console/policy.ts";
+import { pagePolicy } from "../docs/site/page.ts";
 import { preflightHeaders } from "../shared/http/fallback.ts";
 import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
 import type { Api } from "./api.ts";
@@ -43,8 +44,8 @@ const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 /** Every error status that CloudFront would cache. None of them is to be cached. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
-/** The reference of the API, nearly a megabyte each. */
-const REFERENCE_PATHS = ["/docs", "/openapi.json"];
+/** What is in the bucket of files (docs/decisions/0119). */
+const FILE_PATHS = [`${HASHED_PATH}*`, "/docs", "/docs/*", "/openapi.json"];
 
 /** How long the edge may serve an asset after its deletion. */
 const DELETED_ASSET_STAYS = Duration.minutes(1);
@@ -64,12 +65,13 @@ interface Origins {
   stream: Contents["stream"];
   secret: string;
   assets: IBucket;
+  site: IBucket;
 }
 
 export function createEdge(
   stack: Stack,
   { domain, webAclArn }: Settings,
-  { api, lambdas, stream, secret, assets }: Origins,
+  { api, lambdas, stream, secret, assets, site }: Origins,
 ) {
   const origin = {
     readTimeout: ORIGIN_SILENCE,
@@ -98,7 +100,7 @@ export function createEdge(
 
   Annotations.of(stack).acknowledgeWarning(
     "@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk",
-    "Only paths of assets reach the bucket, without a query string, so clients cannot list it.",
+    "Only paths of files reach the buckets, without a query string, so clients cannot list them.",
   );
   const apiOrigin = new HttpOrigin(api.domain, {
     ...origin,
@@ -106,7 +108,7 @@ export function createEdge(
     originSslProtocols: [OriginSslPolicy.TLS_V1_2],
   });
   const distribution = new Distribution(stack, "Distribution", {
-    comment: `${stack.stackName}: API, live stream and assets`,
+    comment: `${stack.stackName}: API, live stream, files and assets`,
     httpVersion: HttpVersion.HTTP2_AND_3,
     defaultBehavior: { ...uncached, allowedMethods: AllowedMethods.ALLOW_ALL, origin: apiOrigin },
     additionalBehaviors: {
@@ -121,7 +123,7 @@ export function createEdge(
         }),
       },
       [`${ASSETS_PATH}*`]: assetBehavior(stack, assets),
-      ...keptAtTheEdge(apiOrigin, responseHeadersPolicy),
+      ...fileBehaviors(stack, site),
     },
     ...(webAclArn !== undefined && { webAclId: webAclArn }),
     errorResponses: REMEMBERED_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
@@ -132,26 +134,44 @@ export function createEdge(
     }),
   });
   return {
+    distribution,
     distributionId: distribution.distributionId,
     domain: distribution.distributionDomainName,
     url: `https://${domain?.name ?? distribution.distributionDomainName}`,
   };
 }
 
-/** The same bytes for everybody: kept as long as their `Cache-Control` says, and compressed. */
-function keptAtTheEdge(
-  origin: HttpOrigin,
-  responseHeadersPolicy: ResponseHeadersPolicy,
-): Record<string, BehaviorOptions> {
-  const kept = {
-    origin,
+/** Files that a deployment wrote: kept as long as their `Cache-Control` says, and compressed as the client accepts. */
+function fileBehaviors(stack: Stack, site: IBucket): Record<string, BehaviorOptions> {
+  const behavior: BehaviorOptions = {
+    origin: S3BucketOrigin.withOriginAccessControl(site, {
+      originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
+      originAccessControl: new S3OriginAccessControl(stack, "SiteAccess", {
+        originAccessControlName: globalName(stack, "site"),
+      }),
+    }),
     allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
     viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
     cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-    responseHeadersPolicy,
     compress: true,
+    responseHeadersPolicy: new ResponseHeadersPolicy(stack, "FileHeaders", {
+      responseHeadersPolicyName: globalName(stack, "files"),
+      comment: "Console and documentation: nothing inline, nothing of other sites; any site may read them.",
+      securityHeadersBehavior: {
+        ...safeTransport,
+        contentTypeOptions: { override: true },
+        contentSecurityPolicy: { contentSecurityPolicy: pagePolicy, override: true },
+      },
+      corsBehavior: {
+        accessControlAllowCredentials: false,
+        accessControlAllowHeaders: ["*"],
+        accessControlAllowMethods: ["GET", "HEAD"],
+        accessControlAllowOrigins: ["*"],
+        originOverride: true,
+      },
+    }),
   };
-  return Object.fromEntries([`${HASHED_PATH}*`, ...REFERENCE_PATHS].map((path) => [path, kept]));
+  return Object.fromEntries(FILE_PATHS.map((path) => [path, behavior]));
 }
 
 /** A name that is unique in the account, because it has the region: CloudFront's names are not regional. */

@@ -7,6 +7,7 @@ import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serving.ts";
 import type { Grant, Uses } from "../shared/kernel/deps.ts";
 import type { Worker } from "../shared/runtime/worker.ts";
+import { publishSite } from "./publish-site.ts";
 import { publishes, type Settings } from "./settings.ts";
 
 export interface Contents {
@@ -26,6 +27,8 @@ export const contentsFor = (settings: Settings, all: Contents): Contents => ({
 
 /** The gateway times out after 30 seconds, so a function must end before that. */
 const API_TIMEOUT_SECONDS = 29;
+/** It writes some hundred small files. */
+const SITE_TIMEOUT_SECONDS = 120;
 /** A stream lives for 90 seconds. */
 const STREAM_TIMEOUT_SECONDS = 120;
 const MEMORY_MB = 512;
@@ -48,9 +51,9 @@ const COMPUTING = new Set([
 const STREAM_MEMORY_MB = 128;
 
 export interface DeployedFunction {
-  /** `api-templates`, `fan-out`, `stream`, `fallback`, `operator`: as in the local service. */
+  /** `api-templates`, `fan-out`, `stream`, `fallback`, `operator`, `publish-site`: as in the local service. */
   name: string;
-  kind: "api" | "fallback" | "stream" | "worker" | "operator";
+  kind: "api" | "fallback" | "stream" | "worker" | "operator" | "site";
   about: string;
   env: readonly string[];
   grants: readonly Grant[];
@@ -73,7 +76,7 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
     {
       name: "fallback",
       kind: "fallback",
-      about: "Answers requests that match no route, and serves the console.",
+      about: "Answers requests that match no route, and serves the documents of the console.",
       ...api,
       // The console's policy names where large import files are uploaded to.
       env: ["IMPORTS_BUCKET"],
@@ -93,6 +96,14 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
       about: operator.about,
       ...api,
       ...limited(operator.name, environmentAndGrantsOf(operator.uses)),
+    },
+    {
+      name: publishSite.name,
+      kind: "site",
+      about: publishSite.about,
+      memoryMb: MEMORY_MB,
+      timeoutSeconds: SITE_TIMEOUT_SECONDS,
+      ...environmentAndGrantsOf(publishSite.uses),
     },
     ...workers.map(
       ({ name, about, uses }): DeployedFunction => ({

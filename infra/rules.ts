@@ -85,6 +85,11 @@ function acceptedIn(stack: Stack): Accepted[] {
       reason: "Every import has a file of its own, named after it; the bucket holds nothing else.",
     },
     {
+      on: named("PublishSiteRole"),
+      rule: `IAM5[Resource::${bucketArn("Site")}/*]`,
+      reason: "The files of a deployment have hashed names; the bucket holds nothing else.",
+    },
+    {
       on: ({ node }) => ["DeliverRole", "VerifyChannelRole", "ApiTestsRole"].includes(node.id),
       rule: "IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:*]",
       reason: "The addresses that a workspace sends from are known only when it sends or verifies them.",
@@ -104,6 +109,11 @@ function acceptedIn(stack: Stack): Accepted[] {
       on: named("Imports"),
       rule: "S1",
       reason: "Files are deleted after a week and reached only by signed forms and links, which CloudTrail can record.",
+    },
+    {
+      on: named("Site"),
+      rule: "S1",
+      reason: "Public files of the product itself, which a deployment writes and only CloudFront may read.",
     },
     {
       on: named("Assets"),

@@ -1,6 +1,7 @@
 // The stack of the service. It derives from the declarations, and contains nothing that is billed by the hour.
-import { CfnOutput, Lazy, Stack } from "aws-cdk-lib";
-import { Code } from "aws-cdk-lib/aws-lambda";
+import { CfnOutput, CfnResource, Lazy, Stack } from "aws-cdk-lib";
+import type { Distribution } from "aws-cdk-lib/aws-cloudfront";
+import { type CfnFunction, Code } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { PUBLISHER } from "../shared/contract/messages.ts";
 import { versionOf } from "../tools/release.ts";
@@ -13,8 +14,9 @@ import { createEdge } from "./edge.ts";
 import { createEmail } from "./email.ts";
 import { addEventSources } from "./event-sources.ts";
 import { type Contents, contents, contentsFor, deployedFunctions } from "./functions.ts";
-import { createLambdas } from "./lambdas.ts";
+import { createLambdas, type Lambdas } from "./lambdas.ts";
 import { lookUp } from "./names.ts";
+import { publishSite } from "./publish-site.ts";
 import { createQueues } from "./queues.ts";
 import { createSchedules } from "./schedules.ts";
 import type { Settings } from "./settings.ts";
@@ -80,8 +82,9 @@ export class EngagementStack extends Stack {
     });
     api.allow(lambdas);
     addEventSources(this, settings, declared, { storage, queues, lambdas });
-    const { assets, originSecret: secret } = storage;
-    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets });
+    const { assets, site, originSecret: secret } = storage;
+    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets, site });
+    publishFiles(this, lambdas, edge.distribution);
     const { distributionId } = edge;
     addPoliciesOfAdopted(this, settings, storage, distributionId);
     addAlarms(this, settings, { declared, queues, lambdas, api, storage, schedules, distributionId });
@@ -94,4 +97,26 @@ export class EngagementStack extends Stack {
     new CfnOutput(this, "TableName", { value: storage.table.tableName });
     new CfnOutput(this, "OperatorFunction", { value: lookUp(lambdas, "operator").functionName });
   }
+}
+
+/** Longer than the function may take. */
+const PUBLISHING_SECONDS_AT_MOST = 300;
+
+/**
+ * Has the files written whenever the function that holds them changes: before the edge looks for them in their bucket,
+ * and before the console names new ones.
+ */
+function publishFiles(stack: Stack, lambdas: Lambdas, distribution: Distribution): void {
+  const publisher = lookUp(lambdas, publishSite.name);
+  const { s3Key } = (publisher.node.defaultChild as CfnFunction).code as CfnFunction.CodeProperty;
+  const files = new CfnResource(stack, "SiteFiles", {
+    type: "AWS::CloudFormation::CustomResource",
+    properties: {
+      ServiceToken: publisher.functionArn,
+      ServiceTimeout: PUBLISHING_SECONDS_AT_MOST,
+      Files: s3Key ?? "none",
+    },
+  });
+  distribution.node.addDependency(files);
+  lookUp(lambdas, "fallback").node.addDependency(distribution);
 }

@@ -36,6 +36,8 @@ export interface Storage {
   failures: ReadonlyMap<StreamWorkerName, Bucket>;
   /** Public through CloudFront alone, under its own key prefix (docs/edge.md). */
   assets: IBucket;
+  /** The console's files and the documentation, as the last deployment has them: public through CloudFront alone. */
+  site: IBucket;
   /** Uploaded import files, and their rejected rows. */
   imports: IBucket;
   /** What happened, for Athena, where the setting asks for it. */
@@ -95,6 +97,13 @@ export function createStorage(stack: Stack, settings: Settings): Storage {
     ? Bucket.fromBucketName(stack, "Assets", buckets.assets)
     : (new Bucket(stack, "Assets", { ...closed, lifecycleRules: [abandoned] }) as IBucket);
 
+  // Made anew by each deployment, so nothing in it is worth keeping.
+  const site = new Bucket(stack, "Site", {
+    ...closed,
+    lifecycleRules: [abandoned],
+    removalPolicy: RemovalPolicy.DESTROY,
+  }) as IBucket;
+
   // Uploaded by browsers with a signed form. Files and rejected rows are not needed for long.
   const imports = buckets.imports
     ? Bucket.fromBucketName(stack, "Imports", buckets.imports)
@@ -110,7 +119,7 @@ export function createStorage(stack: Stack, settings: Settings): Storage {
   const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
   const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
 
-  return { table, encryptionKey, signingKey, failures, assets, imports, archive, originSecret };
+  return { table, encryptionKey, signingKey, failures, assets, site, imports, archive, originSecret };
 }
 
 function createArchive(stack: Stack, { archive: days, existing }: Settings, closed: BucketProps): IBucket | undefined {

@@ -20,6 +20,7 @@ export const ASSETS_BUCKET = "engagement-assets";
 export const IMPORTS_BUCKET = "engagement-imports";
 /** What the event bus refused for good. */
 export const PUBLISH_FAILURES = "engagement-unpublished";
+const SITE_BUCKET = "engagement-site";
 /** Whose URL tells what stands before the names of all queues. */
 const FIRST_QUEUE: QueueName = "due";
 const SCHEDULE_GROUP = "engagement";
@@ -66,7 +67,7 @@ export async function makeResources(
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
   const published = Name || archiveBucket ? [PUBLISH_FAILURES] : [];
-  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET, ...published, ...(archiveBucket ? [archiveBucket] : [])])
+  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET, SITE_BUCKET, ...published, ...(archiveBucket ? [archiveBucket] : [])])
     await s3?.operate("CreateBucket", { Bucket });
   if (Name)
     await unlessThere("ResourceAlreadyExistsException", async () => eventbridge?.operate("CreateEventBus", { Name }));
@@ -78,6 +79,7 @@ export async function makeResources(
     ASSETS_BUCKET,
     IMPORTS_BUCKET,
     PUBLISH_FAILURES,
+    SITE_BUCKET,
     ENCRYPTION_KEY_ID: ENCRYPTION_ALIAS,
     SIGNING_KEY_ID: SIGNING_ALIAS,
     SCHEDULE_GROUP,

@@ -33,6 +33,7 @@ import {
   type SqsFaults,
 } from "./aws/index.ts";
 import { createClock, runner, type ServiceClock } from "./clock.ts";
+import { withDocumentation } from "./documentation.ts";
 import { mapEventSources } from "./event-sources.ts";
 import type { Faults } from "./faults.ts";
 import { withFiles } from "./files.ts";
@@ -146,7 +147,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     ids,
     time,
     host,
-    gateway: withFiles(gateway, { ...services, s3 }),
+    gateway: withDocumentation(withFiles(gateway, { ...services, s3 })),
     database,
     env,
     depsFor,

@@ -463,6 +463,14 @@ async function webhooks({ createClient, settle, advance, process, console }: Gui
   console.log(missing.items.length, queued); // 1 1
 }
 
+async function eventBus({  }: GuideDeps) {
+
+}
+
+async function archive({  }: GuideDeps) {
+
+}
+
 async function personalData({ createClient, settle, advance, freshToken, process, console }: GuideDeps) {
 
   const service = createClient({
@@ -674,6 +682,8 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "web-push", run: webPush, printed: ["\"active\" \"string\"","\"active\"","1"] },
   { name: "email", run: email, printed: ["\"active\" true","\"news.example.com\" 3 \"missing\"","1 {\"no_consent\":1}","\"News\" 0","[\"sent\",\"sent\"]","1"] },
   { name: "webhooks", run: webhooks, printed: ["\"400\"","[\"job_id\",\"status\",\"delivered\",\"failed\",\"total\"]","1 \"notification.terminal\"","1 1"] },
+  { name: "event-bus", run: eventBus, printed: [] },
+  { name: "archive", run: archive, printed: [] },
   { name: "personal-data", run: personalData, printed: ["\"ada@example.com\" 1","\"completed\" true","true"] },
   { name: "test-clock", run: testClock, printed: ["\"sandbox\"","1","[\"webhook\",\"webhook\",\"webhook\",\"webhook\"]"] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },

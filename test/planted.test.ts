@@ -140,7 +140,6 @@ it("and everything that was there before stays as it was", async () => {
     "console/app/access.gen.ts",
     "docs/access.md",
     "docs/openapi.json",
-    "functions/api/service/openapi.gen.ts",
     "sdk/src/browser-routes.gen.ts",
     "sdk/src/routes.gen.ts",
     "sdk/src/types.gen.ts",

@@ -1,5 +1,7 @@
 // One sample event per function, for `npm run invoke` and `sam local`, with a message that its schema accepts.
 import type { DynamoDBStreamEvent, SQSEvent } from "aws-lambda";
+import type * as v from "valibot";
+import { publishSite } from "../../infra/publish-site.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { ACCOUNT, REGION } from "../../local/lambda.ts";
 import { queues } from "../../shared/contract/messages.ts";
@@ -39,11 +41,21 @@ export function sampleEvents({ groups, workers, stream, operator }: Contents): M
     rawQueryString: `subscriber_id=${subscriber_id}`,
     queryStringParameters: { subscriber_id },
   });
+  events.set(publishSite.name, deploymentEvent);
   events.set(operator.name, exampleOf(schemaOf(operator.input, "input"), {}));
   for (const worker of workers)
     events.set(worker.name, worker.eventSource === "queue" ? queueEvent(worker.name) : tableEvent());
   return events;
 }
+
+/** What CloudFormation sends to a custom resource. */
+const deploymentEvent = {
+  RequestType: "Update",
+  ResponseURL: "https://example.com/answer",
+  StackId: `arn:aws:cloudformation:${REGION}:${ACCOUNT}:stack/Engagement/${EXAMPLE_ID}`,
+  RequestId: EXAMPLE_ID,
+  LogicalResourceId: "SiteFiles",
+} satisfies v.InferInput<typeof publishSite.input>;
 
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 

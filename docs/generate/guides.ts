@@ -1,7 +1,7 @@
 // The guides of docs/guides: as the documentation shows them, and as a module that a test compiles and runs.
 import { readFileSync } from "node:fs";
-import type { Guide } from "../../functions/api/service/page.ts";
 import { camel } from "../../shared/http/operation-names.ts";
+import type { Guide } from "../site/page.ts";
 
 const FOLDER = new URL("../guides/", import.meta.url);
 
@@ -19,6 +19,8 @@ const names = [
   "web-push",
   "email",
   "webhooks",
+  "event-bus",
+  "archive",
   "personal-data",
   "test-clock",
   "agents",

@@ -39,18 +39,14 @@ export function viewerAddress(arrival: Arrival, originSecret: string | undefined
 /** Token issuers are asked for these under the gateway's own address too (E19). */
 const PUBLIC_KEYS = "GET /.well-known/jwks.json";
 
-/** Large and public: the edge keeps and compresses them, and past it they would be anybody's way to a bill (E26). */
-const REFERENCE = ["GET /docs", "GET /openapi.json"];
-
-/** Refuses what passed by the edge: the reference, and with `EDGE_ONLY` all that a web ACL is to see (E27). */
+/** With `EDGE_ONLY`, refuses what passed by the edge, where a web ACL sees it (E27). */
 const edgeOnly: Capability<"requireEdge", (route: string, arrival: Arrival) => void> = {
   as: "requireEdge",
   env: ["EDGE_ONLY", "ORIGIN_SECRET"],
   grants: [],
   open: ({ env }) => {
     const requireEdge = (route: string, arrival: Arrival) => {
-      const isGuarded = env.EDGE_ONLY === "1" ? route !== PUBLIC_KEYS : env.ORIGIN_SECRET && REFERENCE.includes(route);
-      if (!isGuarded || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;
+      if (env.EDGE_ONLY !== "1" || route === PUBLIC_KEYS || cameThroughEdge(arrival, env.ORIGIN_SECRET)) return;
       throw new ApiError("FORBIDDEN", "This address is not open. Use the base URL of the service.");
     };
     return () => requireEdge;

@@ -35,8 +35,6 @@ describe("routes", () => {
     const elsewhere = routes.filter((route) => !/^[A-Z]+ \/(api\/)?v1\//.test(route) && !isLinkOfMail(route));
     const aboutItself = [
       "GET /healthz",
-      "GET /openapi.json",
-      "GET /docs",
       "GET /.well-known/jwks.json",
       "GET /.well-known/receipts.json",
     ];

@@ -111,21 +111,6 @@ describe("addresses", () => {
     expect(pretended).toEqual([201, 201, 201, 201, 201, 429]);
   });
 
-  it("the reference is given through the edge alone, which keeps it; nothing else needs the edge (E26, D3)", async () => {
-    const behind = await testWorld({ env: { ORIGIN_SECRET: "right" } });
-    const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
-      const request = { method, path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" };
-      const { status, body } = await behind.gateway.handle(request);
-      return { status, isSmall: body.length < 1_000 };
-    };
-    for (const path of ["/docs", "/openapi.json"]) {
-      expect(await ask("GET", path)).toEqual({ status: 403, isSmall: true });
-      expect(await ask("HEAD", path)).toEqual({ status: 403, isSmall: true });
-      expect(await ask("GET", path, { "x-origin-secret": "right" })).toEqual({ status: 200, isSmall: false });
-    }
-    expect((await ask("GET", "/healthz")).status).toBe(200);
-  });
-
   it("E27 with a web ACL the API accepts only what came through the edge, and shows its keys to everybody (F6)", async () => {
     const guarded = await testWorld({ env: { ORIGIN_SECRET: "right", EDGE_ONLY: "1" } });
     const ask = async (path: string, headers: Record<string, string> = {}) => {

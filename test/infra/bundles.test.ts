@@ -1,5 +1,9 @@
 // The deployed bundles are tested: each loads and is small enough, and together they send a message.
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { declaredItems } from "../../docs/generate/items.ts";
@@ -161,6 +165,8 @@ describe("every bundle", () => {
   it.each(names)("%s loads and answers", async (name) => {
     if (name === "operator") {
       expect(await world.invoke(name, {})).toMatchObject({ error: "invalid" });
+    } else if (name === "publish-site") {
+      await expect(world.invoke(name, {})).rejects.toThrow("RequestType");
     } else if (name === "fallback") {
       expect(await call("GET /nowhere", {})).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     } else if (name === "stream") {
@@ -285,6 +291,20 @@ describe("together", () => {
     await world.settle();
     const told = await call(`GET /api/v1/notifications/${sent.body.id}/recipients/${id}`, owner);
     expect(told.body).toMatchObject({ state: "bounced", reason: "Permanent: General" });
+  });
+
+  it("they write the files of the edge, and remove them with the stack", { timeout: PATIENCE_MS }, async () => {
+    const told: string[] = [];
+    const cloudFormation = createServer(async (request, response) => {
+      told.push(JSON.parse(await text(request)).Status);
+      response.end();
+    });
+    await once(cloudFormation.listen(0, "127.0.0.1"), "listening");
+    const ResponseURL = `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}/`;
+    const event = { ResponseURL, StackId: "stack", RequestId: "request", LogicalResourceId: "SiteFiles" };
+    for (const RequestType of ["Create", "Delete"]) await world.invoke("publish-site", { ...event, RequestType });
+    cloudFormation.close();
+    expect(told).toEqual(["SUCCESS", "SUCCESS"]);
   });
 
   it("they never ask for a right that their role has not", () => {

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { buildConsole } from "../../console/build.ts";
-import { consolePages, packConsole } from "../../console/packed.ts";
-import { consolePolicy } from "../../console/policy.ts";
+import { consolePages, documentsOf, packConsole } from "../../console/packed.ts";
+import { consolePolicy, HASHED_PATH } from "../../console/policy.ts";
+import { pagePolicy } from "../../docs/site/page.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
 import { routesOf } from "../../shared/http/endpoint.ts";
@@ -28,19 +29,19 @@ import { ofType, standardContents, synthesize, type Template, textOf, whole } fr
 
 const STREAM = "/v1/in-app/stream";
 const CONSOLE = "/console/a/*";
-const REFERENCE = ["/docs", "/openapi.json"];
+const FILES = [CONSOLE, "/docs", "/docs/*", "/openapi.json"];
 const lines: Record<string, () => void | Promise<void>> = {
   E1: () => {
     expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([
       STREAM,
       ASSETS,
-      CONSOLE,
-      ...REFERENCE,
+      ...FILES,
     ]);
     expect(contents.stream.endpoint.route).toBe(`GET ${STREAM}`);
     expect(textOf(originOf(edge().DefaultCacheBehavior).DomainName)).toMatch(/^<Api>\.execute-api\./);
     expect(textOf(originOf(edge().CacheBehaviors[0]).DomainName)).toMatch(/StreamFunctionUrl\w+\.FunctionUrl/);
     expect(textOf(originOf(assets()).DomainName)).toMatch(/^<Assets\w+\.RegionalDomainName>$/);
+    expect(textOf(originOf(behaviourOf(CONSOLE)).DomainName)).toMatch(/^<Site\w+\.RegionalDomainName>$/);
   },
   E2: () => {
     for (const { ViewerProtocolPolicy } of [...behaviours(), assets()]) expect(ViewerProtocolPolicy).toBe("https-only");
@@ -260,9 +261,13 @@ const lines: Record<string, () => void | Promise<void>> = {
       { Header: "cross-origin-resource-policy", Value: "cross-origin", Override: true },
     ]);
   },
-  E23: () => isKept(CONSOLE),
+  E23: () => {
+    expect(HASHED_PATH).toBe(CONSOLE.slice(0, -1));
+    isFileOfSite(CONSOLE);
+  },
   E24: async () => {
-    const pages = consolePages(packConsole(await buildConsole()), "https://box.s3.eu-central-1.amazonaws.com");
+    const built = await buildConsole();
+    const pages = consolePages(packConsole(documentsOf(built)), "https://box.s3.eu-central-1.amazonaws.com");
     const { body, headers } = pages("GET", "/console/w/7c1/people/9f2")!;
     expect(headers["cache-control"]).toBe("no-cache");
     expect(headers["content-security-policy"]).toBe(
@@ -271,7 +276,10 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(body).not.toMatch(/<script(?![^>]* src=)|<style|style=|onclick/);
     const files = [...body.matchAll(/(?:src|href)="(\/console\/a\/[^"]+)"/g)].map(([, path]) => path!);
     expect(files.length).toBeGreaterThan(3);
-    for (const path of files) expect(pages("GET", path)?.headers["cache-control"]).toContain("immutable");
+    for (const path of files) {
+      expect(built.get(path)?.headers["cache-control"]).toContain("immutable");
+      expect(pages("GET", path)).toBeUndefined();
+    }
     expect(pages("GET", "/console/a/none.js")).toBeUndefined();
     expect(pages("GET", "/consoles")).toBeUndefined();
   },
@@ -283,7 +291,14 @@ const lines: Record<string, () => void | Promise<void>> = {
       });
   },
   E26: () => {
-    for (const path of REFERENCE) isKept(path);
+    for (const path of FILES) isFileOfSite(path);
+    const { SecurityHeadersConfig, CorsConfig } = headersOf(behaviourOf("/docs"));
+    expect(SecurityHeadersConfig).toMatchObject({
+      ContentTypeOptions: { Override: true },
+      ContentSecurityPolicy: { ContentSecurityPolicy: pagePolicy, Override: true },
+    });
+    expect(CorsConfig.AccessControlAllowOrigins.Items).toEqual(["*"]);
+    expect(Object.keys(api().paths).filter((path) => path.startsWith("/docs") || path.includes("openapi"))).toEqual([]);
   },
   E27: () => {
     const demanded = (of: Template) => of.Resources.ApiAuth!.Properties.Environment.Variables.EDGE_ONLY;
@@ -296,14 +311,18 @@ const lines: Record<string, () => void | Promise<void>> = {
   },
 };
 
-/** By path alone, compressed, for reading only. */
-function isKept(path: string): void {
-  const behaviour = edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === path);
+const behaviourOf = (path: string) =>
+  edge().CacheBehaviors.find(({ PathPattern }: { PathPattern: string }) => PathPattern === path);
+
+/** By path alone, compressed, for reading only, from the bucket that a deployment fills. */
+function isFileOfSite(path: string): void {
+  const behaviour = behaviourOf(path);
   const cachingOptimized = "658327ea-f89d-4fab-a63d-7e88639e58f6";
   expect(behaviour).toMatchObject({ CachePolicyId: cachingOptimized, Compress: true, AllowedMethods: ["GET", "HEAD"] });
   expect(behaviour.OriginRequestPolicyId).toBeUndefined();
   expect(behaviour.ViewerProtocolPolicy).toBe("https-only");
-  expect(behaviour.TargetOriginId).toBe(edge().DefaultCacheBehavior.TargetOriginId);
+  expect(originOf(behaviour).OriginCustomHeaders).toBeUndefined();
+  expect(accessTo(behaviour)).toEqual(signedFor("s3"));
 }
 
 /** The headers that the edge adds to the answers of a behaviour. */

@@ -59,6 +59,8 @@ export function placesOf(template: Template): Record<string, string> {
     "client-secret-key": key("encryption-key"),
     "signing-key": key("signing-key"),
     assets: `${bucket("assets")}/assets/*`,
+    site: `${bucket("site")}/*`,
+    "site-bucket": bucket("site"),
     imports: `${bucket("imports")}/*`,
     "imports-bucket": bucket("imports"),
     "email-identities": within("ses", "*"),
@@ -101,7 +103,10 @@ export function neededRights(places: Record<string, string>, service: string, op
     return [`sqs:${operation.replace(/Batch$/, "")} on ${places[`queue:${queue}`]}`];
   }
   if (service === "s3") {
-    if (operation === "ListObjectsV2") return [`s3:ListBucket on ${places["imports-bucket"]}`];
+    const ofSite = String(input.Bucket).endsWith("-site");
+    if (operation === "ListObjectsV2")
+      return [`s3:ListBucket on ${places[ofSite ? "site-bucket" : "imports-bucket"]}`];
+    if (ofSite) return [`s3:${operation} on ${places.site}`];
     const { assets, imports, archive: records, "publish-failures": refused } = places;
     const place = { assets, imports, rejected: imports, records, refused };
     const folder = String(input.Key).split("/", 1)[0] as keyof typeof place;

@@ -7,6 +7,7 @@ const replacing: Readonly<Record<string, readonly string[]>> = {
   "AWS::ApiGatewayV2::Api": ["ProtocolType"],
   "AWS::ApiGatewayV2::Stage": ["ApiId", "StageName"],
   "AWS::Budgets::Budget": ["NotificationsWithSubscribers"],
+  "AWS::CloudFormation::CustomResource": ["ServiceToken"],
   "AWS::CloudFront::CachePolicy": [],
   "AWS::CloudFront::Distribution": [],
   "AWS::CloudFront::Function": ["Name"],

@@ -1,8 +1,7 @@
-// The documentation: one HTML file with its style, its script, the guides and the reference. It loads nothing else.
-import { createHash } from "node:crypto";
-import { SCRIPT } from "./page-script.ts";
+// A page of the documentation: its document, its style and its content policy. Pages share the style and the script.
+import type { OpenApi } from "../generate/openapi.ts";
 
-const STYLE = `
+export const STYLE = `
 :root{color-scheme:light dark;--page:light-dark(#fff,#101217);--surface:light-dark(#f5f6f8,#181b21);--line:light-dark(#d7dbe2,#323844);--edge:light-dark(#7d8595,#7b8596);--text:light-dark(#191c22,#e8eaee);--muted:light-dark(#565e6c,#a5adba);--accent:light-dark(#2c55c9,#8fadff);--good:light-dark(#17703f,#5fca90);--warn:light-dark(#7d5000,#e2b455);--bad:light-dark(#ab2118,#ff8d7d)}
 *{box-sizing:border-box}
 html{scroll-padding-top:1rem}
@@ -48,29 +47,34 @@ export interface Guide {
   text: string;
 }
 
-const digest = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+/** What a page shows, and what its script builds it from. */
+export interface PageData {
+  page: { kind: "index" | "guide" | "overview" | "tag" | "webhooks"; href: string; name: string; about?: string };
+  /** The part of the OpenAPI document that the page is about, with what it refers to. */
+  doc: Partial<OpenApi>;
+  guide?: Guide;
+}
 
-/** The content security policy: only the page's own style and script, and requests to the service itself. */
+/** The content security policy of all pages: files and requests of the service itself, and nothing inline. */
 export const pagePolicy = [
   "default-src 'none'",
-  `style-src ${digest(STYLE)}`,
-  `script-src ${digest(SCRIPT)}`,
+  "style-src 'self'",
+  "script-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The page of an OpenAPI document and of guides. `<` is escaped, so no text in them can become a tag. */
-export const pageOf = (openApi: string, guides: readonly Guide[] = []): string => `<!doctype html>
+/** `<` is escaped, so that no text in the data can become a tag. */
+export const pageOf = (data: PageData, style: string, scripts: readonly string[]): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Guides and API reference</title>
-<style>${STYLE}</style>
-<nav aria-label="Operations"></nav>
+<title>${data.page.name} · Guides and API reference</title>
+<link rel="stylesheet" href="${style}">
+${scripts.map((path) => `<script defer src="${path}"></script>\n`).join("")}<nav aria-label="Operations"></nav>
 <main></main>
-<script type="application/json" id="document">${`{"doc":${openApi},"guides":${JSON.stringify(guides)}}`.replaceAll("<", "\\u003c")}</script>
-<script>${SCRIPT}</script>
+<script type="application/json" id="document">${JSON.stringify(data).replaceAll("<", "\\u003c")}</script>
 </html>
 `;

@@ -1,6 +1,9 @@
-// The script of the documentation. It runs in the browser: it builds guides and reference from the embedded data.
+// The script of the documentation. It runs in the browser: it builds a page from the data in it, and the list of all
+// pages from `site`, which another file has.
+import { namesIn } from "./names.ts";
+
 export const SCRIPT = String.raw`
-const { doc, guides } = JSON.parse(document.getElementById("document").textContent);
+const { page, doc, guide } = JSON.parse(document.getElementById("document").textContent);
 const make = (tag, props, ...children) => {
   const node = Object.assign(document.createElement(tag), props);
   node.append(...children.flat(2).filter((child) => child !== undefined && child !== ""));
@@ -11,10 +14,10 @@ const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^
 const inline = (text) =>
   text.split(/(\x60[^\x60]+\x60|\*\*[^*]+\*\*|\*[^*\s][^*]*\*|\[[^\]]+\]\([^)\s]+\))/).map((part) => {
     const link = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part);
-    const target = link && link[2].replace(/^([a-z-]+)\.md$/, "#guide-$1");
+    const target = link && link[2].replace(/^([a-z-]+)\.md$/, "/docs/guides/$1");
     return part[0] === "\x60" ? make("code", {}, part.slice(1, -1))
     : part.startsWith("**") ? make("strong", {}, part.slice(2, -2))
-    : link ? (/^(#|https:)/.test(target) ? make("a", { href: target }, inline(link[1])) : link[1])
+    : link ? (/^(#|https:|\/docs\/)/.test(target) ? make("a", { href: target }, inline(link[1])) : link[1])
     : part[0] === "*" && part.length > 2 ? make("em", {}, part.slice(1, -1)) : part;
   });
 const cells = (line) => line.replace(/^\||\|$/g, "").split("|").map((cell) => cell.trim());
@@ -76,7 +79,7 @@ const unfold = (schema) => {
     node.append(...[inside()].flat(), ...(examples.length ? [make("p", {}, "Examples"), ...examples.map(json)] : []));
   };
   node.addEventListener("toggle", build);
-  node.holds = (word) => namesIn(schema, new Set()).some((name) => name.toLowerCase().includes(word));
+  node.holds = (word) => namesIn(schema, whole).some((name) => name.toLowerCase().includes(word));
   node.build = build;
   return node;
 };
@@ -102,13 +105,8 @@ const fields = (schema) => {
   if (own.properties && Object.keys(own.properties).length) return fieldsOf(own);
   return [make("p", {}, make("code", {}, typeOf(schema)), " ", said(own.description)), unfold(schema)];
 };
-/** All names of fields in a schema, for the filter. */
-const namesIn = (schema, seen) => {
-  if (!schema || typeof schema !== "object" || seen.has(schema)) return [];
-  seen.add(schema);
-  const own = whole(schema);
-  return [...Object.keys(own.properties || {}), ...[...Object.values(own.properties || {}), own.items, own.additionalProperties, own === schema ? undefined : own, ...(variantsOf(own) || [])].flatMap((one) => namesIn(one, seen))];
-};
+/** All names of fields in a schema. */
+const namesIn = ${namesIn};
 const origin = location.origin === "null" || location.protocol === "file:" ? "$BASE_URL" : location.origin;
 const answer = ([status, given]) => {
   const response = whole(given);
@@ -123,8 +121,7 @@ const demoOf = async () => (await fetch("/_local/demo")).json();
 /** The server key of the demo workspace has no scopes: another one has all of them, once for each visit. */
 let serverKey;
 const withServerKey = async (demo) => {
-  const { scopes } = whole(doc.paths["/api/v1/server-keys"].post.requestBody.content["application/json"].schema).properties;
-  serverKey ??= fetch("/api/v1/server-keys", { method: "POST", headers: { ...headerOf.dashboard(demo), "Content-Type": "application/json" }, body: JSON.stringify({ name: "Reference", scopes: scopes.items.enum }) }).then((made) => made.json());
+  serverKey ??= fetch("/api/v1/server-keys", { method: "POST", headers: { ...headerOf.dashboard(demo), "Content-Type": "application/json" }, body: JSON.stringify({ name: "Reference", scopes: site.scopes }) }).then((made) => made.json());
   return { ...demo, server_key: (await serverKey).key };
 };
 const tryIt = (method, path, operation, body) => {
@@ -161,75 +158,80 @@ const search = make("input", { type: "search", placeholder: "Filter by path, wor
 const toggle = make("button", { type: "button", ariaExpanded: "false" }, "Menu");
 const noMatch = make("p", { role: "status" });
 const list = make("div", { className: "list" });
-nav.append(make("a", { href: "#top" }, make("strong", {}, doc.info.title)), make("div", { className: "bar" }, search, toggle), noMatch, list);
-main.append(heading("h1", "top", doc.info.title), make("p", { className: "dim" }, "Version ", doc.info.version, " · ", make("a", { href: "openapi.json" }, "openapi.json")));
-const groups = [];
-const addGroup = (name) => {
-  const entry = { group: make("div", {}, make("b", {}, name)), operations: [] };
-  list.append(entry.group);
-  groups.push(entry);
-  return entry;
+nav.append(make("a", { href: "/docs" }, make("strong", {}, site.title)), make("div", { className: "bar" }, search, toggle), noMatch, list);
+/** All pages, each with the links in it: those of other pages are hidden until the filter finds them. */
+const groups = site.groups.map(({ name, href, links }) => {
+  const group = make("div", {}, make("b", {}, make("a", { href }, name)));
+  const operations = links.map(({ href: target, title, verb, text, words }) => {
+    const link = make("a", { href: target, title }, verb ? [make("span", { className: "verb " + verb }, verb), " "] : "", text);
+    group.append(link);
+    return [link, words.toLowerCase(), target];
+  });
+  list.append(group);
+  return { group, operations };
+});
+const linksTo = (entries) => make("ul", {}, entries.map(({ href, name, title, text, about }) => make("li", {}, make("a", { href }, name || text || title), about ? [": ", inline(about)] : "")));
+const answersOf = (operation) => Object.values(operation.responses).flatMap((one) => Object.values(whole(one).content || {}).map((media) => media.schema.contentSchema || media.schema));
+const sectionOf = (path, method, operation) => {
+  const body = operation.requestBody && Object.entries(operation.requestBody.content)[0];
+  const access = operation.security.map((one) => Object.keys(one)[0]).join(" or ") || "public";
+  const text = make("div", {}, operation.description ? markdown(operation.description).flat() : "",
+    operation.parameters ? [make("h4", {}, "Parameters"), make("ul", { className: "fields" }, operation.parameters.map((one) => make("li", {},
+      make("code", {}, one.name), " ", make("span", { className: "dim" }, one.in + " · " + typeOf(one.schema) + (one.required ? " · required" : "")), make("p", {}, said(one.description, bounds(one.schema))))))] : "",
+    body ? [make("h4", {}, "Body ", make("span", { className: "dim" }, body[0])), fields(body[1].schema)] : "",
+    make("h4", {}, "Responses"), Object.entries(operation.responses).map(answer));
+  const code = make("div", {}, (operation["x-codeSamples"] || []).map(({ lang, source }) => [make("h4", {}, lang), make("pre", {}, source.replaceAll("$BASE_URL", () => origin))]),
+    isLocal && access !== "agent" && (!body || body[0] === "application/json") && !path.endsWith("/stream") ? tryIt(method, path, operation, body && body[1]) : "");
+  return make("section", {}, heading("h3", operation.operationId, operation.summary),
+    make("p", {}, make("span", { className: "verb " + method }, method), " ", make("code", {}, path), make("span", { className: "dim" }, " · " + access)),
+    make("div", { className: "pair" }, text, code));
 };
-const addLink = ({ group, operations }, link, text) => {
-  group.append(link);
-  operations.push([link, text.toLowerCase()]);
+const contentOf = {
+  index: () => [heading("h1", "top", site.title), make("p", { className: "dim" }, "Version ", site.version, " · ", make("a", { href: "/openapi.json" }, "openapi.json")),
+    heading("h2", "guides", "Guides"), linksTo(site.groups[0].links), heading("h2", "reference", "Reference"), linksTo(site.groups.slice(1))],
+  guide: () => [make("article", {}, heading("h1", "top", guide.title), markdown(guide.text.replace(/^# .*\n/, "")))],
+  overview: () => [heading("h1", "top", "Reference"), ...markdown(doc.info.description).flat()],
+  tag: () => [heading("h1", page.name, page.name), make("p", {}, inline(page.about)), ...Object.entries(doc.paths).flatMap(([path, methods]) => Object.entries(methods).map(([verb, operation]) => sectionOf(path, verb.toUpperCase(), operation)))],
+  webhooks: () => [heading("h1", "top", page.name), ...Object.entries(doc.webhooks).map(([event, { post }]) => make("section", {}, heading("h3", post.operationId, event), ...markdown(post.description).flat(),
+    fields(post.requestBody.content["application/json"].schema), json(post.requestBody.content["application/json"].example)))],
 };
-const isGuided = guides.length > 0 && addGroup("Guides");
-for (const { name, title, text } of guides) {
-  addLink(isGuided, make("a", { href: "#guide-" + name, title: title }, title), "guides " + text);
-  main.append(make("article", {}, heading("h2", "guide-" + name, title), markdown(text.replace(/^# .*\n/, ""), name + "-")));
-}
-main.append(heading("h2", "reference", "Reference"), ...markdown(doc.info.description).flat());
-for (const tag of doc.tags) {
-  const entry = addGroup(tag.name);
-  main.append(heading("h2", tag.name, tag.name), make("p", {}, tag.description));
-  for (const [path, methods] of Object.entries(doc.paths)) for (const [verb, operation] of Object.entries(methods)) {
-    if (operation.tags[0] !== tag.name) continue;
-    const method = verb.toUpperCase();
-    const body = operation.requestBody && Object.entries(operation.requestBody.content)[0];
-    const schemas = [body && body[1].schema, ...Object.values(operation.responses).flatMap((one) => Object.values(whole(one).content || {}).map((media) => media.schema.contentSchema || media.schema))];
-    const seen = new Set();
-    const names = [...(operation.parameters || []).map((one) => one.name), ...schemas.flatMap((one) => namesIn(one, seen))];
-    addLink(entry, make("a", { href: "#" + operation.operationId, title: method + " " + path }, make("span", { className: "verb " + method }, method), " ", operation.summary),
-      [tag.name, method, path, path.replace(/\{(\w+)\}/g, ":$1"), operation.summary, ...new Set(names)].join(" "));
-    const access = operation.security.map((one) => Object.keys(one)[0]).join(" or ") || "public";
-    const text = make("div", {}, operation.description ? markdown(operation.description).flat() : "",
-      operation.parameters ? [make("h4", {}, "Parameters"), make("ul", { className: "fields" }, operation.parameters.map((one) => make("li", {},
-        make("code", {}, one.name), " ", make("span", { className: "dim" }, one.in + " · " + typeOf(one.schema) + (one.required ? " · required" : "")), make("p", {}, said(one.description, bounds(one.schema))))))] : "",
-      body ? [make("h4", {}, "Body ", make("span", { className: "dim" }, body[0])), fields(body[1].schema)] : "",
-      make("h4", {}, "Responses"), Object.entries(operation.responses).map(answer));
-    const code = make("div", {}, (operation["x-codeSamples"] || []).map(({ lang, source }) => [make("h4", {}, lang), make("pre", {}, source.replaceAll("$BASE_URL", () => origin))]),
-      isLocal && access !== "agent" && (!body || body[0] === "application/json") && !path.endsWith("/stream") ? tryIt(method, path, operation, body && body[1]) : "");
-    main.append(make("section", {}, heading("h3", operation.operationId, operation.summary),
-      make("p", {}, make("span", { className: "verb " + method }, method), " ", make("code", {}, path), make("span", { className: "dim" }, " · " + access)),
-      make("div", { className: "pair" }, text, code)));
-  }
-}
-const hooks = Object.entries(doc.webhooks || {});
-if (hooks.length) main.append(heading("h2", "webhook-payloads", "Payloads of webhooks"), ...hooks.map(([event, { post }]) => make("section", {}, heading("h3", post.operationId, event), ...markdown(post.description).flat(),
-  fields(post.requestBody.content["application/json"].schema), json(post.requestBody.content["application/json"].example))));
+main.append(...contentOf[page.kind]());
 /** On a narrow screen the list opens over the page. */
 const openList = (isOpen) => {
   nav.className = isOpen ? "open" : "";
   toggle.ariaExpanded = String(isOpen);
 };
-search.addEventListener("input", () => {
+const filter = () => {
   const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const { group, operations } of groups) {
-    for (const [link, text] of operations) link.hidden = !wanted.every((word) => text.includes(word));
-    group.hidden = operations.every(([link]) => link.hidden);
+    for (const [link, text, target] of operations) link.hidden = wanted.length ? !wanted.every((word) => text.includes(word)) : target.split("#")[0] !== page.href;
+    group.hidden = wanted.length > 0 && operations.every(([link]) => link.hidden);
   }
   noMatch.textContent = groups.every(({ group }) => group.hidden) ? 'No operation matches "' + search.value.trim() + '".' : "";
   openList(wanted.length > 0);
-});
+};
+search.addEventListener("input", filter);
+filter();
 toggle.addEventListener("click", () => openList(nav.className === ""));
-for (const { operations } of groups) for (const [link] of operations) link.addEventListener("click", () => {
-  openList(false);
+/** Shows the operation that the address names, and in it the fields that the filter looked for. */
+const show = () => {
   for (const field of document.querySelectorAll(".found")) field.classList.remove("found");
-  const sought = search.value.toLowerCase().split(/\s+/).filter((word) => word.length > 2);
-  const section = document.getElementById(link.hash.slice(1))?.closest("section");
-  const field = section && sought.length > 0 ? reveal(section, sought) : undefined;
+  const section = document.getElementById(location.hash.slice(1));
+  if (!section) return;
+  section.scrollIntoView();
+  const sought = new URLSearchParams(location.search).getAll("field");
+  const field = sought.length > 0 ? reveal(section.closest("section"), sought) : undefined;
   if (field) setTimeout(() => field.scrollIntoView({ block: "center" }));
+};
+for (const { operations } of groups) for (const [link, , target] of operations) link.addEventListener("click", () => {
+  openList(false);
+  const [path, id] = target.split("#");
+  const words = search.value.toLowerCase().split(/\s+/).filter((word) => word.length > 2);
+  link.href = id && words.length ? path + "?" + words.map((word) => "field=" + encodeURIComponent(word)).join("&") + "#" + id : target;
 });
-if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+/** Links from when this was one page: #journeysDuplicate, #journeys, #guide-quickstart. */
+const older = page.kind === "index" && location.hash.slice(1);
+const moved = older && (site.groups.flatMap(({ links }) => links).find(({ href }) => href.endsWith("#" + older) || href === "/docs/guides/" + older.replace(/^guide-/, "")) || site.groups.find(({ name }) => name === older));
+if (moved) location.replace(moved.href);
+else if (location.hash) show();
 `;
