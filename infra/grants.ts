@@ -75,13 +75,7 @@ function allowances(
       ],
     ],
     ["event-bus", onBus(stack, eventBus)],
-    ["archive", (actions) => within(storage.archive, "records/*", actions)],
-    ["publish-failures", (actions) => within(storage.failures.get(PUBLISHER), "refused/*", actions)],
-    ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
-    ["site", (actions) => allow(actions, storage.site.arnForObjects("*"))],
-    ["site-bucket", (actions) => allow(actions, storage.site.bucketArn)],
-    ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
-    ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
+    ...inBuckets(storage),
     ["encryption-key", forPurpose("root-secrets")],
     ["credentials-key", forPurpose("channel-credentials")],
     ["second-factor-key", forPurpose("second-factor")],
@@ -101,6 +95,17 @@ function allowances(
     ]),
   ]);
 }
+
+/** Objects of the buckets, and the right to list them. */
+const inBuckets = (storage: Storage): [string, Allow][] => [
+  ["archive", (actions) => within(storage.archive, "records/*", actions)],
+  ["publish-failures", (actions) => within(storage.failures.get(PUBLISHER), "refused/*", actions)],
+  ["assets", (actions) => allow(actions, storage.assets.arnForObjects(`${ASSETS_PATH.slice(1)}*`))],
+  ["site", (actions) => allow(actions, storage.site.arnForObjects("*"))],
+  ["site-bucket", (actions) => allow(actions, storage.site.bucketArn)],
+  ["imports", (actions) => allow(actions, storage.imports.arnForObjects("*"))],
+  ["imports-bucket", (actions) => allow(actions, storage.imports.bucketArn)],
+];
 
 /** Of a bucket that the deployment has not there is nothing to allow. */
 const within = (

@@ -67,7 +67,13 @@ export async function makeResources(
   await unlessThere("ConflictException", () => scheduler.operate("CreateScheduleGroup", { Name: SCHEDULE_GROUP }));
   await unlessThere("ConflictException", () => scheduler.operate("CreateSchedule", sweepSchedule()));
   const published = Name || archiveBucket ? [PUBLISH_FAILURES] : [];
-  for (const Bucket of [ASSETS_BUCKET, IMPORTS_BUCKET, SITE_BUCKET, ...published, ...(archiveBucket ? [archiveBucket] : [])])
+  for (const Bucket of [
+    ASSETS_BUCKET,
+    IMPORTS_BUCKET,
+    SITE_BUCKET,
+    ...published,
+    ...(archiveBucket ? [archiveBucket] : []),
+  ])
     await s3?.operate("CreateBucket", { Bucket });
   if (Name)
     await unlessThere("ResourceAlreadyExistsException", async () => eventbridge?.operate("CreateEventBus", { Name }));

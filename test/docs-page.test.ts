@@ -190,7 +190,11 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   }, 60_000);
 
   it("an address from when this was one page leads to the page that has it", async () => {
-    const addresses = { journeysDuplicate: "/docs/journeys", events: "/docs/events", "guide-email": "/docs/guides/email" };
+    const addresses = {
+      journeysDuplicate: "/docs/journeys",
+      events: "/docs/events",
+      "guide-email": "/docs/guides/email",
+    };
     for (const [anchor, path] of Object.entries(addresses)) {
       const tab = await open(`/docs#${anchor}`, 1_280, false);
       await tab.waitForURL((url) => url.pathname === path);
@@ -246,7 +250,9 @@ describe("the local service", async () => {
       expect(headers["content-security-policy"]).toBe(pagePolicy);
     }
     const kept = [...site].filter(([, { cacheControl }]) => cacheControl.includes("immutable"));
-    expect(kept.map(([path]) => path).every((path) => /^\/docs\/a\/\w+-[0-9a-f]{12}\.(?:js|css)$/.test(path))).toBe(true);
+    expect(kept.map(([path]) => path).every((path) => /^\/docs\/a\/\w+-[0-9a-f]{12}\.(?:js|css)$/.test(path))).toBe(
+      true,
+    );
   });
 
   it("compresses them as the client accepts, takes no writes there, and has no others (E6, E26)", async () => {

@@ -33,11 +33,7 @@ describe("routes", () => {
       expect(routes).toContain(route);
     const isLinkOfMail = (route: string) => /^[A-Z]+ \/[a-z]\/:token$/.test(route);
     const elsewhere = routes.filter((route) => !/^[A-Z]+ \/(api\/)?v1\//.test(route) && !isLinkOfMail(route));
-    const aboutItself = [
-      "GET /healthz",
-      "GET /.well-known/jwks.json",
-      "GET /.well-known/receipts.json",
-    ];
+    const aboutItself = ["GET /healthz", "GET /.well-known/jwks.json", "GET /.well-known/receipts.json"];
     expect(elsewhere.filter((route) => !aboutItself.includes(route))).toEqual([]);
   });
 

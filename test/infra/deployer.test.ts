@@ -35,7 +35,9 @@ it("whoever deploys may do what the checks ask, and take the roles of the CDK (F
 
 it("CloudFormation may use the services that are in the template, and no other (F6)", () => {
   // A custom resource is a call of our own function.
-  const types = Object.values(whole().Resources).map(({ Type }) => Type.replace("CloudFormation::CustomResource", "Lambda"));
+  const types = Object.values(whole().Resources).map(({ Type }) =>
+    Type.replace("CloudFormation::CustomResource", "Lambda"),
+  );
   const services = types.map((type) => type.split("::")[1]!.toLowerCase());
   const wanted = new Set(services.map((service) => (service === "apigatewayv2" ? "apigateway" : service)));
   const allowed = policyWith("apigateway:*").flatMap(({ Action }) => Action);

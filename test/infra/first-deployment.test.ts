@@ -33,7 +33,10 @@ describe("adopted storage", () => {
   it("a restored table, the retained keys and buckets are used and none is created (D-HEALTH)", () => {
     const adopted = synthesize({ context: { existing: JSON.stringify(existing) }, rules: true });
     for (const type of ["AWS::DynamoDB::Table", "AWS::KMS::Key"]) expect(ofType(adopted, type)).toEqual([]);
-    expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Failures", "Site"]);
+    expect(ofType(adopted, "AWS::S3::Bucket").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual([
+      "Failures",
+      "Site",
+    ]);
     const { Variables } = adopted.Resources.Operator!.Properties.Environment;
     expect(Variables).toMatchObject({ TABLE_NAME: "restored", ENCRYPTION_KEY_ID: "e" });
     expect(adopted.Resources.ApiAuth!.Properties.Environment.Variables.SIGNING_KEY_ID).toBe("s");

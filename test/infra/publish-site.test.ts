@@ -33,7 +33,7 @@ const eventOf = (RequestType: string, path = "/") => ({
 const s3 = world.depsFor("test").aws(S3Client);
 const keys = async () => {
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }));
-  return Contents.map(({ Key }: { Key?: string }) => Key);
+  return Contents.map(({ Key }) => Key);
 };
 const packed = packSite(await siteFiles());
 const publisher = publishSite.create(world.depsFor(publishSite.name), packed);
@@ -65,7 +65,11 @@ it("what fails is told, so that a deployment ends; an answer that nobody takes f
   const deps = world.depsFor(publishSite.name);
   const lost = publishSite.create({ ...deps, env: { ...deps.env, SITE_BUCKET: "none" } }, packed);
   await lost(eventOf("Update"));
-  expect(told.at(-1)!.body).toMatchObject({ ...answer, Status: "FAILED", Reason: expect.stringContaining("NoSuchBucket") });
+  expect(told.at(-1)!.body).toMatchObject({
+    ...answer,
+    Status: "FAILED",
+    Reason: expect.stringContaining("NoSuchBucket"),
+  });
   await expect(publisher(eventOf("Delete", "/gone"))).rejects.toThrow("CloudFormation could not be told: 403.");
 });
 

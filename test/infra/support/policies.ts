@@ -104,8 +104,7 @@ export function neededRights(places: Record<string, string>, service: string, op
   }
   if (service === "s3") {
     const ofSite = String(input.Bucket).endsWith("-site");
-    if (operation === "ListObjectsV2")
-      return [`s3:ListBucket on ${places[ofSite ? "site-bucket" : "imports-bucket"]}`];
+    if (operation === "ListObjectsV2") return [`s3:ListBucket on ${places[ofSite ? "site-bucket" : "imports-bucket"]}`];
     if (ofSite) return [`s3:${operation} on ${places.site}`];
     const { assets, imports, archive: records, "publish-failures": refused } = places;
     const place = { assets, imports, rejected: imports, records, refused };
