@@ -18,8 +18,10 @@ const two = (n: number): string => String(n).padStart(2, "0");
 
 /** `every Monday at 09:00`; what has no short sentence stays the expression. */
 export function cronWords(expression: string): string {
-  const cron = parseCron(expression.trim());
-  if ("problem" in cron || cron.isEitherDay || cron.months.size < MONTHS_OF_A_YEAR) return expression;
+  const parsed = parseCron(expression.trim());
+  if (parsed.kind === "refused") return expression;
+  const { cron } = parsed;
+  if (cron.isEitherDay || cron.months.size < MONTHS_OF_A_YEAR) return expression;
   const days = daysOf(cron);
   const times = timesOf(cron);
   if (days === undefined || times === undefined) return expression;

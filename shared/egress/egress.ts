@@ -7,7 +7,7 @@ import { type Connect, type Exchange, notSent, type Pool, reasonOf, refusedTarge
 import { openHttp1 } from "./http1.ts";
 import { openHttp2 } from "./http2.ts";
 import { type ConnectOptions, type Network, type Purpose, type RecordType, systemNetwork } from "./network.ts";
-import { serverOf, type Target, targetOf } from "./targets.ts";
+import { type Allowed, serverOf, type Target, targetOf } from "./targets.ts";
 import { withTimeLimit } from "./time-limit.ts";
 
 export interface EgressRequest {
@@ -61,8 +61,10 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
 
   const request: Egress["request"] = async (wanted) => {
     const { purpose, url, method = "POST", headers = {}, body = NO_BODY, timeoutMs = TIMEOUT_MS } = wanted;
-    const target = targetOf(url, exempts(purpose));
-    if ("refused" in target) return { outcome: "not_sent", reason: `the URL ${target.refused}`, isRefused: true };
+    const allowed = targetOf(url, exempts(purpose));
+    if (allowed.kind === "refused")
+      return { outcome: "not_sent", reason: `the URL ${allowed.reason}`, isRefused: true };
+    const { target } = allowed;
     const { http1, http2 } = poolOf(purpose);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     try {
@@ -81,8 +83,10 @@ export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
   };
 
   const connect: Egress["connect"] = async ({ purpose, host, port, tls }, signal) => {
-    const target = serverOf(host, port, MAIL_PORTS, exempts(purpose));
-    if ("refused" in target) return { outcome: "not_sent", reason: `the host ${target.refused}`, isRefused: true };
+    const allowed = serverOf(host, port, MAIL_PORTS, exempts(purpose));
+    if (allowed.kind === "refused")
+      return { outcome: "not_sent", reason: `the host ${allowed.reason}`, isRefused: true };
+    const { target } = allowed;
     try {
       const socket = await connectTo(network, purpose, target, tls ? [] : undefined, signal);
       return { outcome: "connected", socket, secure: () => network.secure(socket, target.host, signal) };
@@ -146,7 +150,7 @@ async function connectTo(
   throw failure ?? new Error("the connection took too long");
 }
 
-const refusalOf = (target: Target | { refused: string }) => ("refused" in target ? target.refused : undefined);
+const refusalOf = (allowed: Allowed) => (allowed.kind === "refused" ? allowed.reason : undefined);
 
 /** The result of a promise, or a rejection when the signal aborts. */
 function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -15,6 +15,8 @@ export const HTTPS_PORT = 443;
 /** Names of the machine itself or of its own network. */
 const INTERNAL = /(^|\.)(localhost|localdomain|local|internal)$/;
 
+export type Allowed = { kind: "allowed"; target: Target } | { kind: "refused"; reason: string };
+
 /**
  * Reads the URL of a request. `exempts` names hosts that are not checked (loopback, in the local service).
  * @returns its target, or why it is refused. The addresses of a name are checked when connecting.
@@ -23,12 +25,12 @@ export function targetOf(
   text: string,
   exempts: (host: string, port: number) => boolean = () => false,
   ports: readonly number[] = [HTTPS_PORT],
-): Target | { refused: string } {
-  if (text.length > MAX_URL) return { refused: `must be at most ${MAX_URL} characters` };
+): Allowed {
+  if (text.length > MAX_URL) return { kind: "refused", reason: `must be at most ${MAX_URL} characters` };
   const url = URL.parse(text);
-  if (!url?.hostname) return { refused: "must be an absolute URL" };
-  if (url.protocol !== "https:") return { refused: "must be an https URL" };
-  if (url.username || url.password) return { refused: "must not contain a user name or password" };
+  if (!url?.hostname) return { kind: "refused", reason: "must be an absolute URL" };
+  if (url.protocol !== "https:") return { kind: "refused", reason: "must be an https URL" };
+  if (url.username || url.password) return { kind: "refused", reason: "must not contain a user name or password" };
   return hostOf(url, exempts, ports);
 }
 
@@ -38,9 +40,9 @@ export function serverOf(
   port: number,
   ports: readonly number[],
   exempts: (host: string, port: number) => boolean = () => false,
-): Target | { refused: string } {
+): Allowed {
   const url = /^[\w.:[\]-]{1,255}$/.test(host) ? URL.parse(`https://${bracketed(host)}:${port}/`) : null;
-  if (!url?.hostname || url.pathname !== "/") return { refused: "must be a host name" };
+  if (!url?.hostname || url.pathname !== "/") return { kind: "refused", reason: "must be a host name" };
   return hostOf(url, exempts, ports);
 }
 
@@ -48,16 +50,19 @@ function hostOf(
   { hostname, port: given, pathname, search }: URL,
   exempts: (host: string, port: number) => boolean,
   ports: readonly number[],
-): Target | { refused: string } {
+): Allowed {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const port = given === "" ? HTTPS_PORT : Number(given);
   const target = { host, port, path: `${pathname}${search}` };
-  if (exempts(host, port)) return target;
-  if (!ports.includes(port)) return { refused: `must use port ${ports.join(" or ")}` };
-  if (isIP(host)) return isPublicAddress(host) ? target : { refused: "must lead to a public address" };
+  if (exempts(host, port)) return { kind: "allowed", target };
+  if (!ports.includes(port)) return { kind: "refused", reason: `must use port ${ports.join(" or ")}` };
+  if (isIP(host))
+    return isPublicAddress(host)
+      ? { kind: "allowed", target }
+      : { kind: "refused", reason: "must lead to a public address" };
   const name = host.replace(/\.$/, "");
-  if (!name.includes(".") || INTERNAL.test(name)) return { refused: "must lead to a public host" };
-  return target;
+  if (!name.includes(".") || INTERNAL.test(name)) return { kind: "refused", reason: "must lead to a public host" };
+  return { kind: "allowed", target };
 }
 
 const bracketed = (host: string) => (host.includes(":") && !host.startsWith("[") ? `[${host}]` : host);

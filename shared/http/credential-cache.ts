@@ -9,7 +9,7 @@ export const CREDENTIAL_TTL_MS = 60 * SECOND;
 const NEGATIVE_TTL_MS = 5 * SECOND;
 const MAX_CACHED = 10_000;
 
-type Entry = { until: number } & ({ caller: Caller } | { refusal: ApiError });
+type Entry = { until: number } & ({ kind: "accepted"; caller: Caller } | { kind: "refused"; refusal: ApiError });
 
 /** One cache per environment. */
 export function createCredentialCache(now: () => number) {
@@ -24,7 +24,7 @@ export function createCredentialCache(now: () => number) {
     const key = createHash("sha256").update(secret).digest("base64");
     const found = cache.get(key);
     if (found && found.until > now()) {
-      if ("refusal" in found) throw found.refusal;
+      if (found.kind === "refused") throw found.refusal;
       return found.caller;
     }
     const at = now();
@@ -38,10 +38,11 @@ export function createCredentialCache(now: () => number) {
     };
     try {
       const caller = await validate();
-      if (!isFresh(caller)) remember({ caller, until: at + CREDENTIAL_TTL_MS });
+      if (!isFresh(caller)) remember({ kind: "accepted", caller, until: at + CREDENTIAL_TTL_MS });
       return caller;
     } catch (refusal) {
-      if (refusal instanceof ApiError && refusal.status === 401) remember({ refusal, until: at + NEGATIVE_TTL_MS });
+      if (refusal instanceof ApiError && refusal.status === 401)
+        remember({ kind: "refused", refusal, until: at + NEGATIVE_TTL_MS });
       throw refusal;
     }
   };

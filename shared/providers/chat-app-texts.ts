@@ -11,7 +11,7 @@ import type { Job } from "../store/sends/jobs/job-record.ts";
 import type { LivingProfile } from "../store/subscribers/subscribers.ts";
 import { type Outgoing, rejected } from "./provider.ts";
 
-export type FilledTemplate = Required<Pick<Outgoing, "template">>;
+type FilledTemplate = NonNullable<Outgoing["template"]>;
 
 /** The template filled for a subscriber; undefined if it cannot be rendered for them, now or later. */
 export type TemplateRenderer = (profile: LivingProfile) => FilledTemplate | undefined;
@@ -36,7 +36,7 @@ export async function templateRenderer(
     const scope = scopeOf(profile, job, undefined);
     try {
       const texts = compiled.map((parameter) => parameter.render(scope, { now, escape: "none" }).text);
-      return { template: { name, language, parameters: texts } };
+      return { name, language, parameters: texts };
     } catch (error) {
       if (isRenderError(error)) return undefined;
       throw error;
@@ -48,7 +48,8 @@ export async function templateRenderer(
 export function filledTemplate(
   fill: TemplateRenderer | undefined,
   profile: LivingProfile,
-): FilledTemplate | SendOutcome {
-  if (!fill) return { status: "skipped", reason: "template_not_approved" };
-  return fill(profile) ?? rejected("template_error");
+): { kind: "filled"; template: FilledTemplate } | { kind: "unfilled"; outcome: SendOutcome } {
+  if (!fill) return { kind: "unfilled", outcome: { status: "skipped", reason: "template_not_approved" } };
+  const template = fill(profile);
+  return template ? { kind: "filled", template } : { kind: "unfilled", outcome: rejected("template_error") };
 }

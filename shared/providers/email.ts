@@ -19,7 +19,7 @@ export function emailProvider({ clock, ses, smtp }: EmailDeps): Provider<Credent
   return {
     send: async (credentials, message) => {
       const mail = mailSource(credentials, message, clock.now());
-      if ("refused" in mail) return rejected(mail.refused, mail.refused === "invalid_address");
+      if (mail.kind === "refused") return rejected(mail.reason, mail.reason === "invalid_address");
       const { source } = mail;
       if (credentials.provider === "ses") return ses.send(credentials, message, source);
       return smtp.send(credentials, message.address.email, source);
@@ -47,12 +47,12 @@ export function mailSource(
   credentials: Email,
   message: Outgoing<Addresses["email"]>,
   now: number,
-): { source: string } | { refused: string } {
+): { kind: "mail"; source: string } | { kind: "refused"; reason: string } {
   const { from_email, from_name, reply_to } = credentials;
   const { tenant, address, title, body, job, subscriber, target, variant, unsubscribeUrl } = message;
-  if (!isEmailAddress(address.email)) return { refused: "invalid_address" };
+  if (!isEmailAddress(address.email)) return { kind: "refused", reason: "invalid_address" };
   if (unsubscribeUrl !== undefined && !UNSUBSCRIBE_URL.test(unsubscribeUrl))
-    return { refused: "invalid_unsubscribe_url" };
+    return { kind: "refused", reason: "invalid_unsubscribe_url" };
   const domain = from_email.slice(from_email.lastIndexOf("@") + 1);
   const id = createHash("sha256").update(`${job}/${target}/${subscriber}`).digest("hex").slice(0, 32);
   const headers = [
@@ -78,7 +78,7 @@ export function mailSource(
   const { text, html } = message.parts ?? { text: body, html: htmlOfText(body) };
   const parts = [partOf("text/plain", text), partOf("text/html", html)];
   const lines = [...headers, "", ...parts.flatMap((part) => [`--=_${id}`, part]), `--=_${id}--`, ""];
-  return { source: lines.join("\r\n") };
+  return { kind: "mail", source: lines.join("\r\n") };
 }
 
 /** Replaces control characters and line breaks by a space. */

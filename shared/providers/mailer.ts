@@ -49,8 +49,8 @@ function openMailer(deps: Deps, from_email: string): Mailer {
     const message = { ...about, title: subject, body: text };
     const mail = mailSource(credentials, message, deps.clock.now());
     const outcome =
-      "refused" in mail
-        ? { status: "rejected", reason: mail.refused }
+      mail.kind === "refused"
+        ? { status: "rejected", reason: mail.reason }
         : await ses.send(credentials, message, mail.source);
     if (outcome.status === "accepted") return "sent";
     deps.log({ level: "warn", message: "a mail was not sent", tenant, mail: id, ...outcome });

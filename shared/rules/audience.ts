@@ -67,7 +67,7 @@ export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judg
   if (matching?.length === 0) return { verdict: "excluded" };
   const allowed = matching && new Set(matching.map((device) => device.id));
   const reach = reachOf(contact, rules.reach, (device) => allowed?.has(device.id) ?? true);
-  if ("reason" in reach) return { verdict: "skip", reason: reach.reason };
+  if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };
   if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
   const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
   if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };

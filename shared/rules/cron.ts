@@ -31,19 +31,23 @@ const PART = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
  * Parses an expression, or returns its problem (SCH-13, AMB-64): six fields, names, `@daily`, `L`, `#` and `?` are not
  * supported.
  */
-export function parseCron(text: string): Cron | { problem: string } {
+export function parseCron(text: string): { kind: "cron"; cron: Cron } | { kind: "refused"; problem: string } {
   if (text.length > MAX_EXPRESSION_CHARACTERS)
-    return { problem: `must have at most ${MAX_EXPRESSION_CHARACTERS} characters` };
+    return { kind: "refused", problem: `must have at most ${MAX_EXPRESSION_CHARACTERS} characters` };
   const fields = text.split(/[ \t]+/);
-  if (fields.length !== FIELDS.length || fields.includes("")) return { problem: FIVE_FIELDS };
+  if (fields.length !== FIELDS.length || fields.includes("")) return { kind: "refused", problem: FIVE_FIELDS };
   const sets: Set<number>[] = [];
   for (const [i, { name, min, max }] of FIELDS.entries()) {
     const set = parseField(fields[i] ?? "", min, max);
-    if (!set) return { problem: `has a ${name} that is not understood (${min} to ${max}, *, lists, ranges, steps)` };
+    if (!set)
+      return {
+        kind: "refused",
+        problem: `has a ${name} that is not understood (${min} to ${max}, *, lists, ranges, steps)`,
+      };
     sets.push(set);
   }
   const [minutes, hours, days, months, weekdays] = sets;
-  if (!minutes || !hours || !days || !months || !weekdays) return { problem: FIVE_FIELDS };
+  if (!minutes || !hours || !days || !months || !weekdays) return { kind: "refused", problem: FIVE_FIELDS };
   if (weekdays.delete(7)) weekdays.add(0);
   const isEitherDay = fields[2] !== "*" && fields[4] !== "*";
   const cron = {
@@ -55,7 +59,7 @@ export function parseCron(text: string): Cron | { problem: string } {
     isEitherDay,
     isEveryHour: fields[1]?.startsWith("*") === true,
   };
-  return canFire(cron) ? cron : { problem: "never fires" };
+  return canFire(cron) ? { kind: "cron", cron } : { kind: "refused", problem: "never fires" };
 }
 
 function parseField(text: string, min: number, max: number): Set<number> | undefined {

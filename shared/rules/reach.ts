@@ -56,9 +56,9 @@ export function reachOf(
   contact: Contact,
   rules: ReachRules,
   allows: (device: ReachableDevice) => boolean = () => true,
-): { targets: Target[] } | { reason: UnreachableReason } {
-  if (rules.topic && !isInTopic(contact.consents, rules.topic)) return { reason: "topic_opt_out" };
-  if (rules.channels.length === 0) return { reason: "no_channel" };
+): { kind: "reached"; targets: Target[] } | { kind: "unreachable"; reason: UnreachableReason } {
+  if (rules.topic && !isInTopic(contact.consents, rules.topic)) return { kind: "unreachable", reason: "topic_opt_out" };
+  if (rules.channels.length === 0) return { kind: "unreachable", reason: "no_channel" };
   const targets: Target[] = [];
   const reasons = new Set<UnreachableReason>();
   for (const channel of rules.channels) {
@@ -66,8 +66,8 @@ export function reachOf(
     if (typeof found === "string") reasons.add(found);
     else targets.push(...found);
   }
-  if (targets.length > 0) return { targets };
-  return { reason: unreachableReasons.find((reason) => reasons.has(reason)) ?? "no_address" };
+  if (targets.length > 0) return { kind: "reached", targets };
+  return { kind: "unreachable", reason: unreachableReasons.find((reason) => reasons.has(reason)) ?? "no_address" };
 }
 
 function targetsBy(

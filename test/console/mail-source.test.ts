@@ -21,7 +21,7 @@ function sent(html: string): string {
     },
     0,
   );
-  if ("refused" in mail) throw new Error(mail.refused);
+  if (mail.kind === "refused") throw new Error(mail.reason);
   return mail.source;
 }
 

@@ -16,7 +16,7 @@ const { fresh } = worlds();
 
 function sourceOf(more: Parameters<typeof messageFor<"email">>[1] = {}, own: object = {}): string {
   const made = mailSource({ ...credentials.email, ...own }, messageFor("email", more), START);
-  if ("refused" in made) throw new Error(made.refused);
+  if (made.kind === "refused") throw new Error(made.reason);
   return made.source;
 }
 
@@ -151,8 +151,8 @@ describe("the source", () => {
       { unsubscribeUrl: "https://e.com/>,<mailto:a@b.com" },
       "invalid_unsubscribe_url",
     ],
-  ])("refuses %s (D-EMAIL)", (_, more, refused) => {
-    expect(mailSource(credentials.email, messageFor("email", more), START)).toEqual({ refused });
+  ])("refuses %s (D-EMAIL)", (_, more, reason) => {
+    expect(mailSource(credentials.email, messageFor("email", more), START)).toEqual({ kind: "refused", reason });
   });
 });
 

@@ -94,8 +94,9 @@ function itemsOfSchedule(
   templates: readonly Template[] = [],
   until: number,
 ): Item[] {
-  const cron = parseCron(cron_expression);
-  if ("problem" in cron) return [];
+  const parsed = parseCron(cron_expression);
+  if (parsed.kind === "refused") return [];
+  const { cron } = parsed;
   const name = templates.find((one) => one.id === template_id)?.name ?? "A template";
   const items: Item[] = [];
   for (let at = nextRun(cron, timezone, now()); at !== undefined && at < until && items.length < MAX_TIMES; ) {

@@ -98,11 +98,11 @@ function Inputs({
 
 /** The next times of its expression; none while it is not understood. */
 function timesOf({ cron_expression, timezone }: Draft) {
-  const cron = parseCron(cron_expression.trim());
-  if ("problem" in cron || !isZone(timezone)) return [];
+  const parsed = parseCron(cron_expression.trim());
+  if (parsed.kind === "refused" || !isZone(timezone)) return [];
   const times: number[] = [];
   for (let after = now(); times.length < SHOWN; after = times.at(-1) ?? after) {
-    const next = nextRun(cron, timezone, after);
+    const next = nextRun(parsed.cron, timezone, after);
     if (next === undefined) break;
     times.push(next);
   }

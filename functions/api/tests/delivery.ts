@@ -123,7 +123,7 @@ async function sendingsTo(
     if (draw?.isHeldOut(id)) return decided("held_out");
     const rules = { channels: [type], category: said.category, emailConsent, topic: said.topic };
     const reached = reachOf(contactOf(profile, devices, addresses), rules);
-    if ("reason" in reached) return decided(reached.reason);
+    if (reached.kind === "unreachable") return decided(reached.reason);
     return reached.targets.map((target) => {
       const device = devices.find((one) => one.id === target.device);
       const address = type === "in_app" ? undefined : addressOf(type, profile, device);
@@ -178,7 +178,7 @@ async function senderFor({ store, vault, providers, mailLinks }: Deps, test: Tes
     const opening = credentials.get(channel);
     if (!opening) return rejected("no_credentials");
     const filled = channel === "chat_app" && hasTemplate && shown ? filledTemplate(template, shown) : undefined;
-    if (filled && "status" in filled) return filled;
+    if (filled?.kind === "unfilled") return filled.outcome;
     const { unknown: _, bodies, inApp: __, ...words } = rendered;
     return providerOf(providers, channel).send(opening, {
       tenant: store.tenant,
@@ -190,7 +190,7 @@ async function senderFor({ store, vault, providers, mailLinks }: Deps, test: Tes
       address,
       category: said.category,
       ...words,
-      ...filled,
+      ...(filled && { template: filled.template }),
       ...(arm && { variant: arm }),
       ...(bodies && mailOf(test, urlOf, bodies, { tenant: store.tenant, subscriber, profile })),
     });

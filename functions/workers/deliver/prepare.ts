@@ -179,7 +179,7 @@ async function messageTo(
     const emailConsent = job.deliverySettings?.emailConsent ?? "opt_out";
     const contact = contactOf(profile, [], rows.addressesOf(subscriber));
     const reached = reachOf(contact, { channels: [channel], category: job.category, emailConsent });
-    if ("reason" in reached) return decided(rejected(reached.reason));
+    if (reached.kind === "unreachable") return decided(rejected(reached.reason));
   }
   // Another address has not been asked: it is neither counted nor confirmed by this mail.
   if (job.confirms && mailAddressId(profile) !== job.confirms.address) return decided(rejected("no_address"));
@@ -189,7 +189,7 @@ async function messageTo(
   const { unknown: _, bodies, ...said } = words;
   const filled =
     channel === "chat_app" && chatAppOf(job, arm) && profile ? filledTemplate(await template(arm), profile) : undefined;
-  if (filled && "status" in filled) return decided(filled);
+  if (filled?.kind === "unfilled") return decided(filled.outcome);
   const credentials = await credentialsFor(work, channel);
   if (!credentials) return decided(rejected("no_credentials"));
   const message = {
@@ -201,7 +201,7 @@ async function messageTo(
     address: addressOf(channel, profile, device),
     category: job.category,
     ...said,
-    ...filled,
+    ...(filled && { template: filled.template }),
     ...(arm && { variant: arm }),
     ...(bodies && (await mailFor(work, { subscriber, arm, profile }, bodies))),
   };

@@ -50,7 +50,7 @@ async function watchOpen({ store, timers, clock }: WorkerContext, id: string): P
 }
 
 async function failExport({ store, exportFiles: files }: WorkerContext, job: ExportJob, error: string): Promise<void> {
-  await endExport(store, job, { error });
+  await endExport(store, job, { kind: "failed", error });
   if (job.upload !== undefined) await files.abort(job.id, job.upload);
   await files.removeExport(job.id);
 }
@@ -99,7 +99,7 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<bool
     if (text !== "") await putPart();
     await files.complete(id, upload, parts);
   }
-  if (!(await endExport(store, job, { rows }))) await discard(context, id, undefined);
+  if (!(await endExport(store, job, { kind: "completed", rows }))) await discard(context, id, undefined);
   else await files.removeRest(id);
   return true;
 }

@@ -31,7 +31,7 @@ export async function simulateOnHistory(
   const job = await takeSimulation(store, id);
   if (!job) return log({ level: "info", message: "a simulation is not to be computed", tenant, simulation: id });
   if (isTooOld(store, job)) {
-    await endSimulation(store, job, { error: "it could not be computed within a day" });
+    await endSimulation(store, job, { kind: "failed", error: "it could not be computed within a day" });
     return;
   }
   if (!(await play(context, job))) await queue.send([{ tenant, kind: "simulation", id }]);
@@ -43,7 +43,7 @@ async function play(context: WorkerContext, job: SimulationJob): Promise<boolean
   const until = clock.now() + WORKING_MS;
   const [work, workspace] = await Promise.all([workOf(store, job), context.workspace()]);
   if (!work || !workspace) {
-    await endSimulation(store, job, { error: "the workspace is closed" });
+    await endSimulation(store, job, { kind: "failed", error: "the workspace is closed" });
     return true;
   }
   const deps = { store, workspace, root: () => secrets.root() };
@@ -52,7 +52,7 @@ async function play(context: WorkerContext, job: SimulationJob): Promise<boolean
   for (;;) {
     position = await replayPage(deps, work, position, tally);
     if (!position) {
-      await endSimulation(store, job, { tally });
+      await endSimulation(store, job, { kind: "completed", tally });
       return true;
     }
     const isTimeUp = clock.now() >= until;

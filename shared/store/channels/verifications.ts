@@ -32,7 +32,7 @@ export async function requestVerification(store: Store, timers: Timers, id: stri
     change: verificationChange(store),
     when: any(present("credentials"), is("type", "in_app")),
   });
-  if ("current" in moved) requireVerifiable(moved.current);
+  if (moved.kind === "refused") requireVerifiable(moved.current);
 }
 
 function requireVerifiable(channel: ChannelRow | undefined): void {

@@ -118,10 +118,11 @@ export async function noteExport(
 export async function endExport(
   store: Store,
   { id }: ExportJob,
-  outcome: { rows: number } | { error: string },
+  outcome: { kind: "completed"; rows: number } | { kind: "failed"; error: string },
 ): Promise<boolean> {
-  const set = { ...outcome, completed_at: timestamp(store.clock.now()) };
-  const ended = await move(store, ExportItem, { id }, exportMoves, "error" in outcome ? "fail" : "complete", {
+  const { kind, ...figures } = outcome;
+  const set = { ...figures, completed_at: timestamp(store.clock.now()) };
+  const ended = await move(store, ExportItem, { id }, exportMoves, kind === "failed" ? "fail" : "complete", {
     change: { set, remove: ["lease", "position", "upload", "parts", "has_rest"] },
   });
   return ended.kind === "changed";

@@ -149,11 +149,12 @@ export async function noteSimulation(
 export async function endSimulation(
   store: Store,
   { id, lease = 0 }: SimulationJob,
-  outcome: { tally: ReplayTally } | { error: string },
+  outcome: { kind: "completed"; tally: ReplayTally } | { kind: "failed"; error: string },
 ): Promise<boolean> {
   const completed_at = timestamp(store.clock.now());
-  const set = "error" in outcome ? { error: outcome.error } : { tally: toJson(outcome.tally) };
-  const ended = await move(store, SimulationItem, { id }, simulationMoves, "error" in outcome ? "fail" : "complete", {
+  const hasFailed = outcome.kind === "failed";
+  const set = hasFailed ? { error: outcome.error } : { tally: toJson(outcome.tally) };
+  const ended = await move(store, SimulationItem, { id }, simulationMoves, hasFailed ? "fail" : "complete", {
     change: { set: { ...set, completed_at }, remove: ["lease", "position"] },
     when: is("lease", lease),
   });

@@ -45,10 +45,10 @@ type ScheduleChange = { [F in Changeable | "held_by"]?: ScheduleRow[F] | undefin
 
 /** @throws 422 naming the field (SCH-4, SCH-8). */
 export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">): Cron {
-  const cron = parseCron(cron_expression);
-  if ("problem" in cron) throw invalid({ cron_expression: cron.problem });
+  const parsed = parseCron(cron_expression);
+  if (parsed.kind === "refused") throw invalid({ cron_expression: parsed.problem });
   if (!isTimeZone(timezone)) throw invalid({ timezone: "must be an IANA time zone" });
-  return cron;
+  return parsed.cron;
 }
 
 const statusOf = (active: boolean) => (active ? "active" : "paused");

@@ -79,9 +79,9 @@ export const mannersBugs: readonly Bug[] = [
     name: "the control group holds subscribers that no channel reaches",
     area: "conversions",
     file: "shared/rules/audience.ts",
-    find: '  if ("reason" in reach) return { verdict: "skip", reason: reach.reason };\n',
+    find: '  if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };\n',
     replace:
-      '  if ("reason" in reach && !isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "skip", reason: reach.reason };\n  if ("reason" in reach) return { verdict: "held_out" };\n',
+      '  if ("reason" in reach && !isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "skip", reason: reach.reason };\n  if (reach.kind === "unreachable") return { verdict: "held_out" };\n',
   },
   {
     name: "a cap is counted without being checked",

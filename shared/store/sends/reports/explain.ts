@@ -205,9 +205,9 @@ function channelNow(
   const found = reachOf(contact, { channels: [channel], category: job.category, emailConsent, topic: job.topic });
   return {
     channel,
-    reachable: "targets" in found,
-    reason: "reason" in found ? found.reason : null,
-    devices: "targets" in found ? found.targets.filter(({ device }) => device).length : 0,
+    reachable: found.kind === "reached",
+    reason: found.kind === "unreachable" ? found.reason : null,
+    devices: found.kind === "reached" ? found.targets.filter(({ device }) => device).length : 0,
     consent: contact.consents[channel] ?? null,
   };
 }
@@ -221,7 +221,7 @@ async function rankingNow(
 ): Promise<Ranked[]> {
   const channels = via.map(({ type }) => type);
   const found = reachOf(contact, { channels, category: job.category, emailConsent, topic: job.topic });
-  if ("reason" in found) return [];
+  if (found.kind === "unreachable") return [];
   const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
   const classes = found.targets.map((one) => classOf(one.channel));
   return rankClasses(classes, { personal: personal ?? {}, tenant });
