@@ -18,15 +18,15 @@ import { formOf, pictures } from "../support/pictures.ts";
 import { bundledWorld } from "./support/bundled-world.ts";
 import { BUS, ofType, synthesize } from "./support/template.ts";
 
-const MAX_ENDPOINT_BYTES = 514 * 1024;
+const MAX_ENDPOINT_BYTES = 516 * 1024;
 /** docs/decisions/0016. */
-const MAX_OWN_BYTES = 189 * 1024;
+const MAX_OWN_BYTES = 191 * 1024;
 /** S3 has a protocol of its own (docs/decisions/0016). */
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 908 * 1024;
-const MAX_TOOLS_OWN_BYTES = 484 * 1024;
+const MAX_TOOLS_BYTES = 912 * 1024;
+const MAX_TOOLS_OWN_BYTES = 488 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
 const PROVIDER_BYTES = 160 * 1024;
@@ -62,7 +62,7 @@ async function call(route: string, headers: Record<string, string>, body?: unkno
 }
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 514 KB, and every function has a bundle of its own", async () => {
+  it("keeps endpoint bundles within 516 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

@@ -81,7 +81,7 @@ export const mannersBugs: readonly Bug[] = [
     file: "shared/rules/audience.ts",
     find: '  if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };\n',
     replace:
-      '  if ("reason" in reach && !isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "skip", reason: reach.reason };\n  if (reach.kind === "unreachable") return { verdict: "held_out" };\n',
+      '  if (reach.kind === "unreachable" && !isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "skip", reason: reach.reason };\n  if (reach.kind === "unreachable") return { verdict: "held_out" };\n',
   },
   {
     name: "a cap is counted without being checked",
