@@ -25,8 +25,6 @@ const REASONS: Record<string, string> = {
     "The creation is one request where eight came before it in a row (two else). What follows from the stream are four: the names that are watched, the endpoints, the profile as it is now, and the entry of the search. Together in one read they would be 4; entries that are made without that read may be of a profile that was renamed, where a batch of the stream comes again.",
   "batch of 1000 events":
     "Each person has a row of what it did in the batch: one query then reads its history, for rules, journeys and the timeline (decisions/0025). Of 992 units these are 950, of 2000 with the rows of the keys 1950; the blocks, their seals, the counter and the register are 42. 950 rows are 38 requests, at 25 each, and 950 profiles are read by ten. A batch of 100 people is far below both limits. Rows of several persons together would be fewer, and each reader of a history would read those of others.",
-  "journey: delay of an hour, entered and fired":
-    "Each run pays its row and its entry at the price of a transaction (4), the row by which its event is found (1) and its move at the end (1); counters, packs and timers are 0.27. What is left, and what it would save, says decisions/0067: entries of a pack in one row 1.9.",
   "GET of one small thing, with authentication":
     "16.6 and 18.9 times were measured on a quiet machine, 21 and 31 times beside a dozen other processes: the request is longer than the echo, and what shares its processor shows in it.",
   "webhook delivery":

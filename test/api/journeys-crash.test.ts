@@ -189,3 +189,29 @@ it("a crash after any write of a simulation that goes on in a worker: each page 
     expect([n, status, progress, result.entered, result.subscribers]).toEqual([n, "completed", 1, 2, 2]);
   }
 });
+
+it("a crash while many begin with a delay: each begins once and is counted once (JND-15, JST-1)", async () => {
+  const worker = mortal("step-journey");
+  const { world, tenant, active, person } = await journeySetting(await fresh({ hooks: worker.hooks }));
+  const pause = { delay: { duration: "1m", next: "end" } };
+  const id = await active(graphOf({ pause, end: "exit" }));
+  let begun = 0;
+  const run = async (n: number, moment: "before" | "after") => {
+    const people = await Promise.all(["a", "b", "c", "d"].map((name) => person(`${name} ${begun}`)));
+    begun += people.length;
+    const events = people.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    worker.dieAt(n, moment);
+    await world.settle();
+    const taken = worker.steps();
+    worker.revive();
+    await world.advance(15 * MINUTE);
+    const [counted] = await countsOf(tenant.store, [id]);
+    expect([n, moment, counted?.runs]).toMatchObject([n, moment, { active: 0, completed: begun }]);
+    expect([n, moment, readCounts(await recountRuns(tenant.store, id))]).toEqual([n, moment, counted]);
+    return taken;
+  };
+  const steps = await run(10_000, "before");
+  expect(steps).toBeGreaterThan(12);
+  for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+});

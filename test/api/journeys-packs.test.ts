@@ -1,17 +1,21 @@
 // Runs that move together: their sends are shared, and each run still moves and is sent to once (docs/decisions/0029).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import type { Hooks, Wire } from "../../local/aws/index.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { absent } from "../../shared/store/conditions.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
+import { beginEach } from "../../shared/store/journeys/entry-packs.ts";
 import { recountRuns } from "../../shared/store/journeys/recount.ts";
-import { endRun, findRun } from "../../shared/store/journeys/runs.ts";
+import { openPack, settleLeftPacks } from "../../shared/store/journeys/run-packs.ts";
+import { endRun, entryOf, findRun } from "../../shared/store/journeys/runs.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-async function crowd(size: number) {
-  const setting = await journeySetting(await fresh());
+async function crowd(size: number, hooks?: (name: string) => Hooks) {
+  const setting = await journeySetting(await fresh(hooks && { hooks }));
   const { world, tenant, call } = setting;
   const people: string[] = [];
   for (let n = 0; n < size; n++) people.push(await setting.person(`p${n}`));
@@ -76,4 +80,54 @@ it("a late move of a run does not move the one that replaced it (JND-12)", async
   await enter(people);
   expect(await endRun(store, late!, "late")).toBe(false);
   expect(await runs(id)).toMatchObject([{ status: "active" }, { id: first, status: "canceled" }]);
+});
+
+it("a run that its worker begins after another one ended its pack does not begin, and may by the next event (JND-15)", async () => {
+  const { tenant, people, enter, active, runs, stats } = await crowd(3);
+  const { store } = tenant;
+  const id = await active(graphOf({ pause: { delay: { duration: "1h", next: "end" } }, end: "exit" }));
+  const pack = store.ids.uuidAt(store.clock.now());
+  const started = { journey_id: id, version: 1, context: {}, entered_at: timestamp(store.clock.now()) };
+  const entries = people.map((subscriber_id) => {
+    const run = { ...started, id: store.ids.uuidAt(store.clock.now()), subscriber_id };
+    return entryOf(run, { kind: "at", position: { step: "pause" } }, []);
+  });
+  const [early, ...late] = entries.map(({ row }) => ({ row, when: absent() }));
+  await openPack(
+    store,
+    pack,
+    id,
+    entries.map(({ row, counts }) => ({ run: row.id, seq: 0, counts, subscriber: row.subscriber_id })),
+  );
+  expect(await beginEach(store, pack, [early!])).toEqual([{ kind: "begun" }]);
+  await settleLeftPacks(store);
+  expect((await beginEach(store, pack, late)).map(({ kind }) => kind)).toEqual(["withdrawn", "withdrawn"]);
+  expect((await runs(id)).map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id)).toEqual([people[0]]);
+  expect(await runs(id, `?subscriber_id=${people[1]}`)).toEqual([]);
+  expect((await stats(id)).runs.active).toBe(1);
+
+  await enter(people);
+  expect((await stats(id)).runs.active).toBe(3);
+  expect(await runs(id)).toHaveLength(3);
+});
+
+it("runs that begin while another worker ends their pack begin in the next one (JND-15)", async () => {
+  let ended = 0;
+  let end: (() => Promise<void>) | undefined;
+  const isPack = (operation: string, { Item }: Wire) =>
+    operation === "PutItem" && JSON.stringify(Item).includes("RUNPACK#");
+  const { tenant, people, enter, active, stats } = await crowd(5, (name) => ({
+    after: async (_, operation, input) => {
+      if (name !== "step-journey" || ended === 2 || !isPack(operation, input)) return;
+      ended++;
+      await end?.();
+    },
+  }));
+  end = () => settleLeftPacks(tenant.store);
+  const id = await active(graphOf({ pause: { delay: { duration: "1h", next: "end" } }, end: "exit" }));
+  await enter(people);
+  expect(ended).toBe(2);
+  const [counted] = await countsOf(tenant.store, [id]);
+  expect((await stats(id)).runs.active).toBe(5);
+  expect(readCounts(await recountRuns(tenant.store, id))).toEqual(counted);
 });

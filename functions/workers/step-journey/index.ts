@@ -252,6 +252,8 @@ async function sweepJourney(
   if (mode === "migrate" && !migration)
     return log({ level: "info", message: "a migration does not exist", tenant: store.tenant, journey, migration: id });
   if (shard === undefined) {
+    // A run of a pack that a worker left open is not found from its journey yet.
+    await settleLeftPacks(store);
     const shards = migration ? await shardsLeft(store, timers, migration) : SHARDS;
     await queue.send(shards.map((one) => ({ ...message, sweep: { journey, mode, shard: one, migration: id } })));
     if (mode === "delete") await clearJourney(store, journey);

@@ -5,6 +5,7 @@
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
+import { absent } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
@@ -13,8 +14,10 @@ import type { Timer, Timers } from "../timers.ts";
 import { reservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
+import { beginEach } from "./entry-packs.ts";
 import { moveEach, openPack, sealPack } from "./run-packs.ts";
-import { entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
+import type { EntryGuard } from "./run-rows.ts";
+import { entryOf, entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
 import { allowanceOf, jobOfGroup, planSends } from "./sends.ts";
 import { type Admitted, admit, type Move } from "./step-admission.ts";
 
@@ -29,6 +32,8 @@ export interface PackDeps {
 const MAX_RUNS = 45;
 /** A pack of single writes costs as much as a transaction of this many runs less one: 6 write units and one a run. */
 const MIN_SINGLE_RUNS = 5;
+/** The same of runs that begin: 6 units and two a run, instead of 2 and four a run. */
+const MIN_SINGLE_ENTRIES = 3;
 const MAX_SINGLE_RUNS = 100;
 /** Items of one transaction. */
 const MAX_ITEMS = 100;
@@ -60,8 +65,15 @@ export async function storeMoves(
   const failures: PromiseSettledResult<unknown>[] = [];
   const plain = moves.filter(({ entry, send }) => !entry && !send);
   const single = plain.length < MIN_SINGLE_RUNS ? [] : plain;
-  const together = single.length === 0 ? moves : moves.filter((move) => !single.includes(move));
+  const first = moves.filter(({ entry, send }) => entry && !entry.former && !send);
+  const beginning = first.length < MIN_SINGLE_ENTRIES ? [] : first;
+  const alone = new Set([...single, ...beginning]);
+  const together = moves.filter((move) => !alone.has(move));
   const packs = [
+    ...chunksOf(beginning, MAX_SINGLE_RUNS).map((pack) => ({
+      pack,
+      store: () => storeEntries(deps.store, pack).then(asAsked),
+    })),
     ...chunksOf(single, MAX_SINGLE_RUNS).map((pack) => ({
       pack,
       store: () => storeEach(deps.store, pack).then(asAsked),
@@ -132,6 +144,53 @@ async function storeEach(store: Store, moves: readonly Move[]): Promise<readonly
   const hasMoved = await moveEach(store, pack, changes);
   await sealPack(store, { pack, journey, moved: members.filter((_, i) => hasMoved[i]) });
   return moves.filter((_, i) => hasMoved[i]);
+}
+
+/** Begins first runs that send nothing by single writes. @returns the moves that were stored */
+async function storeEntries(store: Store, moves: readonly Move[]): Promise<readonly Move[]> {
+  const stored: Move[] = [];
+  let open = moves.map((move) => ({ move, when: move.entry?.when ?? absent() }));
+  await untilUncontended(
+    async () => {
+      const left = await beginPack(store, open);
+      stored.push(...left.begun);
+      open = left.withdrawn;
+      return open.length === 0 ? done(undefined) : contended;
+    },
+    () =>
+      Object.assign(new Error("Packs of runs that begin were ended by other workers too often."), {
+        name: "TransactionConflictException",
+      }),
+  );
+  return stored;
+}
+
+interface OpenEntry {
+  move: Move;
+  when: EntryGuard["when"];
+}
+
+/** @returns the runs that began, and those that another worker withdrew, which may begin in another pack */
+async function beginPack(store: Store, entries: readonly OpenEntry[]) {
+  const pack = store.ids.uuidAt(store.clock.now());
+  const journey = entries[0]?.move.run.journey_id ?? "";
+  const beginnings = entries.map(({ move: { run, to, outcomes }, when }) => ({ when, ...entryOf(run, to, outcomes) }));
+  const members = beginnings.map(({ row: { id: run, subscriber_id: subscriber }, counts }) => ({
+    run,
+    seq: 0,
+    counts,
+    subscriber,
+  }));
+  await openPack(store, pack, journey, members);
+  const became = await beginEach(store, pack, beginnings);
+  await sealPack(store, { pack, journey, moved: members.filter((_, i) => became[i]?.kind === "begun") });
+  return {
+    begun: entries.flatMap(({ move }, i) => (became[i]?.kind === "begun" ? [move] : [])),
+    withdrawn: entries.flatMap(({ move }, i): OpenEntry[] => {
+      const one = became[i];
+      return one?.kind === "withdrawn" ? [{ move, when: one.when }] : [];
+    }),
+  };
 }
 
 /**

@@ -53,6 +53,8 @@ export const RunItem = item({
     spent: v.optional(v.string()),
     /** The pack in which it moved last, if that move was a write of its own. */
     pack: v.optional(v.string()),
+    /** Of a row that is no run, and keeps out a late one of its pack (entry-packs.ts). */
+    expires: v.optional(v.number()),
     /** How often a step had an outcome: `o:<step>|<outcome>`. */
     "o:*": v.number(),
     /** What became later of a message that was sent, by its job: `f:<job>`. */
@@ -86,7 +88,10 @@ export type RunEntryRow = RowOf<typeof RunEntry>;
 /** Runs of a pack whose moves change the counts by the same numbers. */
 interface PackGroup {
   add: Partial<Record<string, number>>;
-  /** `<run>:<seq>` before the move, separated by spaces; the ids as `packId` writes them. */
+  /**
+   * `<run>:<seq>` before the move, and `<run>:0:<subscriber>` of a run that begins, separated by spaces; the ids as
+   * `packId` writes them.
+   */
   runs: string;
 }
 

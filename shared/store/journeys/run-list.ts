@@ -5,7 +5,7 @@ import type { StoreReader } from "../context.ts";
 import { keyOf } from "../item.ts";
 import { SHARDS } from "../shards.ts";
 import { RunEntry, RunItem, runKeys, runPrefix } from "./run-items.ts";
-import { runRows } from "./run-rows.ts";
+import { isWithdrawn, runRows } from "./run-rows.ts";
 import { type RunState, runOf } from "./runs.ts";
 import { haltsOf } from "./step-states.ts";
 
@@ -49,7 +49,10 @@ async function runsOfOne(
   const position = after === undefined ? undefined : keyOf(RunItem, store.tenant, { subscriber, journey, run: after });
   const prefix = runPrefix(journey);
   const page = await store.query(RunItem, { subscriber }, { prefix, newestFirst: true, limit, after: position });
-  const runs = page.items.map(runOf).filter(isWanted(filter));
+  const runs = page.items
+    .filter((row) => !isWithdrawn(row))
+    .map(runOf)
+    .filter(isWanted(filter));
   return { runs, next: page.next?.sk.slice(prefix.length) };
 }
 

@@ -1,5 +1,5 @@
-// Packs of runs that move at the price of single writes (docs/decisions/0058): the pack says what the move of each run
-// adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
+// Packs of runs that move or begin at the price of single writes (docs/decisions/0058, 0123): the pack says what the move
+// of each run adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
 // open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
 // counted.
 import { SECOND } from "../../kernel/clock.ts";
@@ -12,6 +12,7 @@ import { contended, done, onConditionFailed, onTransactionCanceled, untilUnconte
 import { SHARDS } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { type Addends, countWrites, sumOf } from "./counts.ts";
+import { LATEST_WRITE_SECONDS, withdrawEntry } from "./entry-packs.ts";
 import {
   packKey,
   RunEntry,
@@ -32,6 +33,8 @@ export interface PackMember {
   /** Before the move. */
   seq: number;
   counts: Addends;
+  /** Of a run that begins in the pack: no row finds it yet. */
+  subscriber?: string;
 }
 
 /** A pack of which every member moved, or cannot move any more. */
@@ -41,17 +44,17 @@ interface DecidedPack {
   moved: readonly PackMember[];
 }
 
-/** Longer than any request to a pack may take. */
-const SEAL_KEPT_SECONDS = 7 * 86_400;
-
 /** Opens a pack, before its first run moves. */
 export async function openPack(store: Store, pack: string, journey: string, members: readonly PackMember[]) {
   const groups = [...Map.groupBy(members, ({ counts }) => toJson(counts)).values()].map((same) => ({
     add: { ...same[0]?.counts },
-    runs: same.map(({ run, seq }) => `${packId(run)}:${seq}`).join(" "),
+    runs: same.map(memberText).join(" "),
   }));
   await store.put(RunPack, packKey(pack), { journey, groups: toJson(groups) });
 }
+
+const memberText = ({ run, seq, subscriber }: PackMember): string =>
+  [packId(run), seq, ...(subscriber === undefined ? [] : [packId(subscriber)])].join(":");
 
 interface RunChange {
   key: RunKey;
@@ -68,7 +71,7 @@ export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]
 
 /** Counts the runs of a pack that moved, once. */
 export async function sealPack(store: Store, { pack, journey, moved }: DecidedPack): Promise<void> {
-  const expires = Math.ceil(store.clock.now() / SECOND) + SEAL_KEPT_SECONDS;
+  const expires = Math.ceil(store.clock.now() / SECOND) + LATEST_WRITE_SECONDS;
   const counts = sumOf(...moved.map((member) => member.counts));
   await store
     .transact([putItem(RunPackSeal, { pack }, { expires }, absent()), ...countWrites(journey, pack, counts)])
@@ -81,14 +84,18 @@ export async function sealPack(store: Store, { pack, journey, moved }: DecidedPa
 async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<void> {
   const { sk: pack, journey } = row;
   const members = membersOf(row);
+  const moving = members.filter(({ subscriber }) => subscriber === undefined);
   const entries = await store.getAll(
     RunEntry,
-    members.map(({ run }) => runEntryKey(journey, run)),
+    moving.map(({ run }) => runEntryKey(journey, run)),
   );
   const found = entries.filter((entry) => entry !== undefined);
   const rows = await runRows(store, runKeys(journey, found));
   const byId = new Map(rows.flatMap((run) => (run ? [[run.id, run] as const] : [])));
   const moved = await writeEach(members, async (member) => {
+    const { subscriber } = member;
+    if (subscriber !== undefined)
+      return (await withdrawEntry(store, pack, { subscriber, journey }, member.run)) ? [member] : [];
     const run = byId.get(member.run);
     return run && (await withdraw(store, pack, run, member.seq)) ? [member] : [];
   });
@@ -107,8 +114,9 @@ async function withdraw(store: Store, pack: string, run: RunRow, seq: number): P
 const membersOf = ({ groups }: RowOf<typeof RunPack>): PackMember[] =>
   fromJson(groups).flatMap(({ add, runs }) =>
     runs.split(" ").map((text) => {
-      const [run = "", seq] = text.split(":");
-      return { run: unpackId(run), seq: Number(seq), counts: add };
+      const [run = "", seq, subscriber] = text.split(":");
+      const begins = subscriber === undefined ? {} : { subscriber: unpackId(subscriber) };
+      return { run: unpackId(run), seq: Number(seq), counts: add, ...begins };
     }),
   );
 
@@ -147,9 +155,9 @@ export async function settlePacksOf(store: Store, runs: readonly (RunRow | undef
   return open.length;
 }
 
-/** Settles the packs that workers opened at least this long ago. */
-export async function settleLeftPacks(store: Store, age: number): Promise<void> {
-  const to = uuidPrefixOf(store.clock.now() - age);
-  const found = await Promise.all(SHARDS.map((shard) => store.queryAll(RunPack, { shard }, { to })));
+/** Settles the packs that are open, or those that workers opened at least this long ago. */
+export async function settleLeftPacks(store: Store, age?: number): Promise<void> {
+  const range = age === undefined ? {} : { to: uuidPrefixOf(store.clock.now() - age) };
+  const found = await Promise.all(SHARDS.map((shard) => store.queryAll(RunPack, { shard }, range)));
   for (const row of found.flat()) await settlePack(store, row);
 }

@@ -1,7 +1,7 @@
 // Where the rows of runs are: the newest run of a subscriber in a journey has a key without its id, so that one write can
 // begin it and guard entry. The one before it is kept under its id (docs/decisions/0067).
 
-import { absent, all, is } from "../conditions.ts";
+import { absent, all, is, present } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";
 import { type ConditionOf, type ItemWrite, putItem } from "../item.ts";
 import { NEWEST, RunItem, type RunKey, type RunRow } from "./run-items.ts";
@@ -24,7 +24,10 @@ export async function runRows(store: StoreReader, keys: readonly RunKey[]): Prom
   return keys.map(({ run }, i) => (newest[i]?.id === run ? newest[i] : byId.get(run)));
 }
 
-/** The newest runs, in the order of their places. */
+/** A row that is no run: it keeps a late one of its pack out (entry-packs.ts). */
+export const isWithdrawn = ({ expires }: Pick<RunRow, "expires">): boolean => expires !== undefined;
+
+/** The newest runs, in the order of their places; some may be withdrawn. */
 export const newestRuns = (store: StoreReader, places: readonly RunPlace[]): Promise<(RunRow | undefined)[]> =>
   store.getAll(RunItem, places.map(newestKey));
 
@@ -45,10 +48,15 @@ export function entryGuard(
   { reentryAfter, at }: { reentryAfter: number | undefined; at: number },
 ): EntryGuard | undefined {
   if (!row) return { when: absent() };
+  if (isWithdrawn(row)) return { when: withdrawnGuard(row) };
   const mayReenter = reentryAfter !== undefined && Date.parse(row.entered_at) <= at - reentryAfter;
   if (!mayReenter || row.status === "active") return undefined;
   return { when: all(is("id", row.id), is("seq", row.seq)), former: row };
 }
+
+/** That a row is withdrawn as it was read: who withdraws it again keeps this entry out. */
+export const withdrawnGuard = ({ pack = "" }: Pick<RunRow, "pack">): EntryGuard["when"] =>
+  all(present("expires"), is("pack", pack));
 
 /** The writes that make a run the newest one, and keep the one before it. */
 export function newestWrites(

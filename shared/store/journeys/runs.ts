@@ -10,14 +10,14 @@ import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
+import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
 import { settled, settledNewest, settledRuns } from "./run-packs.ts";
-import { type EntryGuard, newestWrites, type RunPlace } from "./run-rows.ts";
+import { type EntryGuard, isWithdrawn, newestWrites, type RunPlace } from "./run-rows.ts";
 import { RunSteps, stepsOf } from "./run-steps.ts";
 
 export const Run = v.object({
@@ -57,16 +57,13 @@ export interface RunWrites {
   counts: Addends;
 }
 
-/** The writes that start a run, at the first position where it stops. */
-export function entryWrites(
-  run: Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context" | "entered_at">,
-  to: Destination,
-  outcomes: readonly Outcome[],
-  guard: EntryGuard,
-): RunWrites {
+type NewRun = Pick<RunState, "id" | "journey_id" | "version" | "subscriber_id" | "context" | "entered_at">;
+
+/** The row of a run that begins, at the first position where it stops, and what it adds to the counts. */
+export function entryOf(run: NewRun, to: Destination, outcomes: readonly Outcome[]) {
   const { id, journey_id, version, subscriber_id, context, entered_at } = run;
   const { status, step, ...placed } = stateAt(to);
-  const row = {
+  const row: NewRowOf<typeof RunItem> = {
     id,
     journey_id,
     version,
@@ -79,13 +76,20 @@ export function entryWrites(
     ...placed,
     ...outcomeAddends(outcomes),
   };
+  return { row, counts: sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes)) };
+}
+
+/** The writes that start a run. */
+export function entryWrites(run: NewRun, to: Destination, outcomes: readonly Outcome[], guard: EntryGuard): RunWrites {
+  const { row, counts } = entryOf(run, to, outcomes);
+  const { id, journey_id: journey, subscriber_id: subscriber, status } = row;
   return {
     rows: [
-      ...newestWrites({ subscriber: subscriber_id, journey: journey_id }, row, guard),
+      ...newestWrites({ subscriber, journey }, row, guard),
       // A run that ended, and is no longer the newest one, does not begin again by a message that is delivered again.
-      putItem(RunEntry, runEntryKey(journey_id, id), { subscriber: subscriber_id, status }, absent()),
+      putItem(RunEntry, runEntryKey(journey, id), { subscriber, status }, absent()),
     ],
-    counts: sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes)),
+    counts,
   };
 }
 
@@ -192,7 +196,8 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
     const [, journey = "", run = ""] = sk.split("#");
     const key = { subscriber, journey, run };
     const [row] = await settled(store, () => store.getAll(RunItem, [key]));
-    if (!row) continue;
+    // A withdrawn row names nobody else, and is dropped by the table: removed sooner it would let a late run begin.
+    if (!row || isWithdrawn(row)) continue;
     const { id } = row;
     const status = row.status === "active" ? "canceled" : row.status;
     const counted = sumOf(statusAddends(row.status, row.step, -1), statusAddends(status, row.step, 1));

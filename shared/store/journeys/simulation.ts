@@ -17,7 +17,7 @@ import { countsOf } from "../sends/audience/caps.ts";
 import { attributesForRules, getProfile, type LivingProfile, subscriberOf } from "../subscribers/subscribers.ts";
 import { getTemplate } from "../templates/templates.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { newestRuns } from "./run-rows.ts";
+import { isWithdrawn, newestRuns } from "./run-rows.ts";
 import { capCounter, openPlans, type StepPlan, simulateSend } from "./simulated-sends.ts";
 
 interface SimulatedEvent {
@@ -186,7 +186,10 @@ async function subjectOf(
     ...seenAs(profile),
     id: profile.id,
     events,
-    former: run && { enteredAt: Date.parse(run.entered_at), isActive: run.status === "active" },
+    former:
+      run && !isWithdrawn(run)
+        ? { enteredAt: Date.parse(run.entered_at), isActive: run.status === "active" }
+        : undefined,
     candidate: async ({ rules }) => (await candidatesById(store, [profile.id], rules))[0],
   };
 }

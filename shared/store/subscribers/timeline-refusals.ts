@@ -8,6 +8,7 @@ import { JourneyItem } from "../journeys/items.ts";
 import { journeyOf } from "../journeys/journeys.ts";
 import { eligibilityOf } from "../journeys/person.ts";
 import { RunItem } from "../journeys/run-items.ts";
+import { isWithdrawn } from "../journeys/run-rows.ts";
 import { runOf } from "../journeys/runs.ts";
 import {
   activeTimes,
@@ -56,7 +57,7 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
         ? (byName.get(event_name) ?? []).map(causeOfEvent)
         : await causesOf(store, journey, subscriber, range);
     if (causes.length === 0) continue;
-    const own = runs.items.filter(({ journey_id }) => journey_id === journey.id).map(runOf);
+    const own = runs.items.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
     const newestFirst = own.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
     const { matches } = await eligibilityOf(store, journey.entry_rules as EntryRules | null, profile);
     const known = {

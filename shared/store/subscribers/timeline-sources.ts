@@ -6,6 +6,7 @@ import { MAX_SPAN_MS } from "../events/block-keys.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
 import { RunItem } from "../journeys/run-items.ts";
+import { isWithdrawn } from "../journeys/run-rows.ts";
 import { stepsOf } from "../journeys/run-steps.ts";
 import { haltsOf } from "../journeys/step-states.ts";
 import { ListMembership, SegmentMembership } from "../lists/items.ts";
@@ -156,7 +157,8 @@ const consents: Source = async (store, { subscriber }) =>
   });
 
 const journeys: Source = async (store, { subscriber }) => {
-  const { items } = await store.query(RunItem, { subscriber }, few);
+  const page = await store.query(RunItem, { subscriber }, few);
+  const items = page.items.filter((row) => !isWithdrawn(row));
   const halts = await haltsOf(
     store,
     items.map(({ journey_id: journey, version, step, status, since }) => ({

@@ -30,7 +30,7 @@ export const journeys: Invariant = {
           const shard = place.kind === "journey" ? pk.split("#")[4] : undefined;
           const numbers = Object.entries(item).filter(([name]) => /^[rao]:/.test(name)) as [string, number][];
           if (shard?.startsWith("n")) for (const [name, n] of numbers) add(counted, `${place.id} ${name}`, n);
-          if (place.kind === "U" && sk.startsWith("J#")) runs.push(rowOf(RunItem, item));
+          if (place.kind === "U" && sk.startsWith("J#") && item.expires === undefined) runs.push(rowOf(RunItem, item));
           if (shard?.length === 1 && item.subscriber === undefined) {
             add(said, `${place.id} r:${item.status}`, 1);
             for (const [name, n] of numbers) add(said, `${place.id} ${name}`, n);

@@ -4,6 +4,7 @@ import type { Bug } from "./bug.ts";
 const packs = "shared/store/journeys/packs.ts";
 const sends = "shared/store/journeys/sends.ts";
 const ticks = "shared/store/journeys/ticks.ts";
+const entryPacks = "shared/store/journeys/entry-packs.ts";
 const runPacks = "shared/store/journeys/run-packs.ts";
 const runRows = "shared/store/journeys/run-rows.ts";
 const runs = "shared/store/journeys/runs.ts";
@@ -169,6 +170,27 @@ export const packsBugs: readonly Bug[] = [
     file: runPacks,
     find: "isUnmoved)\n    .catch(onConditionFailed(RunItem, (old) => old));",
     replace: "isUnmoved)\n    .catch(onConditionFailed(RunItem, () => undefined));",
+  },
+  {
+    name: "a run that began by a write whose reply was lost is not counted in its pack",
+    area: "journeys",
+    file: entryPacks,
+    find: "if (other && !isOf(other, pack, row.id)) return",
+    replace: "if (other) return",
+  },
+  {
+    name: "the runs that began in a pack that a worker left open are not counted",
+    area: "journeys",
+    file: entryPacks,
+    find: "if (!row || !isOf(row, pack, run)) return false;",
+    replace: "if (!row || pack) return false;",
+  },
+  {
+    name: "a run that begins in a pack is found by its subscriber only",
+    area: "journeys",
+    file: entryPacks,
+    find: '    await putEntry(store, row);\n    return { kind: "begun" };',
+    replace: '    return { kind: "begun" };',
   },
   {
     name: "a worker that failed leaves its packs to the night",

@@ -38,6 +38,8 @@ export const packs: Scenario = {
         trigger: { type: "event", event_name: "start" },
         entry_rules: { allow_reentry: random.chance(0.7) },
         steps: graphOf({
+          // Runs that begin with a rest send nothing then.
+          ...(random.chance(0.4) && { wake: rest("hello") }),
           hello: send(random.pick(["Hello", "Hello {{ event.n }}"]), "pause"),
           pause: rest("bye"),
           bye: send("Bye", random.pick(["again", "rest"])),

@@ -1,0 +1,74 @@
+// Runs that begin in a pack, at the price of single writes (docs/decisions/0123): the row of the newest run first, which
+// guards entry, then the row that finds it from its journey. Who ends a pack that is open puts a withdrawn row in the
+// place of each run that has not begun: it is no run, and the late write of the worker is refused by it.
+import { SECOND, timestamp } from "../../kernel/clock.ts";
+import { absent, any, present } from "../conditions.ts";
+import type { Store } from "../context.ts";
+import type { NewRowOf } from "../item.ts";
+import { toJson } from "../json-text.ts";
+import { onConditionFailed } from "../refusals.ts";
+import { writeEach } from "../single-writes.ts";
+import { RunEntry, RunItem, type RunRow, runEntryKey } from "./run-items.ts";
+import { type EntryGuard, isWithdrawn, newestKey, type RunPlace, withdrawnGuard } from "./run-rows.ts";
+
+interface Beginning {
+  row: NewRowOf<typeof RunItem>;
+  /** Of a first run: there is none to keep. */
+  when: EntryGuard["when"];
+}
+
+/** `withdrawn`: another worker has ended the pack, and the run may begin in another one. */
+type Begun = { kind: "begun" } | { kind: "refused" } | { kind: "withdrawn"; when: EntryGuard["when"] };
+
+/** Longer than any request to a pack may take. */
+export const LATEST_WRITE_SECONDS = 7 * 86_400;
+
+/** Begins runs of an open pack, be it by an earlier attempt. @returns what became of each */
+export const beginEach = (store: Store, pack: string, beginnings: readonly Beginning[]): Promise<Begun[]> =>
+  writeEach(beginnings, async ({ row, when }): Promise<Begun> => {
+    const place = { subscriber: row.subscriber_id, journey: row.journey_id };
+    const other = await store.put(RunItem, newestKey(place), { ...row, pack }, when).then(
+      () => undefined,
+      onConditionFailed(RunItem, (old) => old ?? ("gone" as const)),
+    );
+    if (other === "gone") return { kind: "withdrawn", when: absent() };
+    if (other && isWithdrawn(other)) return { kind: "withdrawn", when: withdrawnGuard(other) };
+    if (other && !isOf(other, pack, row.id)) return { kind: "refused" };
+
+    await putEntry(store, row);
+    return { kind: "begun" };
+  });
+
+const isOf = (row: RunRow, pack: string, run: string): boolean => row.pack === pack && row.id === run;
+
+/** Another worker may have put it, and an erasure or the end of the journey may have changed it since. */
+const putEntry = (store: Store, run: Pick<RunRow, "id" | "journey_id" | "subscriber_id" | "status">): Promise<void> =>
+  store
+    .put(RunEntry, runEntryKey(run.journey_id, run.id), { subscriber: run.subscriber_id, status: run.status }, absent())
+    .catch(onConditionFailed(() => undefined));
+
+/** Prevents that a run begins in a pack. @returns whether it has; what finds it is there then */
+export async function withdrawEntry(store: Store, pack: string, place: RunPlace, run: string): Promise<boolean> {
+  const now = store.clock.now();
+  const withdrawn: NewRowOf<typeof RunItem> = {
+    id: "",
+    journey_id: place.journey,
+    version: 0,
+    subscriber_id: place.subscriber,
+    status: "canceled",
+    step: "",
+    entered_at: timestamp(now),
+    seq: 0,
+    context: toJson({}),
+    pack,
+    expires: Math.ceil(now / SECOND) + LATEST_WRITE_SECONDS,
+  };
+  const row = await store.put(RunItem, newestKey(place), withdrawn, any(absent(), present("expires"))).then(
+    () => undefined,
+    onConditionFailed(RunItem, (old) => old),
+  );
+  if (!row || !isOf(row, pack, run)) return false;
+
+  await putEntry(store, row);
+  return true;
+}
