@@ -224,8 +224,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a run that has ended begins again by a message that is delivered again",
     area: "journeys",
     file: runs,
-    find: "{ subscriber: subscriber_id, status }, absent()),",
-    replace: "{ subscriber: subscriber_id, status }),",
+    find: "{ subscriber, status }, absent()),",
+    replace: "{ subscriber, status }),",
   },
   {
     name: "a run does not look back to its trigger",
