@@ -170,13 +170,16 @@ describe("refusals, with the statuses of that API", () => {
     ["a body that is no JSON", 400, () => rawly(Buffer.from("{"))],
     ["gzip that inflates beyond 500 KB", 400, () => rawly(inflating(), { "content-encoding": "gzip" })],
     ["a batch that is no list", 400, () => send("batch", { batch: {} })],
-    ["a batch of more than a publishable key may send", 400, () => send("batch", large(), basic(keys.sdk))],
+    [
+      "a message over 32 KB by itself",
+      400,
+      () => send("track", { ...track, properties: { long: "x".repeat(33_000) } }),
+    ],
   ])("%s is a %d (CLI-1)", async (_, status, sending) => {
     const answer = await sending();
     expect([answer.status, typeof answer.body.code]).toEqual([status, "string"]);
   });
 
-  const large = () => ({ batch: Array.from({ length: 51 }, () => ({ type: "track", ...track })) });
   const rawly = (raw: Buffer, headers = {}) =>
     setting.world.call("POST /v1/segment/batch", { headers: { ...basic(keys.server), ...headers }, raw });
 });
@@ -204,6 +207,12 @@ describe("in a browser", () => {
     expect(answer.body.integrations["Segment.io"].apiHost).toMatch(/\/v1\/segment$/);
     expect(answer.headers["access-control-allow-origin"]).toBe("*");
     expect((await world.call("GET /v1/projects/sk_none/settings")).status).toBe(404);
+  });
+
+  it("a batch by the publishable key is taken up to 50 messages, and what is beyond is counted (CLI-1)", async () => {
+    const batch = Array.from({ length: 53 }, (_, n) => ({ type: "track", userId: "ada", event: `Viewed ${n}` }));
+    const answer = await send("batch", { batch }, basic(keys.sdk));
+    expect([answer.status, answer.body]).toEqual([200, { success: true, accepted: 50, dropped: { too_many: 3 } }]);
   });
 
   it("a batch by the publishable key is of three users at most, because each costs writes (AMB-146)", async () => {

@@ -83,9 +83,7 @@ async function proveRudder(service: ServiceProcess): Promise<void> {
 const strategies = { standard: ["/i", "/t"], batching: ["/b"] } as const;
 type Strategy = keyof typeof strategies;
 
-const proveBrowser = (strategy: Strategy) => async (service: ServiceProcess) => {
-  const workspace = await newWorkspace(service);
-  await startJourney(service, workspace);
+async function browserProgram(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("programs/analytics-next.ts", FOLDER))],
     bundle: true,
@@ -94,7 +92,13 @@ const proveBrowser = (strategy: Strategy) => async (service: ServiceProcess) => 
     platform: "browser",
     logLevel: "silent",
   });
-  const { page, complaints, close } = await openPage(outputFiles[0]!.text);
+  return outputFiles[0]!.text;
+}
+
+const proveBrowser = (strategy: Strategy) => async (service: ServiceProcess) => {
+  const workspace = await newWorkspace(service);
+  await startJourney(service, workspace);
+  const { page, complaints, close } = await openPage(await browserProgram());
   try {
     await page.waitForFunction("typeof window.report === 'function'");
     const sent = strategies[strategy].map((end) =>
@@ -133,6 +137,40 @@ async function proveBadKey(service: ServiceProcess): Promise<void> {
   assert.equal((await fetch(`${service.url}/v1/projects/nobody/settings`)).status, 404);
 }
 
+/** @returns the errors that the library told its user of one message, which it does not send again */
+async function errorsOfRudder(service: ServiceProcess, writeKey: string): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  const analytics = new RudderAnalytics(writeKey, {
+    dataPlaneUrl: service.url,
+    errorHandler: (error: unknown) => errors.push(error),
+    logLevel: "none",
+  });
+  analytics.track({ userId: "ada", event: EVENT });
+  await analytics.flush().catch((error: unknown) => errors.push(error));
+  return errors;
+}
+
+async function proveBadKeyOfRudder(service: ServiceProcess): Promise<void> {
+  assert.notEqual((await errorsOfRudder(service, "nobody")).length, 0);
+  assert.deepEqual(await errorsOfRudder(service, (await newWorkspace(service)).server_key), []);
+}
+
+/** The library reads the settings of its key first, and sends nothing without them. */
+async function proveBadKeyInBrowser(service: ServiceProcess): Promise<void> {
+  const { page, close } = await openPage(await browserProgram());
+  try {
+    await page.waitForFunction("typeof window.report === 'function'");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    const given = { writeKey: "nobody", cdnURL: service.url };
+    const failure = await page.evaluate(`window.start(${JSON.stringify(given)})`);
+    assert.equal(typeof failure, "string");
+    assert.deepEqual(requests, ["GET /v1/projects/nobody/settings"]);
+  } finally {
+    await close();
+  }
+}
+
 /** Status of a call of the tracking API with a good key. */
 async function statusOf(service: ServiceProcess, { server_key }: Workspace, name: string, body: string) {
   const headers = { authorization: `Basic ${btoa(`${server_key}:`)}`, "content-type": "application/json" };
@@ -148,6 +186,8 @@ async function proveRefusals(service: ServiceProcess): Promise<void> {
   assert.ok(large.length > 500_000);
   assert.equal(await statusOf(service, workspace, "batch", large), 400);
   assert.equal(await statusOf(service, workspace, "track", "{"), 400);
+  const long = JSON.stringify({ ...message, properties: { text: "x".repeat(33_000) } });
+  assert.equal(await statusOf(service, workspace, "track", long), 400);
   assert.equal(await statusOf(service, workspace, "nothing", JSON.stringify(message)), 404);
 }
 
@@ -166,7 +206,17 @@ export const claims: readonly Claim[] = [
     prove: proveBadKey,
   },
   {
-    says: "A batch over 500 KB and a body that is no JSON are a 400 as at Segment, a call that does not exist a 404",
+    says: "A write key of nobody is refused, and the library tells its user; one of somebody is not",
+    tool: "@rudderstack/rudder-sdk-node",
+    prove: proveBadKeyOfRudder,
+  },
+  {
+    says: "In Chromium, a write key of nobody has no settings: the library says so, and sends nothing",
+    tool: "@segment/analytics-next",
+    prove: proveBadKeyInBrowser,
+  },
+  {
+    says: "A batch over 500 KB, a message over 32 KB and a body that is no JSON are a 400 as at Segment, a call that does not exist a 404",
     tool: "fetch",
     version: () => process.version,
     prove: proveRefusals,

@@ -13,4 +13,8 @@ async function report(
   await analytics.track("Order Completed", { total: 9.5 });
 }
 
-Object.assign(window, { report });
+/** @returns why the library did not start, where it did not */
+const start = (settings: { writeKey: string; cdnURL: string }): Promise<string | undefined> =>
+  AnalyticsBrowser.load(settings).then(() => undefined, String);
+
+Object.assign(window, { report, start });

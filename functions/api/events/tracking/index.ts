@@ -68,7 +68,9 @@ const MessageFields = v.object({
 const BatchFields = v.object({
   batch: v.pipe(
     v.array(MessageFields),
-    v.description("Messages of any types; at most 50 of three users with the SDK key"),
+    v.description(
+      "Messages of any types; with the SDK key the first 50 are taken, of three users, else the first 1,000",
+    ),
   ),
 });
 
@@ -134,7 +136,7 @@ async function take({ params, raw, headers, clock, log, ...context }: Taking) {
   const tier = caller.kind === "server" ? "server" : "client";
   const receipt = { tier, receivedAt: clock.now() } as const;
   const body = jsonOf(raw, headers["content-encoding"]);
-  const { messages, unreadable } = messagesOf(call, body, tiers[tier].eventsPerRequest);
+  const { messages, unreadable, tooMany } = messagesOf(call, body, tiers[tier].eventsPerRequest);
   const known = withinUsers(
     messages.map((message) => translated(message, receipt)),
     tier,
@@ -144,7 +146,8 @@ async function take({ params, raw, headers, clock, log, ...context }: Taking) {
   await requireSignedIds(caller, [{ named }], headers[USER_HASH_HEADER], secrets);
 
   const { full } = await takeMessages(context, taken, receipt);
-  const answer = answerOf(taken, { ...droppedOf(known), ...(unreadable > 0 && { unreadable }) }, full);
+  const unread = { ...(unreadable > 0 && { unreadable }), ...(tooMany > 0 && { too_many: tooMany }) };
+  const answer = answerOf(taken, { ...droppedOf(known), ...unread }, full);
   if (answer.dropped || answer.omitted || answer.shortened)
     log({ level: "warn", message: "tracking values dropped", tenant: workspaceOf(caller).tenant, ...answer });
   return answer;

@@ -58,6 +58,8 @@ export interface Sent {
   messages: Message[];
   /** Messages that are larger or deeper than one may be, or that are no objects. */
   unreadable: number;
+  /** Messages of a batch beyond those that it may have. */
+  tooMany: number;
 }
 
 /** The limits of Segment's own API. */
@@ -90,22 +92,28 @@ function inflated(raw: Buffer): Buffer {
   }
 }
 
-/** @param max the most messages of a batch @throws 400 for a larger batch */
+/** @param max the most messages that are taken of a batch @throws 400 for a message by itself that is unreadable */
 export function messagesOf(call: CallName, body: Record<string, unknown>, max: number): Sent {
   const type = typeOf(call);
-  if ((letters[call] ?? call) !== "batch") return readAll([{ ...body, type: type ?? "" }]);
+  if ((letters[call] ?? call) !== "batch") {
+    const sent = readAll([{ ...body, type: type ?? "" }]);
+    if (sent.unreadable > 0)
+      throw malformed(`A message has at most ${MAX_MESSAGE_BYTES} bytes and ${MAX_DEPTH} levels.`);
+    return sent;
+  }
 
   const { batch, sentAt, context, integrations } = body;
   if (!Array.isArray(batch)) throw malformed("batch must be a list of messages.");
-  if (batch.length > max) throw malformed(`batch must have at most ${max} messages.`);
-  return readAll(batch.map((one) => (isObject(one) ? { ...defined({ sentAt, context, integrations }), ...one } : one)));
+  const shared = defined({ sentAt, context, integrations });
+  const first = batch.slice(0, max).map((one) => (isObject(one) ? { ...shared, ...one } : one));
+  return { ...readAll(first), tooMany: batch.length - first.length };
 }
 
 function readAll(given: readonly unknown[]): Sent {
   const messages = given
     .filter((one) => isObject(one) && !isDeep(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
     .map((one) => v.parse(Message, one));
-  return { messages, unreadable: given.length - messages.length };
+  return { messages, unreadable: given.length - messages.length, tooMany: 0 };
 }
 
 /** Whether a value is nested so deep that code which recurs into it could overflow. */
