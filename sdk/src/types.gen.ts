@@ -6809,7 +6809,7 @@ export interface EventsCreateSegmentV1Body {
 }
 
 export interface EventsBatchBody {
-  /** Messages of any types; at most 50 of three users with the SDK key */
+  /** Messages of any types; with the SDK key the first 50 are taken, of three users, else the first 1,000 */
   batch: ({
     /** In a batch: what the message is */
     type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined;
