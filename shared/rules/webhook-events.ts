@@ -60,12 +60,12 @@ export const ATTEMPT_TIMEOUT_MS = 10_000;
 const BACKOFF_SECONDS = [1, 2, 4];
 
 /** The result of an attempt: an HTTP status, or why there was no answer. */
-export type AttemptResult = { status: number } | { error: string };
+export type AttemptResult = { kind: "answered"; status: number } | { kind: "unanswered"; error: string };
 
 /** WHK-7: the receiver has it. */
 export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status <= 299;
 
-export type Verdict = { outcome: "delivered" | "failed" } | { retryAfterSeconds: number };
+export type Verdict = { kind: "delivered" } | { kind: "failed" } | { kind: "retry"; afterSeconds: number };
 
 /**
  * The verdict on an attempt (WHK-7 to WHK-9, AMB-32): 2xx is delivered; 5xx and network errors are retried after 1, 2
@@ -73,10 +73,10 @@ export type Verdict = { outcome: "delivered" | "failed" } | { retryAfterSeconds:
  * @param round the number of the attempt since the newest redelivery, from 1
  */
 export function verdictOf(result: AttemptResult, round: number): Verdict {
-  if ("status" in result && isTaken(result.status)) return { outcome: "delivered" };
-  const isRetryable = "error" in result || result.status >= 500;
-  const retryAfterSeconds = BACKOFF_SECONDS[round - 1];
-  return isRetryable && retryAfterSeconds !== undefined ? { retryAfterSeconds } : { outcome: "failed" };
+  if (result.kind === "answered" && isTaken(result.status)) return { kind: "delivered" };
+  const isRetryable = result.kind === "unanswered" || result.status >= 500;
+  const afterSeconds = BACKOFF_SECONDS[round - 1];
+  return isRetryable && afterSeconds !== undefined ? { kind: "retry", afterSeconds } : { kind: "failed" };
 }
 
 /** WHK-12: the key is the hex text of the secret's SHA-256. */

@@ -1,6 +1,6 @@
 // One attempt at one delivery: it is claimed before the request and recorded after it.
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { verdictOf } from "../../../shared/rules/webhook-events.ts";
+import { type AttemptResult, verdictOf } from "../../../shared/rules/webhook-events.ts";
 import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {
   claimAttempt,
@@ -65,10 +65,11 @@ async function resume(context: WorkerContext, { message, webhook, delivery }: Ta
   const recorded = delivery.attempts.find((attempt) => attempt.n === n);
   if (recorded) {
     const { status_code, error } = recorded;
-    const result = status_code === null ? { error: error ?? "" } : { status: status_code };
+    const result: AttemptResult =
+      status_code === null ? { kind: "unanswered", error: error ?? "" } : { kind: "answered", status: status_code };
     const verdict = verdictOf(result, n - delivery.earlier);
-    if ("retryAfterSeconds" in verdict)
-      await requeue(context, [{ ...message, attempt: n + 1 }], verdict.retryAfterSeconds * SECOND);
+    if (verdict.kind === "retry")
+      await requeue(context, [{ ...message, attempt: n + 1 }], verdict.afterSeconds * SECOND);
     return;
   }
   const left = delivery.lease - clock.now();

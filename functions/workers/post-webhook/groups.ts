@@ -87,11 +87,8 @@ async function postAll(
       return record(context, attempt, await post(context, attempt, { body, signing, sequence }));
     }),
   );
-  await followUp(
-    context,
-    webhook,
-    outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : undefined)),
-  );
+  const recorded = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  await followUp(context, webhook, recorded);
   const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (failure) throw failure.reason;
 }

@@ -3,6 +3,7 @@ import { SECOND } from "../../../shared/kernel/clock.ts";
 import {
   ATTEMPT_TIMEOUT_MS,
   type AttemptResult,
+  type Verdict,
   verdictOf,
   webhookHeaders,
 } from "../../../shared/rules/webhook-events.ts";
@@ -42,21 +43,29 @@ export async function post(
     body,
     timeoutMs: ATTEMPT_TIMEOUT_MS,
   });
-  const result: AttemptResult = answer.outcome === "answered" ? { status: answer.status } : { error: answer.reason };
+  const result: AttemptResult =
+    answer.outcome === "answered"
+      ? { kind: "answered", status: answer.status }
+      : { kind: "unanswered", error: answer.reason };
   return { at, result, isFinal: answer.outcome === "not_sent" && answer.isRefused };
 }
 
 /** What is left to do once a result is recorded. */
-type FollowUp = "delivered" | "failed" | { retry: AttemptMessage; afterSeconds: number };
+type FollowUp =
+  | { kind: "delivered" }
+  | { kind: "failed" }
+  | { kind: "retry"; message: AttemptMessage; afterSeconds: number }
+  /** It was recorded or given up before: nothing more follows from it. */
+  | { kind: "recorded_before" };
 
-/** Records the result of an attempt. @returns undefined if nothing more follows from it. */
+/** Records the result of an attempt. */
 export async function record(
   { store, log }: WorkerContext,
   { webhook, delivery, n, sequence }: Attempt,
   { at, result, isFinal }: Posted,
-): Promise<FollowUp | undefined> {
-  const verdict = isFinal ? ({ outcome: "failed" } as const) : verdictOf(result, n - delivery.earlier);
-  const outcome = "outcome" in verdict ? verdict.outcome : "pending";
+): Promise<FollowUp> {
+  const verdict: Verdict = isFinal ? { kind: "failed" } : verdictOf(result, n - delivery.earlier);
+  const outcome = verdict.kind === "retry" ? "pending" : verdict.kind;
   const extraItems =
     outcome === "failed" ? [failureWrite(store, webhook.id)] : outcome === "delivered" ? successWrites(webhook) : [];
   // Its attempt was given up, which may have been counted as a failure since the endpoint was read.
@@ -65,24 +74,24 @@ export async function record(
   const key = { webhook: webhook.id, id: delivery.id };
   if (!(await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems, lateItems))) {
     log({ level: "info", message: "an attempt was recorded or given up before", ...message });
-    return undefined;
+    return { kind: "recorded_before" };
   }
-  if ("outcome" in verdict) return verdict.outcome;
-  return { retry: { ...message, attempt: n + 1 }, afterSeconds: verdict.retryAfterSeconds };
+  if (verdict.kind !== "retry") return verdict;
+  return { ...verdict, message: { ...message, attempt: n + 1 } };
 }
 
 /** Queues the next attempts, and disables an endpoint that fails all the time. */
 export async function followUp(
   context: WorkerContext,
   webhook: WebhookRow,
-  results: readonly (FollowUp | undefined)[],
+  results: readonly FollowUp[],
 ): Promise<void> {
-  const retries = results.flatMap((result) => (typeof result === "object" ? [result] : []));
+  const retries = results.filter((result) => result.kind === "retry");
   for (const [seconds, group] of Map.groupBy(retries, ({ afterSeconds }) => afterSeconds))
     await requeue(
       context,
-      group.map(({ retry }) => retry),
+      group.map(({ message }) => message),
       seconds * SECOND,
     );
-  if (results.includes("failed")) await disableFailing(context.store, webhook.id);
+  if (results.some(({ kind }) => kind === "failed")) await disableFailing(context.store, webhook.id);
 }

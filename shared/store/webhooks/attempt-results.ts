@@ -43,7 +43,7 @@ export async function recordAttempt(
 ): Promise<boolean> {
   const { n, at, result, outcome, sequence } = finished;
   const status_code = statusOf(result);
-  const error = "error" in result ? result.error : undefined;
+  const error = result.kind === "unanswered" ? result.error : undefined;
   const attempt = toJson({ at: timestamp(at), status_code, error, duration_ms: store.clock.now() - at });
   const isOfGroup = sequence !== undefined;
   const claimed = isOfGroup && { attempt_count: n, sequence, lease: at + ATTEMPT_LEASE_MS };
@@ -108,7 +108,8 @@ async function write(
   );
 }
 
-const statusOf = (result: AttemptResult): number | undefined => ("status" in result ? result.status : undefined);
+const statusOf = (result: AttemptResult): number | undefined =>
+  result.kind === "answered" ? result.status : undefined;
 
 /**
  * Ends a delivery: its endpoint is gone or disabled, or its payload was erased. An attempt that was claimed and never

@@ -15,7 +15,7 @@ const KEPT_MS = 30 * DAY;
 /** Longer than an attempt may take: afterwards its worker is known to have failed. */
 export const ATTEMPT_LEASE_MS = 20 * SECOND;
 /** The result of an attempt whose worker failed after its claim. */
-export const UNKNOWN_RESULT = { error: "the outcome of this attempt is not known" };
+export const UNKNOWN_RESULT = { kind: "unanswered", error: "the outcome of this attempt is not known" } as const;
 
 /** A delivery as the product works with it. */
 export interface DeliveryRecord extends Omit<Delivery, "payload"> {
@@ -115,7 +115,7 @@ export function givenUp(delivery: DeliveryRecord) {
   if (!isUnrecorded(delivery)) return { set: {}, when: [isAsRead] };
   const at = timestamp(lease - ATTEMPT_LEASE_MS);
   return {
-    set: { attempt_count: n, ...attemptAttribute(n, toJson({ at, ...UNKNOWN_RESULT, duration_ms: 0 })) },
+    set: { attempt_count: n, ...attemptAttribute(n, toJson({ at, error: UNKNOWN_RESULT.error, duration_ms: 0 })) },
     when: [isAsRead, absent(attemptName(n))],
   };
 }
