@@ -1,4 +1,4 @@
-// Reads the source of a mail as a mailbox does, as far as the service writes it (shared/providers/email.ts).
+// Reads the source of a mail as a mailbox does, as far as the service writes it (shared/rules/mail-parts.ts).
 
 /** What counts an open: nobody sees it, and who looks at the outbox opens no mail. */
 const PIXEL = /<img data-part="open" [^>]*>/;

@@ -9,22 +9,31 @@ export function AddPerson({ close }: { close: () => void }) {
   const upsert = useAction("subscribers.upsert", { stale: ["subscribers.", "billing."] });
   const { values, field, placed } = useFields({ external_id: "", email: "", first_name: "" }, upsert);
   const add = async () => {
-    const { external_id, email, first_name } = values;
+    const { email, first_name } = values;
+    const external_id = values.external_id || email;
     const attributes = { ...(first_name && { attributes: { first_name } }) };
     if (!(await upsert.run({ external_id, ...(email && { email }), ...attributes }))) return;
     say(`${first_name || external_id} is added.`);
     close();
   };
   return (
-    <FormDialog title="Add a person" action={upsert} placed={placed} submit="Add" close={close} onSubmit={add}>
+    <FormDialog
+      title="Add a person"
+      action={upsert}
+      placed={placed}
+      submit="Add"
+      refusal={values.external_id || values.email ? undefined : "Give an email address or an external ID."}
+      close={close}
+      onSubmit={add}
+    >
+      <TextField label="First name (optional)" {...field("first_name", "attributes.first_name")} />
+      <TextField label="Email" type="email" {...field("email")} />
       <TextField
         label="External ID"
-        required
         {...field("external_id")}
-        hint="The ID in your product. The same ID is the same person."
+        placeholder={values.email}
+        hint="The ID in your product: the same ID is the same person. Empty: the email address."
       />
-      <TextField label="First name (optional)" {...field("first_name", "attributes.first_name")} />
-      <TextField label="Email (optional)" type="email" {...field("email")} />
     </FormDialog>
   );
 }

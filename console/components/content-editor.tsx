@@ -7,7 +7,7 @@ import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
 import { Button } from "./button.tsx";
 import { ButtonList, type MessageButton } from "./button-list.tsx";
-import { type Content, type Own, owners, ownOf } from "./content-model.ts";
+import { type Content, type Own, owners, ownOf, sharedOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
 import { MailDesign } from "./mail-design.tsx";
 import { useLastWritten, Variables } from "./variables.tsx";
@@ -35,8 +35,10 @@ const textsOf = (channel: Own) =>
   );
 
 /** What a field says where it is empty. */
-const fallbackOf = (content: Content, name: string): string | undefined =>
-  ({ title: content.title, subject: content.title, body: content.body, text: content.body })[name];
+const fallbackOf = (content: Content, name: string): string | undefined => {
+  const { title, body } = sharedOf(content);
+  return { title, subject: title, body, text: body }[name];
+};
 
 const buttonsOf = (channel: Own): { field: string; max: number } | undefined =>
   Object.entries(channelFields[channel]).flatMap(([field, { kind, ...one }]) =>
@@ -84,6 +86,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
           <TextField
             label={`Title${suffix}`}
             value={content.title}
+            placeholder={sharedOf(content).title}
             onInput={(value) => onInput({ ...content, title: value })}
             fault={faults.title}
             hint="The subject of an email, the title of a push."
@@ -92,6 +95,7 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
             label={`Body${suffix}`}
             rows={5}
             value={content.body}
+            placeholder={sharedOf(content).body}
             onInput={(value) => onInput({ ...content, body: value })}
             fault={faults.body}
             hint={hint}

@@ -25,13 +25,22 @@ function filled<T extends object>(given: T | undefined): T | undefined {
   return entries.length > 0 ? (Object.fromEntries(entries) as T) : undefined;
 }
 
-/** The message as the API takes it. */
-export function contentOf({ title, body, by_channel }: Content): Content {
+/** What every channel says where only a mail is written: its subject, and what an inbox shows beside it. */
+export function sharedOf({ title, body, by_channel }: Content): Pick<Content, "title" | "body"> {
+  const { subject = "", preheader = "", text = "", html = "" } = by_channel?.email ?? {};
+  return { title: title || subject, body: body || text || preheader || (html && subject) };
+}
+
+/** What is written, without what is empty. */
+export function writtenOf({ title, body, by_channel }: Content): Content {
   const own = filled(
     Object.fromEntries(Object.entries(by_channel ?? {}).map(([name, part]) => [name, filled(part as object)])),
   );
   return { title, body, ...(own && { by_channel: own }) };
 }
+
+/** The message as the API takes it. */
+export const contentOf = (content: Content): Content => ({ ...writtenOf(content), ...sharedOf(content) });
 
 /** What a channel says itself; undefined where it says what the others say. */
 export const ownOf = ({ by_channel }: Content, channel: Own): object | undefined =>

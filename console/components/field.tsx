@@ -34,7 +34,22 @@ export function Field({ label, hint, fault, children }: FieldProps) {
   );
 }
 
-interface TextProps {
+/** Offered while it is typed, by the id of the list. */
+export const Known = ({ id, values }: { id: string; values: readonly (string | Option)[] }) => (
+  <datalist id={id}>
+    {values.map((one) =>
+      typeof one === "string" ? (
+        <option key={one} value={one} />
+      ) : (
+        <option key={one.value} value={one.value}>
+          {one.label}
+        </option>
+      ),
+    )}
+  </datalist>
+);
+
+export interface TextProps {
   label: string;
   value: string;
   onInput: (value: string) => void;
@@ -50,9 +65,11 @@ interface TextProps {
   min?: number | string;
   max?: number | string;
   step?: number | "any";
+  /** What is offered; another value may be typed. */
+  known?: readonly (string | Option)[] | undefined;
 }
 
-export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, ...rest }: TextProps) {
+export function TextField({ label, value, onInput, hint, fault, rows, code, autocomplete, known, ...rest }: TextProps) {
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(props) =>
@@ -67,14 +84,17 @@ export function TextField({ label, value, onInput, hint, fault, rows, code, auto
             onInput={(event) => onInput(event.currentTarget.value)}
           />
         ) : (
-          <input
-            {...props}
-            {...(rest as object)}
-            autocomplete={autocomplete as "on"}
-            class={code ? "code" : undefined}
-            value={value}
-            onInput={(event) => onInput(event.currentTarget.value)}
-          />
+          <>
+            <input
+              {...props}
+              {...({ ...rest, ...(known && { list: `${props.id}-known` }) } as object)}
+              autocomplete={autocomplete as "on"}
+              class={code ? "code" : undefined}
+              value={value}
+              onInput={(event) => onInput(event.currentTarget.value)}
+            />
+            {known && <Known id={`${props.id}-known`} values={known} />}
+          </>
         )
       }
     </Field>

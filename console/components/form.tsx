@@ -43,6 +43,8 @@ export interface FieldText {
   when?: readonly [field: string, value: string];
   /** What each value of a choice is called. */
   options?: Record<string, string>;
+  /** What is offered while it is typed. */
+  known?: readonly string[];
 }
 
 type Values = Record<string, unknown>;
@@ -242,6 +244,7 @@ function SchemaField({ name, field, text, value, fault, required, onInput }: Sch
       type={text.secret ? "password" : isNumber ? "number" : field.format === "email" ? "email" : "text"}
       autocomplete="off"
       {...(text.rows && { rows: text.rows })}
+      known={text.known}
       onInput={(next) => onInput(isNumber && next !== "" ? Number(next) : next)}
     />
   );

@@ -2,16 +2,16 @@
 import { useState } from "preact/hooks";
 import type { TemplatesPreviewBody } from "../../sdk/src/types.gen.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
+import { personName } from "../app/person-name.ts";
 import { useQuery } from "../app/query.ts";
-import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";
 import { useSettled } from "../app/settled.ts";
 import { Button } from "./button.tsx";
 import { useOwners } from "./content-editor.tsx";
 import { type Content, contentOf, type Own, shownOn } from "./content-model.ts";
-import { TextField } from "./field.tsx";
 import type { Message } from "./message-editor.tsx";
 import { Card } from "./page.tsx";
+import { PersonField, usePicked } from "./person-picker.tsx";
 import { Rendered } from "./rendered.tsx";
 import { SeenAs } from "./seen.tsx";
 import { Failure } from "./states.tsx";
@@ -22,16 +22,16 @@ interface PreviewProps {
   message: Message;
   /** The channel whose text is written; empty where all are. */
   channel: Own | "";
-  /** What links say of the send. */
+  /** What the footer and the links of a mail follow from. */
   send?: Sending;
   title?: string;
 }
 
-type Sending = Pick<TemplatesPreviewBody, "category" | "name">;
+type Sending = Pick<TemplatesPreviewBody, "category" | "topic" | "name">;
 
 export function MessagePreview({ message: { content, template_id }, channel, send, title = "Preview" }: PreviewProps) {
   const template = useQuery("templates.get", [template_id ?? ""], { when: Boolean(template_id) });
-  const shown = template_id === undefined ? content : template.data?.content;
+  const shown = template_id === undefined ? contentOf(content) : template.data?.content;
   return (
     <Card title={title}>
       {template.error && <Failure error={template.error} />}
@@ -76,12 +76,12 @@ function Seen({ content, channel, send }: SeenProps) {
 
 /** What the service makes of a content that is not saved yet. */
 function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }) {
-  const [who, setWho] = useState("");
-  const q = useSettled(who.trim(), WAIT_MS);
-  const people = useQuery("subscribers.list", [{ ...(q && { q }), limit: 1 }]);
-  const person = people.data?.items[0];
-  const body = { content: contentOf(content), ...send, ...(person && { render_for: person.id }) };
-  const settled = useSettled(people.data ? body : undefined, WAIT_MS);
+  const picked = usePicked();
+  const anybody = useQuery("subscribers.list", [{ limit: 1 }]);
+  const isKnown = picked.text.trim() === "" ? anybody.data !== undefined : picked.isSettled;
+  const person = picked.text.trim() === "" ? anybody.data?.items[0] : (picked.person ?? picked.offered[0]);
+  const body = { content, ...send, ...(person && { render_for: person.id }) };
+  const settled = useSettled(isKnown ? body : undefined, WAIT_MS);
   const preview = useQuery("templates.preview", [settled ?? body], { when: settled !== undefined });
   const faults = Object.values(preview.error?.fields ?? {});
   const rendering = preview.data?.renderings.find((one) => classOf(one.channel) === channel);
@@ -89,26 +89,11 @@ function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }
     <>
       {faults.length > 0 && <p class="banner">{faults.join(". ")}</p>}
       {rendering ? <Rendered rendering={rendering} /> : <SeenAs channel={channel} {...shownOn(content, channel)} />}
-      <TextField
+      <PersonField
         label="As seen by"
-        value={who}
-        onInput={setWho}
+        picked={picked}
         placeholder={person?.external_id ?? ""}
-        hint={
-          people.data && !person ? (
-            "Nobody is found: attributes are empty."
-          ) : (
-            <>
-              The beginning of an external ID, an email address or a last name
-              {person && (
-                <>
-                  ; now <a href={pathTo("people", person.id)}>{person.external_id}</a>
-                </>
-              )}
-              .
-            </>
-          )
-        }
+        hint={person ? `${personName(person)}; or somebody else.` : "Nobody is found: attributes are empty."}
       />
     </>
   );

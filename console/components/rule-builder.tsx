@@ -1,9 +1,9 @@
 // Rows of conditions over the attributes and events that the workspace knows; JSON for rules that rows cannot show.
 import { useId, useState } from "preact/hooks";
 import type { SegmentRule } from "../../sdk/src/types.gen.ts";
-import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
-import { Choices, TextField } from "./field.tsx";
+import { Choices, Known, TextField } from "./field.tsx";
+import { useAttributeKeys, useEventNames } from "./known.tsx";
 import { AttributeFields, EventFields } from "./rule-fields.tsx";
 import { emptyRow, isComplete, type Row, type Rows, rowsOf, ruleOf } from "./rule-model.ts";
 
@@ -79,12 +79,10 @@ export function RuleBuilder({ rule, onInput, fault }: RuleBuilderProps) {
 
 function RowsForm({ rows, onRows }: { rows: Rows; onRows: (rows: Rows) => void }) {
   const id = useId();
-  const keys = useQuery("segments.listAttributeKeys", []);
-  const names = useQuery("segments.listEventNames", []);
   return (
     <>
-      <Known id={`${id}-keys`} names={keys.data?.keys} />
-      <Known id={`${id}-names`} names={names.data?.names} />
+      <Known id={`${id}-keys`} values={useAttributeKeys()} />
+      <Known id={`${id}-names`} values={useEventNames()} />
       <RowList rows={rows} onRows={onRows} lists={{ keys: `${id}-keys`, names: `${id}-names` }} at="" />
     </>
   );
@@ -173,11 +171,3 @@ function RowFields({ row, name, lists, onRow }: RowFieldsProps) {
       );
   }
 }
-
-const Known = ({ id, names = [] }: { id: string; names: readonly string[] | undefined }) => (
-  <datalist id={id}>
-    {names.map((value) => (
-      <option key={value} value={value} />
-    ))}
-  </datalist>
-);

@@ -1,6 +1,7 @@
 // The editor of a mail made of blocks: their list at the left, the mail in the middle, settings at the right.
 import { useState } from "preact/hooks";
 import { useHistory } from "../app/history.ts";
+import { me } from "../app/session.ts";
 import { bytes } from "../app/time.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -43,7 +44,7 @@ export function MailEditor({ design: given, onInput, close }: EditorProps) {
   };
   const begin = (starter: Starter) => {
     const { subject, preheader } = starter;
-    set(designOf(starter), { subject, preheader });
+    set(designOf(starter, me.value?.tenant.name), { subject, preheader });
   };
   return (
     <Dialog title={design ? "Design the email" : "Begin with"} close={close} class="mail-editor">
@@ -61,7 +62,7 @@ function Starters({ begin, close }: { begin: (starter: Starter) => void; close: 
         {starters.map((starter) => (
           <button key={starter.name} type="button" onClick={() => begin(starter)}>
             <span class="starter-picture" aria-hidden="true">
-              <MailFrame design={designOf(starter)} title={starter.name} width={680} />
+              <MailFrame design={designOf(starter, me.value?.tenant.name)} title={starter.name} width={680} />
             </span>
             <b>{starter.name}</b>
             <span class="dim">{starter.about}</span>

@@ -154,7 +154,7 @@ const social: Kind<"social"> = {
 const footer: Kind<"footer"> = {
   label: "Footer",
   start: {
-    text: "Your company, 1 Example Street, 10115 Berlin\n\nYou get this because you have an account.",
+    text: "Your company\n\nYou get this because you have an account.",
     align: "center",
   },
   about: ({ text }) => text,

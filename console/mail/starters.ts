@@ -24,10 +24,7 @@ const cell = (title: string, text: string, label = ""): Cell => ({
 });
 
 const brand = (name: string): Part => ["heading", { text: name, size: "small", align: "center" }];
-const address: Part = [
-  "footer",
-  { text: "Your company, 1 Example Street, 10115 Berlin\n\nYou get this because you have an account with us." },
-];
+const address: Part = ["footer", { text: "Your company\n\nYou get this because you have an account with us." }];
 
 export const starters: readonly Starter[] = [
   {
@@ -86,7 +83,7 @@ export const starters: readonly Starter[] = [
       ["button", { label: "See the invoice", look: "line" }],
       ["text", { text: "Something is not right? Reply to this mail within 14 days.", size: "small" }],
       ["divider", { space: 8 }],
-      ["footer", { text: "Your company, 1 Example Street, 10115 Berlin, VAT DE000000000", align: "left" }],
+      ["footer", { text: "Your company, with its address and VAT number", align: "left" }],
       ["spacer", { height: 16 }],
     ],
   },
@@ -155,7 +152,7 @@ export const starters: readonly Starter[] = [
       ],
       ["divider", { space: 8 }],
       ["social", { align: "left" }],
-      ["footer", { text: "Your company, 1 Example Street, 10115 Berlin", align: "left" }],
+      ["footer", { text: "Your company", align: "left" }],
       ["spacer", { height: 16 }],
     ],
   },
@@ -264,16 +261,31 @@ export const starters: readonly Starter[] = [
       ],
       ["button", { label: "Follow it on the status page", look: "line" }],
       ["divider", { space: 12 }],
-      ["footer", { text: "Your company, 1 Example Street, 10115 Berlin", align: "left" }],
+      ["footer", { text: "Your company", align: "left" }],
       ["spacer", { height: 16 }],
     ],
   },
 ];
 
+/** What the mails to begin with call whoever sends them. */
+const SENDER = /your (?:product|company|shop)/gi;
+
+/** @param sender who sends the mail, where that is known */
+const saidBy = <T>(says: T, sender: string | undefined): T =>
+  sender === undefined
+    ? says
+    : // The same shape with other texts, hence the cast.
+      (JSON.parse(JSON.stringify(says), (_, value: unknown) =>
+        typeof value === "string"
+          ? value.replaceAll(SENDER, (found) => (found === found.toUpperCase() ? sender.toUpperCase() : sender))
+          : value,
+      ) as T);
+
 /** A design of its own, whose blocks can be changed. */
-export const designOf = ({ look, parts }: Pick<Starter, "look" | "parts">): Design => ({
+export const designOf = ({ look, parts }: Pick<Starter, "look" | "parts">, sender?: string): Design => ({
   look,
   blocks: parts.map(
-    ([type, says, back]) => ({ id: newId(), type, ...kinds[type].start, ...says, ...(back && { back }) }) as Block,
+    ([type, says, back]) =>
+      ({ id: newId(), type, ...kinds[type].start, ...saidBy(says, sender), ...(back && { back }) }) as Block,
   ),
 });

@@ -1,8 +1,8 @@
 // Parses the source of a mail for the outbox: its headers, and the body without what the service added. The embedded SES
 // puts its mails there.
 
-import { withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import { htmlOfText } from "../../shared/rules/mail-body.ts";
+import { withoutAdditions } from "../../shared/rules/mail-parts.ts";
 import type { Mailbox } from "../aws/index.ts";
 import type { OutboxItem } from "../outbox.ts";
 import { faultOf, HANGS, record, refusedCredentials, type SinkDeps } from "./sink.ts";

@@ -4991,8 +4991,10 @@ export interface TemplatesPreviewBody {
   render_for?: string | undefined;
   /** The kinds of channels that are shown. Default: all of them */
   channels?: ("ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app")[] | undefined;
-  /** Of a send with this content: links of marketing mail carry the workspace's `utm_defaults` */
+  /** Of a send with this content: marketing mail has the footer of the workspace, and its links carry `utm_defaults` */
   category?: "marketing" | "transactional" | undefined;
+  /** Of the send: its mail has a link to the preferences */
+  topic?: string | undefined;
   /** Of the send: what `utm_campaign` says where the workspace sets none */
   name?: string | undefined;
 }

@@ -1,14 +1,15 @@
 // Texts of hosted pages and of the footer of mails, by language (TPC-4, CHC-4). What a workspace writes, such as the names
 // of its topics, is shown as it is.
+import { type FooterWords, footerWordsFor, languageCode } from "./footer-words.ts";
 
-export interface Translation {
-  unsubscribe: string;
+type PageWords = Omit<Translation, keyof FooterWords>;
+
+export interface Translation extends FooterWords {
   /** Above the button: nothing has happened yet. */
   ask: string;
   /** What unsubscribing did. */
   noMoreMail: string;
   unsubscribed: string;
-  preferences: string;
   choose: string;
   save: string;
   saved: string;
@@ -26,12 +27,10 @@ export interface Translation {
   confirmGoneMore: string;
 }
 
-const en: Translation = {
-  unsubscribe: "Unsubscribe",
+const en: PageWords = {
   ask: "Press the button to get no more marketing e-mail from this sender.",
   noMoreMail: "You will get no more marketing e-mail from this sender.",
   unsubscribed: "You are unsubscribed",
-  preferences: "Your preferences",
   choose: "Choose what you want to hear about.",
   save: "Save",
   saved: "Your choice is saved.",
@@ -47,14 +46,12 @@ const en: Translation = {
   confirmGoneMore: "Nothing was changed. Sign up again to get a new link.",
 };
 
-const translations: Readonly<Record<string, Translation>> = {
+const translations: Readonly<Record<string, PageWords>> = {
   en,
   de: {
-    unsubscribe: "Abmelden",
     ask: "Mit der Schaltfläche melden Sie sich von allen Werbe-E-Mails dieses Absenders ab.",
     noMoreMail: "Sie erhalten von diesem Absender keine Werbe-E-Mails mehr.",
     unsubscribed: "Sie sind abgemeldet",
-    preferences: "Ihre Einstellungen",
     choose: "Wählen Sie, worüber Sie informiert werden möchten.",
     save: "Speichern",
     saved: "Ihre Auswahl ist gespeichert.",
@@ -71,11 +68,9 @@ const translations: Readonly<Record<string, Translation>> = {
     confirmGoneMore: "Es wurde nichts geändert. Melden Sie sich erneut an, um einen neuen Link zu erhalten.",
   },
   fr: {
-    unsubscribe: "Se désabonner",
     ask: "Cliquez sur le bouton pour ne plus recevoir d’e-mails promotionnels de cet expéditeur.",
     noMoreMail: "Vous ne recevrez plus d’e-mails promotionnels de cet expéditeur.",
     unsubscribed: "Vous êtes désabonné",
-    preferences: "Vos préférences",
     choose: "Choisissez les sujets qui vous intéressent.",
     save: "Enregistrer",
     saved: "Votre choix est enregistré.",
@@ -92,11 +87,9 @@ const translations: Readonly<Record<string, Translation>> = {
     confirmGoneMore: "Rien n’a été modifié. Inscrivez-vous à nouveau pour recevoir un nouveau lien.",
   },
   es: {
-    unsubscribe: "Darse de baja",
     ask: "Pulse el botón para no recibir más correos promocionales de este remitente.",
     noMoreMail: "No recibirá más correos promocionales de este remitente.",
     unsubscribed: "Se ha dado de baja",
-    preferences: "Sus preferencias",
     choose: "Elija sobre qué temas quiere recibir mensajes.",
     save: "Guardar",
     saved: "Su elección se ha guardado.",
@@ -112,11 +105,9 @@ const translations: Readonly<Record<string, Translation>> = {
     confirmGoneMore: "No se ha cambiado nada. Suscríbase de nuevo para recibir otro enlace.",
   },
   it: {
-    unsubscribe: "Annulla l’iscrizione",
     ask: "Premi il pulsante per non ricevere più e-mail promozionali da questo mittente.",
     noMoreMail: "Non riceverai più e-mail promozionali da questo mittente.",
     unsubscribed: "Iscrizione annullata",
-    preferences: "Le tue preferenze",
     choose: "Scegli gli argomenti che ti interessano.",
     save: "Salva",
     saved: "La tua scelta è stata salvata.",
@@ -132,11 +123,9 @@ const translations: Readonly<Record<string, Translation>> = {
     confirmGoneMore: "Non è stato modificato nulla. Iscriviti di nuovo per ricevere un nuovo link.",
   },
   pt: {
-    unsubscribe: "Cancelar a subscrição",
     ask: "Prima o botão para não receber mais e-mails promocionais deste remetente.",
     noMoreMail: "Não receberá mais e-mails promocionais deste remetente.",
     unsubscribed: "A subscrição foi cancelada",
-    preferences: "As suas preferências",
     choose: "Escolha os assuntos que lhe interessam.",
     save: "Guardar",
     saved: "A sua escolha foi guardada.",
@@ -152,11 +141,9 @@ const translations: Readonly<Record<string, Translation>> = {
     confirmGoneMore: "Nada foi alterado. Inscreva-se de novo para receber uma nova ligação.",
   },
   nl: {
-    unsubscribe: "Afmelden",
     ask: "Druk op de knop om geen reclamemails meer van deze afzender te ontvangen.",
     noMoreMail: "U ontvangt geen reclamemails meer van deze afzender.",
     unsubscribed: "U bent afgemeld",
-    preferences: "Uw voorkeuren",
     choose: "Kies waarover u berichten wilt ontvangen.",
     save: "Opslaan",
     saved: "Uw keuze is opgeslagen.",
@@ -172,11 +159,9 @@ const translations: Readonly<Record<string, Translation>> = {
     confirmGoneMore: "Er is niets gewijzigd. Meld u opnieuw aan voor een nieuwe link.",
   },
   pl: {
-    unsubscribe: "Wypisz się",
     ask: "Naciśnij przycisk, aby nie otrzymywać e-maili marketingowych od tego nadawcy.",
     noMoreMail: "Nie będziesz otrzymywać e-maili marketingowych od tego nadawcy.",
     unsubscribed: "Wypisano z listy",
-    preferences: "Twoje preferencje",
     choose: "Wybierz tematy, o których chcesz otrzymywać wiadomości.",
     save: "Zapisz",
     saved: "Twój wybór został zapisany.",
@@ -198,10 +183,8 @@ export interface Language {
   words: Translation;
 }
 
-/** By the subscriber's locale, such as `de-AT`, else by what the browser prefers; English for every other language. */
+/** By the subscriber's locale, else by what the browser prefers; English for every other language. */
 export function languageOf(locale: unknown, acceptLanguage = ""): Language {
-  const wanted = typeof locale === "string" && locale !== "" ? [locale] : acceptLanguage.slice(0, 200).split(",");
-  const codes = wanted.map((tag) => /^[a-z]+/.exec(tag.trim().toLowerCase())?.[0] ?? "");
-  const code = codes.find((one) => Object.hasOwn(translations, one)) ?? "en";
-  return { code, words: translations[code] ?? en };
+  const code = languageCode(locale, acceptLanguage);
+  return { code, words: { ...footerWordsFor(code), ...(translations[code] ?? en) } };
 }

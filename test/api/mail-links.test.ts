@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
-import { mailParts, withoutAdditions } from "../../shared/providers/mail-parts.ts";
 import { htmlLinks } from "../../shared/rules/html-links.ts";
+import { mailParts, withoutAdditions } from "../../shared/rules/mail-parts.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { follow, mailing } from "../support/mails.ts";
 import { outsideAudit, wholeTable } from "../support/people.ts";

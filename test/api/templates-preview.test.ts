@@ -45,3 +45,25 @@ it("an unsaved content is rendered as its send would be, and nothing is stored (
   ]);
   expect((await world.call("GET /api/v1/templates", { as })).body.total).toBe(0);
 });
+
+it("a mail is shown with the footer it will have, whose links lead nowhere (CHC-5, CHC-4)", async () => {
+  const { world, tenant } = await withTenant();
+  const as = await tenant.dashboard();
+  const own = { sender_name: "Tom & Co", postal_address: "1 High Street" };
+  await world.call("PATCH /api/v1/workspace", { as, body: own });
+  const upsert = { external_id: "ada", attributes: { locale: "de-AT" } };
+  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert })).body;
+  await world.advance(1_000);
+  const of = async (send: object) => {
+    const body = { content: { title: "Hi", body: "Text" }, channels: ["email"], ...send };
+    const { renderings } = (await world.call("POST /api/v1/templates/preview", { as, body })).body;
+    return renderings[0] as { html: string; body: string };
+  };
+  const marketing = await of({ category: "marketing", topic: "news", render_for: id });
+  expect(marketing.html).toContain("Tom &amp; Co<br>1 High Street<br>");
+  expect(marketing.html).toMatch(/<a href="https:\/\/recipient\.invalid\/">Abmelden<\/a>.*Ihre Einstellungen/);
+  expect(marketing.body).toContain("Abmelden: https://recipient.invalid/");
+  const transactional = await of({ category: "transactional" });
+  expect(transactional.html).not.toContain("Tom");
+  expect((await of({})).body).toBe("Text");
+});

@@ -9,6 +9,7 @@ import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { conflictStories } from "./conflicts.ts";
+import { firstRunStories } from "./first-run.ts";
 import { mailStories } from "./mails.ts";
 import { objectStories } from "./objects.ts";
 import { peopleStories } from "./people.ts";
@@ -199,6 +200,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   reportStories(open);
   releaseStories(open);
   mailStories(open);
+  firstRunStories(open);
   stories({ service: () => service, open });
 
   it("a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow (CON-1)", async () => {

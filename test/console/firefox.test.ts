@@ -6,6 +6,7 @@ import { hasFirefox, launchFirefox } from "../support/browser.ts";
 import { createTabs } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
 import { conflictStories } from "./conflicts.ts";
+import { firstRunStories } from "./first-run.ts";
 import { mailStories } from "./mails.ts";
 import { objectStories } from "./objects.ts";
 import { peopleStories } from "./people.ts";
@@ -62,6 +63,7 @@ describe.skipIf(!hasFirefox)("the demo in Firefox", () => {
   reportStories(open);
   releaseStories(open);
   mailStories(open);
+  firstRunStories(open);
   stories({ service: () => service, open });
 
   it("no page caused a fault, a violation of the policy or a request to another place (CON-1)", () => {

@@ -22,7 +22,7 @@ interface Form {
 const forms: readonly Form[] = [
   { path: "settings", submit: "Save", field: "timezone", label: "Time zone" },
   { path: "settings", submit: "Save", field: "safety.max_bounce_rate", label: "Bounced emails, %" },
-  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "External ID of a test subscriber" },
+  { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "Test subscriber" },
   { path: "settings/account", submit: "Change the password", field: "password", label: "New password" },
   { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
   { path: "settings/keys", open: ["New key"], submit: "Create the key", field: "name", label: "Name" },
@@ -179,8 +179,7 @@ export function formStories({ service, open }: Tabs): void {
     await page.getByText("1 person").waitFor();
     await page.getByRole("button", { name: "Create the segment" }).click();
     await page.getByRole("heading", { name: "Ada and others", level: 1 }).waitFor();
-    await page.getByLabel("External ID").fill("ada");
-    await page.getByRole("button", { name: "Check" }).click();
+    await page.getByLabel("Person").fill("ada");
     await page.getByText("never within 30 days").waitFor();
     expect(await violations(page)).toEqual([]);
   });

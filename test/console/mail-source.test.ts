@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { htmlOfSource } from "../../console/app/mail-source.ts";
 import { mailSource } from "../../shared/providers/email.ts";
-import { mailParts } from "../../shared/providers/mail-parts.ts";
+import { mailParts } from "../../shared/rules/mail-parts.ts";
 
 const credentials = { type: "email", provider: "ses", from_email: "shop@example.com" } as const;
 

@@ -151,8 +151,9 @@ export function stories({ service, open }: Bench): void {
     await page.getByText(/^\$\d\S*, computed at list prices$/).waitFor();
     await page.goBack();
     await press("One person");
-    await page.getByLabel("External ID of the person").fill("ada");
-    await press("Simulate");
+    await page.getByLabel("Person", { exact: true }).fill("ada");
+    // The one who is called so, and not one of those whose ID begins so.
+    await page.locator("button:not([aria-disabled])", { hasText: /^Simulate$/ }).click();
     await page.getByText("reentry window").waitFor();
     await press("Past events");
     await press("Simulate on history");

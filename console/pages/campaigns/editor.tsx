@@ -10,7 +10,7 @@ import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
-import { contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
+import { contentOf, faultsUnder, type Own, sharedOf } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { type Message, MessageEditor } from "../../components/message-editor.tsx";
@@ -186,7 +186,8 @@ function Previews({ draft: { name, messages, category, topic }, usable, channel 
   const [at, setAt] = useState(0);
   const message = messages[Math.min(at, messages.length - 1)] ?? EMPTY;
   const { content, template_id, channel_ids = usable } = message;
-  const isWritten = template_id === undefined ? content.title !== "" && content.body !== "" : template_id !== "";
+  const { title, body } = sharedOf(content);
+  const isWritten = template_id === undefined ? title !== "" && body !== "" : template_id !== "";
   return (
     <aside class="stack preview" aria-label="Preview">
       {messages.length > 1 && (
@@ -198,7 +199,11 @@ function Previews({ draft: { name, messages, category, topic }, usable, channel 
           ))}
         </div>
       )}
-      <MessagePreview message={message} channel={channel} send={{ category, ...(name.trim() && { name }) }} />
+      <MessagePreview
+        message={message}
+        channel={channel}
+        send={{ category, ...(topic && { topic }), ...(name.trim() && { name }) }}
+      />
       <TestSend
         bodyOf={() => ({
           ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),

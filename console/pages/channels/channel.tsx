@@ -98,6 +98,7 @@ function State({ channel }: { channel: Channel }) {
             verified <Time at={verified_at} />
           </span>
         )}
+        {status === "active" && active && <a href={pathTo("send")}>Write a message</a>}
       </p>
       {status === "pending" && (
         <p>

@@ -16,6 +16,7 @@ import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { ImageField } from "../../components/image-field.tsx";
+import { EventField } from "../../components/known.tsx";
 import { Card } from "../../components/page.tsx";
 import { HoldoutSlider, Slider, TargetPicker } from "../../components/pickers.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -157,7 +158,7 @@ function Shows({ form: { values, field } }: PartProps) {
       <div class="row">
         <SelectField label="Shown" {...field("trigger", "display.trigger")} options={TRIGGERS} />
         {values.trigger === "event" && (
-          <TextField label="Event" {...field("trigger_event", "display.trigger_event")} required />
+          <EventField label="Event" {...field("trigger_event", "display.trigger_event")} required />
         )}
         <SelectField label="How often" {...field("frequency", "display.frequency")} options={FREQUENCIES} />
         <TextField

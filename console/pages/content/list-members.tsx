@@ -10,9 +10,9 @@ import { say } from "../../app/toast.ts";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Time } from "../../components/page.tsx";
+import { PeopleField } from "../../components/person-picker.tsx";
 
 const STALE = ["lists.", "subscribers."];
 
@@ -37,7 +37,7 @@ export function ListMembers({ id }: { id: string }) {
         usual={6}
         keyOf={({ subscriber_id }) => subscriber_id}
         hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
-        empty={{ title: "Nobody is in this list.", about: "Add people by their external ID, or import a file." }}
+        empty={{ title: "Nobody is in this list.", about: "Add people one by one, or import a file." }}
         columns={[
           { title: "External ID", cell: ({ external_id }) => external_id },
           { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
@@ -81,6 +81,12 @@ function AddMembers({ id, close }: { id: string; close: () => void }) {
   const add = useAction("lists.createSubscriber", { stale: STALE });
   const { values, field, placed } = useFields({ names: "" }, add);
   const names = [...new Set(values.names.split(/[\s,;]+/).filter(Boolean))];
+  const refusal =
+    names.length > MAX_TYPED
+      ? `At most ${MAX_TYPED} at once: import a file for more.`
+      : names.length === 0
+        ? "Name somebody first."
+        : undefined;
   const run = async () => {
     const { found, unknown } = await resolve(names);
     if (found.length === 0) return say("None of them is known.");
@@ -99,17 +105,11 @@ function AddMembers({ id, close }: { id: string; close: () => void }) {
       action={add}
       placed={placed}
       submit="Add"
-      refusal={names.length > MAX_TYPED ? `At most ${MAX_TYPED} at once: import a file for more.` : undefined}
+      refusal={refusal}
       close={close}
       onSubmit={run}
     >
-      <TextField
-        label="External IDs"
-        required
-        rows={6}
-        {...field("names", "subscriber_ids")}
-        hint="One on each line."
-      />
+      <PeopleField label="External IDs" {...field("names", "subscriber_ids")} />
     </FormDialog>
   );
 }

@@ -13,7 +13,8 @@ import { place, setQuery } from "../../app/router.ts";
 import { dateTime } from "../../app/time.ts";
 import { Button, Discard } from "../../components/button.tsx";
 import { DurationField } from "../../components/duration.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { EventField } from "../../components/known.tsx";
 import { SegmentSelect } from "../../components/pickers.tsx";
 import { Chart } from "./chart.tsx";
 import type { WalkAnswer } from "./simulate.tsx";
@@ -198,7 +199,7 @@ function EventTrigger({
   const change = (part: Partial<typeof trigger>) => onInput({ ...trigger, ...part });
   return (
     <>
-      <TextField
+      <EventField
         label="Event"
         value={trigger.event_name ?? ""}
         fault={faults["trigger.event_name"]}

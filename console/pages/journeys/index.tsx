@@ -8,6 +8,7 @@ import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
+import { EventField } from "../../components/known.tsx";
 import { Time } from "../../components/page.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
 import { JourneyView } from "./journey.tsx";
@@ -73,7 +74,7 @@ function Add({ close }: { close: () => void }) {
       onSubmit={submit}
     >
       <TextField label="Name" required {...field("name")} />
-      <TextField
+      <EventField
         label="Trigger event"
         {...field("event", "trigger.event_name")}
         hint="You can change this later, to a segment for example."

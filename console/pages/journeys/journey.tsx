@@ -19,7 +19,7 @@ import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
 import { Moves, useMoves } from "./moves.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
-import { isAbout, nameOf } from "./steps.ts";
+import { isAbout, nameOf, saidGraph } from "./steps.ts";
 import { Versions } from "./versions.tsx";
 
 const EVERY_MS = 5_000;
@@ -59,7 +59,7 @@ function Opened({ journey }: { journey: Journey }) {
   const guard = useGuard(bodyOf(journey), () => seenBy((options) => call("journeys.get", [id, options]), bodyOf));
   const saveIt = async () => {
     const { name, entry_rules, version } = journey;
-    const mine = await guard.settle({ name, trigger: edit.trigger, entry_rules, steps: edit.graph });
+    const mine = await guard.settle({ name, trigger: edit.trigger, entry_rules, steps: saidGraph(edit.graph) });
     const done = mine && (await save.run(id, mine.body, mine.over));
     if (!done) return;
     guard.saved(bodyOf(done.answer));

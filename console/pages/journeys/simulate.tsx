@@ -1,14 +1,13 @@
 // Simulate: a person walks the saved steps, with what each condition says and what each message would be.
-import { useState } from "preact/hooks";
 import type { JourneysSimulateAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useQuery } from "../../app/query.ts";
 import { reasonText } from "../../app/sentences.ts";
 import { fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card } from "../../components/page.tsx";
+import { PersonField, usePicked } from "../../components/person-picker.tsx";
 import { Failure } from "../../components/states.tsx";
 import { stepNames, ways } from "./steps.ts";
 
@@ -23,10 +22,8 @@ interface SimulateProps {
 
 export function Simulate({ id, walk, onWalk }: SimulateProps) {
   const simulate = useAction("journeys.simulate", { stale: [] });
-  const [text, setText] = useState("");
-  const asked = text.trim();
-  const found = useQuery("subscribers.list", [{ external_id: asked, limit: 1 }], { when: asked !== "" });
-  const person = found.data?.items[0];
+  const picked = usePicked();
+  const { person, reason } = picked;
   const run = async () => {
     const done = await simulate.run(id, person ? { subscriber_id: person.id } : { sample: { attributes: {} } });
     if (done && "steps" in done.answer) onWalk(done.answer);
@@ -35,19 +32,8 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
     <Card title="Simulate">
       <p class="dim">What would happen to one person, from now on. Nothing is sent.</p>
       <div class="row">
-        <input
-          type="search"
-          class="grow"
-          aria-label="External ID of the person"
-          placeholder="External ID; empty: a sample person"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-        <Button
-          isBusy={simulate.isBusy}
-          refusal={asked && !person ? "There is no such person." : undefined}
-          onClick={() => void run()}
-        >
+        <PersonField label="Person" picked={picked} hint="Empty: a sample person without attributes." />
+        <Button isBusy={simulate.isBusy} refusal={reason} onClick={() => void run()}>
           Simulate
         </Button>
       </div>

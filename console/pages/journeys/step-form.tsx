@@ -3,9 +3,10 @@ import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { Button } from "../../components/button.tsx";
-import { type Content, contentOf, faultsUnder, type Own } from "../../components/content-model.ts";
+import { type Content, contentOf, faultsUnder, type Own, writtenOf } from "../../components/content-model.ts";
 import { DurationField } from "../../components/duration.tsx";
-import { SelectField, TextField } from "../../components/field.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { EventField } from "../../components/known.tsx";
 import { type Message, MessageEditor } from "../../components/message-editor.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { CategorySelect, ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
@@ -135,7 +136,7 @@ const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
   ),
   wait_for_event: ({ settings, faultAt, change }) => (
     <div class="row">
-      <TextField
+      <EventField
         label="Event"
         value={text(settings.event_name)}
         fault={faultAt("event_name")}
@@ -196,7 +197,7 @@ function StepMessage({
         onInput={({ content, template_id }) =>
           change(
             template_id === undefined
-              ? { content: contentOf(content), template_id: undefined }
+              ? { content: writtenOf(content), template_id: undefined }
               : { template_id, content: undefined },
           )
         }
@@ -218,24 +219,18 @@ interface StepPreviewProps {
 }
 
 function StepPreview({ message, channel, settings }: StepPreviewProps) {
+  const { content, template_id, channel_ids = [], category = "marketing", topic } = settings as SendSettings;
   return (
     <>
-      <MessagePreview
-        message={message}
-        channel={channel}
-        send={{ category: (settings as SendSettings).category ?? "marketing" }}
-      />
+      <MessagePreview message={message} channel={channel} send={{ category, ...(topic && { topic }) }} />
       <TestSend
-        bodyOf={() => {
-          const { content, template_id, channel_ids = [], category, topic } = settings as SendSettings;
-          return {
-            ...(template_id === undefined ? { content } : { template_id }),
-            channel_ids,
-            ...(category && { category }),
-            ...(topic && { topic }),
-          };
-        }}
-        missing={(settings.channel_ids as string[] | undefined)?.length ? undefined : "Choose a channel."}
+        bodyOf={() => ({
+          ...(template_id === undefined ? { content: content && contentOf(content) } : { template_id }),
+          channel_ids,
+          category,
+          ...(topic && { topic }),
+        })}
+        missing={channel_ids.length > 0 ? undefined : "Choose a channel."}
       />
     </>
   );

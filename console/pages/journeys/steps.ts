@@ -7,6 +7,7 @@ import type {
   SegmentRule,
 } from "../../../sdk/src/types.gen.ts";
 import { durationText } from "../../app/duration.ts";
+import { type Content, contentOf } from "../../components/content-model.ts";
 import { ruleText } from "../../components/rule-model.ts";
 
 export type StepType = "send" | "delay" | "branch" | "wait_for_event" | "exit";
@@ -207,4 +208,13 @@ export function removeStep(graph: JourneyGraph, id: string): JourneyGraph {
     }),
   );
   return { ...graph, start: start === id ? next : start, steps: relinked };
+}
+
+/** The graph as the API takes it: a step where only a mail is written says the same on its other channels. */
+export function saidGraph(graph: JourneyGraph): JourneyGraph {
+  const said = Object.entries(graph.steps ?? {}).map(([id, step]) => {
+    const { content } = settingsOf(step) as SendSettings;
+    return [id, content ? withSettings(step, { ...settingsOf(step), content: contentOf(content as Content) }) : step];
+  });
+  return { ...graph, steps: Object.fromEntries(said) };
 }

@@ -1,10 +1,5 @@
 // Attributes of a subscriber: JSON text in the API, rows of text in the console.
 
-export function readAttributes(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text);
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
 /** As it is shown and edited: texts as they are, everything else as JSON. */
 export const attributeText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 

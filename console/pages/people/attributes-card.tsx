@@ -1,13 +1,16 @@
 // What is known of a person, and its editor.
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { readAttributes } from "../../app/person-name.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { Known } from "../../components/field.tsx";
 import { Form } from "../../components/form.tsx";
+import { useAttributeKeys } from "../../components/known.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { attributeText, attributeValue, readAttributes } from "./attribute-values.ts";
+import { attributeText, attributeValue } from "./attribute-values.ts";
 
 export function Attributes({ profile }: { profile: SubscriberProfile }) {
   const [isEditing, setEditing] = useState(false);
@@ -45,6 +48,7 @@ interface AttributesProps {
 function AttributesForm({ id, known, close }: AttributesProps) {
   const update = useAction("subscribers.update");
   const [rows, setRows] = useState(known);
+  const list = useId();
   const save = async () => {
     const attributes = Object.fromEntries(
       rows.filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]),
@@ -57,10 +61,12 @@ function AttributesForm({ id, known, close }: AttributesProps) {
   const set = (at: number, row: readonly [string, string]) => setRows(rows.map((old, n) => (n === at ? row : old)));
   return (
     <Form onSubmit={save}>
+      <Known id={list} values={useAttributeKeys()} />
       {rows.map(([key, text], at) => (
         <div key={at} class="pair">
           <input
             aria-label={`Name of attribute ${at + 1}`}
+            list={list}
             value={key}
             onInput={(event) => set(at, [event.currentTarget.value, text])}
           />

@@ -1,4 +1,5 @@
 // People: find a subscriber by external ID, email or last name; then everything that is known of them.
+import { fullName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -7,7 +8,6 @@ import { AddPerson } from "../../components/add-person.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
-import { readAttributes } from "./attribute-values.ts";
 import { Profile } from "./profile.tsx";
 
 export function View() {
@@ -38,7 +38,7 @@ function PeopleList() {
       }}
       columns={[
         { title: "External ID", cell: ({ external_id }) => external_id },
-        { title: "Name", cell: ({ attributes }) => nameOf(attributes) || <span class="dim">–</span> },
+        { title: "Name", cell: (person) => fullName(person) || <span class="dim">–</span> },
         { title: "Email", cell: ({ email }) => email ?? <span class="dim">–</span> },
         { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
         { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
@@ -51,9 +51,4 @@ function PeopleList() {
       }}
     />
   );
-}
-
-function nameOf(text: string): string {
-  const { first_name, last_name } = readAttributes(text);
-  return [first_name, last_name].filter((part) => typeof part === "string").join(" ");
 }

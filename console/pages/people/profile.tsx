@@ -1,6 +1,7 @@
 // One subscriber as a story: what happened and why, what waits, how to reach them, and what is known of them.
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -10,7 +11,6 @@ import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { AskWhy } from "./ask-why.tsx";
-import { readAttributes } from "./attribute-values.ts";
 import { Attributes } from "./attributes-card.tsx";
 import { ConsentHistory } from "./consent-history.tsx";
 import { Inbox } from "./inbox.tsx";
@@ -27,7 +27,7 @@ export function Profile({ id }: { id: string }) {
   const profile = useQuery("subscribers.get", [id]);
   const isGone = profile.error?.status === 404;
   const data = isGone ? undefined : profile.data;
-  const title = data ? nameOf(data) : "Person";
+  const title = data ? personName(data) : "Person";
   return (
     <Page
       title={title}
@@ -64,14 +64,6 @@ export function Profile({ id }: { id: string }) {
       )}
     </Page>
   );
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value.trim() : "");
-
-/** Their name where it is known, else the external ID. */
-function nameOf({ external_id, attributes }: SubscriberProfile): string {
-  const { first_name, last_name } = readAttributes(attributes);
-  return [first_name, last_name].map(textOf).filter(Boolean).join(" ") || external_id;
 }
 
 const initialsOf = (name: string): string => {

@@ -2,6 +2,7 @@
 import type { NotificationPreview, SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { type ChannelType, classOf, consentChannels } from "../../../shared/rules/channel-types.ts";
 import { useAction } from "../../app/action.ts";
+import { readAttributes } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
@@ -9,7 +10,6 @@ import { dateTime, plural } from "../../app/time.ts";
 import { Card, Time } from "../../components/page.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { readAttributes } from "./attribute-values.ts";
 import { Opt } from "./opt.tsx";
 
 export function Reach({ profile }: { profile: SubscriberProfile }) {

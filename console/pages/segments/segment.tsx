@@ -5,19 +5,19 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { span } from "../../app/duration.ts";
 import { useKept } from "../../app/kept.ts";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Act, Button, Discard } from "../../components/button.tsx";
+import { Act, Discard } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
-import { Form } from "../../components/form.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
+import { PersonField, usePicked } from "../../components/person-picker.tsx";
 import { operators } from "../../components/rule-model.ts";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -124,20 +124,13 @@ function Rule({ segment: { id, name: known, rule: stored, count } }: { segment: 
 }
 
 function IsIn({ id }: { id: string }) {
-  const [text, setText] = useState("");
-  const [asked, setAsked] = useState("");
-  const found = useQuery("subscribers.list", [{ external_id: asked }], { when: asked !== "" });
-  const subscriber = found.data?.items[0];
+  const picked = usePicked();
+  const subscriber = picked.person;
   const member = useQuery("segments.getMember", [id, subscriber?.id ?? ""], { when: subscriber !== undefined });
-  const isUnknown = asked !== "" && found.data !== undefined && subscriber === undefined;
   return (
     <Card title="Check a person">
-      <Form kind="row" onSubmit={() => setAsked(text.trim())}>
-        <TextField label="External ID" value={text} onInput={setText} />
-        <Button type="submit">Check</Button>
-      </Form>
-      {isUnknown && <p>No subscriber has this ID.</p>}
-      {(found.error ?? member.error) && <Failure error={(found.error ?? member.error)!} />}
+      <PersonField label="Person" picked={picked} />
+      {member.error && <Failure error={member.error} />}
       {subscriber && member.data && (
         <>
           <p class="verdict">
@@ -145,7 +138,7 @@ function IsIn({ id }: { id: string }) {
               state={member.data.member ? "active" : "not_in_audience"}
               word={member.data.member ? "is a member" : "is not a member"}
             />{" "}
-            <a href={pathTo("people", subscriber.id)}>{subscriber.external_id}</a>
+            <a href={pathTo("people", subscriber.id)}>{personName(subscriber)}</a>
           </p>
           <Table
             caption="Conditions"

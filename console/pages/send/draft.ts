@@ -81,10 +81,12 @@ export function missingIn(draft: Draft, channelIds: readonly string[]): string |
 export function missingInMessage(draft: Draft, channelIds: readonly string[]): string | undefined {
   if (channelIds.length === 0) return "Choose a channel.";
   if (draft.source === "template" && !draft.template_id) return "Choose a template.";
-  if (draft.source === "inline" && (!draft.title.trim() || !draft.body.trim())) return "Write a title and a body.";
-  if (draft.ab && (!draft.b_title.trim() || !draft.b_body.trim())) return "Write variant B.";
+  if (draft.source === "inline" && isBare(contentOf(draft))) return "Write a title and a body.";
+  if (draft.ab && isBare(variantB(draft))) return "Write variant B.";
   return undefined;
 }
+
+const isBare = ({ title, body }: Content): boolean => !title.trim() || !body.trim();
 
 /** A message that is the same on every channel has the short form of the API. */
 const messageOf = (draft: Draft) => {

@@ -10,6 +10,7 @@ import { faultsUnder, type Own } from "../../components/content-model.ts";
 import { Check, Choices, TextField } from "../../components/field.tsx";
 import { MessageEditor } from "../../components/message-editor.tsx";
 import { Card } from "../../components/page.tsx";
+import { PeopleField } from "../../components/person-picker.tsx";
 import {
   CategoryChoices,
   ChannelPicker,
@@ -34,14 +35,7 @@ export function Audience({ form: { values, field } }: PartProps) {
       <Choices legend="Audience" name="audience" {...field("audience", "target")} options={AUDIENCES} />
       {values.audience === "list" && <ListSelect {...field("list_id", "target.list_id")} />}
       {values.audience === "segment" && <SegmentSelect {...field("segment_id", "target.segment_id")} />}
-      {values.audience === "people" && (
-        <TextField
-          label="Their external IDs"
-          rows={2}
-          {...field("people", "external_ids")}
-          hint="Separated by commas or line breaks."
-        />
-      )}
+      {values.audience === "people" && <PeopleField label="Their external IDs" {...field("people", "external_ids")} />}
     </Card>
   );
 }

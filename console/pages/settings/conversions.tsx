@@ -7,6 +7,7 @@ import { say } from "../../app/toast.ts";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { SchemaForm } from "../../components/form.tsx";
+import { useEventNames } from "../../components/known.tsx";
 import { Card } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 
@@ -50,7 +51,7 @@ function NewConversion() {
       <SchemaForm
         schema={forms["insights.config"]}
         texts={{
-          event_name: { label: "Event", hint: "As your product sends it, such as purchase." },
+          event_name: { label: "Event", hint: "As your product sends it, such as purchase.", known: useEventNames() },
           value_property: { label: "Property with the revenue", hint: "In cents." },
           window_seconds: {
             label: "Within",

@@ -1,10 +1,10 @@
 // The subscribers that test sends go to.
-import { useState } from "preact/hooks";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { Button } from "../../components/button.tsx";
-import { TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
+import { PersonField, usePicked } from "../../components/person-picker.tsx";
 
 const MAX = 20;
 
@@ -15,15 +15,11 @@ interface TestersProps {
 }
 
 export function Testers({ ids, onIds, fields }: TestersProps) {
-  const [text, setText] = useState("");
-  const asked = text.trim();
-  const found = useQuery("subscribers.list", [{ external_id: asked, limit: 1 }], { when: asked !== "" });
-  const person = found.data?.items[0];
+  const picked = usePicked();
+  const { person, reason, setText } = picked;
   const refusal = () => {
-    if (!asked) return "Name a person first.";
     if (ids.length >= MAX) return `At most ${MAX}.`;
-    if (found.isLoading) return "Looking for the person.";
-    if (!person) return "There is no such person.";
+    if (!person) return reason ?? "Name a person first.";
     return ids.includes(person.id) ? "The person is in the list." : undefined;
   };
   return (
@@ -42,12 +38,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
         </ul>
       )}
       <div class="row">
-        <TextField
-          label="External ID of a test subscriber"
-          value={text}
-          onInput={setText}
-          fault={fields.test_subscriber_ids}
-        />
+        <PersonField label="Test subscriber" picked={picked} fault={fields.test_subscriber_ids} />
         <Button
           icon="plus"
           refusal={refusal()}
@@ -65,7 +56,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
 
 function Tester({ id, fault, remove }: { id: string; fault: string | undefined; remove: () => void }) {
   const person = useQuery("subscribers.get", [id]);
-  const name = person.data?.external_id ?? (person.error ? `${id} (deleted)` : "…");
+  const name = (person.data && personName(person.data)) ?? (person.error ? `${id} (deleted)` : "…");
   return (
     <li class="actions">
       <a href={pathTo("people", id)}>{name}</a>

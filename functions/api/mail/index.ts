@@ -4,6 +4,7 @@ import type { MailToken } from "../../../shared/contract/mail-tokens.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
+import { senderOf } from "../../../shared/rules/mail-parts.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/store/context.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
@@ -14,7 +15,6 @@ import { confirm, confirmationOf } from "../../../shared/store/subscribers/confi
 import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
-import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import {
   confirmationPage,

@@ -4,15 +4,15 @@ import { CustomData } from "../../../shared/contract/custom-data.ts";
 import { MessageContent } from "../../../shared/contract/message-content.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
 import { Force, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
-import { utmQueryOf } from "../../../shared/rules/utm.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { releaseTemplate } from "../../../shared/store/dependents.ts";
-import { Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
+import { mailFrameOf, Rendering, renderingsOf } from "../../../shared/store/sends/content/renderings.ts";
 import { categories } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import {
@@ -66,8 +66,11 @@ const PreviewedContent = v.strictObject({
   ),
   category: v.pipe(
     v.optional(v.picklist(categories, "must be marketing or transactional")),
-    v.description("Of a send with this content: links of marketing mail carry the workspace's `utm_defaults`"),
+    v.description(
+      "Of a send with this content: marketing mail has the footer of the workspace, and its links carry `utm_defaults`",
+    ),
   ),
+  topic: v.pipe(TopicOfSend, v.description("Of the send: its mail has a link to the preferences")),
   name: v.pipe(v.optional(Name), v.description("Of the send: what `utm_campaign` says where the workspace sets none")),
 });
 
@@ -104,7 +107,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     {
       summary: "Preview a content before it is saved: what a subscriber would see on each channel",
       description:
-        "Rendered by the code that sends. Nothing is stored or sent, and consent is not judged: see " +
+        "Rendered by the code that sends; the links of a footer lead nowhere. Nothing is stored or sent, and consent is not judged: see " +
         "`POST /api/v1/notifications/preview` for who would get a send.",
       body: PreviewedContent,
       returns: v.object({ renderings: v.array(Rendering) }),
@@ -114,7 +117,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     async ({
       store,
       workspace,
-      body: { content, data = null, render_for, channels, category, name = null },
+      body: { content, data = null, render_for, channels, category, topic, name = null },
       clock,
     }) => {
       const profile = render_for === undefined ? undefined : await getProfile(store, render_for);
@@ -125,7 +128,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
           profile,
           arm: "a",
           now: clock.now(),
-          utm: category && utmQueryOf(settings?.utm_defaults, { category, name }),
+          mail: mailFrameOf(settings, { category, topic, name }),
         }),
       };
     },

@@ -3,13 +3,13 @@ import * as v from "valibot";
 import type { Credentials } from "../../../shared/contract/credentials.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
-import { mailParts } from "../../../shared/providers/mail-parts.ts";
 import { type Providers, rejected } from "../../../shared/providers/provider.ts";
 import { type ChannelType, channelTypes } from "../../../shared/rules/channel-types.ts";
+import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
 import type { MailBodies } from "../../../shared/rules/mail-body.ts";
+import { mailParts, senderOf } from "../../../shared/rules/mail-parts.ts";
 import type { SendOutcome } from "../../../shared/rules/progress.ts";
 import { reachOf, type Target } from "../../../shared/rules/reach.ts";
-import { languageOf } from "../../../shared/rules/translations.ts";
 import { taggedBodies, utmQueryOf } from "../../../shared/rules/utm.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
@@ -28,7 +28,6 @@ import { contactOf } from "../../../shared/store/subscribers/contacts.ts";
 import { deviceRows } from "../../../shared/store/subscribers/devices.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import type { Opener } from "../../../shared/store/vault.ts";
-import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 /** Addresses of one test send: all are sent to at once, within the time of a request. */
@@ -228,7 +227,7 @@ function mailOf(
     unsubscribe: unsubscribeUrl,
     preferences: token && topic ? urlOf(token, "p") : undefined,
     sender: category === "marketing" ? senderOf(workspace) : [],
-    words: languageOf(profile && attributesOf(profile).locale).words,
+    words: footerWordsFor(profile && attributesOf(profile).locale),
   });
   return { parts, ...(unsubscribeUrl !== undefined && { unsubscribeUrl }) };
 }

@@ -5,6 +5,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { listIdOf } from "../../../shared/rules/list-consents.ts";
 import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
+import { senderOf } from "../../../shared/rules/mail-parts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import { languageOf, type Translation } from "../../../shared/rules/translations.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
@@ -19,7 +20,6 @@ import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { askingOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { topicName } from "../../../shared/store/topics/topics.ts";
-import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 
 const uses = [storeWrite, timers, workspaceRead] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;

@@ -5,16 +5,16 @@ import { SECOND } from "../../../shared/kernel/clock.ts";
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
-import { type MailParts, mailParts } from "../../../shared/providers/mail-parts.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
 import { addressKindOf } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
+import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
 import { type MailBodies, withConfirmLink } from "../../../shared/rules/mail-body.ts";
+import { type MailParts, mailParts, senderOf } from "../../../shared/rules/mail-parts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
-import { languageOf } from "../../../shared/rules/translations.ts";
 import { taggedBodies, utmQueryOf } from "../../../shared/rules/utm.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
 import { PREFERENCES } from "../../../shared/store/mail-links.ts";
@@ -29,7 +29,6 @@ import type { DeviceRow } from "../../../shared/store/subscribers/device-items.t
 import { deviceOf } from "../../../shared/store/subscribers/devices.ts";
 import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers/ledger-erasure.ts";
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
-import { senderOf } from "../../../shared/store/workspaces/settings.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { deferredInbox, type Inbox, prepareInbox, reachedBefore } from "./inboxes.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
@@ -230,7 +229,7 @@ async function mailFor(
     {
       unsubscribe,
       sender: senderOf(owner),
-      words: languageOf(profile && attributesOf(profile).locale).words,
+      words: footerWordsFor(profile && attributesOf(profile).locale),
       preferences: token && topic && urlOf(token, PREFERENCES),
       open: urlOf({ kind: "open", ...sent }),
       click: (target, link, links) =>

@@ -148,11 +148,3 @@ export const SettingsChange = v.strictObject({
     v.description(AGENT_ATTRIBUTES),
   ),
 });
-
-/** Who sends the workspace's mail, as lines of a footer (CHC-4): the name, and the lines of the postal address. */
-export const senderOf = (
-  settings: Pick<WorkspaceSettings, "sender_name" | "postal_address"> | undefined,
-): readonly string[] =>
-  [settings?.sender_name ?? "", ...(settings?.postal_address ?? "").split(/[\r\n]+/)]
-    .map((line) => line.trim())
-    .filter(Boolean);

@@ -12,7 +12,6 @@ import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-o
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
-import { utmQueryOf } from "../../../rules/utm.ts";
 import { chatAppAllowance } from "../../channels/chat-app-content.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
@@ -21,7 +20,7 @@ import type { TemplateContent } from "../../templates/items.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { zoneFor } from "../chunks/deferred.ts";
 import { scopeOf } from "../content/arms.ts";
-import { Rendering, renderingsOf } from "../content/renderings.ts";
+import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, isBySmtp, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
@@ -124,7 +123,7 @@ export async function previewSend(
   preview.renderings = renderingsOf(
     said,
     via.map(({ type }) => type),
-    { profile: shown, arm, now: at, utm: utmQueryOf(workspace?.utm_defaults, spec) },
+    { profile: shown, arm, now: at, mail: mailFrameOf(workspace, spec) },
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));

@@ -5,10 +5,14 @@ import { personal } from "../../../contract/personal.ts";
 import type { PushExtras, Says } from "../../../rules/channel-content.ts";
 import { titledText } from "../../../rules/channel-texts.ts";
 import { type ChannelType, channelTypes, hasDevices } from "../../../rules/channel-types.ts";
+import { footerWordsFor } from "../../../rules/footer-words.ts";
+import type { MailBodies } from "../../../rules/mail-body.ts";
+import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
 import type { RenderScope } from "../../../rules/render.ts";
 import { smsSegments } from "../../../rules/sms-segments.ts";
-import { taggedBodies } from "../../../rules/utm.ts";
-import type { LivingProfile } from "../../subscribers/subscribers.ts";
+import { taggedBodies, utmQueryOf } from "../../../rules/utm.ts";
+import { attributesOf, type LivingProfile } from "../../subscribers/subscribers.ts";
+import type { WorkspaceSettings } from "../../workspaces/settings.ts";
 import type { JobContent } from "../jobs/job-spec.ts";
 import { type Arm, scopeOf } from "./arms.ts";
 import { type Rendered, type Renderer, rendererOf } from "./texts.ts";
@@ -67,14 +71,51 @@ interface ShownFor {
   profile: LivingProfile | undefined;
   arm: Arm;
   now: number;
-  /** What the links of a mail carry. */
-  utm: string | undefined;
+  mail: MailFrame;
 }
+
+/** What a mail carries beside its content. */
+interface MailFrame {
+  /** Of its links. */
+  utm: string | undefined;
+  /** Of its footer: the lines of the sender, and which links it has. */
+  sender: readonly string[];
+  isMarketing: boolean;
+  hasTopic: boolean;
+}
+
+interface OfSend {
+  /** Without one, nothing is added. */
+  category?: "marketing" | "transactional" | undefined;
+  topic?: unknown;
+  name: string | null;
+}
+
+export const mailFrameOf = (
+  workspace: Pick<WorkspaceSettings, "utm_defaults" | "sender_name" | "postal_address"> | undefined,
+  { category, topic, name }: OfSend,
+): MailFrame => ({
+  utm: category && utmQueryOf(workspace?.utm_defaults, { category, name }),
+  sender: category === "marketing" ? senderOf(workspace) : [],
+  isMarketing: category === "marketing",
+  hasTopic: topic !== undefined && topic !== null,
+});
+
+/** Where the links of a previewed footer lead: those of a mail are its recipient's own. */
+const NOWHERE = "https://recipient.invalid/";
+
+const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: MailFrame, locale: unknown): MailBodies =>
+  mailParts(taggedBodies(bodies, utm), {
+    unsubscribe: isMarketing ? NOWHERE : undefined,
+    preferences: hasTopic ? NOWHERE : undefined,
+    sender,
+    words: footerWordsFor(locale),
+  });
 
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],
-  { profile, arm, now, utm }: ShownFor,
+  { profile, arm, now, mail }: ShownFor,
 ): Rendering[] {
   const renderer = rendererOf(
     { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null },
@@ -82,23 +123,25 @@ export function renderingsOf(
     undefined,
   );
   const scope = profile ? scopeOf(profile, content, undefined) : anybody(content);
-  return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, { arm, scope, utm }));
+  const locale = profile && attributesOf(profile).locale;
+  return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, { arm, scope, mail, locale }));
 }
 
 const anybody = ({ data }: Content): RenderScope => ({ subscriber: { id: "", attributes: {} }, data: data ?? {} });
 
-interface RenderingOf extends Pick<ShownFor, "arm" | "utm"> {
+interface RenderingOf extends Pick<ShownFor, "arm" | "mail"> {
   scope: RenderScope;
+  locale: unknown;
 }
 
-function renderingOf(renderer: Renderer, channel: ChannelType, { arm, scope, utm }: RenderingOf): Rendering {
+function renderingOf(renderer: Renderer, channel: ChannelType, { arm, scope, mail, locale }: RenderingOf): Rendering {
   const rendered = renderer.renderScope(arm, scope, channel);
   if (!rendered) {
     const message = "The message cannot be rendered: with these values a text is too long, or a filter fails.";
     return { channel, title: null, body: null, unknown_variables: [], warnings: [{ code: "template_error", message }] };
   }
   const { title, body, push, inApp, unknown } = rendered;
-  const bodies = rendered.bodies && taggedBodies(rendered.bodies, utm);
+  const bodies = rendered.bodies && framed(rendered.bodies, mail, locale);
   const text = channel === "sms" ? titledText(rendered) : body;
   const sms = channel === "sms" ? smsSegments(text) : undefined;
   return {

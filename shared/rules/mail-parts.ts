@@ -1,8 +1,8 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
 
-import { mappedLinks } from "../rules/html-links.ts";
-import { escapeHtml, type MailBodies } from "../rules/mail-body.ts";
-import type { Translation } from "../rules/translations.ts";
+import type { FooterWords } from "./footer-words.ts";
+import { mappedLinks } from "./html-links.ts";
+import { escapeHtml, type MailBodies } from "./mail-body.ts";
 
 export type MailParts = MailBodies;
 
@@ -13,7 +13,7 @@ export interface MailUrls {
   preferences?: string | undefined;
   /** The lines of its sender, and the words of its links; English without. */
   sender?: readonly string[];
-  words?: Pick<Translation, "unsubscribe" | "preferences">;
+  words?: FooterWords;
   /** Both only of mail whose opens and clicks are counted. */
   open?: string | undefined;
   click?(target: string, link: number, links: number): string;
@@ -55,3 +55,11 @@ export function withoutAdditions({ text, html }: MailParts): MailParts {
   const end = hasFooter ? text.lastIndexOf(SIGNATURE) : -1;
   return { text: end < 0 ? text : text.slice(0, end), html: html.replace(FOOTER, "") };
 }
+
+/** Who sends the workspace's mail, as lines of a footer (CHC-4): the name, and the lines of the postal address. */
+export const senderOf = (
+  settings: { sender_name: string | null; postal_address: string | null } | undefined,
+): readonly string[] =>
+  [settings?.sender_name ?? "", ...(settings?.postal_address ?? "").split(/[\r\n]+/)]
+    .map((line) => line.trim())
+    .filter(Boolean);
