@@ -36,6 +36,11 @@ function acceptedOfPublisher(stack: Stack): Accepted[] {
       rule: `IAM5[Resource::${arnOf(stack, "PublishFailures")}/*]`,
       reason: "Lambda chooses the names of the objects in which it stores failed stream records.",
     },
+    {
+      on: onRole,
+      rule: `IAM5[Resource::${arnOf(stack, "PublishFailures")}/refused/*]`,
+      reason: "What the event bus refuses is stored under a name of its own; the function may access only the prefix.",
+    },
     ...(stack.node.tryFindChild("Archive")
       ? [
           {

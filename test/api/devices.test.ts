@@ -1,7 +1,7 @@
 // Devices: registered, recognized, moved between subscribers, limited, removed, erased (DEV-1 to DEV-3, D-DEV).
 
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/kernel/clock.ts";
+import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { addPeople, outsideAudit, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { UNKNOWN } from "../support/world.ts";
@@ -201,6 +201,64 @@ describe("registration", () => {
     expect(answers.map(({ status }) => status).filter((status) => status > 201)).toEqual([]);
     const left = [...(await listed(world, tenant, ada)), ...(await listed(world, tenant, bob))];
     expect(left).toHaveLength(1);
+  });
+});
+
+describe("cost", () => {
+  /** As large as the publishable key may make a profile. */
+  const large = async (world: TestWorld, tenant: Tenant) => {
+    const attributes = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, "x".repeat(260)]));
+    const body = { external_id: "large", attributes };
+    return (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+  };
+  const unitsOf = async (world: TestWorld, tenant: Tenant, body: object) => {
+    world.dynamodb.resetMeter();
+    expect((await register(world, tenant, body)).status).toBeLessThan(300);
+    const { wcu, rcu } = world.dynamodb.meter();
+    return wcu + rcu;
+  };
+
+  it("a registration costs no more for a profile of 16 KB than to read it, and a refresh does not read it (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await large(world, tenant);
+    const [small] = (await addPeople(world, tenant, 1)) as [string];
+    await register(world, tenant, phone(small, { token: "warm" }));
+    const named = (subscriber: string, n: number) => phone(subscriber, { token: `t${n}`, device_id: `d${n}` });
+    const ofSmall = await unitsOf(world, tenant, named(small, 1));
+    const ofLarge = await unitsOf(world, tenant, named(id, 2));
+    expect(ofLarge - ofSmall).toBeLessThanOrEqual(4);
+    expect(ofLarge).toBeLessThanOrEqual(20);
+    expect(await unitsOf(world, tenant, named(id, 2))).toBeLessThanOrEqual(5);
+  });
+
+  it("a device that takes the name of one and the address of another costs at most 40 units, with a token of a phone (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await large(world, tenant);
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    const token = (letter: string) => letter.repeat(200);
+    await register(world, tenant, phone(ada, { token: token("a"), device_id: "a" }));
+    await register(world, tenant, phone(bob, { token: token("b"), device_id: "b" }));
+    for (let n = 0; n < 20; n++) await register(world, tenant, phone(id, { token: token("c") + n, device_id: `c${n}` }));
+    expect(await unitsOf(world, tenant, phone(id, { token: token("a"), device_id: "b" }))).toBeLessThanOrEqual(40);
+  });
+
+  it("a device that is registered while its subscriber is erased does not outlive the erasure (D-DEV, SUB-9)", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant();
+    const [id] = (await addPeople(world, tenant, 1)) as [string];
+    const { body: device } = await register(world, tenant, phone(id, { device_id: "a" }));
+    const itsRows = async () =>
+      outsideAudit(await wholeTable(world)).filter((row) => JSON.stringify(row).includes(device.id));
+    const written = await itsRows();
+    expect(written).toHaveLength(3);
+    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await world.settle();
+    expect(await itsRows()).toEqual([]);
+    // As a registration leaves them that read the profile before it was a tombstone.
+    for (const Item of written) await world.dynamodb.operate("PutItem", { TableName: world.env.TABLE_NAME, Item });
+    await world.advance(3 * MINUTE);
+    await world.settle();
+    expect(await itsRows()).toEqual([]);
   });
 });
 
