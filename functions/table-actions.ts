@@ -7,7 +7,7 @@ export type ListedAction = (typeof listedActions)[number];
 
 /** By the names of functions in a deployment. One that is not here has none of them. */
 export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> = {
-  "api-devices": ["ConditionCheckItem", "DeleteItem"],
+  "api-devices": ["DeleteItem"],
   "api-notifications": ["BatchWriteItem", "DeleteItem"],
   "api-templates": ["BatchWriteItem", "DeleteItem"],
   "api-topics": ["DeleteItem"],

@@ -29,7 +29,7 @@ a server key wrote, costs a unit more for each KB. A long request costs up to 4 
 four times. A call without the credential is refused for at most ${shownCost(costs.refused)}.
 A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 
-Nothing that is public costs more than 10 units and 64 KB, but for the reference, which the edge keeps, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
+Nothing that is public costs more than 10 units and 64 KB, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
 event, 3 for each choice of topic, and one for each KB of the request; [0112](decisions/0112-what-a-call-may-cost.md) has the exceptions.
 \`npm run fuzz -- --cost\` fails at a dearer call of those two. What a workspace's other credentials read depends on what it stored: there
 it fails at five times as much as is shown.

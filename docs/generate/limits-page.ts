@@ -135,6 +135,13 @@ const limits: readonly Limit[] = [
     remedy: `the SDK ${WAIT}; the operator raises the setting`,
   },
   {
+    of: "network address",
+    what: "changes by the links of mails",
+    most: "`sdkRequestsPerAddress` a minute",
+    why: "whoever has a mail can change the choices of its recipient, at 60 write units each; a provider of mailboxes that opts out for its users stays far below",
+    remedy: `${WAIT}; the choice before stays`,
+  },
+  {
     of: "workspace",
     what: "requests with dashboard tokens and agent keys",
     most: `${planNames.map((name) => `${name} ${count(plans[name].requestsPerMinute)}`).join(", ")} a minute`,

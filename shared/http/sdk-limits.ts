@@ -1,5 +1,6 @@
 // Limits of requests with a publishable key, which anybody can read from a page: per key and per network address, in
-// requests and in write units, because one request may cost as much as hundreds (AMB-146). They protect the service from
+// requests and in write units, because one request may cost as much as hundreds (AMB-146). Per address also of writes
+// by the links of mails, which need no key. They protect the service from
 // abuse and are far above what users cause; the limit per minute of a plan does not count them (LIM-3).
 import { MINUTE } from "../kernel/clock.ts";
 import type { Capability } from "../kernel/deps.ts";
@@ -20,6 +21,8 @@ export interface SdkLimits {
 
 export interface CountedRequest {
   caller: Caller;
+  /** Whether the path has the token of a mail's link instead of a credential. */
+  isLink: boolean;
   address: () => string;
   /** See `unitsOf`. */
   units: number;
@@ -49,11 +52,11 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
     const countFor = openSampled(COUNTED_TOGETHER);
 
     const limits: SdkLimits = {
-      count: async ({ caller, address, units }, platform) => {
-        if (caller.kind !== "sdk") return;
+      count: async ({ caller, isLink, address, units }, platform) => {
+        const isOpenWrite = isLink && units > 0;
         const counted = [
-          ...(perAddress ? [{ limits: perAddress, who: address() }] : []),
-          ...(perKey ? [{ limits: perKey, who: caller.workspace.tenant }] : []),
+          ...(perAddress && (caller.kind === "sdk" || isOpenWrite) ? [{ limits: perAddress, who: address() }] : []),
+          ...(perKey && caller.kind === "sdk" ? [{ limits: perKey, who: caller.workspace.tenant }] : []),
         ];
         for (const { limits, who } of counted) {
           await countFor(platform, limits.requests, who, 1);

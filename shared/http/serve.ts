@@ -102,7 +102,7 @@ function chain(
   const current = reader && currentReader(reader, depsOfRequests(reader, { deps, bind: open(reader.uses) }));
   const { viewer: addressOf, ...serving } = open(servingUses)(NO_TENANT);
   const credentials = { ...serving, clock };
-  const pass = gatesOf(access, { ...serving, addressOf });
+  const pass = gatesOf(endpoint, { ...serving, addressOf });
 
   const handler = middy<RequestContext, Response>({ timeoutEarlyInMillis: 0 })
     .before(async ({ event: context }) => {
@@ -167,11 +167,12 @@ type Serving = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: 
 
 /** What a known caller must pass, in this order, before the request is read. */
 const gatesOf =
-  (access: Endpoint["access"], { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: Serving) =>
+  ({ route, access }: Endpoint, { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: Serving) =>
   async ({ caller, event }: RequestContext): Promise<void> => {
     await limitRequests(caller, platform, requestTokens);
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
-    await sdkLimits.count({ caller, address: () => addressOf(event), units }, platform);
+    const isLink = route.endsWith("/:token");
+    await sdkLimits.count({ caller, isLink, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
     requireProvider(caller, access);
     requireSecondFactor(caller, access);

@@ -238,7 +238,8 @@ describe("cost", () => {
     const token = (letter: string) => letter.repeat(200);
     await register(world, tenant, phone(ada, { token: token("a"), device_id: "a" }));
     await register(world, tenant, phone(bob, { token: token("b"), device_id: "b" }));
-    for (let n = 0; n < 20; n++) await register(world, tenant, phone(id, { token: token("c") + n, device_id: `c${n}` }));
+    for (let n = 0; n < 20; n++)
+      await register(world, tenant, phone(id, { token: token("c") + n, device_id: `c${n}` }));
     expect(await unitsOf(world, tenant, phone(id, { token: token("a"), device_id: "b" }))).toBeLessThanOrEqual(40);
   });
 

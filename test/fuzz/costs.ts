@@ -84,9 +84,7 @@ export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
   const most = by === "sdk" ? ofKey : (rare ?? ANYBODY.units);
   const isBounded = by === "sdk" || by === "public" || by === "refused";
   if (isBounded && units > most) return `costs ${units} units, ${Math.round(most)} at most`;
-  // The edge keeps the reference, and compresses it (E26).
-  const isKept = /^GET \/(docs|openapi\.json)$/.test(route);
-  if ((by === "public" || by === "refused") && !isKept && bytes > ANYBODY.bytes) return `answers with ${bytes} bytes`;
+  if ((by === "public" || by === "refused") && bytes > ANYBODY.bytes) return `answers with ${bytes} bytes`;
   const said = by === "refused" ? known?.refused : known?.routes[route]?.[by];
   if (!said) return undefined;
   // Time is not compared: it is that of a machine.

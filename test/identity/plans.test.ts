@@ -172,6 +172,19 @@ describe("requests with a publishable key", () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
+  it("changes by the links of mails are limited by address, and nobody else's are (AMB-146, D2)", async () => {
+    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
+    const opt = async (sourceIp: string) => {
+      const request = { method: "POST", path: "/u/made-up", headers: {}, body: Buffer.alloc(0), sourceIp };
+      return (await world.gateway.handle(request)).status;
+    };
+    const statuses: number[] = [];
+    for (let n = 0; n < 151; n++) statuses.push(await opt("203.0.113.1"));
+    expect(statuses[0]).toBe(404);
+    expect(statuses.at(-1)).toBe(429);
+    expect(await opt("203.0.113.2")).toBe(404);
+  });
+
   it("are not limited by a limit of 0 (OPS-2)", async () => {
     world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" } });
     const { sdk } = await world.tenant();
