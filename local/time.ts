@@ -32,6 +32,8 @@ export interface TimeDeps {
   log: Log;
   /** Also notified from elsewhere, on every change. */
   changes?: ReturnType<typeof createChangeSignal>;
+  /** Real time that a ticking clock stands still at most while a settle runs: under load it may not end. */
+  stillMs?: number;
 }
 
 export interface Time {
@@ -55,7 +57,6 @@ export interface Time {
 const GRACE = 250;
 /** Real time after which a settle fails because of an invocation without progress. */
 const STUCK = 60_000;
-/** Real time that a ticking clock stands still at most while a settle runs: under load it may not end. */
 const STILL = 5_000;
 /** Streams poll every second: one jump reaches all of them, whatever their phase. */
 const STREAM_SLACK = SECOND;
@@ -65,7 +66,7 @@ const STOP_ROUNDS = 20;
 
 export function createTime(deps: TimeDeps): Time {
   const { clock, host, scheduler, sqs, dynamodb, log } = deps;
-  const { changes = createChangeSignal() } = deps;
+  const { changes = createChangeSignal(), stillMs = STILL } = deps;
   const stillSince = new WeakMap<Run, { changes: number; since: number }>();
   let rounds = 0;
   let turn: Promise<unknown> = Promise.resolve();
@@ -192,7 +193,7 @@ export function createTime(deps: TimeDeps): Time {
             throw new Error(`Still waiting for ${busy.map((run) => run.function).join(", ")}.`);
           clock.jumpTo(resumeAt);
         }
-      }, STILL),
+      }, stillMs),
     );
   };
 

@@ -53,6 +53,8 @@ export const queues = {
       /** What the row of a send to one subscriber names, so that it is read with it: the hash of its content, devices. */
       content: v.optional(id),
       devices: v.optional(v.array(v.object({ subscriber: id, device: id }))),
+      /** What became of a group that was claimed at this step, by a worker that could not write it: the text of its progress. */
+      outcomes: v.optional(v.object({ step: v.number(), progress: v.string() })),
     }),
     batch: 10,
   },

@@ -157,6 +157,26 @@ it("throttled ledger rows change no outcome: the claim keeps what is known (D-NT
   await expectTrueOutcomes(world, tenant, people, job.id);
 });
 
+it("outcomes are kept by the queue while the table refuses every write for minutes (D-NTF-STATE)", async () => {
+  const writes = ["BatchWriteItem", "TransactWriteItems", "UpdateItem", "PutItem", "DeleteItem"];
+  let isSent = false;
+  const { world, tenant, throttle } = await throttledWorkspace((operation, input) => {
+    const isRefused = isSent && writes.includes(operation);
+    // The claim of the group is the last write that succeeds.
+    isSent ||= input.includes('to\\":10');
+    return isRefused;
+  });
+  const { people, body } = await tenPhones(world, tenant);
+  throttle.on = true;
+  const { job } = await send(world, tenant, body);
+  expect(throttle.hits).toBeGreaterThan(1);
+  await world.advance(3 * MINUTE);
+  expect((await jobOf(world, tenant, job.id)).status).toBe("processing");
+  throttle.on = false;
+  await world.advance(30 * MINUTE);
+  await expectTrueOutcomes(world, tenant, people, job.id);
+});
+
 it("throttled reads of the next group change no outcome of the groups before (D-NTF-STATE)", async () => {
   let last = "";
   const { world, tenant, throttle } = await throttledWorkspace(

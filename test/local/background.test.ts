@@ -25,6 +25,24 @@ describe("the background pump", () => {
     await until(() => clock.now() > moved);
   });
 
+  test("goes on after a few seconds, however long a settle takes", async () => {
+    const { time, send, worker, clock } = await world({ ticking: true, stillMs: 50 });
+    const { promise: answer, resolve: answers } = Promise.withResolvers<void>();
+    const wasHeld: boolean[] = [];
+    await worker("asking", () => {
+      wasHeld.push(clock.isHeld());
+      return answer;
+    });
+    await send("asking", "something real");
+    const settled = time.settle();
+    await until(() => wasHeld.length > 0 && !clock.isHeld());
+    expect(wasHeld).toEqual([true]);
+    const before = clock.now();
+    await until(() => clock.now() > before);
+    answers();
+    await settled;
+  });
+
   test("fires at its time what is scheduled while nothing else is due", async () => {
     const { time, worker, trace, scheduler, clock } = await world({ ticking: true });
     await worker("work", (body) => trace.push(body));

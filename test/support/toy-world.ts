@@ -47,7 +47,14 @@ afterEach(async () => {
   for (const time of running.splice(0)) await time.stop();
 });
 
-export async function toyWorld({ ticking = false, every = undefined as number | undefined } = {}) {
+interface Options {
+  ticking?: boolean;
+  /** Milliseconds. */
+  every?: number;
+  stillMs?: number;
+}
+
+export async function toyWorld({ ticking = false, every, ...options }: Options = {}) {
   let bytes = 0;
   const ids = idsFrom((length) => Buffer.alloc(length, ++bytes));
   const clock = createClock({ start, ticking });
@@ -64,7 +71,7 @@ export async function toyWorld({ ticking = false, every = undefined as number | 
   const scheduler = toyScheduler(send, every);
   const dynamodb = { records: () => [], keepRecords: () => undefined, onWrite: () => () => undefined, expire: () => 0 };
   const mappings = createMappings({ clock, database, sqs, dynamodb, host, log });
-  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log });
+  const time = createTime({ clock, host, mappings, scheduler, sqs, dynamodb, log, ...options });
   running.push(time);
 
   /** A queue, its worker and the mapping between them, all of one name. */

@@ -110,6 +110,8 @@ async function acknowledge({ store }: WorkerContext, ended: readonly { work: Wor
         return requeue(work, end.ms);
       case "stop":
         return stop(work, end.sendState);
+      case "handed over":
+        return undefined;
       case "drop":
         return work.log({ level: "info", message: "a chunk was dropped", status: work.job.status, ...work.chunkRef });
     }

@@ -1,5 +1,5 @@
 // The ledger rows of a round, and the release of its chunk with what is known by then (docs/decisions/0013).
-import { MINUTE } from "../../../shared/kernel/clock.ts";
+import { type Clock, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { note, waitingFor } from "../../../shared/rules/progress.ts";
@@ -14,6 +14,8 @@ import { type Held, isThrottle, recipientOf, type Sent, targetOf, timesOf, type 
 export const MAX_DELAY_MS = 15 * MINUTE;
 /** Ledger rows of one request. */
 const BATCH = 25;
+/** How long the worker tries to write after no group begins any more: ten seconds before its time is over. */
+const WRITING_MS = 15 * SECOND;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -23,21 +25,29 @@ export function createLedger(work: Work, held: Held) {
   const { progress } = held;
   /** One place for each unit; undefined for one that has no row. */
   let rows: (ItemWrite<"workspace"> | undefined)[] = [];
-  /** The claim carries the outcomes without their rows, and the worker that continues writes these. */
-  const keepInClaim = async () => {
+  let isHandedOver = false;
+
+  const inTime = <T>(writing: Promise<T>): Promise<T> => before(clock, work.until + WRITING_MS, writing);
+
+  /** The claim carries the outcomes without their rows, else a message does, and the worker that continues writes these. */
+  const keepOutcomes = async () => {
     const isGroupInProgress = progress.noted + progress.pending.length < progress.to;
     if (isGroupInProgress) return;
-    await releaseChunk(work, held, 0).then(
-      () => {
-        rows = [];
-      },
-      (error) => log({ level: "warn", message: "outcomes were not stored", ...chunkRef, ...errorFields(error) }),
-    );
+    try {
+      await inTime(releaseChunk(work, held, 0)).catch(async (error) => {
+        log({ level: "warn", message: "outcomes are handed over", ...chunkRef, ...errorFields(error) });
+        await handOver(work, held);
+        isHandedOver = true;
+      });
+      rows = [];
+    } catch (error) {
+      log({ level: "warn", message: "outcomes were not stored", ...chunkRef, ...errorFields(error) });
+    }
   };
   const write = async (count: number) => {
     const written = rows.slice(0, count).filter((row) => row !== undefined);
-    await store.writeAll(written).catch(async (error) => {
-      await keepInClaim();
+    await inTime(store.writeAll(written)).catch(async (error) => {
+      await keepOutcomes();
       throw error;
     });
     rows = rows.slice(count);
@@ -61,11 +71,31 @@ export function createLedger(work: Work, held: Held) {
       rows.push(isInInbox || isWaiting ? undefined : touchWrite(timesOf(held), chunkRef, touch));
     },
     write: () => write(rows.length),
+    /** Whether a message has the outcomes, and continues the chunk. */
+    isHandedOver: () => isHandedOver,
     writeFullBatches: async () => {
       if (rows.length >= BATCH) await write(rows.length - (rows.length % BATCH));
     },
   };
 }
+
+/** @throws when that time has come: what is written goes on, and is not waited for */
+async function before<T>(clock: Clock, time: number, writing: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const late = clock.sleep(Math.max(0, time - clock.now()), done.signal).then(() => {
+    throw new Error("The worker's time is over.");
+  });
+  try {
+    return await Promise.race([writing, late]);
+  } finally {
+    done.abort();
+    late.catch(() => undefined);
+  }
+}
+
+/** The queue takes what the table does not: a message with the outcomes continues the chunk. */
+const handOver = ({ deliverQueue, message }: Work, { lease: { step }, progress }: Held): Promise<void> =>
+  deliverQueue.send([{ ...message, outcomes: { step, progress: progressText(progress) } }]);
 
 /** Releases the chunk with its progress. Beyond a queue's longest delay, a timer continues it. */
 export async function releaseChunk(

@@ -35,7 +35,7 @@ import {
 const STOPPED_MS = SECOND;
 
 /** The chunk is not done: another message continues it, or what ends the send's stop. */
-type Interrupted = Extract<End, { kind: "wait" | "stop" }>;
+type Interrupted = Extract<End, { kind: "wait" | "stop" | "handed over" }>;
 
 export async function deliverByProviders(work: Work): Promise<End> {
   const { clock, chunk } = work;
@@ -59,7 +59,12 @@ async function workRound(work: Work, held: Held): Promise<{ kind: "worked" } | I
   try {
     return await workGroups(work, held, ledger);
   } catch (error) {
-    await ledger.write();
+    try {
+      if (!ledger.isHandedOver()) await ledger.write();
+    } catch (refusal) {
+      if (!ledger.isHandedOver()) throw refusal;
+    }
+    if (ledger.isHandedOver()) return { kind: "handed over" };
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { SECOND } from "../../../shared/kernel/clock.ts";
 import { newProgress } from "../../../shared/rules/progress.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { takeOver } from "../../../shared/store/sends/chunks/claims.ts";
-import { leaseOf, newLease } from "../../../shared/store/sends/chunks/leases.ts";
+import { type ClaimState, leaseOf, newLease } from "../../../shared/store/sends/chunks/leases.ts";
 import { counting } from "./brake.ts";
 import { recover } from "./recovery.ts";
 import type { Held, Work } from "./work.ts";
@@ -24,7 +24,11 @@ export async function takeChunk(
 
   const taken = await takeOver(store, chunkRef, owner, claim);
   if (taken.kind === "lost") return { kind: "wait", ms: SECOND };
-  const held = { lease: leaseOf(taken.claim), progress: counting(job, progressOf(taken.claim.progress)) };
+  const held = { lease: leaseOf(taken.claim), progress: counting(job, progressOf(newestText(work, taken.claim))) };
   await recover(work, held, { isStopped });
   return { kind: "taken", held };
 }
+
+/** What a worker handed over that could not write it, unless the chunk has gone on since. */
+const newestText = ({ message: { outcomes } }: Work, claim: ClaimState): string | undefined =>
+  outcomes !== undefined && outcomes.step === claim.step ? outcomes.progress : claim.progress;

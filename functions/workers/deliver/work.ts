@@ -110,6 +110,8 @@ export type End =
   | { kind: "wait"; ms: number }
   /** Its send may not go on now: what ends that continues it. */
   | { kind: "stop"; sendState: SendState }
+  /** Another message has what became of it, and continues it. */
+  | { kind: "handed over" }
   | { kind: "drop" };
 
 /** The end of a chunk of which all is known. */
