@@ -37,7 +37,7 @@ const AREAS: Record<string, Looks> = {
   sends: ({ jobs, subscribers }, isEnd) => [
     look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? "3" : "50" }),
     ...last(
-      jobs.filter(({ source }) => source.type !== "journey"),
+      jobs.filter(({ source, spec }) => source.type !== "journey" && !spec.confirms),
       isEnd ? 40 : 3,
     ).flatMap(({ id, error }) => [
       look(`/api/v1/notifications/${id}`),
@@ -90,7 +90,7 @@ const AREAS: Record<string, Looks> = {
     ),
     ...journeys.map(({ id }) => look("/api/v1/insights/funnel", { source_type: "journey", source_id: id })),
     ...last(
-      jobs.filter(({ status, source }) => status === "completed" && source.type !== "journey"),
+      jobs.filter(({ status, source, spec }) => status === "completed" && source.type !== "journey" && !spec.confirms),
       6,
     ).map(({ id }) => look("/api/v1/insights/lift", { job_id: id })),
   ],
@@ -136,5 +136,8 @@ export function looksAfter(world: World, path: string): Look[] {
 /** Time has passed: whatever may have become due. */
 export const looksAfterWaiting = (world: World): Look[] =>
   ["sends", "segments", "journeys", "campaigns", "schedules", "hooks"].flatMap((area) => AREAS[area]!(world, false));
+
+export const looksAfterLink = (world: World): Look[] =>
+  ["people", "lists", "sends", "insights"].flatMap((area) => AREAS[area]!(world, false));
 
 export const allLooks = (world: World): Look[] => Object.values(AREAS).flatMap((looks) => looks(world, true));

@@ -25,7 +25,7 @@ export interface ProductCall {
 export interface Product {
   start: number;
   now(): number;
-  call(request: ProductCall): Promise<{ status: number; body: Body }>;
+  call(request: ProductCall): Promise<{ status: number; body: Body; headers: Body }>;
   advance(ms: number): Promise<void>;
   /** Moves time without doing what falls due before the end. */
   beLate(ms: number): Promise<void>;
@@ -88,7 +88,7 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
         : multipartBody(body, { filename: "people.csv", content: file });
     const more = { ...headers, ...("headers" in sent && sent.headers) };
     const answer = await world.call(route, { as: credential, ...sent, headers: more });
-    return { status: answer.status, body: answer.body };
+    return { status: answer.status, body: answer.body, headers: answer.headers };
   };
 
   return {

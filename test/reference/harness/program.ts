@@ -37,6 +37,15 @@ export interface Late {
   kind: "late";
   wait: number;
 }
+/** Somebody opens a link of a mail: the newest that has one, or one before it. */
+export interface Link {
+  kind: "link";
+  wait: number;
+  link: "click" | "unsubscribe" | "confirm";
+  method: "GET" | "POST";
+  /** 0 is the newest. */
+  mail: number;
+}
 /** What receivers of webhooks answer from now on. */
 export interface Receiver {
   kind: "receiver";
@@ -47,7 +56,7 @@ export interface ClearFaults {
   kind: "clear faults";
   wait: number;
 }
-export type Command = Call | FaultCommand | Wait | Late | Receiver | ClearFaults;
+export type Command = Call | FaultCommand | Wait | Late | Link | Receiver | ClearFaults;
 
 export interface Program {
   seed: number;

@@ -1,12 +1,13 @@
 // Runs a program on the product and on the reference, and holds every answer of one against the other.
 
 import type { Listing } from "../model/checks.ts";
-import { type Answer, type Body, bucketOf, HOUR, iso, MINUTE, Unordered, Unpromised } from "../model/kit.ts";
+import { ANY, type Answer, type Body, bucketOf, HOUR, iso, MINUTE, Unordered, Unpromised } from "../model/kit.ts";
+import { follow } from "../model/opt-in.ts";
 import { createReference, type Reference } from "../model/reference.ts";
 import type { Rulings } from "../model/rulings.ts";
-import { allLooks, type Look, looksAfter, looksAfterWaiting } from "./looks.ts";
+import { allLooks, type Look, looksAfter, looksAfterLink, looksAfterWaiting } from "./looks.ts";
 import { clearFaultsCall, credentialOf, faultCall, openProduct, type Product, type ProductCall } from "./product.ts";
-import { type Call, type Command, type Program, readers, resolve, resolvePath } from "./program.ts";
+import { type Call, type Command, type Link, type Program, readers, resolve, resolvePath } from "./program.ts";
 import { createStorm, type Storm } from "./storm.ts";
 import { Bindings, type Difference, differenceOf } from "./unify.ts";
 
@@ -119,6 +120,7 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (command.kind === "wait" || command.kind === "late" || (sides.storm && dependsOnAnOrder(command)))
     return undefined;
   if (command.kind === "receiver") return answerHooks(sides, command.status);
+  if (command.kind === "link") return link(sides, command, number);
   if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);
   const failure = await call(sides, command, number);
   if (failure) return failure;
@@ -165,6 +167,36 @@ async function endStorm(sides: Sides): Promise<void> {
   reference.advance(product.now());
   await quieten(sides);
   tell(sides, `${storm.struck()} faults struck`);
+}
+
+const LINKS = { click: /\/c\/[\w-]+/, unsubscribe: /\/u\/[\w-]+/, confirm: /\/i\/[\w-]+/ };
+
+/** Of the mail that both sides sent. */
+async function link(sides: Sides, { link, method, mail }: Link, number: number): Promise<Failure | undefined> {
+  const { product, reference, bindings } = sides;
+  const has = { click: "links", unsubscribe: "marketing", confirm: "confirms" }[link];
+  const mails = reference.world.outbox.filter(
+    ({ channel, links, category, confirms }) =>
+      channel === "email" && [links.length > 0 && "links", category, confirms && "confirms"].includes(has),
+  );
+  const ours = mails.at(-1 - mail);
+  if (!ours) return undefined;
+  const [job, person] = [ours.job_id, ours.subscriber_id].map((id) => bindings.product.get(id));
+  const mailed = (await product.outbox()).filter(({ headers }) => headers?.["X-Subscriber-Id"] === person);
+  const isSame = (item: Body) => (job ? item.headers["X-Notification-Id"] === job : item.at === iso(ours.at));
+  const theirs = mailed.find((item) => isSame(item) && LINKS[link].test(item.payload));
+  const route = `${method} the link to ${link}`;
+  if (!theirs && sides.storm) return undefined;
+  if (!theirs) return { path: "mail", expected: `a link to ${link}`, got: mailed.at(-1), command: number, route };
+  const path = LINKS[link].exec(theirs.payload)![0];
+  const got = await product.call({ method, path, query: {}, body: undefined, headers: {}, as: "none" });
+  const expected = follow(reference.world, ours, link, method);
+  tell(sides, `${route} of the mail to ${ours.to} → ${got.status} ${got.headers.location ?? ""}`);
+  await product.settle();
+  reference.advance(product.now());
+  const difference = differenceOf(bindings, expected, { status: got.status, location: got.headers.location });
+  if (difference) return { ...difference, command: number, route };
+  return lookAt(sides, looksAfterLink(reference.world), number);
 }
 
 function answerHooks(sides: Sides, status: number): undefined {
@@ -295,7 +327,10 @@ function isSpared({ seen, counted, readsAll }: Sides, name: string, expected: An
 /** Texts and addresses of everything that was handed to a provider. */
 async function outbox({ product, reference, bindings }: Sides, command: number): Promise<Failure | undefined> {
   const got = await product.outbox();
-  const expected = reference.world.outbox.map(({ at, ...sent }) => ({ ...sent, at: iso(at) }));
+  const expected = reference.world.outbox.map(({ at, links, category, confirms, ...sent }) => ({
+    ...{ ...sent, at: iso(at) },
+    ...(confirms && { job_id: ANY }),
+  }));
   const known = new Set(reference.world.subscribers.map(({ id }) => id));
   const living = expected.filter(({ subscriber_id }) => known.has(subscriber_id));
   const theirs = new Set(living.map(({ subscriber_id }) => bindings.product.get(subscriber_id)));

@@ -83,7 +83,7 @@ export function differenceOf(bindings: Bindings, expected: Body, got: Body, path
   }
   if (!isRecord(expected)) {
     const isFree = bindings.isTimeless && isTime(expected) && isTime(got);
-    return expected === got || isFree ? undefined : differs();
+    return plain(bindings, expected) === got || isFree ? undefined : differs();
   }
   if (!isRecord(got)) return differs();
   const keys = Object.keys(expected);
@@ -191,7 +191,7 @@ function firstOf(bindings: Bindings, { ordered, limit }: FirstOf, got: Body, pat
 export function plain(bindings: Bindings, value: Body): Body {
   if (value === ANY) return "(anything)";
   if (value === ABSENT) return "(absent)";
-  if (isOurId(value)) return bindings.product.get(value) ?? value;
+  if (typeof value === "string") return value.replace(/#[a-z]+-\d+/g, (id) => bindings.product.get(id) ?? id);
   if (value instanceof OneOf) return { "one of": value.choices.map((choice) => plain(bindings, choice)) };
   if (value instanceof Unordered || value instanceof OrderedBy) return value.items.map((item) => plain(bindings, item));
   if (value instanceof FirstOf) return plain(bindings, value.ordered);

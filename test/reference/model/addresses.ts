@@ -13,7 +13,7 @@ function normal(text: unknown): { kind: "email" | "phone"; key: string } | null 
   return /^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$/.test(text.trim()) ? { kind: "email", key: text.trim().toLowerCase() } : null;
 }
 
-const addressOf = (world: World, text: unknown) => world.addresses.find(({ key }) => key === normal(text)?.key);
+export const addressOf = (world: World, text: unknown) => world.addresses.find(({ key }) => key === normal(text)?.key);
 
 /** The address that a channel sends to. */
 export const heldBy = (world: World, subscriber: Subscriber | undefined, channel: string): Address | undefined =>
@@ -24,7 +24,7 @@ function rowOf(world: World, text: unknown): Address | null {
   if (!named) return null;
   let row = addressOf(world, text);
   if (!row) {
-    const nothing = { reason: null, source: null, note: null, suppressed_at: 0, optedOut: {} };
+    const nothing = { reason: null, source: null, note: null, suppressed_at: 0, optedOut: {}, asked: [] };
     row = { id: newId(world, "suppression"), kind: named.kind, key: named.key, address: named.key, ...nothing };
     world.addresses.push(row);
   }
@@ -35,6 +35,18 @@ function rowOf(world: World, text: unknown): Address | null {
 export function optOutAddress(world: World, text: unknown, at: number): void {
   const row = rowOf(world, text);
   if (row) row.optedOut.email = Math.max(row.optedOut.email ?? at, at);
+}
+
+export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key === normal(b)?.key;
+
+/** When its owner was asked to confirm an opt-in. */
+export const askedAt = (world: World, text: unknown): number[] => rowOf(world, text)?.asked ?? [];
+
+/** AMB-129: the owner ends a bounce or a complaint, nothing else. */
+export function liftByOwner(world: World, text: unknown): void {
+  const row = addressOf(world, text);
+  const isOfMail = row?.reason === "bounce" || row?.reason === "complaint";
+  if (isOfMail) Object.assign(row, { reason: null, source: null, note: null });
 }
 
 /** A stronger reason replaces a weaker one; else nothing changes. */

@@ -1,9 +1,10 @@
 // Consents (D-CONSENT): append-only, the newest statement decides.
-import { consentOfAddress } from "./addresses.ts";
+import { consentOfAddress, isSameAddress } from "./addresses.ts";
 import { optionalInstant, optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, MINUTE, OneOf } from "./kit.ts";
-import { type Consent, found, newId, type Subscriber, type World } from "./world.ts";
+import { at, type Consent, found, newId, type Subscriber, type World } from "./world.ts";
 
+const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };
 const CHANNELS = ["email", "sms", "chat_app"];
 
 /** `channel` defaults to email; `consented_at` at most five minutes ahead (AMB-117). */
@@ -27,7 +28,7 @@ export function recordConsent(world: World, subscriber: Subscriber, consent: Bod
   const { channel, status, consented_at, source = null, evidence } = consent;
   const row: Consent = {
     ...{ id: newId(world, "consent"), subscriber_id: subscriber.id, channel, status, consented_at, source, evidence },
-    ...{ express: status === "opted_in", recorded_at: world.now, order: world.order++ },
+    ...{ express: status === "opted_in" || status === "pending", recorded_at: world.now, order: world.order++ },
   };
   world.consents.push(row);
   return row;
@@ -66,7 +67,7 @@ export function maySend(world: World, subscriber: string, channel: string, categ
   const status = of?.status ?? own?.status;
   if (status === "suppressed") return "suppressed";
   if (category === "transactional") return null;
-  if (status === "opted_out") return "no_consent";
+  if (status === "opted_out" || status === "pending") return "no_consent";
   const isOptIn = channel === "email" && world.settings.email_consent_mode === "opt_in";
   return isOptIn && status !== "opted_in" ? "no_consent" : null;
 }
@@ -81,3 +82,41 @@ export const consentsOfAddresses = (world: World, subscriber: Subscriber): Body[
     const times = { consented_at: iso(at), recorded_at: iso(at) };
     return [{ id, subscriber_id: subscriber.id, channel, status, express: false, source, evidence, ...times }];
   });
+
+/** The workspace asks for mail, a topic and a list for themselves. */
+function asks(world: World, channel: string): boolean {
+  const [kind, name] = channel.split(/:(.*)/);
+  if (kind === "topic") return world.topics.some(({ key, double_opt_in }) => key === name && double_opt_in);
+  if (kind === "list") return found(world.lists, name)?.double_opt_in === true;
+  return kind === "email" && world.settings.double_opt_in === true;
+}
+
+/**
+ * Records what somebody says. An opt-in that must be confirmed is pending. Who has opted in before stays so, unless it is
+ * said of another address than `before`.
+ */
+export function stated(world: World, subscriber: Subscriber, consent: Body, before = subscriber.email): Consent {
+  const isIn = currentConsent(world, subscriber.id, consent.channel)?.status === "opted_in";
+  const isHeld = isIn && isSameAddress(before, subscriber.email);
+  const isAsked = consent.status === "opted_in" && !isHeld && asks(world, consent.channel);
+  const row = recordConsent(world, subscriber, isAsked ? { ...consent, status: "pending" } : consent);
+  if (isAsked) at(world, world.now, () => world.askOwner(subscriber, row));
+  return row;
+}
+
+/** A confirmation is of one address: the owner of the next one is asked anew. */
+export function addressChanged(world: World, subscriber: Subscriber, before: string | null): void {
+  if (isSameAddress(before, subscriber.email)) return;
+  const channels = new Set(
+    world.consents.filter((row) => row.subscriber_id === subscriber.id).map((row) => row.channel),
+  );
+  for (const channel of channels) {
+    const row = currentConsent(world, subscriber.id, channel)!;
+    if (row.status !== "opted_in" || row.source !== "confirmed_opt_in") continue;
+    const said = { channel, status: "pending", consented_at: world.now, source: "address_changed" };
+    const next = recordConsent(world, subscriber, { ...said, evidence: NO_EVIDENCE });
+    const isLeft = ({ of, subscriber_id }: Body) => subscriber_id === subscriber.id && channel === `list:${of}`;
+    world.memberships = world.memberships.filter((membership) => !isLeft(membership));
+    at(world, world.now, () => world.askOwner(subscriber, next));
+  }
+}

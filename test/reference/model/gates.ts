@@ -34,7 +34,8 @@ const delivery = (channel: Channel, to: string, device: Device | null = null): D
 
 /** Where one channel reaches a subscriber, or every reason why it does not. */
 function reach(world: World, spec: Body, channel: Channel, subscriber: Subscriber): Delivery[] | string[] {
-  const refusal = maySend(world, subscriber.id, channel.type, spec.category ?? "marketing");
+  const asked = spec.confirms ? null : maySend(world, subscriber.id, channel.type, spec.category ?? "marketing");
+  const refusal = asked;
   const consent = refusal ? [refusal] : [];
   if (channel.type === "in_app") return [delivery(channel, subscriber.id)];
   if (channel.type in PLATFORM) {

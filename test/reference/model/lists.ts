@@ -2,13 +2,13 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { idList, listing, pageNumber, requiredText } from "./checks.ts";
+import { stated } from "./consents.ts";
 import { type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
 import { found, type List, newId, type World } from "./world.ts";
 
-const record = (world: World, { id, name, description, created_at }: List): Body => ({
-  ...{ id, name, description, created_at: iso(created_at) },
+const record = (world: World, { id, name, description, double_opt_in, created_at }: List): Body => ({
+  ...{ id, name, description, double_opt_in, created_at: iso(created_at) },
   subscriber_count: world.memberships.filter(({ of }) => of === id).length,
-  double_opt_in: false,
 });
 
 const listOf = (world: World, id: unknown): List => found(world.lists, id) ?? notFound();
@@ -20,6 +20,7 @@ function create(world: World, { body }: Request) {
     id: newId(world, "list"),
     name: body.name,
     description: body.description ?? null,
+    double_opt_in: body.double_opt_in ?? false,
     created_at: world.now,
   };
   world.lists.push(list);
@@ -41,6 +42,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (world.lists.some((other) => other !== list && other.name === body.name)) conflict();
   if (body.name !== undefined) list.name = body.name;
   if (body.description !== undefined) list.description = body.description;
+  if (body.double_opt_in !== undefined) list.double_opt_in = body.double_opt_in;
   return { status: 200, body: record(world, list) };
 }
 
@@ -69,11 +71,17 @@ export function addMember(world: World, list: string, subscriber: string): boole
 
 function add(world: World, { body }: Request, { id }: Record<string, string>) {
   const ids = idList(body, "subscriber_ids");
-  listOf(world, id);
-  const known = ids.filter((subscriber) => found(world.subscribers, subscriber));
-  const added = known.filter((subscriber) => addMember(world, id!, subscriber)).length;
-  const not_found = new Unordered(ids.filter((subscriber) => !known.includes(subscriber)));
-  return { status: 200, body: { added, already_member: known.length - added, pending: 0, not_found } };
+  const list = listOf(world, id);
+  const known = ids.flatMap((subscriber) => found(world.subscribers, subscriber) ?? []);
+  const fresh = known.filter((subscriber) => !isMember(world, list.id, subscriber.id));
+  const said = { channel: `list:${id}`, status: "opted_in", consented_at: world.now, source: "dashboard" };
+  const evidence = { ip: null, text: null, import_job_id: null };
+  for (const subscriber of fresh)
+    if (list.double_opt_in) stated(world, subscriber, { ...said, evidence });
+    else addMember(world, list.id, subscriber.id);
+  const not_found = new Unordered(ids.filter((subscriber) => !found(world.subscribers, subscriber)));
+  const [added, pending] = list.double_opt_in ? [0, fresh.length] : [fresh.length, 0];
+  return { status: 200, body: { added, already_member: known.length - fresh.length, pending, not_found } };
 }
 
 /** Who is known but no member is neither removed nor promised to be among `not_found`. */

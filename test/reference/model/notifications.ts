@@ -30,8 +30,8 @@ import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
 import { found, type Job, type World } from "./world.ts";
 
-/** D-NTF: exactly one audience, one content; AMB-93 for what it names. */
-export function checkSend(world: World, body: Body): void {
+/** D-NTF: exactly one audience, one content. */
+function checkShape(body: Body): void {
   const audiences = [body.subscriberIds, body.external_ids, body.target].filter((value) => value !== undefined);
   if (audiences.length !== 1) invalid();
   for (const field of ["subscriberIds", "external_ids"])
@@ -41,6 +41,11 @@ export function checkSend(world: World, body: Body): void {
   optionalOneOf(body, "channel_arbitration_mode", ["explicit", "smart"]);
   optionalWhole(body, "holdout_percentage", 0, 99);
   optionalWhole(body, "split_percentage", 1, 99);
+}
+
+/** AMB-93 for what it names. */
+export function checkSend(world: World, body: Body): void {
+  checkShape(body);
   checkFilters(body);
   if (body.scheduled_at !== undefined && instant(body.scheduled_at) === undefined) invalid("scheduled_at");
   if (body.channel_arbitration_mode === "smart") needSmart(world);
@@ -75,6 +80,7 @@ function repeated(world: World, { body, headers }: Request): { key: string | und
 /** NTF-1, AMB-35, AMB-38, AMB-125. */
 function create(world: World, request: Request) {
   const { body } = request;
+  checkShape(body);
   const { key, answer } = repeated(world, request);
   if (answer) return { status: 200, body: answer };
   checkSend(world, body);
@@ -102,7 +108,8 @@ export function jobRecord(job: Job): Body {
   const isOver = ["completed", "failed", "canceled", "scheduled"].includes(job.status);
   return {
     ...{
-      id: job.id,
+      // Confirmations of one instant are alike.
+      id: spec.confirms ? ANY : job.id,
       status: job.status,
       name: job.source.type === "api" ? (spec.name ?? null) : ANY,
       category: spec.category ?? "marketing",

@@ -17,6 +17,7 @@ import { journeyOperations } from "./journeys.ts";
 import { type Answer, Refusal, type Request } from "./kit.ts";
 import { listOperations } from "./lists.ts";
 import { notificationOperations } from "./notifications.ts";
+import { askOwner } from "./opt-in.ts";
 import { rulings as ours, type Rulings } from "./rulings.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { segmentOperations } from "./segments.ts";
@@ -60,6 +61,7 @@ export interface ReferenceOptions {
 
 export function createReference({ now, switches = {}, bucket }: ReferenceOptions): Reference {
   const world = createWorld(now, { ...ours, ...switches }, bucket);
+  world.askOwner = (subscriber, row) => askOwner(world, subscriber, row);
   // D-INAPP-CH: one in-app channel is created with the workspace.
   addChannel(world, "in_app", "In-app", "active");
   return {

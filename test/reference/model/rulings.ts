@@ -31,7 +31,7 @@ export const rulings = {
   /** The outcome of a send step follows its delivery. Off: `sent` when handed over. */
   AMB_142_outcome_follows: true,
   /** Links of an erased subscriber. */
-  AMB_143_links_of_the_erased: false,
+  AMB_143_links_of_the_erased: true,
   /** Names beyond ingestion are 422 when saved. Off: accepted, and match nothing. */
   AMB_144_long_names: true,
   /** Derived sessions end with their session. */
@@ -43,7 +43,7 @@ export const rulings = {
   /** Keys with dots are paths. Off: literal keys only. */
   AMB_148_paths: true,
   /** The target of a link is in its token. */
-  AMB_149_link_targets: false,
+  AMB_149_link_targets: true,
 };
 
 export type Rulings = typeof rulings;

@@ -9,7 +9,7 @@ import { takeFault } from "./channels.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { type Body, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
+import { ANY, type Body, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
 import { limits, usedSends } from "./plans.ts";
 import { render, type Values } from "./render.ts";
 import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
@@ -53,7 +53,15 @@ export function plan(world: World, job: Job, asksCaps: boolean): Recipient[] {
 
 const blank = (world: World, id: string, external_id: string | null, state: string, reasons: string[]): Recipient => ({
   ...{ subscriber_id: id, external_id, state, reasons, variant: null, deliveries: [], fallbacks: [] },
-  ...{ deferred_until: null, at: world.now, isAssigned: false, planned: [], hasComplained: false, outcome: null },
+  ...{
+    deferred_until: null,
+    at: world.now,
+    isAssigned: false,
+    planned: [],
+    hasComplained: false,
+    hasUnsubscribed: false,
+    outcome: null,
+  },
 });
 
 /** ABH-1, ABH-2: who is reached on no channel is skipped with the reason; of the others some are held out. */
@@ -172,6 +180,8 @@ function choose(world: World, job: Job, recipient: Recipient): void {
   job.suppressed_devices += planned.filter((d) => d.device && d.class !== first!.class).length;
   // Where a cap stops a class, the next one is tried.
   const open = ranked.filter(({ class: name }) => recipient.deliveries.some((d) => d.class === name));
+  // A class that a cap stops is a step to the next one (docs/decisions/0018-quiet-hours-and-caps.md).
+  job.fallback_steps += open.length > 0 ? ranked.indexOf(open[0]!) : ranked.length - 1;
   const [best, ...rest] = open.map((ranking) => ranking.class);
   recipient.fallbacks = rest;
   recipient.deliveries = recipient.deliveries.filter((d) => d.class === best);
@@ -225,11 +235,8 @@ export const valuesOf = (world: World, job: Job, subscriber: string): Values => 
 });
 
 /** The message of one recipient: its arm, rendered with its attributes as they are now. */
-export function messageFor(
-  world: World,
-  job: Job,
-  { subscriber_id, variant }: Recipient,
-): { title: string; body: string } {
+export function messageFor(world: World, job: Job, { subscriber_id, variant }: Recipient): { title: Body; body: Body } {
+  if (job.spec.confirms) return { title: ANY, body: ANY };
   const content = (variant === "b" ? job.spec.variant_b : contentOf(world, job.spec)) ?? {};
   const values = valuesOf(world, job, subscriber_id);
   return { title: render(content.title ?? "", values), body: render(content.body ?? "", values) };
@@ -255,10 +262,13 @@ function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery
     deliverToInbox(world, job, recipient);
     return;
   }
-  const message = messageFor(world, job, recipient);
+  const { title, body } = messageFor(world, job, recipient);
+  const links = channel.type === "email" ? (String(body).match(/https?:\/\/[^\s<>"]+/g) ?? []) : [];
+  const { category = "marketing", confirms } = job.spec;
   world.outbox.push({
     ...{ channel: channel.type, to, subscriber_id: recipient.subscriber_id, job_id: job.id, at: world.now },
-    ...message,
+    // In a mail links are tracked.
+    ...{ title, body: links.length > 0 ? ANY : body, links, category, confirms },
   });
   const fate = channel.type === "email" ? /^(bounce|complaint)@simulator/.exec(to)?.[1] : undefined;
   if (fate) at(world, world.now, () => comeBack(world, recipient, delivery, fate));

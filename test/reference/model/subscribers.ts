@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { forgetAddress } from "./addresses.ts";
 import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
-import { consentAssertion, consentsOfAddresses, currentConsents, recordConsent } from "./consents.ts";
+import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents, stated } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
@@ -22,10 +22,12 @@ function upsert(world: World, { body }: Request) {
 
   const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
   const subscriber = known ?? createSubscriber(world, body.external_id);
+  const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;
   mergeAttributes(subscriber, body);
   subscriber.updated_at = world.now;
-  if (consent) recordConsent(world, subscriber, { ...consent, source: consent.source ?? null });
+  addressChanged(world, subscriber, before);
+  if (consent) stated(world, subscriber, { ...consent, source: consent.source ?? null }, before);
   if (!known) tellCreated(world, subscriber);
   subscriberChanged(world, subscriber);
   return { status: 200, body: subscriberRecord(subscriber) };
@@ -37,9 +39,11 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   checkEmail(body.email);
   optionalRecord(body, "attributes");
   const subscriber = subscriberOf(world, id);
+  const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;
   mergeAttributes(subscriber, body);
   subscriber.updated_at = world.now;
+  addressChanged(world, subscriber, before);
   subscriberChanged(world, subscriber);
   return { status: 200, body: subscriberRecord(subscriber) };
 }
@@ -142,7 +146,7 @@ function consentHistory(world: World, _: Request, { id }: Record<string, string>
 function addConsent(world: World, { body }: Request, { id }: Record<string, string>) {
   const consent = consentAssertion(world, body, "");
   const subscriber = subscriberOf(world, id);
-  const { order, ...row } = recordConsent(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
+  const { order, ...row } = stated(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
   subscriber.updated_at = world.now;
   return {
     status: 201,

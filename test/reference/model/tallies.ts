@@ -12,7 +12,8 @@ export function countsOf({ recipients }: Job): Body {
     held_out: count("held_out"),
     bounced: count("bounced"),
     complained: recipients.filter(({ hasComplained }) => hasComplained).length,
-    ...{ unsubscribed: 0, uncertain: 0 },
+    unsubscribed: recipients.filter(({ hasUnsubscribed }) => hasUnsubscribed).length,
+    uncertain: 0,
   };
 }
 

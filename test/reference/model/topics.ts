@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { optionalOneOf, requiredText } from "./checks.ts";
-import { currentConsent, recordConsent } from "./consents.ts";
+import { currentConsent, stated } from "./consents.ts";
 import { ANY, type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
 import { found, type Topic, type World } from "./world.ts";
 
@@ -22,13 +22,14 @@ const choiceOf = (world: World, subscriber: string, key: string) => currentConse
 
 export const isOut = (world: World, subscriber: string, key: string): boolean => {
   const choice = choiceOf(world, subscriber, key);
-  return choice ? choice.status === "opted_out" : topicOf(world, key)?.default === "out";
+  return choice ? choice.status !== "opted_in" : topicOf(world, key)?.default === "out";
 };
 
 export function topicChoices(world: World, subscriber: string): Body[] {
   return world.topics.map(({ key, name, description, default: fallback }) => {
     const choice = choiceOf(world, subscriber, key);
-    const status = choice?.status ?? (fallback === "in" ? "opted_in" : "opted_out");
+    const chosen = choice?.status === "pending" ? "opted_out" : choice?.status;
+    const status = chosen ?? (fallback === "in" ? "opted_in" : "opted_out");
     return {
       key,
       name,
@@ -45,8 +46,16 @@ function create(world: World, { body }: Request) {
   requiredText(body, "name");
   optionalOneOf(body, "default", ["in", "out"]);
   if (topicOf(world, body.key)) conflict();
-  const { key, name, description = null, default: fallback = "in" } = body;
-  const topic = { key, name, description, default: fallback, created_at: world.now, updated_at: world.now };
+  const { key, name, description = null, default: fallback = "in", double_opt_in = false } = body;
+  const topic = {
+    key,
+    name,
+    description,
+    default: fallback,
+    double_opt_in,
+    created_at: world.now,
+    updated_at: world.now,
+  };
   world.topics.push(topic);
   return { status: 201, body: record(topic) };
 }
@@ -54,7 +63,8 @@ function create(world: World, { body }: Request) {
 function patch(world: World, { body }: Request, { key }: Record<string, string>) {
   const topic = topicOf(world, key) ?? notFound();
   const { name = topic.name, description = topic.description, default: fallback = topic.default } = body;
-  Object.assign(topic, { name, description, default: fallback, updated_at: world.now });
+  const { double_opt_in = topic.double_opt_in } = body;
+  Object.assign(topic, { name, description, default: fallback, double_opt_in, updated_at: world.now });
   return { status: 200, body: record(topic) };
 }
 
@@ -84,7 +94,7 @@ function choose(world: World, { body }: Request) {
     ([topic, status]) => choiceOf(world, subscriber.id, topic)?.status !== status,
   );
   for (const [topic, status] of news)
-    recordConsent(world, subscriber, {
+    stated(world, subscriber, {
       channel: `topic:${topic}`,
       status,
       consented_at: world.now,

@@ -5,8 +5,10 @@ import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
 import { inPeriod, limits, usedSends } from "./plans.ts";
 import type { World } from "./world.ts";
 
-const settings = ({ settings: { timezone, email_consent_mode, quiet_hours, frequency_caps } }: World): Body => ({
-  ...{ timezone, email_consent_mode, quiet_hours, frequency_caps },
+const settings = ({
+  settings: { timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in },
+}: World): Body => ({
+  ...{ timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in },
 });
 
 function change(world: World, { body }: Request) {

@@ -38,6 +38,7 @@ export interface List {
   id: string;
   name: string;
   description: string | null;
+  double_opt_in: boolean;
   created_at: number;
 }
 export interface Membership {
@@ -67,6 +68,7 @@ export interface Topic {
   name: string;
   description: string | null;
   default: string;
+  double_opt_in: boolean;
   created_at: number;
   updated_at: number;
 }
@@ -99,6 +101,7 @@ export interface Recipient {
   planned: Delivery[];
   /** Its recipient called the mail spam. */
   hasComplained: boolean;
+  hasUnsubscribed: boolean;
   /** What its step counted, of a send of a journey. */
   outcome: Outcome | null;
 }
@@ -301,8 +304,13 @@ export interface Sent {
   subscriber_id: string;
   job_id: string;
   title: string;
-  body: string;
+  body: Body;
   at: number;
+  /** Where the links of a mail lead (AMB-149). */
+  links: string[];
+  category: string;
+  /** The statement that it asks to confirm. */
+  confirms: string | undefined;
 }
 export interface Timer {
   at: number;
@@ -327,6 +335,8 @@ export interface Address {
   note: string | null;
   suppressed_at: number;
   optedOut: Record<string, number>;
+  /** When its owner was asked to confirm. */
+  asked: number[];
 }
 
 export interface World {
@@ -334,6 +344,8 @@ export interface World {
   rulings: Rulings;
   /** Rulings 3: the split, over the ids that the product gave. */
   bucket: (purpose: string, unit: string, subscriber: string) => number;
+  /** Asks the owner of an address to confirm a statement. */
+  askOwner: (subscriber: Subscriber, row: Consent) => void;
   made: Record<string, number>;
   order: number;
   plan: string;
@@ -381,8 +393,24 @@ export interface World {
 export function createWorld(now: number, rulings: Rulings, bucket: World["bucket"]): World {
   const none = <T>(): T[] => [];
   return {
-    ...{ now, rulings, bucket, made: {}, order: 0, receiver: 204, plan: "enterprise", monthly_send_cap: null },
-    settings: { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null, frequency_caps: [] },
+    ...{
+      now,
+      rulings,
+      bucket,
+      askOwner: () => undefined,
+      made: {},
+      order: 0,
+      receiver: 204,
+      plan: "enterprise",
+      monthly_send_cap: null,
+    },
+    settings: {
+      timezone: "UTC",
+      email_consent_mode: "opt_out",
+      quiet_hours: null,
+      frequency_caps: [],
+      double_opt_in: false,
+    },
     ...{
       subscribers: none(),
       consents: none(),

@@ -123,7 +123,8 @@ export function list(draft: Draft): void {
   const members = () => Array.from({ length: random.between(1, 4) }, () => someOf(draft, "person"));
   const path = `/api/v1/lists/${someOf(draft, "list")}`;
   if (kind < 3 || draft.made.list.length === 0) {
-    const body = { name: random.chance(0.95) ? random.pick(NAMES) : "x".repeat(129) };
+    const asks = random.chance(0.25) ? { double_opt_in: true } : {};
+    const body = { name: random.chance(0.95) ? random.pick(NAMES) : "x".repeat(129), ...asks };
     add(draft, { as, method: "POST", path: "/api/v1/lists", body, handle: newHandle(draft, "list") }, "list");
   } else if (kind < 7)
     add(draft, { as, method: "POST", path: `${path}/subscribers`, body: { subscriber_ids: members() } });
@@ -143,6 +144,7 @@ const TEXTS = [
     title: "{{ subscriber.city | upcase }}!",
     body: "{% if subscriber.vip %}VIP{% else %}You{% endif %} {{ data.code }}",
   },
+  { title: "Look", body: "See https://example.com/{{ subscriber.tier }}?of={{ subscriber.external_id }} now" },
 ];
 export const textOf = ({ random }: Draft) => ({ ...random.pick(TEXTS) });
 
@@ -168,7 +170,8 @@ export function topic(draft: Draft): void {
   const { random } = draft;
   const key = random.pick(["news", "offers"]);
   if (draft.made.topic.length === 0 || random.chance(0.3)) {
-    const body = { key, name: key, default: random.pick(["in", "out"]) };
+    const asks = random.chance(0.3) ? { double_opt_in: true } : {};
+    const body = { key, name: key, default: random.pick(["in", "out"]), ...asks };
     add(draft, { as: "owner", method: "POST", path: "/api/v1/topics", body, handle: key }, "topic");
   } else {
     const body = { subscriber_id: someOf(draft, "person"), topics: { [key]: random.pick(["opted_in", "opted_out"]) } };

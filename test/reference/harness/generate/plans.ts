@@ -203,6 +203,7 @@ export function settings(draft: Draft): void {
   const days = random.chance(0.4) ? { days: random.some([0, 1, 2, 3, 4, 5, 6], random.between(1, 5)) } : {};
   const body = random.pick<Body>([
     { email_consent_mode: random.pick(["opt_in", "opt_out"]) },
+    { double_opt_in: random.chance(0.7) },
     {
       quiet_hours: random.pick([
         null,

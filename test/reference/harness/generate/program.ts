@@ -26,6 +26,7 @@ const AREAS: Record<string, [number, Make][]> = {
   sends: [
     [8, sends.send],
     [1, sends.cancel],
+    [3, sends.link],
     [4, sends.inbox],
     [3, sends.interact],
     [1, (draft) => sends.channel(draft)],
@@ -60,6 +61,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "settings", "insights", "events"], stories.lateSkip],
   [["sends", "faults", "insights", "events", "campaigns"], stories.lastTouch],
   [["events", "segments", "journeys"], stories.windowEnd],
+  [["sends", "settings", "lists", "topics"], stories.confirmation],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 2;

@@ -81,6 +81,13 @@ export function send(draft: Draft): void {
   add(draft, { as, method: "POST", path, body, headers, handle: newHandle(draft, "send") }, "send", wait);
 }
 
+/** A link of one of the newest mails. */
+export function link({ random, commands }: Draft): void {
+  const link = random.pick(["click", "click", "unsubscribe", "unsubscribe", "confirm", "confirm"] as const);
+  const method = link === "click" || random.chance(0.2) ? "GET" : "POST";
+  commands.push({ kind: "link", wait: 1000, link, method, mail: random.pick([0, 0, 0, 1, 2]) });
+}
+
 export const cancel = (draft: Draft) =>
   void add(draft, {
     ...{ as: dashboardOf(draft), method: "POST", path: `/api/v1/notifications/${someOf(draft, "send")}/cancel` },

@@ -216,3 +216,49 @@ export function windowEnd(draft: Draft): void {
   eventAt(draft, random.pick([SECOND, lasts]), person, random.pick([name, ...EVENTS]));
   pass(draft, lasts + 6 * MINUTE);
 }
+
+/** An opt-in that its owner confirms, or not, and what changes between. */
+export function confirmation(draft: Draft): void {
+  const { random } = draft;
+  mailChannel(draft);
+  const of = random.pick(["workspace", "topic", "list"]);
+  const person = personOf(draft);
+  let state: () => void;
+  if (of === "workspace") {
+    settings(draft, { double_opt_in: true, email_consent_mode: random.pick(["opt_in", "opt_out"]) });
+    state = () => void post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_in" });
+  } else if (of === "topic") {
+    const topic = { key: "deals", name: "Deals", default: random.pick(["in", "out"]), double_opt_in: true };
+    post(draft, SECOND, "/api/v1/topics", topic, { handle: "deals" }, "topic");
+    const body = { subscriber_id: person, topics: { deals: "opted_in" } };
+    state = () => void ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body });
+  } else {
+    const handle = newHandle(draft, "list");
+    post(draft, SECOND, "/api/v1/lists", { name: `Asked ${handle}`, double_opt_in: true }, { handle }, "list");
+    state = () => void post(draft, SECOND, `/api/v1/lists/@${handle}/subscribers`, { subscriber_ids: [person] });
+  }
+  for (let n = random.pick([1, 1, 2, 4]); n > 0; n--) state();
+  const address = `${person.slice(3)}@example.com`;
+  for (const kind of random.some(
+    ["move", "suppress", "wait", "send", "confirm", "confirm", "state"],
+    random.between(1, 5),
+  )) {
+    const path = `/api/v1/subscribers/${person}`;
+    const topic = of === "topic" ? { topic: "deals" } : {};
+    if (kind === "move")
+      ask(draft, SECOND, { method: "PATCH", path, body: { email: random.pick(["ada@example.com", address]) } });
+    if (kind === "suppress") post(draft, SECOND, "/api/v1/suppressions", { address });
+    if (kind === "wait") pass(draft, random.pick([HOUR, 7 * DAY - SECOND, 7 * DAY, 7 * DAY + SECOND]));
+    if (kind === "send") sendTo(draft, SECOND, [person], topic);
+    if (kind === "state") state();
+    if (kind === "confirm")
+      draft.commands.push({
+        kind: "link",
+        wait: SECOND,
+        link: "confirm",
+        method: "POST",
+        mail: random.pick([0, 0, 1]),
+      });
+  }
+  sendTo(draft, SECOND, [person], of === "topic" ? { topic: "deals" } : {});
+}

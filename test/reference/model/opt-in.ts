@@ -1,0 +1,81 @@
+// The confirmed opt-in (AMB-129, docs/decisions/0101-the-confirmed-opt-in.md) and the links of mails (AMB-130, AMB-143, AMB-149).
+import { addressOf, askedAt, isSameAddress, liftByOwner, optOutAddress } from "./addresses.ts";
+import { currentConsent, recordConsent } from "./consents.ts";
+import { isUsable } from "./gates.ts";
+import { notifyHooks } from "./hooks.ts";
+import { ANY, DAY, Refusal } from "./kit.ts";
+import { addMember } from "./lists.ts";
+import { createJob, dispatch, takeQuota } from "./sending.ts";
+import { type Consent, found, type Sent, type Subscriber, type World } from "./world.ts";
+
+const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };
+const MAILS = { count: 3, within: 7 * DAY };
+const LINK_LIVES = 30 * DAY;
+
+/** One mail to the address, also if it bounced or complained, at most three in seven days; none where nothing can go out. */
+export function askOwner(world: World, subscriber: Subscriber, row: Consent): void {
+  const isStill = world.subscribers.includes(subscriber) && currentConsent(world, subscriber.id, row.channel) === row;
+  const channel = world.channels.find((one) => one.type === "email" && isUsable(one));
+  if (!isStill || !channel || subscriber.email === null) return;
+  const reason = addressOf(world, subscriber.email)?.reason ?? null;
+  if (reason === "manual" || reason === "imported") return;
+  const times = askedAt(world, subscriber.email);
+  if (times.filter((time) => time > world.now - MAILS.within).length >= MAILS.count) return;
+  const spec = {
+    subscriberIds: [subscriber.id],
+    channel_ids: [channel.id],
+    category: "transactional",
+    confirms: row.id,
+  };
+  const job = createJob(world, { ...spec, title: ANY, body: ANY }, { type: "api", id: null });
+  try {
+    takeQuota(world, job);
+  } catch (error) {
+    if (error instanceof Refusal) return;
+    throw error;
+  }
+  times.push(world.now);
+  dispatch(world, job);
+}
+
+/** What a link of a mail does. A page that is only looked at changes nothing. */
+export function follow(world: World, mail: Sent, link: string, method: string): { status: number; location?: string } {
+  const subscriber = found(world.subscribers, mail.subscriber_id);
+  if (link === "click") {
+    if (subscriber) clicked(world, mail);
+    return { status: 302, location: mail.links[0]! };
+  }
+  if (method === "POST" && link === "unsubscribe") unsubscribed(world, subscriber, mail);
+  else if (method === "POST" && subscriber) confirmed(world, subscriber, mail);
+  return { status: 200 };
+}
+
+function clicked(world: World, { job_id, subscriber_id }: Sent): void {
+  const [interaction, platform] = ["email_clicked", "email"];
+  const row = { job_id, interaction, platform, subscriber_id, variant_id: null };
+  world.interactions.push({ ...row, occurred_at: world.now, received_at: world.now, said: null });
+  notifyHooks(world, "notification.interaction", { job_id, interaction_type: interaction, platform });
+}
+
+/** AMB-130: of the address, also when its person is gone, and of the person. A repeat changes nothing. */
+function unsubscribed(world: World, subscriber: Subscriber | undefined, { job_id, to }: Sent): void {
+  optOutAddress(world, to, world.now);
+  if (!subscriber) return;
+  const consent = { channel: "email", status: "opted_out", consented_at: world.now, source: "unsubscribe" };
+  const isOut = currentConsent(world, subscriber.id, "email")?.status === "opted_out";
+  if (!isOut) recordConsent(world, subscriber, { ...consent, evidence: NO_EVIDENCE });
+  const recipient = found(world.jobs, job_id)?.recipients.find((one) => one.subscriber_id === subscriber.id);
+  if (recipient && !isOut) recipient.hasUnsubscribed = true;
+}
+
+/** It holds for the address that the mail went to, while the statement is pending. */
+function confirmed(world: World, subscriber: Subscriber, mail: Sent): void {
+  const row = world.consents.find(({ id }) => id === mail.confirms);
+  const isOpen = row && currentConsent(world, subscriber.id, row.channel)?.status === "pending";
+  if (!isOpen || !isSameAddress(subscriber.email, mail.to) || world.now >= mail.at + LINK_LIVES) return;
+  const evidence = { ip: ANY, text: ANY, import_job_id: null };
+  const consent = { channel: row.channel, status: "opted_in", consented_at: world.now, source: "confirmed_opt_in" };
+  recordConsent(world, subscriber, { ...consent, evidence });
+  liftByOwner(world, mail.to);
+  if (row.channel.startsWith("list:")) addMember(world, row.channel.slice(5), subscriber.id);
+}
