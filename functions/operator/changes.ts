@@ -115,7 +115,8 @@ export async function changeOne(
   if (status !== undefined && status !== before.status) {
     const now = clock.now();
     if (status === "deleted") await timers.set([purgeTimer(store.tenant, now)]);
-    if (!(await changeStatus(platform, store.tenant, status, now))) return { error: "not_found" };
+    const isChanged = await changeStatus(platform, store.tenant, status, now);
+    if (!isChanged) return { error: "not_found" };
   }
   if (usage) await setUsage(store, usage);
   const workspace = (await changeWorkspace(platform, store.tenant, change)) ?? before;

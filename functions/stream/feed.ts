@@ -212,7 +212,8 @@ const hasViewerLeft = ({ deps: { store }, subscriber, connection }: Feed, stream
 
 /** @returns false if the lease was removed because the subscriber was erased: no row is written for it again. */
 async function keepLease(feed: Feed): Promise<boolean> {
-  if (await renewLease(feed, present())) return true;
+  const isRenewed = await renewLease(feed, present());
+  if (isRenewed) return true;
   const profile = await feed.deps.store.get(Profile, { id: feed.subscriber });
   return !profile?.erased_at && renewLease(feed);
 }

@@ -87,7 +87,8 @@ export const agentKeys = [
     { permission: "credentials:manage", uses: [storeRead, platformWrite] },
     { summary: "Revoke an agent key at once", errors: ["NOT_FOUND"] },
     async ({ store, platform, params }) => {
-      if (!(await revokeAgentKey(store, platform, params.id))) throw notFound("agent key");
+      const isRevoked = await revokeAgentKey(store, platform, params.id);
+      if (!isRevoked) throw notFound("agent key");
     },
   ),
 ];

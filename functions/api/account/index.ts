@@ -123,7 +123,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
     { permission: "credentials:manage", uses: [storeRead, platformWrite] },
     { summary: "Revoke a server key at once", errors: ["NOT_FOUND"] },
     async ({ store, platform, params }) => {
-      if (!(await revokeServerKey(store, platform, params.id))) throw notFound("server key");
+      const isRevoked = await revokeServerKey(store, platform, params.id);
+      if (!isRevoked) throw notFound("server key");
     },
   ),
 

@@ -33,7 +33,8 @@ export async function proveSecondFactor(
     throw new ApiError("SECOND_FACTOR_REQUIRED", "Give the code that your authenticator shows, or a recovery code.");
   // Somebody who knows the password may use these up. Recovery codes still work then: nobody guesses those.
   if (isOneTimeCode(code)) await countGuessedCode(using.platform, user.id);
-  if (!(await useCode(using, user, code))) throw wrongCode();
+  const isTaken = await useCode(using, user, code);
+  if (!isTaken) throw wrongCode();
   return true;
 }
 

@@ -118,7 +118,8 @@ export const secondFactor = [
     },
     async ({ body, caller, ...using }) => {
       const user = await ownRow(using.platform, caller);
-      if (!(await proveSecondFactor(using, user, body.code))) throw conflict("There is no second factor.");
+      const isProven = await proveSecondFactor(using, user, body.code);
+      if (!isProven) throw conflict("There is no second factor.");
       await removeFactor(using.platform, user, requireUser(caller).session);
     },
   ),
@@ -135,7 +136,8 @@ export const secondFactor = [
     },
     async ({ body, caller, ...using }) => {
       const user = await ownRow(using.platform, caller);
-      if (!(await proveSecondFactor(using, user, body.code))) throw conflict("There is no second factor.");
+      const isProven = await proveSecondFactor(using, user, body.code);
+      if (!isProven) throw conflict("There is no second factor.");
       return { recovery_codes: await renewRecoveryCodes(using.platform, user) };
     },
   ),

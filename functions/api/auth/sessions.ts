@@ -60,7 +60,8 @@ export const sessions = [
       errors: ["NOT_FOUND"],
     },
     async ({ platform, caller, params }) => {
-      if (!(await endSession(platform, requireUser(caller).user, params.id))) throw notFound("session");
+      const isEnded = await endSession(platform, requireUser(caller).user, params.id);
+      if (!isEnded) throw notFound("session");
     },
   ),
 ];

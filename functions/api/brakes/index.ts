@@ -130,7 +130,8 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
     },
     async ({ store, workspace, params, body: { safety, ...step } }) => {
       const { ref, graph } = await requireBrake(store, params.id, step);
-      if (!(await resumeStep(store, ref, safety === null ? "off" : safety))) throw conflict("The step is not halted.");
+      const isResumed = await resumeStep(store, ref, safety === null ? "off" : safety);
+      if (!isResumed) throw conflict("The step is not halted.");
       return shown(store, await workspace(), ref, graph);
     },
   ),
@@ -151,7 +152,8 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
     },
     async ({ store, workspace, params, body }) => {
       const { ref, graph } = await requireBrake(store, params.id, body);
-      if (!(await cancelStep(store, ref))) throw conflict("The step is not halted.");
+      const isCanceled = await cancelStep(store, ref);
+      if (!isCanceled) throw conflict("The step is not halted.");
       return shown(store, await workspace(), ref, graph);
     },
   ),

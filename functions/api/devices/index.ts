@@ -54,7 +54,8 @@ export const devices = group("devices", "The phones and browsers of subscribers.
     { credentials: ["sdk", "dashboard"], permission: "subscribers:write", uses: [storeWrite] },
     { summary: "Remove a device, as at a logout", query: v.object({ subscriber_id: Uuid }), errors: ["NOT_FOUND"] },
     async ({ store, params, query }) => {
-      if (!(await removeDevice(store, query.subscriber_id, params.id))) throw notFound("device");
+      const isRemoved = await removeDevice(store, query.subscriber_id, params.id);
+      if (!isRemoved) throw notFound("device");
     },
   ),
 

@@ -225,7 +225,8 @@ export const resuming = {
 export async function resume({ store, params, body }: { store: Store; params: { id: string }; body: Resuming }) {
   const job = await getJob(store, params.id);
   const safety = body.safety === null ? "off" : body.safety;
-  if (!(await resumeHalted(store, job, safety))) throw conflict(`The notification is ${job.status} and not halted.`);
+  const isResumed = await resumeHalted(store, job, safety);
+  if (!isResumed) throw conflict(`The notification is ${job.status} and not halted.`);
   return read({ store, params });
 }
 

@@ -139,7 +139,8 @@ export const subscribers = group("subscribers", "The users that a workspace send
     },
     async ({ store, params, query }) => {
       const eraseProperties = query.erase_properties === "true";
-      if (!(await eraseSubscriber(store, params.id, { eraseProperties }))) throw notFound("subscriber");
+      const isErased = await eraseSubscriber(store, params.id, { eraseProperties });
+      if (!isErased) throw notFound("subscriber");
     },
   ),
 

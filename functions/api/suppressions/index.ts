@@ -130,7 +130,8 @@ export const suppressions = group("suppressions", "Addresses that get no message
       errors: ["NOT_FOUND"],
     },
     async ({ store, params, query }) => {
-      if (!(await lift(store, params.id, query.reason))) throw notFound("suppression");
+      const isLifted = await lift(store, params.id, query.reason);
+      if (!isLifted) throw notFound("suppression");
     },
   ),
 ]);

@@ -166,7 +166,8 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       const found = await findDelivery(store, id, params.deliveryId);
       if (found?.body === undefined) throw notFound("delivery");
       if (!active) throw conflict("This endpoint is switched off.");
-      if (!(await reopenDelivery(store, id, found.delivery))) throw conflict("This delivery is under way already.");
+      const isReopened = await reopenDelivery(store, id, found.delivery);
+      if (!isReopened) throw conflict("This delivery is under way already.");
       return { delivery_id: found.delivery.id };
     },
   ),

@@ -11,7 +11,7 @@ export const discardAsset = queueWorker(
   [storeWrite, assetRemoval],
   async (message, { store, assetFiles, log }) => {
     const { asset, over: isUploadOver = false } = message;
-    if (!(await deleteUnusedAsset(store, asset, assetFiles, { isUploadOver })))
-      log({ level: "info", message: "an asset was not removed: it is in use or gone", ...message });
+    const isDeleted = await deleteUnusedAsset(store, asset, assetFiles, { isUploadOver });
+    if (!isDeleted) log({ level: "info", message: "an asset was not removed: it is in use or gone", ...message });
   },
 );

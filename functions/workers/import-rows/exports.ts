@@ -87,10 +87,12 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<bool
     if (position === undefined) break;
     if (text.length >= PART_CHARACTERS) {
       await putPart();
-      if (!(await note())) return true;
+      const isNoted = await note();
+      if (!isNoted) return true;
     }
     if (clock.now() < until) continue;
-    if (!(await note())) return true;
+    const isNoted = await note();
+    if (!isNoted) return true;
     await noteExport(store, job, { lease: 0 });
     return false;
   }
@@ -99,7 +101,8 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<bool
     if (text !== "") await putPart();
     await files.complete(id, upload, parts);
   }
-  if (!(await endExport(store, job, { kind: "completed", rows }))) await discard(context, id, undefined);
+  const isEnded = await endExport(store, job, { kind: "completed", rows });
+  if (!isEnded) await discard(context, id, undefined);
   else await files.removeRest(id);
   return true;
 }

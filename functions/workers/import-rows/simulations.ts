@@ -34,7 +34,8 @@ export async function simulateOnHistory(
     await endSimulation(store, job, { kind: "failed", error: "it could not be computed within a day" });
     return;
   }
-  if (!(await play(context, job))) await queue.send([{ tenant, kind: "simulation", id }]);
+  const isEnded = await play(context, job);
+  if (!isEnded) await queue.send([{ tenant, kind: "simulation", id }]);
 }
 
 /** Plays pages until the last one or the end of the time. @returns false if another message must continue */
@@ -56,7 +57,8 @@ async function play(context: WorkerContext, job: SimulationJob): Promise<boolean
       return true;
     }
     const isTimeUp = clock.now() >= until;
-    if (!(await noteSimulation(store, job, { position, tally }, isTimeUp))) {
+    const isNoted = await noteSimulation(store, job, { position, tally }, isTimeUp);
+    if (!isNoted) {
       log({
         level: "info",
         message: "a simulation ended while it was computed",

@@ -47,8 +47,8 @@ export async function perform(context: WorkerContext, message: AttemptMessage, k
   const signing = signingSecrets(await secrets.root(), store, webhook);
   const sequence = known ?? (await sequenceOf(context, webhookId, delivery));
   if (sequence === undefined) return requeue(context, [message], UNNUMBERED_MS);
-  if (!(await claimAttempt(store, webhookId, { ...delivery, sequence }, n, ids.uuid())))
-    return requeue(context, [message], SOON_MS);
+  const isClaimed = await claimAttempt(store, webhookId, { ...delivery, sequence }, n, ids.uuid());
+  if (!isClaimed) return requeue(context, [message], SOON_MS);
   const attempt: Attempt = { webhook, delivery, n };
   const posted = await post(context, attempt, { body, signing, sequence });
   await followUp(context, webhook, [await record(context, attempt, posted)]);

@@ -72,7 +72,8 @@ export async function record(
   const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
   const message = { tenant: store.tenant, webhook: webhook.id, delivery: delivery.id, attempt: n };
   const key = { webhook: webhook.id, id: delivery.id };
-  if (!(await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems, lateItems))) {
+  const isRecorded = await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems, lateItems);
+  if (!isRecorded) {
     log({ level: "info", message: "an attempt was recorded or given up before", ...message });
     return { kind: "recorded_before" };
   }

@@ -78,7 +78,8 @@ export async function createChannel(
   const needsNoCredentials = type === "in_app";
   if (needsNoCredentials) await watchVerification(timers, store, channel.id);
   const row = { ...channel, ...(needsNoCredentials && queuedVerification(store)) };
-  if (!(await createNamed(store, ChannelItem, row))) throw nameTaken();
+  const isCreated = await createNamed(store, ChannelItem, row);
+  if (!isCreated) throw nameTaken();
   return channel;
 }
 

@@ -130,7 +130,8 @@ export async function duplicateExperience(
 
 /** @throws 404, 409 if it is not a draft. */
 export async function deleteDraft(store: Store, id: string): Promise<void> {
-  if (await removeListed(store, ExperienceItem, id, is("status", "draft"))) return;
+  const isRemoved = await removeListed(store, ExperienceItem, id, is("status", "draft"));
+  if (isRemoved) return;
   const { status } = await getExperience(store, id);
   throw conflict(`The experience is ${status}: only a draft can be deleted.`);
 }

@@ -38,7 +38,8 @@ export async function pauseUndelivered(store: Store, id: string, reason: string)
         ...moveWrites(store, experience, "pause", { set: { canceled_send: true } }),
         annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
       ];
-      if (await transacted(store, [...writes, ...canceling])) return done(undefined);
+      const isDone = await transacted(store, [...writes, ...canceling]);
+      if (isDone) return done(undefined);
       return contended;
     },
     () => busy(),

@@ -115,7 +115,8 @@ export async function migrateRuns(
     let open: readonly RunState[] = some;
     for (let attempt = 0; open.length > 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw contended();
-      if (await storeMigrated(store, migration, shard, open, steps)) break;
+      const isStored = await storeMigrated(store, migration, shard, open, steps);
+      if (isStored) break;
       const keys = open.map(({ subscriber_id: subscriber, journey_id: journey, id: run }) => ({
         subscriber,
         journey,

@@ -50,7 +50,8 @@ export async function createList(
   const now = store.clock.now();
   const at = timestamp(now);
   const list = { id: store.ids.uuidAt(now), name, description, double_opt_in, created_at: at, updated_at: at };
-  if (!(await createNamed(store, ListItem, list))) throw nameTaken();
+  const isCreated = await createNamed(store, ListItem, list);
+  if (!isCreated) throw nameTaken();
   return listOf(list, 0);
 }
 
@@ -110,8 +111,8 @@ export async function removeList(store: Store, timers: Timers, id: string): Prom
   const [user] = await usersOf(store, group);
   if (user) throw conflict(`The list is named by ${user.kind} ${user.id}.`);
   await planSecondPass(store, timers, group);
-  if (!(await removeNamed(store, ListItem, id, { extraItems: [membershipDeletionWrite(store, group)] })))
-    throw notFound("list");
+  const isRemoved = await removeNamed(store, ListItem, id, { extraItems: [membershipDeletionWrite(store, group)] });
+  if (!isRemoved) throw notFound("list");
 }
 
 export interface Added {

@@ -149,7 +149,8 @@ export async function switchOff(store: Store, timers: Timers, id: string, reason
 
 /** SCH-9. @throws 404. */
 export async function deleteSchedule(store: Store, id: string): Promise<void> {
-  if (!(await removeListed(store, ScheduleItem, id))) throw notFound("schedule");
+  const isRemoved = await removeListed(store, ScheduleItem, id);
+  if (!isRemoved) throw notFound("schedule");
 }
 
 /** The schedules that belong to a campaign, without deleted ones. */

@@ -79,7 +79,8 @@ export async function fillPart(
     const needsCheckpoint = last !== undefined || isTimeUp();
     position = last === undefined ? startOfNext(shards, position.shard) : { shard: position.shard, after: last };
     if (!position || !needsCheckpoint) continue;
-    if (!(await storePosition(store, computation, position))) return true;
+    const isStored = await storePosition(store, computation, position);
+    if (!isStored) return true;
     if (isTimeUp()) return false;
   }
   return finishPart(store, computation);
@@ -163,8 +164,10 @@ async function lookAgain(
     }),
   );
   for (const { profile, facts, nextChangeAt } of verdicts)
-    if (nextChangeAt !== undefined && !unsure.has(profile.id))
-      if (!(await scheduleRecheck(store, timers, profile.id, nextChangeAt, facts?.checkAt))) unsure.add(profile.id);
+    if (nextChangeAt !== undefined && !unsure.has(profile.id)) {
+      const isScheduled = await scheduleRecheck(store, timers, profile.id, nextChangeAt, facts?.checkAt);
+      if (!isScheduled) unsure.add(profile.id);
+    }
   return [...unsure];
 }
 

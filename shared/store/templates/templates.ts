@@ -46,7 +46,8 @@ export async function createTemplate(
   const { id, created_at } = template;
   const { by_channel, ...texts } = content;
   const row = { id, name, ...texts, by_channel: by_channel && toJson(by_channel), created_at };
-  if (!(await createNamed(store, TemplateItem, row))) throw nameTaken();
+  const isCreated = await createNamed(store, TemplateItem, row);
+  if (!isCreated) throw nameTaken();
   return template;
 }
 
@@ -107,7 +108,8 @@ export async function updateTemplate(
 
 /** @throws 404. */
 export async function removeTemplate(store: Store, id: string): Promise<void> {
-  if (!(await removeNamed(store, TemplateItem, id))) throw notFound("template");
+  const isRemoved = await removeNamed(store, TemplateItem, id);
+  if (!isRemoved) throw notFound("template");
 }
 
 const templateOf = (row: RowOf<typeof TemplateItem>): Template => ({

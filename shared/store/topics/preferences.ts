@@ -81,8 +81,8 @@ export async function choose(
     async () => {
       const profile = await getProfile(store, subscriber);
       if (!profile) return done(undefined);
-      if (await record(store, subscriber, profile, choices, { source, pending }))
-        return done(await readPreferences(store, subscriber));
+      const isRecorded = await record(store, subscriber, profile, choices, { source, pending });
+      if (isRecorded) return done(await readPreferences(store, subscriber));
       return contended;
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "Other choices are made at the moment. Try again."),
