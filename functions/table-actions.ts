@@ -25,7 +25,7 @@ export const furtherActions: Readonly<Record<string, readonly ListedAction[]>> =
   "api-hooks": ["DeleteItem"],
   "api-webhooks": ["DeleteItem"],
   "api-lists": ["BatchWriteItem", "DeleteItem"],
-  "api-events": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
+  "api-events": ["BatchWriteItem", "DeleteItem"],
   "api-auth": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
   "api-team": ["DeleteItem"],
   "api-mcp": ["BatchWriteItem", "ConditionCheckItem", "DeleteItem"],
