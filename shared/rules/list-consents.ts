@@ -7,3 +7,7 @@ export const listChannelOf = (list: string): `list:${string}` => `${PREFIX}${lis
 /** The id of the list that a consent is about; undefined for a consent of something else. */
 export const listIdOf = (channel: string): string | undefined =>
   channel.startsWith(PREFIX) ? channel.slice(PREFIX.length) : undefined;
+
+/** The list that a send goes to. */
+export const listOfTarget = (target: { type: string; list_id?: string } | null | undefined): string | undefined =>
+  target?.type === "list" ? target.list_id : undefined;

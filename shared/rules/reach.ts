@@ -2,6 +2,7 @@
 import { type ChannelType, platformOf } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { isBeyondAscii, isPhoneNumber } from "./contacts.ts";
+import { listChannelOf } from "./list-consents.ts";
 import { isInTopic, type SendTopic } from "./topics.ts";
 
 /** One address of a send: a device, or the one address of a channel. */
@@ -34,6 +35,8 @@ export interface ReachRules {
   emailConsent: "opt_out" | "opt_in";
   /** Only subscribers who are in it are reached, whatever the category (TPC-2). */
   topic?: SendTopic | undefined;
+  /** The list that it goes to: its members who have yet to confirm it are not reached. */
+  list?: string | undefined;
   /** It asks to confirm an opt-in. */
   confirms?: true | undefined;
 }
@@ -58,6 +61,8 @@ export function reachOf(
   allows: (device: ReachableDevice) => boolean = () => true,
 ): { kind: "reached"; targets: Target[] } | { kind: "unreachable"; reason: UnreachableReason } {
   if (rules.topic && !isInTopic(contact.consents, rules.topic)) return { kind: "unreachable", reason: "topic_opt_out" };
+  if (rules.list !== undefined && contact.consents[listChannelOf(rules.list)] === "pending")
+    return { kind: "unreachable", reason: "no_consent" };
   if (rules.channels.length === 0) return { kind: "unreachable", reason: "no_channel" };
   const targets: Target[] = [];
   const reasons = new Set<UnreachableReason>();

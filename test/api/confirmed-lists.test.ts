@@ -33,7 +33,7 @@ async function setting(settings: object = { double_opt_in: true }) {
     const { items } = (await call(`GET /api/v1/notifications/${job.id}/recipients`)).body;
     return items.map(({ state }: { state: string }) => state);
   };
-  return { world, call, list, ada, upsert, add, links, count, news };
+  return { world, call, list, channel, ada, upsert, add, links, count, news };
 }
 
 describe("a list that asks", () => {
@@ -108,6 +108,47 @@ describe("a list that asks", () => {
     await world.settle();
     expect((await members()).map(({ external_id }) => external_id)).toEqual(["p"]);
     expect((await mailsOf(world)).filter(({ text }) => text.includes("/i/"))).toHaveLength(1);
+  });
+
+  it("a proof in a file is of the address of its row: the next one is asked, for workspace, topic and list (AMB-129)", async () => {
+    const { world, tenant, run, members, list } = await importer();
+    await mailing(world, tenant, "x@example.com");
+    await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+    await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
+    await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+    await run("external_id,email,consent_status,consent_at,topic:news\np,p@example.com,subscribed,2025-01-01,yes\n");
+    const [person] = await members();
+    const consents = async () => {
+      const all = (await tenant.call(`GET /api/v1/subscribers/${person!.subscriber_id}/consents`)).body.items;
+      const newest = (channel: string) => all.find((one: { channel: string }) => one.channel === channel)?.status;
+      return ["email", "topic:news", `list:${list}`].map(newest);
+    };
+    expect(await consents()).toEqual(["opted_in", "opted_in", "opted_in"]);
+
+    await world.advance(MINUTE);
+    const body = { external_id: "p", email: "victim@example.com" };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    expect(await consents()).toEqual(["pending", "pending", "pending"]);
+    await world.settle();
+    expect(await members()).toEqual([]);
+    const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
+    expect(new Set(asked.map(({ to }) => to))).toEqual(new Set(["victim@example.com"]));
+  });
+
+  it("a send between the change of an address and the end of the membership reaches nobody by it (AMB-129)", async () => {
+    const { world, call, ada, add, links, upsert, list, channel } = await setting();
+    await add();
+    await follow(world, "POST", (await links())[0]!);
+    // The change of the address is written, and no worker has looked yet.
+    await upsert("victim@example.com");
+    const target = { type: "list", list_id: list.id };
+    const sent = await call("POST /api/v1/notifications", { title: "A", body: "b", target, channel_ids: [channel] });
+    const { items } = (await call(`GET /api/v1/notifications/${sent.body.id}/recipients`)).body;
+    expect(items).toMatchObject([{ subscriber_id: ada, state: "skipped", reason: "no_consent" }]);
+    await world.settle();
+    expect(
+      (await mailsOf(world)).filter(({ to, text }) => to === "victim@example.com" && !text.includes("/i/")),
+    ).toEqual([]);
   });
 
   it.each([

@@ -76,7 +76,8 @@ it.each([
       ...(await targetOf(world, as, target, ids)),
       ...(channels && { channel_ids: Object.values(channels) }),
     };
-    await world.settle();
+    // A segment is looked at again some minutes after it was made.
+    await world.advance(2 * WAIT_MS);
     const { cost: estimate } = (await world.call("POST /api/v1/notifications/preview", { as, body })).body;
     const idle = await metered(world, () => world.advance(WAIT_MS));
     let id = "";

@@ -10,6 +10,7 @@ import { addressKindOf } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
 import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
+import { listOfTarget } from "../../../shared/rules/list-consents.ts";
 import { type MailBodies, withConfirmLink } from "../../../shared/rules/mail-body.ts";
 import { type MailParts, mailParts, senderOf } from "../../../shared/rules/mail-parts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
@@ -177,7 +178,8 @@ async function messageTo(
   if (profile && hasConsent(channel)) {
     const emailConsent = job.deliverySettings?.emailConsent ?? "opt_out";
     const contact = contactOf(profile, [], rows.addressesOf(subscriber));
-    const reached = reachOf(contact, { channels: [channel], category: job.category, emailConsent });
+    const rules = { channels: [channel], category: job.category, emailConsent, list: listOfTarget(job.target) };
+    const reached = reachOf(contact, rules);
     if (reached.kind === "unreachable") return decided(rejected(reached.reason));
   }
   // Another address has not been asked: it is neither counted nor confirmed by this mail.

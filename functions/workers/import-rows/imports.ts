@@ -4,9 +4,10 @@
 import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine, harmless } from "../../../shared/rules/csv.ts";
-import type { Columns, Problem } from "../../../shared/rules/import-columns.ts";
+import type { Problem } from "../../../shared/rules/import-columns.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
+import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { type Encoding, isNotUtf8, isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
@@ -30,7 +31,7 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 import type { WorkerContext } from "./context.ts";
-import { takeRows } from "./take-rows.ts";
+import { type FileReading, takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
 /** 1,000 rows a second, in service time: other workspaces share the partitions of the table. */
@@ -143,22 +144,23 @@ async function surveyFile(
 
 const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
 
-interface Source {
+interface Source extends FileReading {
   kind: "source";
-  columns: Columns;
   bytes: AsyncIterable<Uint8Array>;
   plan: PlanName;
 }
 
 /** What the next batches are read from; else why the import fails. */
-async function openSource({ files, workspace }: WorkerContext, job: ImportJob): Promise<Source | Problem> {
+async function openSource({ store, files, workspace }: WorkerContext, job: ImportJob): Promise<Source | Problem> {
   const owner = await workspace();
   if (!owner || owner.status === "deleted") return { kind: "problem", problem: "the workspace is closed" };
   const columns = columnsOf(job);
   if (columns.kind === "problem") return columns;
   const bytes = await files.read(job.id, job.offset);
+  const topics = (await listTopics(store)).filter(({ double_opt_in }) => double_opt_in);
+  const asks = new Set([...topics.map(({ key }) => consentChannelOf(key)), ...(owner.double_opt_in ? ["email"] : [])]);
   return bytes
-    ? { kind: "source", columns, bytes, plan: owner.plan }
+    ? { kind: "source", columns, asks, bytes, plan: owner.plan }
     : { kind: "problem", problem: "the file is not there" };
 }
 
@@ -189,7 +191,7 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
       return true;
     }
     if ((await findImport(store, job.id))?.status === "canceled") return true;
-    const { created: more, ...taken } = await takeRows(context, started, source.columns, batch, room - created);
+    const { created: more, ...taken } = await takeRows(context, started, source, batch, room - created);
     const choices = addedChoices(choicesOf(job), taken.choices);
     const position = { offset: started.offset + last.end, line: started.line + last.line };
     if (!(await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length }))) {

@@ -45,6 +45,13 @@ import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
 
+/** How the rows of a file are taken. */
+export interface FileReading {
+  columns: Columns;
+  /** What is agreed to only once the owner of the address confirms: `email`, `topic:news`. */
+  asks: ReadonlySet<string>;
+}
+
 interface Taken {
   /** At most so many subscribers were created. */
   created: number;
@@ -61,14 +68,14 @@ interface Taken {
 export async function takeRows(
   context: WorkerContext,
   job: ImportJob,
-  columns: Columns,
+  { columns, asks }: FileReading,
   batch: readonly Record[],
   room: number,
 ): Promise<Taken> {
   const tally = openTally(job);
   const rows = goodRows(job, columns, batch, tally.reject);
   if (job.dry_run) countAsWritten(tally, rows);
-  else await importEach(context, job, tally, personsOf(rows), room);
+  else await importEach(context, { job, asks, room }, tally, personsOf(rows));
   return tally.taken;
 }
 
@@ -121,10 +128,9 @@ function countAsWritten({ taken, countRow, countChoices }: Tally, rows: readonly
 
 async function importEach(
   context: WorkerContext,
-  job: ImportJob,
+  { job, asks, room }: { job: ImportJob; asks: ReadonlySet<string>; room: number },
   { taken, reject, countRow, countChoices }: Tally,
   persons: readonly Person[],
-  room: number,
 ): Promise<void> {
   const { store, secrets } = context;
   const root = await secrets.root();
@@ -142,7 +148,7 @@ async function importEach(
   const proven = new Set<string>();
   const takeRow = async (id: string, { email, isHeldBefore, ...good }: PersonRow) => {
     const { consent, choices, isByAddress } = good.row;
-    const from = { job: job.id, created_at: job.created_at, line: job.line + good.record.line };
+    const from = { job: job.id, created_at: job.created_at, line: job.line + good.record.line, asks };
     countRow(good);
     if (consent) {
       const address = { email, isByAddress, held, isHeldBefore };

@@ -8,7 +8,8 @@ import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, type ItemWrite } from "../item.ts";
 import { happened } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
-import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
+import { mailAddressId } from "../subscribers/address-items.ts";
+import { type ConsentAssertion, confirmedAsRead, consentWrite, foldedConsent } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import { removeUncounted } from "./imported-members.ts";
@@ -59,18 +60,43 @@ export async function joinList(
       distinct.map((subscriber) => ({ subscriber, list })),
     ),
   ]);
-  const asks = distinct.flatMap((id, i) => {
+  const outside = distinct.flatMap((_, i) => {
     const profile = profiles[i];
-    const isProven = proven.has(id) && profile?.["c:email"] === "opted_in";
-    const isIn = memberships[i] !== undefined || isProven || profile?.[`c:${channel}`] === "opted_in";
+    const isIn = memberships[i] !== undefined || profile?.[`c:${channel}`] === "opted_in";
     return profile && !isIn ? [profile] : [];
   });
+  const asks: LivingProfile[] = [];
+  for (const some of chunksOf(outside, MAX_CONCURRENT)) {
+    const isProven = await Promise.all(
+      some.map((profile) => proven.has(profile.id) && stateProven(store, profile, { channel, source })),
+    );
+    asks.push(...some.filter((_, i) => !isProven[i]));
+  }
   const asked = new Set(asks.map(({ id }) => id));
   const added = await add(distinct.filter((id) => !asked.has(id)));
   const news = isRepeat ? asks.filter((profile) => profile[`c:${channel}`] !== "pending") : asks;
   for (const some of chunksOf(news, MAX_CONCURRENT))
     await Promise.all(some.map((profile) => statePending(store, profile, { channel, source })));
   return { ...added, pending: asks.length };
+}
+
+/** A proof is of the address that it came with: whoever has another one later has confirmed nothing. @returns false if there is none */
+async function stateProven(
+  store: Store,
+  profile: LivingProfile,
+  { channel, source }: { channel: `list:${string}`; source: string },
+): Promise<boolean> {
+  if (profile["c:email"] !== "opted_in" || mailAddressId(profile) === undefined) return false;
+  const now = store.clock.now();
+  const consent: ConsentAssertion = { channel, status: "opted_in", consented_at: timestamp(now), source };
+  const confirmed = confirmedAsRead(profile, [channel]);
+  const set = { ...foldedConsent(consent), ...confirmed.set };
+  return happened(
+    store.transact([
+      changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), is("c:email", "opted_in"), ...confirmed.when)),
+      consentWrite(store, profile.id, store.ids.uuidAt(now), consent, absent()),
+    ]),
+  );
 }
 
 /** The stream has the owner of the address asked. */

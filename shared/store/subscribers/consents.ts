@@ -104,6 +104,16 @@ export const unconfirmedAgain = (profile: ProfileRow, at: string): ConsentAssert
     .filter(([channel]) => profile[`c:${channel}`] === "opted_in")
     .map(([channel]) => ({ channel, status: "pending", consented_at: at, source: "address_changed" }));
 
+/** A proof in a file is as good as a confirmation: of the address that the profile has, and of no other (AMB-129). */
+export function confirmedAsRead(profile: ProfileRow, channels: readonly string[]) {
+  const address = mailAddressId(profile);
+  const set: Partial<ProfileRow> = {};
+  if (address === undefined || profile.email === undefined || channels.length === 0) return { set, when: [] };
+  set.confirmed_address = address;
+  for (const channel of channels) set[`cc:${channel}`] = true;
+  return { set, when: [is("email", profile.email)] };
+}
+
 /** The profile has no later assertion of the channel. */
 export const isNewestConsent = ({ channel, consented_at }: ConsentAssertion): ConditionOf<typeof Profile> =>
   any(absent(`ct:${channel}`), atMost(`ct:${channel}`, consented_at));

@@ -12,7 +12,14 @@ import { changeItem } from "../item.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
-import { type ConsentAssertion, consentWrite, foldedConsent, isNewestConsent, isOpenConsent } from "./consents.ts";
+import {
+  type ConsentAssertion,
+  confirmedAsRead,
+  consentWrite,
+  foldedConsent,
+  isNewestConsent,
+  isOpenConsent,
+} from "./consents.ts";
 import { ConsentItem, isAlive, Profile } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 
@@ -27,6 +34,8 @@ export interface ImportedFrom {
   created_at: string;
   /** Of the file. */
   line: number;
+  /** What is agreed to only once the owner of the address confirms: a proof does so for the address of its row. */
+  asks: ReadonlySet<string>;
 }
 
 interface ImportedAddress {
@@ -104,14 +113,22 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
   assertion: ConsentAssertion & { status: S },
 ): Promise<S | "unchanged"> {
   const { status } = assertion;
+  const isConfirmed = status === "opted_in" && from.asks.has(CHANNEL);
+  const profile = isConfirmed ? await getProfile(store, subscriber) : undefined;
+  const confirmed = profile ? confirmedAsRead(profile, [CHANNEL]) : { set: {}, when: [] };
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
-    opted_in: [...isNotErased, isOpenConsent(CHANNEL), isNewestConsent(assertion)],
+    opted_in: [...isNotErased, isOpenConsent(CHANNEL), isNewestConsent(assertion), ...confirmed.when],
     opted_out: [...isNotErased, isOpenConsent(CHANNEL)],
   };
   return store
     .transact([
-      changeItem(Profile, { id: subscriber }, { set: foldedConsent(assertion) }, all(...conditions[status])),
+      changeItem(
+        Profile,
+        { id: subscriber },
+        { set: { ...foldedConsent(assertion), ...confirmed.set } },
+        all(...conditions[status]),
+      ),
       consentWrite(store, subscriber, assertionId(from, assertion), assertion, absent()),
     ])
     .then(
@@ -176,7 +193,7 @@ async function recordSome(
         ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
       );
       const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
-      if (news.length > 0 && !(await writeAll(store, subscriber, from, news))) return contended;
+      if (news.length > 0 && profile && !(await writeAll(store, profile, from, news))) return contended;
       const refused = verdicts.filter(([_key, _one, verdict]) => verdict === "refused");
       const recorded = await store.getAll(
         ConsentItem,
@@ -202,19 +219,24 @@ function judged(profile: LivingProfile, { channel, status, consented_at }: Conse
 /** @returns false if another write changed one of the choices meanwhile. */
 function writeAll(
   store: Store,
-  subscriber: string,
+  profile: LivingProfile,
   from: ImportedFrom,
   news: readonly ConsentAssertion[],
 ): Promise<boolean> {
+  const agreed = news.filter(({ channel, status }) => status === "opted_in" && from.asks.has(channel));
+  const confirmed = confirmedAsRead(
+    profile,
+    agreed.map(({ channel }) => channel),
+  );
   const conditions = news.flatMap((one) => [
     isOpenConsent(one.channel),
     ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),
   ]);
-  const set = Object.assign({}, ...news.map(foldedConsent));
+  const set = Object.assign(confirmed.set, ...news.map(foldedConsent));
   return happened(
     store.transact([
-      changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), ...conditions)),
-      ...news.map((one) => consentWrite(store, subscriber, assertionId(from, one), one)),
+      changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), ...conditions, ...confirmed.when)),
+      ...news.map((one) => consentWrite(store, profile.id, assertionId(from, one), one)),
     ]),
   );
 }

@@ -4,6 +4,7 @@ import type { AudienceRules } from "../../../rules/audience.ts";
 import { capsOn } from "../../../rules/caps.ts";
 import type { ChannelType } from "../../../rules/channel-types.ts";
 import { isPriced } from "../../../rules/cost.ts";
+import { listOfTarget } from "../../../rules/list-consents.ts";
 import { disturbs } from "../../../rules/quiet-hours.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
@@ -25,6 +26,7 @@ type Planned = Pick<
   | "device_filters"
   | "subscriber_filters"
   | "topic"
+  | "target"
 > &
   Pick<JobSpec, "confirms">;
 
@@ -71,7 +73,14 @@ export async function planningRules(
   const tenant = spec.channel_arbitration_mode === "smart" ? await tenantEngagements(store) : undefined;
   const { category, topic, confirms } = spec;
   const channels = via.map(({ type }): ChannelType => type);
-  const reach = { channels, category, emailConsent, topic, ...(confirms && { confirms: true as const }) };
+  const reach = {
+    channels,
+    category,
+    emailConsent,
+    topic,
+    list: listOfTarget(spec.target),
+    ...(confirms && { confirms: true as const }),
+  };
   return audienceRules(job, spec, { reach, tenant, zone: await zoneFor(store, spec.subscriber_filters) });
 }
 

@@ -1,8 +1,10 @@
 // Why a subscriber got a send or did not (F2): what its rows say happened, and its rules with the values they see now.
+
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, channelTypes, classOf } from "../../../rules/channel-types.ts";
+import { listOfTarget } from "../../../rules/list-consents.ts";
 import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
 import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
@@ -202,7 +204,14 @@ function channelNow(
   job: Job,
   { emailConsent }: Omit<DeliverySettings, "via">,
 ): RulesNow["channels"][number] {
-  const found = reachOf(contact, { channels: [channel], category: job.category, emailConsent, topic: job.topic });
+  const { category, topic } = job;
+  const found = reachOf(contact, {
+    channels: [channel],
+    category,
+    emailConsent,
+    topic,
+    list: listOfTarget(job.target),
+  });
   return {
     channel,
     reachable: found.kind === "reached",
@@ -220,7 +229,8 @@ async function rankingNow(
   { via, emailConsent }: DeliverySettings,
 ): Promise<Ranked[]> {
   const channels = via.map(({ type }) => type);
-  const found = reachOf(contact, { channels, category: job.category, emailConsent, topic: job.topic });
+  const { category, topic } = job;
+  const found = reachOf(contact, { channels, category, emailConsent, topic, list: listOfTarget(job.target) });
   if (found.kind === "unreachable") return [];
   const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
   const classes = found.targets.map((one) => classOf(one.channel));
