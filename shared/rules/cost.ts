@@ -75,7 +75,7 @@ const FOUND = {
   given: { one: {}, many: {}, isById: true },
   all: { one: { rcu: 15.5 }, many: { rcu: 17 }, isById: false },
   list: { one: { wcu: 1, rcu: 19.5 }, many: { wcu: 1, rcu: 7.5 }, isById: true },
-  segment: { one: { rcu: 33.5 }, many: { rcu: 6.5 }, isById: true },
+  segment: { one: { wcu: 1, rcu: 33.5 }, many: { wcu: 1, rcu: 6.5 }, isById: true },
 } as const satisfies Record<Audience, { one: Partial<Rate>; many: Partial<Rate>; isById: boolean }>;
 
 export const isPriced = (type: string): type is (typeof pricedChannels)[number] =>
