@@ -19,7 +19,7 @@ async function startJourney(service: ServiceProcess, workspace: Workspace): Prom
   const channel_ids = channels
     .filter(({ type }: { type: string }) => type === "in_app")
     .map(({ id }: { id: string }) => id);
-  const content = { title: "Thank you", body: "Your order is {{ event.properties.total }}." };
+  const content = { title: "Thank you", body: "Your order is {{ event.total }}." };
   const body = {
     name: "After an order",
     trigger: { type: "event", event_name: EVENT },
@@ -49,8 +49,8 @@ async function showThatItArrived(service: ServiceProcess, workspace: Workspace, 
     headers: asApp(workspace),
   });
   assert.deepEqual(
-    inbox.messages.map(({ content }: { content: { title: string } }) => content.title),
-    ["Thank you"],
+    inbox.messages.map(({ content }: { content: { title: string; body: string } }) => [content.title, content.body]),
+    [["Thank you", "Your order is 9.5."]],
   );
 }
 
