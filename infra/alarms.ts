@@ -260,7 +260,7 @@ const MAILS_UNKNOWN =
   "The outcomes of some mails are not recorded: bounces and complaints wait in the dead-letter queue, and their addresses still get mail.";
 
 const NOT_PUBLISHED =
-  "What happened was not published for 23 hours: its records wait in a bucket, for 30 days, until they are redriven (docs/operate.md). Messages went on.";
+  "What happened was not published for 23 hours, or the event bus refuses it for good: its records wait in a bucket, for 30 days, until they are redriven (docs/operate.md). Messages went on.";
 
 function deadSentence({ workers }: Contents, name: string): string {
   if (name === "mail-event") return MAILS_UNKNOWN;
