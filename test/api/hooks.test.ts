@@ -182,6 +182,29 @@ describe("dashboard: /api/v1/webhooks", () => {
     expect((await world.call(`PATCH ${at("")}`, { as: await as(), body: inside })).status).toBe(422);
   });
 
+  it("what an endpoint asks for holds from its change on, whatever was read before (D-HOOKS)", async () => {
+    const { world, tenant, as, outside, upsert, at } = await setting();
+    const told = async (external_id: string) => {
+      const before = outside.received.length;
+      await upsert(external_id);
+      await world.settle();
+      return outside.received.length - before;
+    };
+    const change = async (body: object) => world.call(`PATCH ${at("")}`, { as: await as(), body });
+    expect(await told("first")).toBe(1);
+    await change({ events: ["notification.terminal"] });
+    expect(await told("second")).toBe(0);
+    await change({ events: ["subscriber.created"] });
+    expect(await told("third")).toBe(1);
+    await change({ active: false });
+    expect(await told("fourth")).toBe(0);
+    await change({ active: true });
+    await create(world, tenant);
+    expect(await told("fifth")).toBe(2);
+    await world.call(`DELETE ${at("")}`, { as: await as() });
+    expect(await told("sixth")).toBe(1);
+  });
+
   it("a test delivery is sent and is in the log (D-HOOKS)", async () => {
     const { world, as, outside, at } = await setting();
     const sent = await world.call(`POST ${at("/test")}`, { as: await as(), body: { event: "notification.terminal" } });

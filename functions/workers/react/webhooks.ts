@@ -6,25 +6,26 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { postWebhookQueue } from "../../../shared/runtime/resources.ts";
 import { type Changes, isNew } from "../../../shared/store/changes.ts";
+import { watchVersions } from "../../../shared/store/events/watchers.ts";
+import { activeWebhooks } from "../../../shared/store/webhooks/active.ts";
 import { noteDeliveries } from "../../../shared/store/webhooks/deliveries.ts";
 import { DeliveryItem, ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { occurrenceSources } from "../../../shared/store/webhooks/occurrences.ts";
 import { acceptedAt, numberAccepted } from "../../../shared/store/webhooks/sequences.ts";
 import { webhookWatch } from "../../../shared/store/webhooks/watch.ts";
-import { listWebhooks } from "../../../shared/store/webhooks/webhooks.ts";
 
-export const webhookUses = [anyStore, postWebhookQueue, webhookWatch] as const;
+export const webhookUses = [anyStore, postWebhookQueue, webhookWatch, activeWebhooks, watchVersions] as const;
 type WorkerContext = Context<typeof webhookUses>;
 
 /** Occurrences become rows of the delivery log; those rows come back through the stream and are sent out. */
 export async function queueWebhooks(
   changes: Changes,
-  { storeOf, postWebhookQueue: queue, webhookWatch: watch }: WorkerContext,
+  { storeOf, postWebhookQueue: queue, webhookWatch: watch, activeWebhooks, watchVersions }: WorkerContext,
 ): Promise<void> {
   const mayBeAsked = occurrenceSources(changes).filter(({ withoutWebhook }) => !withoutWebhook);
   for (const [tenant, sources] of Map.groupBy(mayBeAsked, ({ change }) => change.tenant)) {
     const store = storeOf(tenant as TenantId);
-    const webhooks = (await listWebhooks(store)).filter(({ active }) => active);
+    const webhooks = await activeWebhooks.of(tenant, watchVersions.of(tenant));
     const wanted = new Set(webhooks.flatMap(({ events }) => events));
     const asked = sources.filter(({ events }) => events.some((event) => wanted.has(event)));
     const occurrences = await Promise.all(asked.map((source) => source.occurrences(store)));
@@ -45,7 +46,11 @@ export async function queueWebhooks(
 /** New deliveries are numbered and queued in groups, reopened ones alone or with their replay. */
 async function queueDeliveries(
   changes: Changes,
-  { storeOf, postWebhookQueue: queue, webhookWatch: watch }: WorkerContext,
+  {
+    storeOf,
+    postWebhookQueue: queue,
+    webhookWatch: watch,
+  }: Pick<WorkerContext, "storeOf" | "postWebhookQueue" | "webhookWatch">,
 ): Promise<void> {
   const pending = changes.of(DeliveryItem, "delivery").filter(({ after }) => after.outcome === "pending");
   const accepted = pending.filter(isNew);

@@ -16,8 +16,11 @@ const MAX_CACHED = 1_000;
  */
 export const watchWrites = (kind: WatcherKind, id: string, names: readonly string[]): ItemWrite<"workspace">[] => [
   names.length > 0 ? putItem(Watcher, { kind, id }, { names: [...new Set(names)] }) : removeItem(Watcher, { kind, id }),
-  changeItem(WatchVersion, {}, { add: { version: 1 } }),
+  newWatchVersion(),
 ];
+
+/** Makes every environment read again what is watched in the workspace. */
+export const newWatchVersion = (): ItemWrite<"workspace"> => changeItem(WatchVersion, {}, { add: { version: 1 } });
 
 /** Makes every environment read again what the watchers of the workspace are. */
 export async function watchersChanged(store: Store): Promise<void> {

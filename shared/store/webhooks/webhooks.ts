@@ -7,6 +7,7 @@ import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts"
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
+import { newWatchVersion } from "../events/watchers.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
@@ -76,6 +77,7 @@ export async function createWebhook(
     .transact([
       changeItem(WebhookCount, {}, countChange({ n: 1 }), any(absent("n"), atMost("n", MAX_WEBHOOKS - 1))),
       putItem(WebhookItem, { id: row.id }, row, absent()),
+      newWatchVersion(),
     ])
     .catch(
       onTransactionCanceled(() => {
@@ -110,12 +112,12 @@ export const webhookOf = (row: WebhookRow): Webhook => ({
 type WebhookChange = { [N in keyof WebhookInput]?: WebhookInput[N] | undefined } & { active?: boolean | undefined };
 
 /** Enabling it again resets its failures. @throws 404. */
-export function changeWebhook(
+export async function changeWebhook(
   store: Store,
   id: string,
   { target_url, events, active, description }: WebhookChange,
 ): Promise<WebhookRow> {
-  return change(store, id, {
+  const changes: ChangeOf<typeof WebhookItem> = {
     set: {
       target_url,
       events: events && [...new Set(events)],
@@ -128,7 +130,15 @@ export function changeWebhook(
       ...(description === null ? (["description"] as const) : []),
       ...(active ? (["disabled_at", "first_failure_at"] as const) : []),
     ],
-  });
+  };
+  if (events === undefined && active === undefined) return change(store, id, changes);
+
+  await store.transact([changeItem(WebhookItem, { id }, changes, present()), newWatchVersion()]).catch(
+    onTransactionCanceled(() => {
+      throw notFound("webhook");
+    }),
+  );
+  return getWebhook(store, id);
 }
 
 /** A new secret; the previous one also signs for 24 hours. @throws 404. */
@@ -158,6 +168,7 @@ export async function deleteWebhook(store: Store, id: string): Promise<void> {
       removeItem(WebhookItem, { id }, present()),
       changeItem(WebhookCount, {}, countChange({ n: -1 })),
       putItem(DeletedWebhook, { id }, { id, expires }),
+      newWatchVersion(),
     ])
     .catch(
       onTransactionCanceled(() => {
@@ -197,6 +208,7 @@ export async function disableFailing(store: Store, id: string): Promise<void> {
     .transact([
       changeItem(WebhookItem, { id }, { set: { active: false, disabled_at: timestamp(now) } }, isAsRead),
       annotationWrite(store, { kind: "webhook_disabled", text, ref_id: id }),
+      newWatchVersion(),
     ])
     .catch(onTransactionCanceled(() => undefined));
 }

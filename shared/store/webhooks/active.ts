@@ -1,0 +1,48 @@
+// What the webhook endpoints of a workspace ask for, read again only after one of them changed.
+import { MINUTE } from "../../kernel/clock.ts";
+import type { Capability } from "../../kernel/deps.ts";
+import type { TenantId } from "../../kernel/ids.ts";
+import type { WebhookEvent } from "../../rules/webhook-events.ts";
+import { storeRead } from "../context.ts";
+import type { Versioned } from "../events/watchers.ts";
+import { recent } from "../recent.ts";
+import { listWebhooks } from "./webhooks.ts";
+
+/** The most workspaces of which an environment caches the endpoints. */
+const MAX_CACHED = 1_000;
+/** Whoever runs the release before changes endpoints without a new version, for the minute of an upgrade. */
+const KEPT_MS = MINUTE;
+
+interface ActiveWebhook {
+  id: string;
+  events: readonly WebhookEvent[];
+}
+
+interface ActiveWebhooks {
+  /**
+   * Those that are delivered to, oldest first.
+   * @param known the version of the watchers as it was just read; undefined if there never was one
+   */
+  of(tenant: string, known: Promise<Versioned | undefined>): Promise<readonly ActiveWebhook[]>;
+}
+
+export const activeWebhooks: Capability<"activeWebhooks", ActiveWebhooks> = {
+  as: "activeWebhooks",
+  env: ["TABLE_NAME"],
+  grants: [{ actions: ["dynamodb:Query"], on: "table" }],
+  open: (deps) => {
+    const bind = storeRead.open(deps);
+    const cache = recent<{ version: number; readAt: number; webhooks: readonly ActiveWebhook[] }>(MAX_CACHED);
+    const of: ActiveWebhooks["of"] = async (tenant, known) => {
+      const { version } = (await known) ?? { version: 0 };
+      const now = deps.clock.now();
+      const cached = cache.get(tenant);
+      if (cached && cached.version >= version && Math.abs(now - cached.readAt) < KEPT_MS) return cached.webhooks;
+      const rows = await listWebhooks(bind(tenant as TenantId));
+      const webhooks = rows.flatMap(({ id, events, active }) => (active ? [{ id, events }] : []));
+      cache.set(tenant, { version, readAt: now, webhooks });
+      return webhooks;
+    };
+    return () => ({ of });
+  },
+};
