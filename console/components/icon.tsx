@@ -41,7 +41,7 @@ const paths = {
   leave: "M6.5 2.5h-4v11h4M6 8h8m0 0-3-3m3 3-3 3",
   left: "M10 3 5 8l5 5",
   right: "M6 3l5 5-5 5",
-  dots: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  dots: "M3 8h1M7.500 8h1M12 8h1",
 } as const;
 
 export type IconName = keyof typeof paths;

@@ -1,6 +1,6 @@
 // Lists with their members, endpoints that are changed, segments before they are saved, keys of agents and of identities.
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { choose, type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 export function objectStories(open: () => Promise<Tab>): void {
   it("people are put into a list by their external ID, found there and taken out (CON-3)", async () => {
@@ -52,7 +52,7 @@ export function objectStories(open: () => Promise<Tab>): void {
     const { page, visit } = await open();
     await visit("webhooks");
     await page.locator("main a[data-row]", { hasText: "receiver.example" }).click();
-    await page.getByRole("button", { name: "Edit" }).click();
+    await choose(page, "Edit");
     const dialog = page.locator("dialog[open]");
     expect(await dialog.getByLabel("URL").inputValue()).toContain("receiver.example");
     await dialog.getByLabel("Description").fill("Of the shop");

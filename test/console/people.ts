@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { choose, type Tab, violationsInThemes } from "../support/console-tab.ts";
 
 const openAda = async ({ page, visit }: Tab): Promise<Page> => {
   await visit("people?q=ada");
@@ -45,7 +45,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Inbox" }).click();
     await page.locator(".in-app-card", { hasText: "Hello Ada" }).first().waitFor();
     expect(await violationsInThemes(page)).toEqual({});
-    await page.getByRole("button", { name: "Preview a template" }).click();
+    await choose(page, "Preview a template");
     await page.getByLabel("Template").selectOption({ label: "Receipt" });
     await page.locator("dialog[open]").getByText("Thank you, Ada").waitFor();
     expect(await violationsInThemes(page)).toEqual({});

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
-import { type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { choose, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 
 const PREVIEW = "**/api/v1/notifications/preview";
 
@@ -76,7 +76,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, /^Release to \d+ people$/);
     expect(new URL((await released).url()).searchParams.get("preview_id")).toBe(preview_id);
     await page.getByText("The campaign is released.").waitFor();
-    await press(page, "Archive");
+    await choose(page, "Archive");
     await page.getByText("archived").first().waitFor();
   });
 
@@ -134,7 +134,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     expect(of.filter((text) => /^(09:30In three daysCampaign|10:15On the same daySend)/.test(text))).toHaveLength(2);
     expect(await violationsInThemes(page)).toEqual({});
     await page.getByRole("link", { name: "In three days" }).click();
-    await press(page, "Archive");
+    await choose(page, "Archive");
     await page.getByText("archived").first().waitFor();
   });
 
@@ -210,9 +210,9 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Save as a draft");
     await page.getByText("1 May 2030").waitFor({ state: "detached" });
     expect(await page.getByRole("button", { name: "Variant B" }).count()).toBe(0);
-    await press(page, "Duplicate");
+    await choose(page, "Duplicate");
     await page.getByText("The copy is a draft.").waitFor();
-    await press(page, "Delete");
+    await choose(page, "Delete");
     const name = (
       await dialog
         .getByLabel(/^Type/)
@@ -221,7 +221,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await dialog.getByLabel(/^Type/).fill(name);
     await press(page, "Delete the experience");
     await page.getByRole("link", { name: "Spring sale", exact: true }).click();
-    await press(page, "Archive");
+    await choose(page, "Archive");
     await page
       .getByRole("row", { name: /^Spring sale/ })
       .getByText("archived")

@@ -1,7 +1,7 @@
 // The work of four people over a week of the demo, in Chromium: each story is a day's work of one of them.
 import { expect, it } from "vitest";
 import type { JourneyBrake } from "../../sdk/src/types.gen.ts";
-import { type Tab, violations } from "../support/console-tab.ts";
+import { choose, type Tab, violations } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 interface Bench {
@@ -181,7 +181,7 @@ export function stories({ service, open }: Bench): void {
     await press("Show version 1 with its numbers");
     await page.locator("button.chart-node", { hasText: "A month for free" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await press("Advance 72 h");
+    await choose(page, "Advance 72 h");
     await page.getByText("72 hours have passed.").waitFor();
     await page.locator(".figures div", { hasText: "in the journey now" }).getByText("0", { exact: true }).waitFor();
     await visit("campaigns");
@@ -211,7 +211,7 @@ export function stories({ service, open }: Bench): void {
     if (await email.getByText("opted in").isVisible()) await email.getByRole("button").click();
     else await page.getByRole("button", { name: "Opt in to Email" }).click();
     await page.getByRole("region", { name: "Today" }).locator("li", { hasText: "Email opted" }).waitFor();
-    await page.getByRole("button", { name: "Erase" }).click();
+    await choose(page, "Erase");
     await page.locator("dialog[open] input").fill(heldOut);
     await page.getByRole("button", { name: "Erase permanently" }).click();
     await page.getByText(`${heldOut} is erased.`).waitFor();
@@ -263,7 +263,7 @@ export function stories({ service, open }: Bench): void {
       .getByRole("row", { name: /notification\.terminal delivered/ })
       .first()
       .waitFor();
-    await press("Replay");
+    await choose(page, "Replay");
     await page.getByLabel("Since").fill("2020-01-01T00:00");
     await page.locator("dialog[open]").getByRole("button", { name: "Replay" }).click();
     await page.getByText(/\d+ deliveries sent again, in order\./).waitFor();

@@ -127,6 +127,12 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
   return { context, page, show, visit, reopen };
 }
 
+/** Opens the menu of what is rarely done, and chooses from it. */
+export async function choose(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("button", { name, exact: true }).click();
+}
+
 const MAX_TABS = 120;
 
 /** Presses Tab until the focus is on what has this name, as people do who have no pointer. */

@@ -10,6 +10,7 @@ import { Act, Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
@@ -52,22 +53,16 @@ export function CampaignView({ id }: { id: string }) {
       actions={
         data && (
           <>
-            <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("campaigns", copy.id))}>
-              Duplicate
-            </Act>
             {moves[data.status].map((action) =>
               action === "resume" ? (
                 <Resume key={action} campaign={data} />
               ) : (
-                <Act key={action} action={update} given={[id, { action }]}>
-                  {words[action]}
-                </Act>
+                action === "pause" && (
+                  <Act key={action} action={update} given={[id, { action }]}>
+                    {words[action]}
+                  </Act>
+                )
               ),
-            )}
-            {(data.status === "draft" || data.status === "archived") && (
-              <DeleteButton operation="campaigns.delete" id={id} noun="campaign" name={data.name} page="campaigns">
-                Its report can no longer be read.
-              </DeleteButton>
             )}
             {data.status === "draft" && !isEditing && (
               <>
@@ -77,6 +72,24 @@ export function CampaignView({ id }: { id: string }) {
                 <Release campaign={data} />
               </>
             )}
+            <Menu>
+              <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("campaigns", copy.id))}>
+                Duplicate
+              </Act>
+              {moves[data.status].map(
+                (action) =>
+                  (action === "archive" || action === "unarchive") && (
+                    <Act key={action} action={update} given={[id, { action }]}>
+                      {words[action]}
+                    </Act>
+                  ),
+              )}
+              {(data.status === "draft" || data.status === "archived") && (
+                <DeleteButton operation="campaigns.delete" id={id} noun="campaign" name={data.name} page="campaigns">
+                  Its report can no longer be read.
+                </DeleteButton>
+              )}
+            </Menu>
           </>
         )
       }

@@ -12,6 +12,7 @@ import { Act } from "../../components/button.tsx";
 import { AskButton } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd, SchemaForm } from "../../components/form.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Health } from "./health.tsx";
@@ -42,10 +43,12 @@ export function ChannelView({ id }: { id: string }) {
                 Verify again
               </Act>
             )}
-            <Act action={update} given={[id, { active: !data.active }]}>
-              {data.active ? "Disable" : "Enable"}
-            </Act>
-            <Delete channel={data} />
+            <Menu>
+              <Act action={update} given={[id, { active: !data.active }]}>
+                {data.active ? "Disable" : "Enable"}
+              </Act>
+              <Delete channel={data} />
+            </Menu>
           </>
         )
       }

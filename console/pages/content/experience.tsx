@@ -11,6 +11,7 @@ import { Act, Button, LinkButton } from "../../components/button.tsx";
 import { AskButton } from "../../components/dialog.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { inWords } from "../../components/field.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Figure } from "../../components/page.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
@@ -125,27 +126,29 @@ function Moves({ experience }: { experience: Experience }) {
             Its messages disappear from the app, and it cannot be resumed.
           </AskButton>
         )}
-        <Act action={duplicate} given={[id, {}]} said="The copy is a draft." then={show}>
-          Duplicate
-        </Act>
-        {mayMove("archive", status) && (
-          <Act action={archive} given={[id]} said={`${name} is archived.`}>
-            Archive
+        <Menu>
+          <Act action={duplicate} given={[id, {}]} said="The copy is a draft." then={show}>
+            Duplicate
           </Act>
-        )}
-        {status === "draft" && (
-          <AskButton
-            label="Delete"
-            operation="experiences.delete"
-            given={[id]}
-            title={`Delete ${name}?`}
-            name={name}
-            act="Delete the experience"
-            said={`${name} is deleted.`}
-          >
-            It was shown to nobody.
-          </AskButton>
-        )}
+          {mayMove("archive", status) && (
+            <Act action={archive} given={[id]} said={`${name} is archived.`}>
+              Archive
+            </Act>
+          )}
+          {status === "draft" && (
+            <AskButton
+              label="Delete"
+              operation="experiences.delete"
+              given={[id]}
+              title={`Delete ${name}?`}
+              name={name}
+              act="Delete the experience"
+              said={`${name} is deleted.`}
+            >
+              It was shown to nobody.
+            </AskButton>
+          )}
+        </Menu>
       </div>
     </>
   );

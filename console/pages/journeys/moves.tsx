@@ -9,6 +9,7 @@ import { plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Act, Button } from "../../components/button.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Activate } from "./activate.tsx";
 
 export const useMoves = () => ({
@@ -31,18 +32,6 @@ export function Moves({ journey, moves: { activate, pause, archive, duplicate },
   const { id, status } = journey;
   return (
     <>
-      {isLocal && status === "active" && <Play />}
-      <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("journeys", copy.id))}>
-        Duplicate
-      </Act>
-      {status !== "archived" && (
-        <Act action={archive} given={[id]}>
-          Archive
-        </Act>
-      )}
-      <DeleteButton operation="journeys.delete" id={id} noun="journey" name={journey.name} page="journeys">
-        All its runs are deleted as well: {plural(running, "person", "people")} would leave it now.
-      </DeleteButton>
       {status === "active" && (
         <Act action={pause} given={[id]}>
           Pause
@@ -51,6 +40,20 @@ export function Moves({ journey, moves: { activate, pause, archive, duplicate },
       {(status === "draft" || status === "paused") && (
         <Activate journey={journey} activate={activate} isChanged={isChanged} />
       )}
+      <Menu>
+        {isLocal && status === "active" && <Play />}
+        <Act action={duplicate} given={[id]} then={(copy) => go(pathTo("journeys", copy.id))}>
+          Duplicate
+        </Act>
+        {status !== "archived" && (
+          <Act action={archive} given={[id]}>
+            Archive
+          </Act>
+        )}
+        <DeleteButton operation="journeys.delete" id={id} noun="journey" name={journey.name} page="journeys">
+          All its runs are deleted as well: {plural(running, "person", "people")} would leave it now.
+        </DeleteButton>
+      </Menu>
     </>
   );
 }

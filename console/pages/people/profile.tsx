@@ -7,6 +7,7 @@ import { go, pathTo, place } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Badge } from "../../components/badge.tsx";
 import { AskButton } from "../../components/dialog.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -37,9 +38,11 @@ export function Profile({ id }: { id: string }) {
       actions={
         data && (
           <>
-            <PreviewAs profile={data} />
             <ExportPerson profile={data} />
-            <Erase profile={data} />
+            <Menu>
+              <PreviewAs profile={data} />
+              <Erase profile={data} />
+            </Menu>
           </>
         )
       }

@@ -16,6 +16,7 @@ import { Act, Discard } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
 import { operators } from "../../components/rule-model.ts";
@@ -38,14 +39,14 @@ export function OneSegment({ id }: { id: string }) {
       }
       actions={
         data && (
-          <>
+          <Menu>
             <Act action={recompute} given={[id]} said="It is being recomputed.">
               Recompute
             </Act>
             <DeleteButton operation="segments.delete" id={id} noun="segment" name={data.name} page="segments">
               The people in it stay. What uses the segment refuses the deletion by name.
             </DeleteButton>
-          </>
+          </Menu>
         )
       }
     >

@@ -14,6 +14,7 @@ import { Collection } from "../../components/collection.tsx";
 import { DeleteButton, Dialog } from "../../components/dialog.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { SchemaForm } from "../../components/form.tsx";
+import { Menu } from "../../components/menu.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -50,18 +51,20 @@ export function Endpoint({ id }: { id: string }) {
             <Button needs="webhooks.test" onClick={() => setOpen({ kind: "test" })}>
               Send a test
             </Button>
-            <Button needs="webhooks.replay" onClick={() => setOpen({ kind: "replay" })}>
-              Replay
-            </Button>
-            <Button icon="pencil" needs="webhooks.update" onClick={() => setOpen({ kind: "edit" })}>
-              Edit
-            </Button>
-            <Act action={update} given={[id, { active: !data.active }]}>
-              {data.active ? "Disable" : "Enable"}
-            </Act>
-            <DeleteButton operation="webhooks.delete" id={id} noun="endpoint" name={hostOf(data)} page="webhooks">
-              It receives no more events, and its deliveries can no longer be viewed or replayed.
-            </DeleteButton>
+            <Menu>
+              <Button needs="webhooks.replay" onClick={() => setOpen({ kind: "replay" })}>
+                Replay
+              </Button>
+              <Button icon="pencil" needs="webhooks.update" onClick={() => setOpen({ kind: "edit" })}>
+                Edit
+              </Button>
+              <Act action={update} given={[id, { active: !data.active }]}>
+                {data.active ? "Disable" : "Enable"}
+              </Act>
+              <DeleteButton operation="webhooks.delete" id={id} noun="endpoint" name={hostOf(data)} page="webhooks">
+                It receives no more events, and its deliveries can no longer be viewed or replayed.
+              </DeleteButton>
+            </Menu>
           </>
         )
       }
