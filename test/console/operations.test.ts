@@ -66,8 +66,6 @@ const without: Readonly<Record<string, string>> = {
   "billing.replacePlan": "for the operator, who decides the plan",
   "mcp.create": "for agents",
   "service.getHealthz": "for load balancers and monitors",
-  "service.getOpenapi": "for tools",
-  "service.getDocs": "a page of its own",
 };
 
 /** What is shown of operations there, or generated of them, is no use of them. */

@@ -48,12 +48,12 @@ export function outsideStories({ service, browser, faults }: Bench): void {
     const page = await context.newPage();
     page.setDefaultTimeout(SETTLE_MS);
     page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(`${service().url}/docs`);
-    for (const [operation, answer] of [
-      ["inboxListMessages", /^200\n\{\s+"messages"/],
-      ["subscribersUpsertWithServerKey", /^200\n\{\s+"id"/],
-      ["mailProbeO", /^404\n$/],
+    for (const [group, operation, answer] of [
+      ["inbox", "inboxListMessages", /^200\n\{\s+"messages"/],
+      ["subscribers", "subscribersUpsertWithServerKey", /^200\n\{\s+"id"/],
+      ["mail", "mailProbeO", /^404\n$/],
     ] as const) {
+      await page.goto(`${service().url}/docs/${group}`);
       const section = page.locator("section", { has: page.locator(`[id="${operation}"]`) }).last();
       await section.getByText("Try it with the demo workspace").click();
       await section.getByRole("button", { name: "Send" }).click();

@@ -150,7 +150,7 @@ const STEPS = [
     id: "event",
     title: "Send an event from your product",
     about: "Segments, journeys and conversions follow from events.",
-    Action: () => <LinkButton href="/docs#events">See how</LinkButton>,
+    Action: () => <LinkButton href="/docs/events">See how</LinkButton>,
   },
   {
     id: "colleague",
