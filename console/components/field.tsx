@@ -55,7 +55,7 @@ export interface TextProps {
   onInput: (value: string) => void;
   hint?: ComponentChildren;
   fault?: string | undefined;
-  type?: "text" | "email" | "password" | "search" | "number" | "datetime-local" | "url" | "time";
+  type?: "text" | "email" | "password" | "search" | "number" | "date" | "datetime-local" | "url" | "time";
   autocomplete?: string;
   placeholder?: string;
   required?: boolean;

@@ -10,6 +10,7 @@ import { inWords } from "../../components/field.tsx";
 import { Card, Figure } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
+import { consentLines, meaningText } from "./words.ts";
 
 const EVERY_MS = 2_000;
 const isOpen = ({ status }: Import): boolean => status === "pending" || status === "processing";
@@ -18,10 +19,12 @@ interface JobProps {
   id: string;
   /** How to change what a column means, while that is still possible. */
   meaningOf?: ((column: Import["columns"][number]) => ComponentChildren) | undefined;
+  /** Takes what a column may be meant for. */
+  suggest?: ((header: string, meaning: string) => void) | undefined;
   children?: (job: Import) => ComponentChildren;
 }
 
-export function Job({ id, meaningOf, children }: JobProps) {
+export function Job({ id, meaningOf, suggest, children }: JobProps) {
   const job = useQuery("imports.getListsImport", [id], {
     every: (known) => (!known || isOpen(known) ? EVERY_MS : undefined),
   });
@@ -32,7 +35,7 @@ export function Job({ id, meaningOf, children }: JobProps) {
         <div class="stack">
           {cancel.error && <Failure error={cancel.error} />}
           <Outcome job={found} cancel={() => void cancel.run(id)} />
-          {found.columns.length > 0 && <Columns job={found} meaningOf={meaningOf} />}
+          {found.columns.length > 0 && <Columns job={found} meaningOf={meaningOf} suggest={suggest} />}
           {found.rejected_sample.length > 0 && <Rejected job={found} />}
           {children?.(found)}
         </div>
@@ -44,7 +47,7 @@ export function Job({ id, meaningOf, children }: JobProps) {
 function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
   const { status, dry_run, processed_rows, total_rows, failed_rows, error_message } = job;
   const good = processed_rows - failed_rows;
-  const consents = countsOf(job.consent_summary);
+  const consents = consentLines(job.consent_summary);
   const topics = Object.entries(job.topic_summary).map(([key, summary]) => [key, countsOf(summary)] as const);
   return (
     <Card
@@ -72,7 +75,7 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
           <i class="bad" style={{ width: `${total_rows ? (100 * failed_rows) / total_rows : 0}%` }} />
         </div>
       )}
-      {consents && <p>Consent: {consents}.</p>}
+      {consents.length > 0 && <p>Consent by email: {consents.join("; ")}.</p>}
       {topics.map(([key, counts]) => counts && <p key={key}>{`Topic ${key}: ${counts}.`}</p>)}
       {job.unknown_topics.length > 0 && (
         <p class="banner warn">{`No such topic: ${job.unknown_topics.join(", ")}. These columns become attributes.`}</p>
@@ -87,7 +90,7 @@ const countsOf = (summary: object): string =>
     .map(([name, count]) => `${plural(count, "row")} ${inWords(name)}`)
     .join(", ");
 
-function Columns({ job: { columns }, meaningOf }: { job: Import } & Pick<JobProps, "meaningOf">) {
+function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pick<JobProps, "meaningOf" | "suggest">) {
   return (
     <Card title="Column mapping" flush>
       <Table
@@ -96,11 +99,20 @@ function Columns({ job: { columns }, meaningOf }: { job: Import } & Pick<JobProp
         keyOf={({ header }) => header}
         columns={[
           { title: "Column", cell: ({ header }) => header },
-          { title: "Mapped to", cell: (column) => meaningOf?.(column) ?? column.meaning },
+          { title: "Mapped to", cell: (column) => meaningOf?.(column) ?? meaningText(column.meaning) },
           { title: "Sample", cell: ({ sample }) => <span class="dim">{sample ?? "–"}</span> },
           {
             title: "Did you mean",
-            cell: ({ suggestion }) => (suggestion ? <b>{suggestion}</b> : <span class="dim">–</span>),
+            cell: ({ header, suggestion }) =>
+              suggestion ? (
+                suggest ? (
+                  <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button>
+                ) : (
+                  meaningText(suggestion)
+                )
+              ) : (
+                <span class="dim">–</span>
+              ),
           },
         ]}
       />

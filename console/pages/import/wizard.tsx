@@ -13,6 +13,7 @@ import { Select, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 import { Job } from "./job.tsx";
+import { meaningText } from "./words.ts";
 
 const MAX_BYTES = 4_000_000;
 const NEW_LIST = "new";
@@ -28,12 +29,22 @@ const refusals: Partial<Record<string, string>> = {
 export function Wizard() {
   const upload = useUpload();
   const { dryRun, mapping, setMapping } = upload;
+  const suggest = (header: string, meaning: string) => setMapping({ ...mapping, [header]: meaning });
   return (
     <>
       <FileCard upload={upload} />
       {dryRun && (
-        <Job id={dryRun} meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}>
-          {(job) => <ImportCard job={job} upload={upload} />}
+        <Job
+          id={dryRun}
+          meaningOf={(column) => <Meaning column={column} mapping={mapping} set={setMapping} />}
+          suggest={suggest}
+        >
+          {(job) => (
+            <>
+              {(job.consent_summary.yes_without_time > 0 || upload.proof.consent_at) && <Proof upload={upload} />}
+              <ImportCard job={job} upload={upload} />
+            </>
+          )}
         </Job>
       )}
     </>
@@ -48,7 +59,11 @@ function useUpload() {
   const [list, setList] = useState("");
   const [name, setName] = useState("");
   const [mapping, setMapping] = useState<Record<string, string>>({});
+  const [proof, setProof] = useState({ consent_at: "", consent_source: "" });
   const [dryRun, setDryRun] = useState("");
+  /** What the last run was begun with. */
+  const [tried, setTried] = useState("");
+  const wanted = JSON.stringify([mapping, proof]);
   const isNew = list === NEW_LIST || !list;
   const run = async (isDry: boolean) => {
     if (!file) return;
@@ -61,11 +76,14 @@ function useUpload() {
     form.set("source", "csv");
     form.set("dry_run", String(isDry));
     if (Object.keys(mapping).length > 0) form.set("mapping", JSON.stringify(mapping));
+    for (const [field, value] of Object.entries(proof)) if (value.trim()) form.set(field, value);
     form.set("file", new Blob([file], { type: "text/csv" }), file.name);
     const done = await start.run(form);
     if (!done) return;
-    if (isDry) setDryRun(done.answer.import_job_id);
-    else {
+    if (isDry) {
+      setDryRun(done.answer.import_job_id);
+      setTried(wanted);
+    } else {
       say("The import has begun.");
       go(pathTo("import", done.answer.import_job_id));
     }
@@ -75,7 +93,24 @@ function useUpload() {
     setDryRun("");
   };
   const error = createList.error ?? start.error;
-  return { file, choose, list, setList, name, setName, isNew, mapping, setMapping, dryRun, run, error, start };
+  return {
+    file,
+    choose,
+    list,
+    setList,
+    name,
+    setName,
+    isNew,
+    mapping,
+    setMapping,
+    proof,
+    setProof,
+    isTried: tried === wanted,
+    dryRun,
+    run,
+    error,
+    start,
+  };
 }
 
 const withoutEnding = ({ name }: File): string => name.replace(/\.csv$/i, "");
@@ -154,18 +189,52 @@ function ListFields({ upload: { file, list, setList, name, setName, isNew } }: {
   );
 }
 
-function ImportCard({ job, upload: { mapping, run, start } }: { job: Import; upload: Upload }) {
+/** Who says yes without a time has agreed to nothing that could be shown: the file may say when, and so may whoever has it. */
+function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
+  return (
+    <Card title="When did they agree?">
+      <p class="dim">
+        Those who say yes in the file get marketing once it is known since when, and where they said so.
+      </p>
+      <div class="row">
+        <TextField
+          label="Day of the consent"
+          type="date"
+          value={proof.consent_at}
+          onInput={(consent_at) => setProof({ ...proof, consent_at })}
+          fault={start.error?.fields?.consent_at}
+          hint="In the time zone of the workspace."
+        />
+        <TextField
+          label="Where"
+          value={proof.consent_source}
+          onInput={(consent_source) => setProof({ ...proof, consent_source })}
+          fault={start.error?.fields?.consent_source}
+          hint="Such as the form on your site."
+        />
+      </div>
+    </Card>
+  );
+}
+
+function ImportCard({ job, upload: { isTried, run, start } }: { job: Import; upload: Upload }) {
   const rows = plural(job.processed_rows - job.failed_rows, "row");
   const isDone = job.status === "completed";
   return (
     <Card title="2. The import">
       <p>
-        {Object.keys(mapping).length > 0 ? "The mapping has changed: repeat the dry run to see its effect. " : ""}
-        {isDone && `${rows} will be imported.`}
+        {isTried
+          ? isDone && `${rows} will be imported.`
+          : "The mapping has changed: repeat the dry run to see its effect."}
       </p>
       <div class="actions">
+        {!isTried && (
+          <Button kind="primary" needs="imports.importLists" isBusy={start.isBusy} onClick={() => void run(true)}>
+            Try it again
+          </Button>
+        )}
         <Button
-          kind="primary"
+          kind={isTried ? "primary" : undefined}
           needs="imports.importLists"
           isBusy={start.isBusy}
           refusal={refusals[job.status]}
@@ -196,7 +265,7 @@ function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
     <Select
       label={`Meaning of ${header}`}
       value={mapping[header] ?? meaning}
-      options={options.map((value) => ({ value, label: value.replace(":", " ") }))}
+      options={options.map((value) => ({ value, label: meaningText(value) }))}
       onInput={(value) => set({ ...mapping, [header]: value })}
     />
   );

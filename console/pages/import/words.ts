@@ -1,0 +1,25 @@
+// What an import says of columns and consents, in words.
+import type { Import } from "../../../sdk/src/types.gen.ts";
+import { plural } from "../../app/time.ts";
+import { inWords } from "../../components/field.tsx";
+
+/** `attribute:city` as `Attribute city`, `first_name` as `First name`. */
+export function meaningText(meaning: string): string {
+  if (meaning === "ignore") return "Leave out";
+  const text = inWords(meaning.replace(/^attribute:(.*)$/, "attribute “$1”").replace(/^topic:/, "topic "));
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+type Summary = Import["consent_summary"];
+
+/** What becomes of the consents of a file; empty where it says nothing of them. */
+export function consentLines({ yes_without_time, future, unknown, ...known }: Summary): string[] {
+  const others = unknown - yes_without_time - future;
+  const lines = [
+    ...Object.entries(known).map(([name, count]) => [count, inWords(name)] as const),
+    [others, "not known"] as const,
+    [yes_without_time, "say yes, but not since when: not known until you say it"] as const,
+    [future, "have a time ahead of now: not known"] as const,
+  ];
+  return lines.flatMap(([count, what]) => (count > 0 ? [`${plural(count, "row")} ${what}`] : []));
+}
