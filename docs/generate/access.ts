@@ -3,7 +3,7 @@
 import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/endpoint.ts";
 import { type Contents, operationsOf } from "./contents.ts";
-import { type CostRecord, recordedCosts, shownCost } from "./costs.ts";
+import { type CostRecord, dearCallOf, recordedCosts, shownCost } from "./costs.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];
 
@@ -17,8 +17,9 @@ function cellOf({ credentials = [], forbidden = [], permission, scope, agents }:
 }
 
 /** What was measured of a cell, under what it says. */
-function withCost(cell: string, cost: CostRecord["routes"][string][Credential | "public"]): string {
-  return cell === "" || cell === "403" || !cost ? cell : `${cell}<br>${shownCost(cost)}`;
+function withCost(cell: string, cost: CostRecord["routes"][string][Credential | "public"], why?: string): string {
+  if (cell === "" || cell === "403" || !cost) return cell;
+  return `${cell}<br>${shownCost(cost)}${why ? `<br>(${why})` : ""}`;
 }
 
 const COSTS = (costs: CostRecord) => `
@@ -30,7 +31,7 @@ four times. A call without the credential is refused for at most ${shownCost(cos
 A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 
 Nothing that is public costs more than 10 units and 64 KB, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
-event, 3 for each choice of topic, and one for each KB of the request; [0112](decisions/0112-what-a-call-may-cost.md) has the exceptions.
+event, 3 for each choice of topic, and one for each KB of the request; the rows of the exceptions say why, and [0112](decisions/0112-what-a-call-may-cost.md) has them together.
 \`npm run fuzz -- --cost\` fails at a dearer call of those two. What a workspace's other credentials read depends on what it stored: there
 it fails at five times as much as is shown.
 `;
@@ -42,12 +43,13 @@ export function accessPage(contents: Contents): string {
   const tables = [...sections].map(([group, operations]) => {
     const rows = operations.map(({ endpoint: { route, access } }) => {
       const open = access.credentials.length === 0;
+      const why = dearCallOf(route)?.why;
       const cells = [
         `\`${route}\``,
         ...kinds.map((kind) =>
           open
-            ? withCost("public", kind === "sdk" ? costs?.routes[route]?.public : undefined)
-            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind]),
+            ? withCost("public", kind === "sdk" ? costs?.routes[route]?.public : undefined, why)
+            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind], kind === "sdk" ? why : undefined),
         ),
         access.feature ? `\`${access.feature}\`` : "",
         access.effect,

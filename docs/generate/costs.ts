@@ -27,6 +27,18 @@ const FILE = new URL("../costs.json", import.meta.url);
 export const recordedCosts = (): CostRecord | undefined =>
   existsSync(FILE) ? (JSON.parse(readFileSync(FILE, "utf8")) as CostRecord) : undefined;
 
+/** Calls of those who need no secret that may cost more than others, because they have a bound of another kind (0112). */
+const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
+  { route: /^POST .*\/auth\/register$/, units: 30, why: "five an hour by an address; closed on a deployment" },
+  { route: /^POST .*\/sign-in\/finish$/, units: 30, why: "needs an account at the provider, counts once" },
+  { route: /^POST \/v1\/(batch$|segment)/, units: 90, why: "three users, each with a profile of 16 KB" },
+  { route: / \/[oc]\/:token$/, units: 20, why: "the first of a recipient and a send; others 10" },
+  { route: /^POST \/[uip]\/:token$/, units: 60, why: "the consent is on the profile; limited by address" },
+];
+
+/** What a route may cost, and why, where that is more than others may. */
+export const dearCallOf = (route: string) => DEAR.find((one) => one.route.test(route));
+
 const STEPS = [1, 2, 3, 4, 6, 8, 10];
 
 /** The next round number that is at least a fifth larger: other random requests find slightly dearer calls. */

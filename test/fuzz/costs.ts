@@ -1,6 +1,6 @@
 // What a request costs the deployment, by who makes it (D2, D3): the bounds for those who need no secret, and the dearest
 // call of each operation, which docs/access.md shows.
-import { type CallCost, type CostRecord, costNames, roomy } from "../../docs/generate/costs.ts";
+import { type CallCost, type CostRecord, costNames, dearCallOf, roomy } from "../../docs/generate/costs.ts";
 import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
 import type { TestWorld } from "../support/world.ts";
 import type { Request } from "./requests.ts";
@@ -36,20 +36,6 @@ const OWN_DATA = 5;
 /** Below it no call is looked at. */
 const SMALL = { units: 10, bytes: 2_000 };
 
-/** Calls that may cost more, because they have a bound of another kind (docs/decisions/0112). */
-const RARE: readonly [route: RegExp, units: number][] = [
-  // A registration makes a user and a workspace: five an hour by an address, and closed on a deployment.
-  [/^POST .*\/auth\/register$/, 30],
-  // Needs an account at the identity provider, and counts once.
-  [/^POST .*\/sign-in\/finish$/, 30],
-  // Three users, each with a profile of 16 KB.
-  [/^POST \/v1\/(batch$|segment)/, 90],
-  // The first open or click of a recipient and a send counts in the report; a further one is like any other call.
-  [/ \/[oc]\/:token$/, 20],
-  // The consent is on the profile, which may have 16 KB.
-  [/^POST \/[uip]\/:token$/, 60],
-];
-
 /** What the request cost that was made last. */
 export function costOf(
   { dynamodb }: Pick<TestWorld, "dynamodb">,
@@ -79,7 +65,7 @@ export function costOf(
 /** Why a request is dearer than it may be; undefined where it is not. @param known what was measured before */
 export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
   const { route, by, units, bytes, given, events, consents } = cost;
-  const rare = by === "refused" ? undefined : RARE.find(([one]) => one.test(route))?.[1];
+  const rare = by === "refused" ? undefined : dearCallOf(route)?.units;
   const ofKey = (rare ?? KEY_UNITS) + EVENT_UNITS * events + (consents ? CONSENT_UNITS : 0) + given / KB;
   const most = by === "sdk" ? ofKey : (rare ?? ANYBODY.units);
   const isBounded = by === "sdk" || by === "public" || by === "refused";
