@@ -84,7 +84,7 @@ it("the report names what is cut off, and what a step, a trigger, a button or a 
     Name: "Orders",
     StartActivity: "split",
     StartCondition: { EventStartCondition: { EventFilter: { Dimensions } } },
-    Activities: { split: { ConditionalSplit: split }, mail: send({ NextActivity: "gone" }) },
+    Activities: { split: { ConditionalSplit: split }, mail: send({ NextActivity: "gone", TemplateVersion: "2" }) },
   };
   const primary = {
     DefaultConfig: { Text: "Go", ButtonAction: "CLOSE" },
@@ -122,6 +122,7 @@ it("the report names what is cut off, and what a step, a trigger, a button or a 
     "Banner Content.PrimaryBtn.Android",
     "Hello ",
     "Orders Activities",
+    "Orders Activities.mail.EMAIL.TemplateVersion",
     "Orders Activities.split.ConditionalSplit.EvaluationWaitTime",
     "Orders StartCondition.EventStartCondition.EventFilter",
     "segments.json NextToken",
@@ -177,7 +178,7 @@ it("an event of a multivariate split counts in the time for which the split wait
 it("endpoints of a CSV become people, and those of an imported segment its members (F26)", async () => {
   const csv =
     "ChannelType,Address,Id,OptOut,User.UserId,User.UserAttributes.plan,Attributes.likes,Attributes.likes,Metrics.age\n" +
-    'EMAIL,ada@example.com,e-1,ALL,ada,"pro, yearly",music,sport,36\nSMS,+447700900123,e-2,NONE,bob,,,,\n';
+    'EMAIL,ada@example.com,e-1,ALL,ada,"pro, yearly","[""music"",""film""]",sport,36\nSMS,+447700900123,e-2,NONE,bob,,,,\n';
   const segment = { Id: "seg-1", Name: "Fair", SegmentType: "IMPORT" };
   const { counts, get } = await convertedOf(
     { "segments.json": JSON.stringify({ Item: [segment] }), "seg-1/part-0.csv": csv },
@@ -188,7 +189,7 @@ it("endpoints of a CSV become people, and those of an imported segment its membe
   const ada = items.find((one: { external_id: string }) => one.external_id === "ada");
   expect([ada.email, JSON.parse(ada.attributes)]).toEqual([
     "ada@example.com",
-    { plan: "pro, yearly", likes: ["music", "sport"], age: 36 },
+    { plan: "pro, yearly", likes: ["music", "film", "sport"], age: 36 },
   ]);
   expect((await get(`/api/v1/subscribers/${ada.id}`)).consents).toMatchObject([{ status: "opted_out" }]);
 });

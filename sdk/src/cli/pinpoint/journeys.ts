@@ -170,6 +170,9 @@ function sendStep(
   const template = templates.nameOf(type, config.TemplateName);
   if (template === undefined)
     report.unmapped(at, `${field}.TemplateName`, `is ${String(config.TemplateName)}, which is not in the folder`);
+  const { TemplateVersion: version } = config;
+  if (version !== undefined && version !== "latest" && version !== "active")
+    report.unmapped(at, `${field}.TemplateVersion`, `is ${String(version)}: the version in the folder is sent`);
   report.rest(at, config, ["NextActivity", "TemplateName", "TemplateVersion", "MessageConfig"], `${field}.`);
   if (isObject(config.MessageConfig)) report.rest(at, config.MessageConfig, ["MessageType"], `${field}.MessageConfig.`);
   const isTransactional = isObject(config.MessageConfig) && config.MessageConfig.MessageType === "TRANSACTIONAL";

@@ -168,10 +168,16 @@ function endpointOf(header: readonly string[], cells: readonly string[]): Resour
       place[part] ??= {};
       place = place[part] as Resource;
     }
-    if (isList) place[last] = [...((place[last] as string[] | undefined) ?? []), value];
+    if (isList) place[last] = [...((place[last] as string[] | undefined) ?? []), ...listedIn(value)];
     else place[last] = path.startsWith("Metrics.") ? Number(value) : value;
   }
   return endpoint;
+}
+
+/** The values of a cell: those of a list in JSON, else its text. */
+function listedIn(cell: string): string[] {
+  const list = cell.startsWith("[") ? parsed(cell) : undefined;
+  return Array.isArray(list) ? list.map(String) : [cell];
 }
 
 /** The name of an attribute may hold dots. */
