@@ -134,6 +134,8 @@ export interface SentTo {
   /** Workers plan it, in ranges: sends to more than 1,000. */
   isWide: boolean;
   audience: Audience;
+  /** Ids that are read before the audience is planned. */
+  lookedUp: number;
   /** On the row of the job: one alone, or the inboxes of a journey's step. */
   direct: "one" | "step" | undefined;
   /** Its mails go by a mail server. */
@@ -147,8 +149,8 @@ function ratesOf(type: string, isBySmtp: boolean): keyof typeof PER_RECIPIENT {
 }
 
 /** What a send takes of the service. */
-export function takenBy({ reached, isWide, audience, direct, isBySmtp }: SentTo): Rate {
-  const total: Rate = { wcu: 0, rcu: 0, messages: 0, gbSeconds: 0 };
+export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp }: SentTo): Rate {
+  const total: Rate = { wcu: 0, rcu: lookedUp, messages: 0, gbSeconds: 0 };
   const add = ({ wcu = 0, rcu = 0, messages = 0, gbSeconds = 0 }: Partial<Rate>, n: number) => {
     total.wcu += n * wcu;
     total.rcu += n * rcu;

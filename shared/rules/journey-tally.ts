@@ -85,6 +85,7 @@ export function summaryOf({ steps: counted, provider = NO_CHARGE, ...tally }: Re
         reached: tally.classes,
         isWide: tally.recipients >= WIDE_FROM,
         audience: "given",
+        lookedUp: 0,
         direct: undefined,
         isBySmtp: false,
       },

@@ -6,12 +6,14 @@ import { costOfMonth, MEASURED, NOTHING, STORED_BYTES } from "../../shared/rules
 import type { UploadPath } from "../support/channels.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { SES } from "../support/mails.ts";
+import { addPeople } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
 import type { Headers, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const MINUTE_MS = 60_000;
+const FIRST_NUMBER = 10_000_000;
 const WAIT_MS = 10 * MINUTE_MS;
 
 /** What the table and the queues took. */
@@ -26,6 +28,7 @@ async function metered(world: TestWorld, work: () => Promise<unknown>) {
 /** What a send targets. */
 async function targetOf(world: TestWorld, as: Headers, target: string, ids: readonly string[]): Promise<object> {
   if (target === "given") return { subscriberIds: ids };
+  if (target === "named") return { external_ids: ids.map((_, n) => `p${n}`) };
   if (target === "all") return { target: { type: "all" } };
   if (target === "segment") {
     const body = { name: "Everybody", rule: { attribute: { external_id: { $exists: true } } } };
@@ -44,6 +47,9 @@ async function targetOf(world: TestWorld, as: Headers, target: string, ids: read
 it.each([
   ["in_app", 10_000, "all"],
   ["in_app", 100, "given"],
+  ["in_app", 2_000, "given"],
+  ["in_app", 300, "named"],
+  ["sms", 300, "named"],
   ["in_app", 1_000, "list"],
   ["in_app", 1_000, "segment"],
   ["in_app", 1_200, "list"],
@@ -68,7 +74,13 @@ it.each([
       await world.settle();
     }
     const addresses = { email: { email: "ada@example.com" }, sms: { attributes: { phone: "+4915112345678" } } };
-    const ids = await fill(world, tenant, people, addresses[channel as keyof typeof addresses] ?? {});
+    const more = addresses[channel as keyof typeof addresses] ?? {};
+    // Ids that are looked up by external ids must be theirs.
+    const made =
+      target === "named"
+        ? addPeople(world, tenant, people, (n) => ({ attributes: { phone: `+49151${FIRST_NUMBER + n}` } }))
+        : fill(world, tenant, people, more);
+    const ids = await made;
     if (channel === "ios-push") await equip(world, tenant, ids);
     const body = {
       title: "Hello",

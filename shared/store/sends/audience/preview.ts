@@ -22,7 +22,7 @@ import { zoneFor } from "../chunks/deferred.ts";
 import { scopeOf } from "../content/arms.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
-import { audienceKindOf, costOfAudience, isBySmtp, type Rating } from "../jobs/job-cost.ts";
+import { audienceKindOf, costOfAudience, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
 import type { Placed } from "./candidates.ts";
@@ -110,7 +110,7 @@ export async function previewSend(
   const kept = await keep(store, candidates, rules);
   const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
   const audience = given === undefined ? audienceKindOf(spec.target) : "given";
-  const rating = { prices: pricesOf(via), audience, isBySmtp: isBySmtp(via) };
+  const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via) };
   const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
   const said = { ...spec, ...texts };
   addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });

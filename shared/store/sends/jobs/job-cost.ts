@@ -14,8 +14,15 @@ import {
 } from "../../../rules/cost.ts";
 import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
+import type { JobSpec } from "./job-spec.ts";
 
-export type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings">;
+export type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings"> & LookedUp;
+
+type LookedUp = Pick<JobSpec, "looked_up" | "subscriber_ids_count">;
+
+/** Ids that were read when the send was made. */
+export const lookedUpIn = ({ looked_up, subscriber_ids_count }: LookedUp): number =>
+  looked_up ? (subscriber_ids_count ?? 0) : 0;
 
 type Totals = Pick<Tally, "delivered_by_channel" | "counts">;
 
@@ -27,7 +34,7 @@ export function costOfJob(job: Sent, totals: Totals): SendCost {
 
 /** What a send took of the service, and what its providers charge. @param totals of the send until now */
 export function expensesOf(
-  { direct, ranges = [], target, source, deliverySettings }: Sent,
+  { direct, ranges = [], target, source, deliverySettings, ...ids }: Sent,
   { delivered_by_channel, counts }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];
@@ -41,6 +48,7 @@ export function expensesOf(
     reached,
     isWide: ranges.length > 1,
     audience: audienceKindOf(target),
+    lookedUp: lookedUpIn(ids),
     direct: direct && (source.type === "journey" ? "step" : "one"),
     isBySmtp: isBySmtp(via),
   });
@@ -59,6 +67,7 @@ export const isBySmtp = (via: readonly { isSmtp?: boolean | undefined }[]): bool
 export interface Rating {
   prices: Prices;
   audience: Audience;
+  lookedUp: number;
   isBySmtp: boolean;
 }
 

@@ -88,6 +88,8 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   step?: JobStep | undefined;
   /** The draw of its preview, in place of one under its own id (AMB-140). */
   draw?: string | undefined;
+  /** Its ids were looked up when it was made: each is read once more than it is planned (F10). */
+  looked_up?: true | undefined;
   /** It asks the owner of an address to confirm an opt-in: also one that bounced or complained (AMB-129). */
   confirms?: Confirms | undefined;
 }
@@ -120,6 +122,8 @@ export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "bo
   safety?: Safety | "off" | undefined;
   step?: JobStep | undefined;
   draw?: string | undefined;
+  /** Its ids were looked up when it was made: each is read once more than it is planned (F10). */
+  looked_up?: true | undefined;
   confirms?: Confirms | undefined;
 }
 

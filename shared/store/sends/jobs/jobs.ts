@@ -49,7 +49,7 @@ export const newJobWrite = (...job: Parameters<typeof newJobRow>): ItemWrite<"wo
 export function newJobRow(
   { clock }: Pick<Store, "clock">,
   id: string,
-  { source, target, event_id, topic, safety, step, draw, confirms, ...spec }: JobSpec,
+  { source, target, event_id, topic, safety, step, draw, looked_up, confirms, ...spec }: JobSpec,
   { sent, content, direct, ...planned }: NewJob,
 ): NewRowOf<typeof JobItem> {
   const { title, body, ...long } = contentOf(spec);
@@ -61,6 +61,7 @@ export function newJobRow(
     safety,
     step,
     draw,
+    looked_up,
     confirms,
     ...(content === undefined && long),
   };
@@ -126,6 +127,7 @@ export function jobOf(row: JobRow): JobRecord {
     ...(details.safety !== undefined && { safety: details.safety }),
     ...(details.step && { step: details.step }),
     ...(details.draw !== undefined && { draw: details.draw }),
+    ...(details.looked_up && { looked_up: true as const }),
     ...(details.confirms && { confirms: details.confirms }),
     content,
     isSplit: typeof content === "string" ? row.is_split === true : content.variant_b !== null,

@@ -2,6 +2,7 @@
 
 import type { NewNotification } from "../../../contract/notification-input.ts";
 import { invalid } from "../../../kernel/errors.ts";
+import { WIDE_FROM } from "../../../rules/cost.ts";
 import type { PlanName } from "../../../rules/plans.ts";
 import { requireChannels } from "../../channels/channels.ts";
 import { chatAppContentOf, requireChatAppContent } from "../../channels/chat-app-content.ts";
@@ -46,8 +47,15 @@ export async function oneOffSpec(
     source: { type: "api", id: null },
     ...(input.safety !== undefined && { safety: input.safety ?? "off" }),
     ...(topic && { topic }),
+    ...(isLookedUp(input) && { looked_up: true }),
   };
   return { spec, channels };
+}
+
+/** The ids of few are looked up where they are planned, unless they are the workspace's own or it is sent later. */
+function isLookedUp({ external_ids, subscriberIds, scheduled_at }: NewNotification): boolean {
+  const { size } = new Set(subscriberIds ?? external_ids);
+  return size > 1 && (external_ids !== undefined || scheduled_at !== undefined || size >= WIDE_FROM);
 }
 
 /** What a request says itself. */
