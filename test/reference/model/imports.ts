@@ -1,83 +1,175 @@
-// Bulk import (IMP, D-CSV, AMB-49, AMB-88): rows of a file become subscribers, members and consents.
+// Bulk import (IMP, D-CSV, AMB-49, AMB-88, AMB-131 to AMB-133): rows of a file become subscribers, members and consents.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
-import { currentConsent, recordConsent } from "./consents.ts";
+import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
+import { instantOf, isZone } from "./cron.ts";
 import { attributeKey, parseCsv, type Reader, readerOf } from "./csv.ts";
-import { ABSENT, ANY, type Body, instant, invalid, isUuid, notFound, Refusal, type Request } from "./kit.ts";
+import {
+  ABSENT,
+  ANY,
+  type Body,
+  instant,
+  invalid,
+  isUuid,
+  MINUTE,
+  notFound,
+  Refusal,
+  type Request,
+  Unpromised,
+} from "./kit.ts";
 import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import { subscriberChanged } from "./segments.ts";
 import { at, found, type Import, newId, type Subscriber, type World } from "./world.ts";
 
-const STANDARD = [
-  ...["external_id", "email", "phone", "first_name", "last_name", "timezone", "locale"],
-  ...["consent_status", "consent_at", "consent_source", "tags"],
-];
 const AS_ATTRIBUTES = ["phone", "first_name", "last_name", "timezone", "locale"];
 
-/** D-CSV: the headers of the two presets, and the standard field that each stands for. */
-const ALIASES: Record<string, Record<string, string>> = {
-  csv: Object.fromEntries(STANDARD.map((field) => [field, field])),
-  platform_a: {
-    ...{ "external id": "external_id", email: "email", "first name": "first_name", "last name": "last_name" },
-    ...{ "phone number": "phone", timezone: "timezone", locale: "locale", source: "consent_source" },
-    ...{ "email marketing consent": "consent_status", "email marketing consent timestamp": "consent_at" },
-    "email suppressions": "suppressions",
-  },
+/** Case, spaces and punctuation of a header say nothing. */
+const bare = (header: string) => header.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** Names of columns by their meaning: of D-CSV, its two presets, and some of every kind that people use. */
+const NAMES: Record<string, string[]> = {
+  external_id: ["external id", "customer id", "user id"],
+  email: ["email", "email address", "e-mail"],
+  phone: ["phone", "phone number", "mobile phone"],
+  first_name: ["first name", "fname"],
+  last_name: ["last name", "lname"],
+  timezone: ["timezone"],
+  locale: ["locale", "language"],
+  consent_status: ["consent status", "email marketing consent"],
+  consent_at: ["consent at", "email marketing consent timestamp"],
+  consent_source: ["consent source"],
+  tags: ["tags"],
+};
+const OF_PRESET: Record<string, Record<string, string>> = {
+  csv: {},
+  platform_a: { emailsuppressions: "suppressions", source: "consent_source" },
   platform_b: {
-    ...{ "email address": "email", email: "email", "first name": "first_name", fname: "first_name" },
-    ...{ "last name": "last_name", lname: "last_name", "phone number": "phone", phone: "phone", language: "locale" },
-    ...{ timezone: "timezone", status: "consent_status", tags: "tags", source: "consent_source" },
-    ...{ confirm_time: "confirm_time", optin_time: "optin_time", unsub_time: "unsub_time", clean_time: "clean_time" },
+    ...{ status: "consent_status", source: "consent_source", confirmtime: "confirm_time", optintime: "optin_time" },
+    ...{ unsubtime: "unsub_time", cleantime: "clean_time" },
   },
 };
+const MEANING = Object.fromEntries(
+  Object.entries(NAMES).flatMap(([field, names]) => names.map((name) => [bare(name), field])),
+);
+const fieldOf = (source: string, header: string): string | undefined =>
+  OF_PRESET[source]![bare(header)] ?? MEANING[bare(header)];
+
+/** AMB_132: columns that state a consent by their name. */
+const SIGNS: Record<string, "out" | "suppressed" | "in"> = {
+  ...{ unsubscribed: "out", optout: "out", donotemail: "out", abgemeldet: "out", blacklisted: "out" },
+  ...{ bounced: "suppressed", complained: "suppressed" },
+  ...{ newsletter: "in", subscribed: "in", acceptsmarketing: "in", optin: "in" },
+};
+
+interface Said {
+  status: string;
+  at: number | null;
+}
+
+const isYes = (text: string) => ["true", "yes", "1"].includes(text.toLowerCase());
+const isNo = (text: string) => ["false", "no", "0"].includes(text.toLowerCase());
+
+/** What the name of a column and its cell say. Null: nothing. */
+function saidByName(
+  sign: string,
+  cell: string,
+  time: number | null,
+  constant: number | null,
+  zone: string,
+): Said | null {
+  const date = timeOf(cell, zone);
+  if (cell === "") return null;
+  if (sign === "in") {
+    if (isNo(cell)) return { status: "opted_out", at: null };
+    const at = time ?? constant;
+    return isYes(cell)
+      ? { status: at === null ? "yes_without_time" : "opted_in", at }
+      : { status: "unknown", at: null };
+  }
+  if (!isYes(cell) && date === null) return isNo(cell) ? null : { status: "unknown", at: null };
+  return { status: sign === "out" ? "opted_out" : "suppressed", at: date };
+}
+
+/** An instant, or a wall clock or a day in the zone of the job (AMB_133). */
+function timeOf(text: string | undefined, zone: string): number | null {
+  const cell = text?.trim() ?? "";
+  const wall = /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?$/.test(cell)
+    ? Date.parse(`${cell.replace(" ", "T")}${cell.length > 10 ? "Z" : ""}`)
+    : Number.NaN;
+  return Number.isNaN(wall) ? (instant(cell) ?? null) : instantOf(wall, zone);
+}
 
 const YES = ["opted_in", "subscribed", "true", "yes", "1"];
 const NO = ["opted_out", "unsubscribed", "false", "no", "0"];
 
 /** The translation of consents: it never invents an opt-in. Null: nothing is said. */
-function consentOf(source: string, row: Record<string, string>): { status: string; at: number | null } | null {
+function saidByFields(source: string, row: Record<string, string>, constant: number | null, zone: string): Said | null {
   const status = (row.consent_status ?? "").trim().toLowerCase();
-  const time = (text: string | undefined) => instant(text?.trim()) ?? null;
+  const time = (text: string | undefined) => timeOf(text, zone);
+  const yes = (at: number | null) => ({ status: at === null ? "yes_without_time" : "opted_in", at });
   if (source === "platform_a") {
     if (row.suppressions?.trim()) return { status: "suppressed", at: null };
     const at = time(row.consent_at);
     if (status === "unsubscribed") return { status: "opted_out", at };
-    const isYes = status === "subscribed" || status === "subscribe";
-    return { status: isYes && at !== null ? "opted_in" : "unknown", at };
+    return status === "subscribed" || status === "subscribe" ? yes(at ?? constant) : { status: "unknown", at };
   }
   if (source === "platform_b") {
     if (row.clean_time?.trim() || status === "cleaned") return { status: "suppressed", at: time(row.clean_time) };
     if (row.unsub_time?.trim() || status === "unsubscribed") return { status: "opted_out", at: time(row.unsub_time) };
-    const at = time(row.confirm_time) ?? time(row.optin_time);
-    const isNo = status === "nonsubscribed" || status === "transactional";
-    return { status: at !== null && !isNo ? "opted_in" : "unknown", at };
+    const at = time(row.confirm_time) ?? time(row.optin_time) ?? constant;
+    const isNot = status === "nonsubscribed" || status === "transactional";
+    return isNot || (at === null && status !== "subscribed") ? { status: "unknown", at } : yes(at);
   }
   if (status === "") return null;
   const at = time(row.consent_at);
   if (NO.includes(status)) return { status: "opted_out", at };
-  return { status: YES.includes(status) && at !== null ? "opted_in" : "unknown", at };
+  return YES.includes(status) ? yes(at ?? constant) : { status: "unknown", at };
 }
 
-/** A row by standard fields, and its attributes. */
-function readRow(
-  source: string,
-  header: string[],
-  cells: string[],
-  readers: Reader[],
-): { fields: Record<string, string>; attributes: Body } {
+const STRENGTH = ["unknown", "yes_without_time", "opted_in", "opted_out", "suppressed"];
+
+interface Row {
+  fields: Record<string, string>;
+  attributes: Body;
+  said: Said | null;
+}
+
+/** A row by standard fields, its attributes, and the strongest of what it says of consent. */
+function readRow(world: World, { body }: Import, header: string[], cells: string[], readers: Reader[]): Row {
+  const { source = "csv", time_zone: zone = world.settings.timezone } = body;
   const fields: Record<string, string> = {};
   const attributes: Record<string, Body> = {};
+  const constant = timeOf(body.consent_at, zone);
   header.forEach((name, index) => {
     const value = cells[index]!.trim();
-    const field = ALIASES[source]![name.trim().toLowerCase()];
+    const field = fieldOf(source, name);
     if (field) fields[field] = value;
     else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
   });
   for (const field of AS_ATTRIBUTES) if (fields[field]) attributes[field] = fields[field];
   if (fields.tags) attributes.tags = fields.tags.split(/[,;]/).map((tag) => tag.trim());
-  return { fields, attributes };
+  const time = timeOf(fields.consent_at, zone);
+  const named = header.map(
+    (name, n) => SIGNS[bare(name)] && saidByName(SIGNS[bare(name)]!, cells[n]!.trim(), time, constant, zone),
+  );
+  const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
+  const strength = ({ status }: Said) => STRENGTH.indexOf(status);
+  const said = all.reduce<Said | null>((held, one) => (held && strength(held) >= strength(one) ? held : one), null);
+  return { fields, attributes, said };
+}
+
+/** AMB_133: E.164, by the region of the job; what cannot be read stays as it is. */
+function readPhone(job: Import, attributes: Body): void {
+  const text: string | undefined = attributes.phone;
+  if (text === undefined) return;
+  const tight = text.replace(/[ ()/-]/g, "");
+  const isNational = job.body.phone_region === "DE" && /^0[1-9]\d{8,10}$/.test(tight);
+  const read = /^\+[1-9]\d{6,14}$/.test(tight) ? tight : isNational ? `+49${tight.slice(1)}` : undefined;
+  const kind = read === undefined ? "unreadable" : read === text ? "kept" : "converted";
+  job.phone_summary[kind]!++;
+  if (read !== undefined) attributes.phone = read;
 }
 
 const isEmail = (text: string) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
@@ -94,9 +186,7 @@ function faultOf(header: string[], cells: string[], fields: Record<string, strin
 function process(world: World, job: Import): void {
   const { source = "csv", text } = job.body;
   const [header = [], ...rows] = parseCsv(text);
-  const isUsable = header.some((name) =>
-    ["external_id", "email"].includes(ALIASES[source]![name.trim().toLowerCase()] ?? ""),
-  );
+  const isUsable = header.some((name) => ["external_id", "email"].includes(fieldOf(source, name) ?? ""));
   if (!isUsable || !found(world.lists, job.list_id)) {
     Object.assign(job, { status: "failed", failed: true });
     return;
@@ -107,55 +197,90 @@ function process(world: World, job: Import): void {
   for (const cells of rows) {
     job.processed_rows++;
     const isWhole = cells.length === header.length;
-    const { fields, attributes } = isWhole ? readRow(source, header, cells, readers) : { fields: {}, attributes: {} };
-    if (faultOf(header, cells, fields)) job.failed_rows++;
-    else take(world, job, source, fields, attributes);
+    const row = isWhole ? readRow(world, job, header, cells, readers) : { fields: {}, attributes: {}, said: null };
+    if (faultOf(header, cells, row.fields)) job.failed_rows++;
+    else take(world, job, row);
   }
   job.status = "completed";
 }
 
-function take(world: World, job: Import, source: string, fields: Record<string, string>, attributes: Body): void {
+function take(world: World, job: Import, { fields, attributes, said }: Row): void {
   const external_id = fields.external_id || fields.email!.toLowerCase();
   const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
   const subscriber = known ?? createSubscriber(world, external_id);
+  const before = subscriber.email;
   if (fields.email) subscriber.email = fields.email;
+  readPhone(job, attributes);
   Object.assign(subscriber.attributes, attributes);
   subscriber.updated_at = world.now;
-  translate(world, job, subscriber, source, fields);
+  addressChanged(world, subscriber, before);
+  const outcome = said ? translate(world, job, subscriber, fields, said) : null;
+  if (outcome) job.consent_summary[outcome]!++;
   if (!known) tellCreated(world, subscriber);
-  addMember(world, job.list_id, subscriber.id);
+  join(world, job, subscriber, outcome === "opted_in");
   subscriberChanged(world, subscriber);
 }
 
-/** Who opted out or is suppressed here stays so: an import never resubscribes anyone. */
-function translate(
-  world: World,
-  job: Import,
-  subscriber: Subscriber,
-  source: string,
-  fields: Record<string, string>,
-): void {
-  const consent = consentOf(source, fields);
-  if (!consent) return;
-  const newest = currentConsent(world, subscriber.id, "email");
-  const current = newest?.status;
-  if (consent.status === "unknown") subscriber.attributes.imported_consent = fields.consent_status;
-  if (consent.status === "suppressed" && subscriber.email) {
-    const said = { reason: "imported", source: ANY, suppressed_at: consent.at ?? world.now };
-    return void suppress(world, fields.email ?? subscriber.email, said);
-  }
-  if (consent.status === "opted_out" && !fields.external_id)
-    optOutAddress(world, fields.email, consent.at ?? job.created_at);
-  // An opt-in that is older than what is known changes nothing.
-  const isOld = newest !== undefined && newest.consented_at > (consent.at ?? world.now);
-  const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
-  const isHeld = consent.status === "opted_in" && (isOld || isOfAddress);
-  const isKept = isHeld || ((current === "opted_out" || current === "suppressed") && consent.status !== "suppressed");
-  if (isKept || consent.status === "unknown") return;
-  const evidence = { ip: null, text: null, import_job_id: job.id };
-  const status = consent.status === "suppressed" ? "opted_out" : consent.status;
-  recordConsent(world, subscriber, { channel: "email", status, consented_at: consent.at ?? world.now, evidence });
+/** Whether another row of the file is of the same person. */
+const isAgain = (job: Import, { external_id }: Body): boolean =>
+  parseCsv(job.body.text).filter((cells) => cells.includes(external_id)).length > 1;
+
+/** A list that asks takes who has proven a consent. Whom of the others it asks is not said. */
+function join(world: World, { list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
+  const isMember = world.memberships.some(({ of, subscriber_id }) => of === list_id && subscriber_id === subscriber.id);
+  if (isMember) return;
+  if (found(world.lists, list_id)!.double_opt_in && !isProven)
+    throw new Unpromised("who of a file is asked to confirm");
+  addMember(world, list_id, subscriber.id);
 }
+
+/**
+ * Who opted out or is suppressed here stays so: an import never resubscribes anyone. AMB-131: a time that is ahead proves
+ * nothing, and an opt-out counts from the job on.
+ * @returns what it did, as the job counts it
+ */
+function translate(world: World, job: Import, subscriber: Subscriber, fields: Body, said: Said): string {
+  const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
+  const time = isAhead ? job.created_at : said.at;
+  const isFuture = isAhead && said.status === "opted_in";
+  const status = isFuture || said.status === "yes_without_time" ? "unknown" : said.status;
+  if (said.status === "yes_without_time") job.consent_summary.yes_without_time!++;
+  if (isFuture) job.consent_summary.future!++;
+  if (status === "unknown") {
+    // Of two rows the yes is kept.
+    const isKept = said.status === "unknown" && isAgain(job, fields) && subscriber.attributes.imported_consent;
+    if (fields.consent_status && !isKept) subscriber.attributes.imported_consent = fields.consent_status;
+    return "unknown";
+  }
+  const newest = currentConsent(world, subscriber.id, "email");
+  if (status === "suppressed" && subscriber.email) {
+    if (!fields.email && isAgain(job, fields)) throw new Unpromised("which address of several rows has bounced");
+    const isSuppressed = consentOfAddress(world, subscriber, "email")?.status === "suppressed";
+    const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
+    const row = suppress(world, fields.email || subscriber.email, imported);
+    if (row && !isSuppressed) job.suppresses.push(row.key);
+    return row && job.suppresses.includes(row.key) ? "suppressed" : "unchanged";
+  }
+  if (status === "opted_out" && !fields.external_id) optOutAddress(world, fields.email, time ?? job.created_at);
+  // An opt-in that is older than what is known changes nothing.
+  const isOld = newest !== undefined && newest.consented_at > (time ?? world.now);
+  const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
+  const isHeld = status === "opted_in" && (isOld || isOfAddress);
+  if (isHeld || newest?.status === "opted_out") return "unchanged";
+  const evidence = { ip: null, text: null, import_job_id: job.id };
+  const own = status === "suppressed" ? "opted_out" : status;
+  const source = fields.consent_source || job.body.consent_source || ANY;
+  recordConsent(world, subscriber, {
+    channel: "email",
+    status: own,
+    consented_at: time ?? world.now,
+    source,
+    evidence,
+  });
+  return own;
+}
+
+const SUMMARY = ["opted_in", "opted_out", "unknown", "unchanged", "suppressed", "yes_without_time", "future"];
 
 /** IMP-5 to IMP-7. The text of the file stands in `body.file`. */
 function start(world: World, { body }: Request) {
@@ -163,12 +288,14 @@ function start(world: World, { body }: Request) {
     throw new Refusal(400, { code: "BAD_REQUEST" });
   };
   if (!body.listId || body.file === undefined || !isUuid(body.listId)) bad();
-  if (body.source !== undefined && !(body.source in ALIASES)) invalid();
+  if (body.source !== undefined && !(body.source in OF_PRESET)) invalid();
+  if (body.time_zone !== undefined && !isZone(body.time_zone)) invalid("time_zone");
   if (!found(world.lists, body.listId)) notFound();
   const job: Import = {
     ...{ id: newId(world, "import"), list_id: body.listId, status: "pending", created_at: world.now },
-    ...{ body: { source: body.source, text: body.file }, processed_rows: 0, total_rows: null, failed_rows: 0 },
-    ...{ rejected: [], consent_summary: {}, failed: false },
+    ...{ body: { ...body, text: body.file }, processed_rows: 0, total_rows: null, failed_rows: 0 },
+    consent_summary: Object.fromEntries(SUMMARY.map((name) => [name, 0])),
+    ...{ phone_summary: { kept: 0, converted: 0, unreadable: 0 }, failed: false, suppresses: [] },
   };
   world.imports.push(job);
   at(world, world.now, () => process(world, job));
@@ -180,7 +307,9 @@ function get(world: World, _: Request, { jobId }: Record<string, string>) {
   const job = found(world.imports, jobId) ?? notFound();
   const { id, status, processed_rows, total_rows, failed_rows, failed } = job;
   const error_message = failed ? ANY : ABSENT;
-  const rows = failed ? {} : { processed_rows, failed_rows, ...(total_rows !== null && { total_rows }) };
+  const { consent_summary, phone_summary } = job;
+  const counted = { processed_rows, failed_rows, consent_summary, phone_summary };
+  const rows = failed ? {} : { ...counted, ...(total_rows !== null && { total_rows }) };
   return { status: 200, body: { import_job_id: id, status, error_message, ...rows } };
 }
 

@@ -11,9 +11,9 @@ export const rulings = {
   /** No stored consent lies ahead of its recording. Off: accepted ahead, stored as said (AMB-117). */
   AMB_131_times_of_consents: true,
   /** Columns that state a consent by their name. Off: they are attributes. */
-  AMB_132_columns_by_name: false,
+  AMB_132_columns_by_name: true,
   /** Options of an import. Off: unknown fields. */
-  AMB_133_options_of_an_import: false,
+  AMB_133_options_of_an_import: true,
   /** `trigger.max_age` and `historical`. Off: an event starts a journey whatever its age. */
   AMB_134_max_age: true,
   /** Client clocks. Off: more than five minutes ahead is 422 in both tiers (AMB-24). */

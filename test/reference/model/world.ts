@@ -283,8 +283,10 @@ export interface Import {
   processed_rows: number;
   total_rows: number | null;
   failed_rows: number;
-  rejected: { line: number; reason: string }[];
   consent_summary: Record<string, number>;
+  phone_summary: Record<string, number>;
+  /** The addresses that its rows suppress. */
+  suppresses: string[];
   failed: boolean;
 }
 export interface Annotation {

@@ -1,7 +1,7 @@
 // Commands about campaigns, schedules, experiences, webhooks, imports and settings.
 import type { Body } from "../../model/kit.ts";
 import { add, type Draft, dashboardOf, iso, momentAround, NAMES, newHandle, someOf } from "./draft.ts";
-import { textOf } from "./people.ts";
+import { list, textOf } from "./people.ts";
 import { channelsOf, targetOf } from "./sends.ts";
 
 function messageOf(draft: Draft): Body {
@@ -159,41 +159,48 @@ export function hook(draft: Draft): void {
   } else add(draft, { as: "server", method: "DELETE", path: `/v1/hooks/${name}` });
 }
 
-const HEADERS = [
-  "external_id",
-  "email",
-  "first_name",
-  "tier",
-  "score",
-  "consent_status",
-  "consent_at",
-  "phone",
-  "tags",
-];
+/** Standard columns, columns that state a consent by their name, and others. */
 const CELLS: Record<string, string[]> = {
   external_id: ["a", "b", "f", ""],
+  "Customer ID": ["a", "b", "g"],
   email: ["ada@example.com", "New@example.com", "broken", ""],
+  "E-Mail Address": ["ada@example.com", "bo@example.com"],
   first_name: ["Ada", '"Bo, the ""first"""'],
   tier: ["gold", "silver", ""],
   score: ["1", "007", "2.5", "true"],
-  consent_status: ["opted_in", "unsubscribed", "yes", ""],
-  consent_at: ["2026-11-01T00:00:00Z", ""],
-  phone: ["+4915112345678", ""],
+  consent_status: ["opted_in", "unsubscribed", "yes", "maybe", ""],
+  consent_at: ["2026-10-01T00:00:00Z", "2026-10-01 10:00", "2026-10-01", "2031-01-01T00:00:00Z", ""],
+  consent_source: ["shop", ""],
+  phone: ["+4915112345678", "0151 12345679", "call me", ""],
   tags: ["x", ""],
+  Unsubscribed: ["true", "no", "2026-10-02", ""],
+  Newsletter: ["yes", "no", ""],
+  Bounced: ["true", "false", ""],
 };
+const IDS = ["external_id", "email", "Customer ID", "E-Mail Address"];
 
 export function importFile(draft: Draft): void {
   const { random } = draft;
+  if (draft.made.list.length === 0) list(draft);
   const header = [
-    ...random.some(["external_id", "email"], random.between(1, 2)),
-    ...random.some(HEADERS.slice(2), random.between(0, 4)),
+    ...random.pick([["external_id"], ["email"], ["external_id", "email"], ["Customer ID", "E-Mail Address"]]),
+    ...random.some(
+      Object.keys(CELLS).filter((name) => !IDS.includes(name)),
+      random.between(0, 4),
+    ),
   ];
   const rows = Array.from({ length: random.between(0, 4) }, () => {
     const cells = header.map((name) => random.pick(CELLS[name]!));
     return random.chance(0.92) ? cells : [...cells, "extra"];
   });
   const file = [header, ...rows].map((cells) => cells.join(",")).join(random.pick(["\n", "\r\n"]));
-  const body = { listId: someOf(draft, "list"), ...(random.chance(0.1) && { source: "platform_z" }) };
+  const body = {
+    listId: someOf(draft, "list"),
+    ...(random.chance(0.1) && { source: "platform_z" }),
+    ...(random.chance(0.3) && { time_zone: random.pick(["Europe/Berlin", "America/New_York", "Mars/Base"]) }),
+    ...(random.chance(0.3) && { phone_region: "DE" }),
+    ...(random.chance(0.3) && { consent_at: "2026-09-01", consent_source: "Checkout" }),
+  };
   const handle = newHandle(draft, "import");
   add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/lists/import", body, file, handle });
 }
