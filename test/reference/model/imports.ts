@@ -222,8 +222,8 @@ function take(world: World, job: Import, { fields, attributes, said }: Row): voi
 }
 
 /** Whether another row of the file is of the same person. */
-const isAgain = (job: Import, { external_id }: Body): boolean =>
-  parseCsv(job.body.text).filter((cells) => cells.includes(external_id)).length > 1;
+const isAgain = (job: Import, { external_id, email }: Body): boolean =>
+  parseCsv(job.body.text).filter((cells) => cells.includes(external_id || email)).length > 1;
 
 /** A list that asks takes who has proven a consent. Whom of the others it asks is not said. */
 function join(world: World, { list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
