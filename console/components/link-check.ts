@@ -1,5 +1,6 @@
 // The links of a message before it goes out: which there are, and what is wrong with those that nobody could follow.
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
+import { FOOTER_LINK } from "../../shared/rules/footer-words.ts";
 
 type Rendering = Pick<NotificationPreview["renderings"][number], "body" | "html" | "push" | "in_app">;
 
@@ -41,7 +42,7 @@ export interface LinkCheck {
 
 /** @param own the origin of the service, whose own links are its own matter: opting out, the web view of a mail */
 export function checkLinks(renderings: readonly Rendering[], own: string): LinkCheck {
-  const all = [...new Set(renderings.flatMap(linksOf))].filter((link) => !link.startsWith(own));
+  const all = [...new Set(renderings.flatMap(linksOf))].filter((link) => !link.startsWith(own) && link !== FOOTER_LINK);
   const hosts = all.flatMap((link) => (URL.canParse(link) ? new URL(link).hostname || [] : []));
   return {
     count: all.length,

@@ -1,4 +1,4 @@
-// The words of the links in the footer of a mail, and which language somebody reads (CHC-4).
+// The words of the links in the footer of a mail, and which language somebody reads (CHC-4); where they lead in a preview.
 
 export interface FooterWords {
   unsubscribe: string;
@@ -27,3 +27,6 @@ export function languageCode(locale: unknown, acceptLanguage = ""): string {
 
 /** The words of the footer for somebody with this locale. */
 export const footerWordsFor = (locale: unknown): FooterWords => footerWords[languageCode(locale)] ?? english;
+
+/** Where the links of a previewed footer lead: those of a mail are its recipient's own. */
+export const FOOTER_LINK = "https://recipient.invalid/";

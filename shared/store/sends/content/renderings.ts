@@ -5,7 +5,7 @@ import { personal } from "../../../contract/personal.ts";
 import type { PushExtras, Says } from "../../../rules/channel-content.ts";
 import { titledText } from "../../../rules/channel-texts.ts";
 import { type ChannelType, channelTypes, hasDevices } from "../../../rules/channel-types.ts";
-import { footerWordsFor } from "../../../rules/footer-words.ts";
+import { FOOTER_LINK, footerWordsFor } from "../../../rules/footer-words.ts";
 import type { MailBodies } from "../../../rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
 import type { RenderScope } from "../../../rules/render.ts";
@@ -101,13 +101,10 @@ export const mailFrameOf = (
   hasTopic: topic !== undefined && topic !== null,
 });
 
-/** Where the links of a previewed footer lead: those of a mail are its recipient's own. */
-const NOWHERE = "https://recipient.invalid/";
-
 const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: MailFrame, locale: unknown): MailBodies =>
   mailParts(taggedBodies(bodies, utm), {
-    unsubscribe: isMarketing ? NOWHERE : undefined,
-    preferences: hasTopic ? NOWHERE : undefined,
+    unsubscribe: isMarketing ? FOOTER_LINK : undefined,
+    preferences: hasTopic ? FOOTER_LINK : undefined,
     sender,
     words: footerWordsFor(locale),
   });
