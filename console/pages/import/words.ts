@@ -18,8 +18,8 @@ export function consentLines({ yes_without_time, future, unknown, ...known }: Su
   const lines = [
     ...Object.entries(known).map(([name, count]) => [count, inWords(name)] as const),
     [others, "not known"] as const,
-    [yes_without_time, "say yes, but not since when: not known until you say it"] as const,
-    [future, "have a time ahead of now: not known"] as const,
+    [yes_without_time, "with a yes but no time: not known until you say since when"] as const,
+    [future, "with a time ahead of now: not known"] as const,
   ];
   return lines.flatMap(([count, what]) => (count > 0 ? [`${plural(count, "row")} ${what}`] : []));
 }

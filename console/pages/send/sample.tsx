@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { NotificationPreview, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { classOf } from "../../../shared/rules/channel-types.ts";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -53,7 +54,7 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
     <Card
       title={
         <>
-          As <a href={pathTo("people", sample.subscriber_id)}>{person.data?.external_id ?? "…"}</a> sees it
+          As <a href={pathTo("people", sample.subscriber_id)}>{person.data ? personName(person.data) : "…"}</a> sees it
         </>
       }
       actions={
