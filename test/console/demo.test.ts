@@ -215,6 +215,15 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await context.close();
   });
 
+  it("who is not signed in sees the ways in, on this machine the demo too (CON-3, CON-4)", async () => {
+    const page = await browser.newPage({ locale: "en-GB", viewport: { width: 1280, height: 800 } });
+    await page.goto(`${service.url}/console`);
+    await page.getByRole("button", { name: "Continue as demo owner" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await takePicture(page, `${FOLDER}sign-in.png`, isKept);
+    await page.close();
+  });
+
   it("an export is started, waited for and downloaded; the outbox says what a phone would show (RDA-16)", async () => {
     const { page, visit } = await open();
     await visit("exports");
