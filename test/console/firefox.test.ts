@@ -22,11 +22,11 @@ const UNTOLD: Readonly<Record<string, readonly string[]>> = {
     "late events of a journey",
     "a campaign and a step of a journey send a template",
     "a product manager simulates a journey",
+    "a template is designed with blocks by keyboard",
     // It looks for what the product manager did.
     "an operator mends a channel",
   ],
   "a download": ["everything about a person", "the report of a campaign begins with rates"],
-  "where the Tab key goes beside the frame of a mail": ["a template is designed with blocks by keyboard"],
 };
 
 /** The story under way is skipped where Firefox cannot be asked for what it needs. */
