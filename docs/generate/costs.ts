@@ -27,7 +27,7 @@ const FILE = new URL("../costs.json", import.meta.url);
 export const recordedCosts = (): CostRecord | undefined =>
   existsSync(FILE) ? (JSON.parse(readFileSync(FILE, "utf8")) as CostRecord) : undefined;
 
-/** Calls of those who need no secret that may cost more than others, because they have a bound of another kind (0112). */
+/** Calls of those who need no secret that may cost more than others, because they have a bound of another kind (docs/decisions/0112). */
 const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
   { route: /^POST .*\/auth\/register$/, units: 30, why: "five an hour by an address; closed on a deployment" },
   { route: /^POST .*\/sign-in\/finish$/, units: 30, why: "needs an account at the provider, counts once" },
