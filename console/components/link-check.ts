@@ -1,6 +1,6 @@
 // The links of a message before it goes out: which there are, and what is wrong with those that nobody could follow.
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
-import { FOOTER_LINK } from "../../shared/rules/footer-words.ts";
+import { FOOTER_HOST } from "../../shared/rules/footer-words.ts";
 
 type Rendering = Pick<NotificationPreview["renderings"][number], "body" | "html" | "push" | "in_app">;
 
@@ -32,6 +32,8 @@ function faultOf(link: string): string | undefined {
   return protocol === "http:" ? `${href} is not encrypted: it begins with http://.` : undefined;
 }
 
+const isOfFooter = (link: string): boolean => URL.canParse(link) && new URL(link).hostname === FOOTER_HOST;
+
 export interface LinkCheck {
   /** All links, each once, without those of the service itself. */
   count: number;
@@ -42,7 +44,7 @@ export interface LinkCheck {
 
 /** @param own the origin of the service, whose own links are its own matter: opting out, the web view of a mail */
 export function checkLinks(renderings: readonly Rendering[], own: string): LinkCheck {
-  const all = [...new Set(renderings.flatMap(linksOf))].filter((link) => !link.startsWith(own) && link !== FOOTER_LINK);
+  const all = [...new Set(renderings.flatMap(linksOf))].filter((link) => !link.startsWith(own) && !isOfFooter(link));
   const hosts = all.flatMap((link) => (URL.canParse(link) ? new URL(link).hostname || [] : []));
   return {
     count: all.length,
