@@ -60,15 +60,21 @@ interface PersonFieldProps {
   fault?: string | undefined;
   /** Where nothing is typed. */
   hint?: string;
+  /** A button beside it says why nobody is chosen yet. */
+  hasButton?: boolean;
 }
 
 /** The field in which somebody is looked for: those who are found are offered below it. */
-export function PersonField({ label, picked, placeholder, fault, hint }: PersonFieldProps) {
+export function PersonField({ label, picked, placeholder, fault, hint, hasButton }: PersonFieldProps) {
   const { text, setText, person, offered, reason } = picked;
   const list = useId();
   const found = person && (aboutOf(person) || person.external_id);
   return (
-    <Field label={label} fault={fault} hint={found ?? reason ?? hint ?? "External ID, email, phone or last name."}>
+    <Field
+      label={label}
+      fault={fault}
+      hint={found ?? (hasButton ? undefined : reason) ?? hint ?? "External ID, email, phone or last name."}
+    >
       {(props) => (
         <>
           <input
@@ -116,7 +122,7 @@ export function PeopleField({ label, value, onInput, fault }: PeopleFieldProps) 
         hint="Separated by commas or line breaks."
       />
       <div class="row">
-        <PersonField label="Find a person" picked={picked} />
+        <PersonField label="Find a person" picked={picked} hasButton />
         <Button icon="plus" refusal={person ? undefined : (reason ?? "Name a person first.")} onClick={add}>
           Add this person
         </Button>

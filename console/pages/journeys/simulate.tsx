@@ -32,7 +32,7 @@ export function Simulate({ id, walk, onWalk }: SimulateProps) {
     <Card title="Simulate">
       <p class="dim">What would happen to one person, from now on. Nothing is sent.</p>
       <div class="row">
-        <PersonField label="Person" picked={picked} hint="Empty: a sample person without attributes." />
+        <PersonField label="Person" picked={picked} hasButton hint="Empty: a sample person without attributes." />
         <Button isBusy={simulate.isBusy} refusal={reason} onClick={() => void run()}>
           Simulate
         </Button>

@@ -85,8 +85,8 @@ const Avatar = ({ name }: { name: string }) => (
 function About({ profile: { external_id, email, created_at }, title }: { profile: SubscriberProfile; title: string }) {
   return (
     <>
-      {title !== external_id && `${external_id}, `}
-      {email && `${email}, `}added <Time at={created_at} />
+      {[...new Set([external_id, email])].flatMap((name) => (name && name !== title ? `${name}, ` : []))}added{" "}
+      <Time at={created_at} />
     </>
   );
 }

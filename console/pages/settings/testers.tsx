@@ -38,7 +38,7 @@ export function Testers({ ids, onIds, fields }: TestersProps) {
         </ul>
       )}
       <div class="row">
-        <PersonField label="Test subscriber" picked={picked} fault={fields.test_subscriber_ids} />
+        <PersonField label="Test subscriber" picked={picked} hasButton fault={fields.test_subscriber_ids} />
         <Button
           icon="plus"
           refusal={refusal()}
