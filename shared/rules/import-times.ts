@@ -22,7 +22,8 @@ export function dateOrderOf(pattern: string): DateOrder | undefined {
 
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})/;
 const CLOCK = /^(?:[T ,]+|T)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.?M\.?)?/i;
-const ZONE = /^ ?(?:(Z|UTC|GMT)|([+-])(\d{2}):?(\d{2})?)$/i;
+/** `Z`, `+01:00`, and as JavaScript and Go write it: `GMT+0100 (CET)`, `+0000 UTC`. */
+const ZONE = /^ ?(?:(Z|UTC|GMT)|(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})?)(?: UTC| \([^)]*\))?$/i;
 const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
 const SECOND = 1_000;
 
@@ -62,6 +63,9 @@ export function readTime(written: string, form: TimeForm): number | undefined {
 /** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */
 function dayOf([_, a = "", __, b = "", c = ""]: RegExpExecArray, order: DateOrder | undefined): string | undefined {
   if (a.length === 4) return c.length > 2 ? undefined : iso(a, b, c);
+  // Two digits of a year are read where the order is said.
+  if (order !== undefined && order !== "ymd" && c.length === 2 && a.length <= 2)
+    return order === "dmy" ? iso(`20${c}`, b, a) : iso(`20${c}`, a, b);
   if (c.length !== 4 || a.length > 2) return undefined;
   if (order === "dmy") return iso(c, b, a);
   if (order === "mdy") return iso(c, a, b);

@@ -120,6 +120,10 @@ describe("times", () => {
     ["04/13/2024 5:06 PM", "2024-04-13T15:06:00.000Z"],
     ["31.03.2024 02:30", "2024-03-31T01:00:00.000Z"],
     ["Mon, 04 Mar 2024 05:06:07 +0000", "2024-03-04T05:06:07.000Z"],
+    ["Mon Mar 04 2024 05:06:07 GMT+0100 (Central European Standard Time)", "2024-03-04T04:06:07.000Z"],
+    ["2024-03-04 05:06:07 +0000 UTC", "2024-03-04T05:06:07.000Z"],
+    ["2024-03-04 05:06:07.123456+00", "2024-03-04T05:06:07.000Z"],
+    ["03/04/24", undefined],
     ["March 4, 2024 5:06 PM", "2024-03-04T16:06:00.000Z"],
     ["4 Foo 2024", undefined],
     ["1609459200", "2021-01-01T00:00:00.000Z"],
@@ -137,6 +141,8 @@ describe("times", () => {
   it("a date format says which of two readings is meant (AMB-133)", () => {
     const day = (order: "dmy" | "mdy") => new Date(readTime("03/04/2024", { zone: "UTC", order }) ?? 0).toISOString();
     expect([day("dmy"), day("mdy")]).toEqual(["2024-04-03T00:00:00.000Z", "2024-03-04T00:00:00.000Z"]);
+    const short = (text: string) => new Date(readTime(text, { zone: "UTC", order: "dmy" }) ?? 0).toISOString();
+    expect(["03.04.24", "03.04.24 05:06"].map(short)).toEqual(["2024-04-03T00:00:00.000Z", "2024-04-03T05:06:00.000Z"]);
     expect(
       ["dd/mm/yyyy", "MM-DD-YYYY", "dd/mm", "YYYY-MM-DD", "mdy", "d.m.yyyy", "dd/dd", "x"].map(dateOrderOf),
     ).toEqual(["dmy", "mdy", "dmy", "ymd", "mdy", "dmy", undefined, undefined]);
