@@ -11,6 +11,8 @@ const RUNS = 9;
 const once = fileURLToPath(new URL("import-once.ts", import.meta.url));
 const env = {
   ...Object.fromEntries(deployedFunctions(contents).flatMap(({ env }) => env.map((name) => [name, "x"]))),
+  // One of a choice.
+  REGISTRATION: "open",
   DEFAULT_PLAN: "free",
   AWS_REGION: "us-east-1",
   AWS_ACCESS_KEY_ID: "key",
