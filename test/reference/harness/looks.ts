@@ -1,4 +1,5 @@
 // Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
+import { iso } from "../model/kit.ts";
 import type { World } from "../model/world.ts";
 
 export interface Look {
@@ -63,8 +64,12 @@ const AREAS: Record<string, Looks> = {
       look(`/api/v1/journeys/${id}/runs`),
     ]),
   ],
-  campaigns: ({ campaigns }) => [
+  campaigns: ({ campaigns }, isEnd) => [
     look("/api/v1/campaigns", { page_size: "2" }),
+    ...(isEnd ? last(campaigns, 2) : []).flatMap(({ created_at }) => [
+      look("/api/v1/campaigns", { from: iso(created_at) }),
+      look("/api/v1/campaigns", { to: iso(created_at) }),
+    ]),
     ...campaigns.map(({ id }) => look(`/api/v1/campaigns/${id}`)),
   ],
   schedules: ({ schedules }) => [

@@ -222,7 +222,10 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
 function page(world: World, { query }: Request) {
   pageNumber(query, "page", 1, 1e9);
   const size = pageNumber(query, "page_size", 20, 100);
-  const matching = world.campaigns.filter(({ status }) => [undefined, status].includes(query.status));
+  const [from, to] = [instant(query.from) ?? 0, instant(query.to) ?? Number.POSITIVE_INFINITY];
+  const matching = world.campaigns
+    .filter(({ status }) => [undefined, status].includes(query.status))
+    .filter(({ created_at }) => created_at >= from && created_at <= to);
   return listing("items", new Unordered(matching.map(record)), size, matching.length);
 }
 

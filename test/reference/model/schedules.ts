@@ -5,7 +5,7 @@ import { completeIfDone } from "./campaign-moves.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import { isZone, nextAfter, parseCron } from "./cron.ts";
 import { needChannels } from "./gates.ts";
-import { type Body, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
+import { type Body, HOUR, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
 import { needSchedules, reaches } from "./plans.ts";
 import { createJob, schedule as goOut } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
@@ -36,16 +36,20 @@ function checkReferences(world: World, { template_id, channel_ids }: Body): void
   );
 }
 
-/** SCH-12, SCH-14: while active, at each instant of its expression. */
-export function nextRun(world: World, row: Schedule): void {
+/**
+ * SCH-12, SCH-14: while active, at each instant of its expression. What is more than an hour late is not sent, and neither
+ * is what came between; the ticks of the last hour are, each (docs/decisions/0021-settled-questions.md).
+ */
+export function nextRun(world: World, row: Schedule, after = world.now): void {
   const { cron_expression, timezone } = row.spec;
-  const due = row.active ? nextAfter(parseCron(cron_expression)!, world.now, timezone)! : null;
+  const due = row.active ? nextAfter(parseCron(cron_expression)!, after, timezone)! : null;
   row.next_run_at = due;
   if (due === null) return;
   at(world, due, () => {
     if (!world.schedules.includes(row) || !row.active || row.next_run_at !== due) return;
-    if (reaches(world, "premium")) fire(world, row);
-    nextRun(world, row);
+    const isLate = world.now - due > HOUR;
+    if (!isLate && reaches(world, "premium")) fire(world, row);
+    nextRun(world, row, isLate ? world.now - HOUR : due);
   });
 }
 

@@ -2,6 +2,7 @@
 import type { Program } from "../program.ts";
 import * as behaviour from "./behaviour.ts";
 import { type Draft, openDraft } from "./draft.ts";
+import * as meetings from "./meetings.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
 import * as sends from "./sends.ts";
@@ -62,9 +63,15 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults", "insights", "events", "campaigns"], stories.lastTouch],
   [["events", "segments", "journeys"], stories.windowEnd],
   [["sends", "settings", "lists", "topics"], stories.confirmation],
+  [["campaigns", "schedules", "templates"], meetings.heldSchedule],
+  [["schedules", "templates"], meetings.lateTicks],
+  [["sends", "settings"], meetings.quietNights],
+  [["events", "segments", "journeys"], meetings.severalNames],
+  [["sends"], meetings.fiveMessages],
+  [["experiences", "sends"], meetings.readWhileHidden],
 ];
 /** How many commands in a hundred begin one. */
-const STORIES_PERCENT = 2;
+const STORIES_PERCENT = 3;
 
 export interface Scope {
   areas: readonly string[];

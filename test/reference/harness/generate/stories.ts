@@ -4,31 +4,31 @@ import type { Call } from "../program.ts";
 import { add, type Draft, EVENTS, iso, type Kind, newHandle, PEOPLE } from "./draft.ts";
 import { channel } from "./sends.ts";
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 /** One second before, at, and after. */
-const edge = ({ random }: Draft) => random.pick([-SECOND, 0, 0, SECOND]);
+export const edge = ({ random }: Draft) => random.pick([-SECOND, 0, 0, SECOND]);
 
 type Wish = Pick<Call, "method" | "path" | "body"> & Partial<Call>;
-const ask = (draft: Draft, wait: number, wish: Wish, kind?: Kind) =>
+export const ask = (draft: Draft, wait: number, wish: Wish, kind?: Kind) =>
   add(draft, { as: "owner", ...wish }, kind, Math.max(wait, 0));
-const post = (draft: Draft, wait: number, path: string, body: Body, more: Partial<Call> = {}, kind?: Kind) =>
+export const post = (draft: Draft, wait: number, path: string, body: Body, more: Partial<Call> = {}, kind?: Kind) =>
   ask(draft, wait, { method: "POST", path, body, ...more }, kind);
-const pass = (draft: Draft, wait: number): void => {
+export const pass = (draft: Draft, wait: number): void => {
   draft.now += wait;
   draft.commands.push({ kind: "wait", wait });
 };
 
 /** Somebody with an address. */
-function personOf(draft: Draft, external_id = draft.random.pick(PEOPLE)): string {
+export function personOf(draft: Draft, external_id = draft.random.pick(PEOPLE)): string {
   const body = { external_id, email: `${external_id}@example.com` };
   return `@${post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk", handle: `p_${external_id}` }, "person")}`;
 }
 
-function mailChannel(draft: Draft): string {
+export function mailChannel(draft: Draft): string {
   const known = draft.made.channel.find((handle) => draft.types.get(handle) === "email");
   if (!known) channel(draft, "email");
   return `@${known ?? draft.made.channel.at(-1)}`;
@@ -37,22 +37,24 @@ function mailChannel(draft: Draft): string {
 const eventAt = (draft: Draft, wait: number, person: string, event_name: string, more: Body = {}) =>
   post(draft, wait, "/v1/events", { event_name, subscriber_id: person, ...more }, { as: "server" });
 
-function sendTo(draft: Draft, wait: number, people: string[], more: Body = {}): string {
+export function sendTo(draft: Draft, wait: number, people: string[], more: Body = {}): string {
   const body = { subscriberIds: people, channel_ids: [mailChannel(draft)], title: "News", body: "Read on", ...more };
   return post(draft, wait, "/api/v1/notifications", body, { handle: newHandle(draft, "send") }, "send");
 }
 
-const settings = (draft: Draft, body: Body) => ask(draft, SECOND, { method: "PATCH", path: "/api/v1/workspace", body });
+export const settings = (draft: Draft, body: Body) =>
+  ask(draft, SECOND, { method: "PATCH", path: "/api/v1/workspace", body });
 
-function segmentOf(draft: Draft, rule: Body): string {
+export function segmentOf(draft: Draft, rule: Body): string {
   const body = { name: `Window ${draft.commands.length}`, is_dynamic: true, rule };
   return `@${post(draft, SECOND, "/api/v1/segments", body, { handle: newHandle(draft, "segment") }, "segment")}`;
 }
 
-function journeyOf(draft: Draft, trigger: Body, start: Body, more: Body = {}): string {
+export function journeyOf(draft: Draft, trigger: Body, start: Body, more: Body = {}): string {
   const steps = {
     s1: { id: "s1", ...start },
     s2: more.s2 ?? { id: "s2", type: "exit" },
+    s3: { id: "s3", type: "exit" },
     end: { id: "end", type: "exit" },
   };
   const body = { name: "Story", trigger, steps: { start: "s1", steps }, entry_rules: { allow_reentry: true } };
@@ -75,7 +77,14 @@ export function lateWait(draft: Draft): void {
   const wait = { event_name: awaited, within: text, on_event: "s2", on_timeout: random.pick(["end", "s2"]) };
   const second = { event_name: random.pick([awaited, name]), within: text, on_event: "end", on_timeout: "end" };
   const delay = { id: "s2", type: "delay", delay: { duration: text, next: "end" } };
-  const s2 = random.pick<Body>([{ id: "s2", type: "wait_for_event", wait_for_event: second }, delay, undefined]);
+  // It held when the run came there, or holds when a worker does.
+  const condition = { event: { name, within: `${lasts / MINUTE + random.pick([-10, 30])}m` } };
+  // biome-ignore lint/suspicious/noThenProperty: the contract names it so
+  const branch = { id: "s2", type: "branch", branch: { condition, then: "end", else: "s3" } };
+  const s2 = random.pick<Body>([
+    { id: "s2", type: "wait_for_event", wait_for_event: second },
+    ...[delay, branch, branch, undefined],
+  ]);
   journeyOf(draft, { type: "event", event_name: name }, { type: "wait_for_event", wait_for_event: wait }, { s2 });
   eventAt(draft, SECOND, person, name);
   const began = draft.now;
@@ -98,7 +107,7 @@ export function lateWait(draft: Draft): void {
 }
 
 /** The next midnight of a zone, or the one that begins a Monday. */
-function boundaryAfter(now: number, timeZone: string, isWeek: boolean): number {
+export function boundaryAfter(now: number, timeZone: string, isWeek: boolean): number {
   const format = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit" });
   const step = 15 * MINUTE;
   for (let at = Math.ceil((now + SECOND) / step) * step; ; at += step) {
@@ -240,7 +249,7 @@ export function confirmation(draft: Draft): void {
   for (let n = random.pick([1, 1, 2, 4]); n > 0; n--) state();
   const address = `${person.slice(3)}@example.com`;
   for (const kind of random.some(
-    ["move", "suppress", "wait", "send", "confirm", "confirm", "state"],
+    ["move", "suppress", "other", "other", "wait", "send", "confirm", "confirm", "state"],
     random.between(1, 5),
   )) {
     const path = `/api/v1/subscribers/${person}`;
@@ -248,6 +257,7 @@ export function confirmation(draft: Draft): void {
     if (kind === "move")
       ask(draft, SECOND, { method: "PATCH", path, body: { email: random.pick(["ada@example.com", address]) } });
     if (kind === "suppress") post(draft, SECOND, "/api/v1/suppressions", { address });
+    if (kind === "other") post(draft, SECOND, `${path}/consents`, { status: "opted_out", channel: "sms" });
     if (kind === "wait") pass(draft, random.pick([HOUR, 7 * DAY - SECOND, 7 * DAY, 7 * DAY + SECOND]));
     if (kind === "send") sendTo(draft, SECOND, [person], topic);
     if (kind === "state") state();

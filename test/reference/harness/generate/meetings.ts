@@ -1,0 +1,154 @@
+// Stories where commands of several areas meet: what is switched while it is held, late, hidden, at night, under two names.
+import type { Body } from "../../model/kit.ts";
+import { type Draft, EVENTS, iso, newHandle } from "./draft.ts";
+import { channel } from "./sends.ts";
+import {
+  ask,
+  boundaryAfter,
+  DAY,
+  edge,
+  HOUR,
+  journeyOf,
+  MINUTE,
+  mailChannel,
+  pass,
+  personOf,
+  post,
+  SECOND,
+  segmentOf,
+  sendTo,
+  settings,
+  ZONES,
+} from "./stories.ts";
+
+/** A schedule with a template and a channel of its own. */
+function scheduleOf(draft: Draft, more: Body = {}): string {
+  const content = { title: "News", body: "Read on" };
+  const template = newHandle(draft, "template");
+  post(draft, SECOND, "/api/v1/templates", { name: template, content }, { handle: template }, "template");
+  const body = {
+    ...{ cron_expression: draft.random.pick(["*/30 * * * *", "0 * * * *"]), timezone: "UTC", target: { type: "all" } },
+    ...{ template_id: `@${template}`, channel_ids: [mailChannel(draft)], ...more },
+  };
+  return post(draft, SECOND, "/api/v1/schedules", body, { handle: newHandle(draft, "schedule") }, "schedule");
+}
+
+/** A schedule whose campaign is paused or archived, and which its user switches off meanwhile (AMB-67). */
+export function heldSchedule(draft: Draft): void {
+  const { random } = draft;
+  personOf(draft);
+  const handle = newHandle(draft, "campaign");
+  const message = { content: { title: "News", body: "Read on" }, channel_ids: [mailChannel(draft)] };
+  const messages = [{ ...message, scheduled_at: iso(draft.now + 3 * DAY) }];
+  post(
+    draft,
+    SECOND,
+    "/api/v1/campaigns",
+    { name: "Story", messages, target: { type: "all" } },
+    { handle },
+    "campaign",
+  );
+  post(draft, SECOND, `/api/v1/campaigns/@${handle}/release`, undefined);
+  const schedule = scheduleOf(draft, { campaign_id: `@${handle}` });
+  const act = (action: string) =>
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/campaigns/@${handle}`, body: { action } });
+  const turn = (active: boolean) =>
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/schedules/@${schedule}`, body: { active } });
+  const [off, on] = random.pick<[string, string]>([
+    ["pause", "resume"],
+    ["archive", "unarchive"],
+  ]);
+  act(off);
+  if (random.chance(0.7)) turn(false);
+  act(on);
+  pass(draft, HOUR + edge(draft));
+  turn(false);
+}
+
+/** Ticks that their worker comes late to. */
+export function lateTicks(draft: Draft): void {
+  const { random } = draft;
+  personOf(draft);
+  const schedule = scheduleOf(draft);
+  const full = Math.ceil(draft.now / HOUR) * HOUR + HOUR;
+  const away = full - draft.now + random.pick([0, 30 * MINUTE, HOUR, 2 * HOUR]) + edge(draft);
+  draft.commands.push({ kind: "late", wait: away });
+  draft.now += away;
+  pass(draft, random.pick([MINUTE, HOUR]));
+  ask(draft, SECOND, { method: "PATCH", path: `/api/v1/schedules/@${schedule}`, body: { active: false } });
+}
+
+/** Sends at both ends of the quiet hours of some nights. */
+export function quietNights(draft: Draft): void {
+  const { random } = draft;
+  const timezone = random.pick(ZONES);
+  const people = [personOf(draft)];
+  mailChannel(draft);
+  const days = random.some([0, 1, 2, 3, 4, 5, 6], random.between(1, 5));
+  const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "workspace", days };
+  settings(draft, { timezone, frequency_caps: [], quiet_hours });
+  for (let n = random.between(2, 4); n > 0; n--) {
+    const midnight = boundaryAfter(draft.now + 2 * HOUR + SECOND, timezone, false);
+    for (const from of random.some([-2 * HOUR, 0, HOUR, 8 * HOUR], random.between(1, 2)).sort((a, b) => a - b))
+      sendTo(draft, midnight + from + edge(draft) - draft.now, people);
+  }
+  settings(draft, { quiet_hours: null });
+  pass(draft, DAY);
+}
+
+/** A person with more than one anonymous id, whose events count for a segment and decide a branch. */
+export function severalNames(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const names = random.some(["anon-1", "anon-2", "anon-3"], random.between(2, 3));
+  const [trigger, done] = random.some(EVENTS, 2) as [string, string];
+  const condition = { event: { name: done, frequency: { min: random.between(1, 2) } } };
+  segmentOf(draft, condition);
+  // biome-ignore lint/suspicious/noThenProperty: the contract names it so
+  const branch = { condition, then: "s2", else: "end" };
+  journeyOf(draft, { type: "event", event_name: trigger }, { type: "branch", branch });
+  const linked = random.chance(0.5);
+  const happens = (anonymous_id: string) =>
+    post(draft, SECOND, "/v1/events", { event_name: done, anonymous_id }, { as: "server" });
+  const link = (anonymous_id: string) =>
+    post(draft, SECOND, "/v1/events/identify", { anonymous_id, subscriber_id: person }, { as: "sdk" });
+  if (!linked) for (const name of random.some(names, random.between(1, 2))) happens(name);
+  for (const name of names) link(name);
+  if (linked) for (const name of random.some(names, random.between(1, 2))) happens(name);
+  post(draft, SECOND, "/v1/events", { event_name: trigger, subscriber_id: person }, { as: "server" });
+}
+
+/** So many messages that a person's own history begins to decide which channel is first (SMA-4). */
+export function fiveMessages(draft: Draft): void {
+  const { random } = draft;
+  const phone = "+4915112345678";
+  const person = personOf(draft);
+  ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { phone } } });
+  const mail = mailChannel(draft);
+  if (!draft.made.channel.some((handle) => draft.types.get(handle) === "sms")) channel(draft, "sms");
+  const text = `@${draft.made.channel.find((handle) => draft.types.get(handle) === "sms")}`;
+  const category = "transactional";
+  for (let n = random.between(4, 6); n > 0; n--) sendTo(draft, SECOND, [person], { category });
+  const channel_ids = [mail, text];
+  sendTo(draft, MINUTE, [person], { category, channel_ids, channel_arbitration_mode: "smart" });
+}
+
+/** All messages are read at once while those of one experience are hidden. */
+export function readWhileHidden(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const content = { title: "Look", body: "Here" };
+  const made = [1, 2].map((n) => {
+    const body = { name: `Story ${n}`, format: "card", content, audience: { type: "all" } };
+    const handle = newHandle(draft, "experience");
+    post(draft, SECOND, "/api/v1/in-app/experiences", body, { handle }, "experience");
+    post(draft, SECOND, `/api/v1/in-app/experiences/@${handle}/publish`, undefined);
+    return handle;
+  });
+  const hidden = random.pick(made);
+  const move = (action: string) => post(draft, SECOND, `/api/v1/in-app/experiences/@${hidden}/${action}`, undefined);
+  move("pause");
+  pass(draft, random.pick([MINUTE, 2 * HOUR]));
+  post(draft, SECOND, "/v1/in-app/messages/read", { subscriber_id: person }, { as: "sdk" });
+  if (random.chance(0.8)) move("resume");
+}
