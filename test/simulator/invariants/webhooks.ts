@@ -77,9 +77,7 @@ export const webhooks: Invariant = {
           judgeLog(hook, log, happened.get(hook.tenant) ?? [], say);
           judgeNumbers(world, log, accepted.get(hook.id) ?? [], say);
           const missing = (await readLog(world, hook, { missing: "true" })) ?? [];
-          const left = log
-            .filter(({ outcome }) => outcome !== "delivered")
-            .map(({ id, sequence }) => ({ id, sequence }));
+          const left = log.filter((one) => !wasTaken(one)).map(({ id, sequence }) => ({ id, sequence }));
           const wanted = left.sort((a, b) => a.sequence - b.sequence).map(({ id }) => id);
           if (`${wanted}` !== `${missing.map(({ id }) => id)}`)
             say(`${wanted} are missing, and it lists ${missing.map(({ id }) => id)}`);
@@ -145,6 +143,11 @@ interface Judged {
   posts: Post[];
   isLost(post: Post): boolean;
 }
+
+/** The receiver has it, also where it was sent again and failed then. */
+const wasTaken = ({ outcome, attempts }: Json): boolean =>
+  outcome === "delivered" ||
+  attempts.some(({ status_code }: Json) => status_code !== null && status_code >= 200 && status_code < 300);
 
 function judgeDelivery(
   { profile, receivers }: SimWorld,
