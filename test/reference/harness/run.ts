@@ -67,7 +67,7 @@ export async function run(
   const bindings = new Bindings({ isTimeless: storm !== undefined });
   const theirs = (id: string) => bindings.product.get(id) ?? id;
   const bucket = (purpose: string, unit: string, subscriber: string) =>
-    bucketOf(purpose, theirs(unit), theirs(subscriber));
+    bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));
   const reference = createReference({ now: product.start, switches, bucket });
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
   const sides: Sides = { product, reference, bindings, storm, seen: new Map(), readsAll, ...told };
@@ -87,6 +87,10 @@ export async function run(
     await product.close();
   }
 }
+
+/** The id of a preview holds the unit that it drew with. */
+const drawIn = (unit: string): string =>
+  unit.startsWith("eyJ") ? JSON.parse(Buffer.from(unit.split(".")[0]!, "base64url").toString()).draw : unit;
 
 async function play(sides: Sides, commands: Command[]): Promise<Failure | undefined> {
   const start = await lookAt(sides, [{ path: "/api/v1/channels" }], 0);
@@ -243,7 +247,7 @@ async function call(sides: Sides, command: Call, number: number): Promise<Failur
   tell(sides, `${as}: ${method} ${path} ${short({ ...query, ...command.body })} → ${got.status} ${short(got.body)}`);
   const difference = await compare(sides, expected, got, sent);
   if (difference) return { ...difference, command: number, route: `${method} ${path}` };
-  const made = expected.body?.id ?? expected.body?.import_job_id;
+  const made = expected.body?.id ?? expected.body?.preview_id ?? expected.body?.import_job_id;
   if (command.handle && typeof made === "string" && made.startsWith("#")) handles.set(command.handle, made);
   return undefined;
 }

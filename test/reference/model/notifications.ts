@@ -16,10 +16,12 @@ import {
   iso,
   isoOrNull,
   isRecord,
+  MINUTE,
   notFound,
   OrderedBy,
   type Request,
   same,
+  sorted,
   together,
   Unordered,
 } from "./kit.ts";
@@ -28,7 +30,7 @@ import { cancelJob, createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { found, type Job, type World } from "./world.ts";
+import { found, type Job, newId, type World } from "./world.ts";
 
 /** D-NTF: exactly one audience, one content. */
 function checkShape(body: Body): void {
@@ -84,12 +86,13 @@ function create(world: World, request: Request) {
   const { key, answer } = repeated(world, request);
   if (answer) return { status: 200, body: answer };
   checkSend(world, body);
+  const draw = drawOf(world, body);
 
   const time = body.scheduled_at === undefined ? null : instant(body.scheduled_at)!;
   const spec = structuredClone(body);
   if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
   const job = createJob(world, spec, { type: "api", id: null });
-  job.unit = request.given?.id ?? job.id;
+  job.unit = draw ?? request.given?.id ?? job.id;
   const planned = time === null ? takeQuota(world, job) : plan(world, job, false);
   job.unknown = planned.filter(({ reasons }) => reasons.includes("unknown_subscriber")).map((r) => r.subscriber_id);
   schedule(world, job, time);
@@ -177,9 +180,26 @@ function cancel(world: World, _: Request, { id }: Record<string, string>) {
 
 const get: Operation["run"] = (world, _, { id }) => ({ status: 200, body: jobRecord(jobOf(world, id)) });
 
+/** AMB-140: the draw of a preview, which a send may name. Nothing is written. */
+function preview(world: World, { body }: Request) {
+  checkSend(world, body);
+  const id = newId(world, "preview");
+  world.previews.push({ id, said: JSON.stringify(sorted(body)), at: world.now });
+  return { status: 200, body: { preview_id: id } };
+}
+
+/** Of the same body, and of the last ten minutes. */
+function drawOf(world: World, { preview_id, ...body }: Body): string | undefined {
+  if (preview_id === undefined) return undefined;
+  const known = found(world.previews, preview_id);
+  const isGood = known && world.now - known.at <= 10 * MINUTE && known.said === JSON.stringify(sorted(body));
+  return isGood ? known.id : invalid("preview_id");
+}
+
 export const notificationOperations: Operation[] = [
   write("POST /api/v1/notifications", "send", create),
   { route: "POST /v1/notifications", who: ["server"], scope: "messages:send", run: create },
+  read("POST /api/v1/notifications/preview", preview),
   read("GET /api/v1/notifications", list),
   read("GET /api/v1/notifications/:id", get),
   { route: "GET /v1/notifications/:id", who: ["server"], scope: "messages:read", run: get },

@@ -25,7 +25,7 @@ export const rulings = {
   /** Numbers after a bounce. Off: the older fields only. */
   AMB_139_numbers_after_a_bounce: true,
   /** `preview_id`. Off: unknown field. */
-  AMB_140_preview_id: false,
+  AMB_140_preview_id: true,
   /** `confirm_send` sends the planned recipients. */
   AMB_141_confirm_send: false,
   /** The outcome of a send step follows its delivery. Off: `sent` when handed over. */
@@ -36,8 +36,8 @@ export const rulings = {
   AMB_144_long_names: true,
   /** Derived sessions end with their session. */
   AMB_145_derived_sessions: false,
-  /** Limits of publishable keys. */
-  AMB_146_publishable_limits: false,
+  /** Limits of publishable keys: of a profile; those of a minute are beyond what a program asks. */
+  AMB_146_publishable_limits: true,
   /** Refused journey entries are counted. Off: dropped without a word. */
   AMB_147_refused_entries: true,
   /** Keys with dots are paths. Off: literal keys only. */

@@ -389,6 +389,8 @@ export interface World {
   outbox: Sent[];
   timers: Timer[];
   faults: Fault[];
+  /** What was previewed, by which a send may draw. */
+  previews: { id: string; said: string; at: number }[];
   keys: { request: string; answer: Body; fingerprint: string; at: number }[];
 }
 
@@ -425,7 +427,15 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
     ...{ interactions: none(), events: none(), aliases: none(), forgotten: none(), segments: none(), members: none() },
     ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },
     ...{ definitions: none(), experiences: none(), hooks: none(), hookDeliveries: none(), imports: none() },
-    ...{ annotations: none(), outbox: none(), spent: none(), timers: none(), faults: none(), keys: none() },
+    ...{
+      annotations: none(),
+      outbox: none(),
+      spent: none(),
+      timers: none(),
+      faults: none(),
+      keys: none(),
+      previews: none(),
+    },
   };
 }
 

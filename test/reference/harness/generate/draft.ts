@@ -10,6 +10,7 @@ const DAY = 24 * HOUR;
 
 export type Kind =
   | "suppression"
+  | "preview"
   | "person"
   | "list"
   | "template"
@@ -40,7 +41,7 @@ export function openDraft(seed: number, now: number): Draft {
     made: {
       ...{ person: none(), list: none(), template: none(), topic: none(), channel: none(), send: none() },
       ...{ segment: none(), journey: none(), campaign: none(), schedule: none(), experience: none() },
-      ...{ hook: none(), device: none(), suppression: none() },
+      ...{ hook: none(), device: none(), suppression: none(), preview: none() },
     },
   };
 }

@@ -18,6 +18,8 @@ const EMAILS = [
   ...["bounce@simulator.amazonses.com", "complaint@simulator.amazonses.com", "not an address", "c@d"],
 ];
 
+const manyAttributes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, n]));
+
 export function upsert(draft: Draft): void {
   const { random } = draft;
   const external_id = random.pick(PEOPLE);
@@ -26,6 +28,7 @@ export function upsert(draft: Draft): void {
     external_id,
     ...(random.chance(0.7) && { email }),
     ...(random.chance(0.7) && { attributes: attributesOf(draft) }),
+    ...(random.chance(0.02) && { attributes: manyAttributes(random.pick([55, 57, 64, 65])) }),
     ...(random.chance(0.15) && { phone: "+4915112345670" }),
     ...(random.chance(0.2) && { consent: consentOf(draft) }),
   };

@@ -69,6 +69,7 @@ const STORIES: [string[], Make][] = [
   [["events", "segments", "journeys"], meetings.severalNames],
   [["sends"], meetings.fiveMessages],
   [["experiences", "sends"], meetings.readWhileHidden],
+  [["sends"], stories.previewed],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 3;

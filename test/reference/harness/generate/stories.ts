@@ -106,6 +106,28 @@ export function lateWait(draft: Draft): void {
   if (random.chance(0.5)) pass(draft, lasts + edge(draft));
 }
 
+/** A preview, and sends that name it in time, too late, or with another body. */
+export function previewed(draft: Draft): void {
+  const { random } = draft;
+  const subscriberIds = PEOPLE.slice(0, random.between(2, 5)).map((name) => personOf(draft, name));
+  const arms = random.chance(0.5) ? { variant_b: { title: "B", body: "Arm B" }, split_percentage: 50 } : {};
+  const body = {
+    subscriberIds,
+    channel_ids: [mailChannel(draft)],
+    title: "News",
+    body: "Read on",
+    holdout_percentage: 50,
+    ...arms,
+  };
+  const handle = newHandle(draft, "preview");
+  post(draft, SECOND, "/api/v1/notifications/preview", body, { handle }, "preview");
+  const wait = random.pick([SECOND, 9 * MINUTE, 10 * MINUTE + SECOND]);
+  const other = random.chance(0.2) ? { title: "Other" } : {};
+  const named = { ...body, ...other, preview_id: `@${handle}` };
+  for (const pause of random.some([wait, SECOND], random.between(1, 2)))
+    post(draft, pause, "/api/v1/notifications", named, { handle: newHandle(draft, "send") }, "send");
+}
+
 /** The next midnight of a zone, or the one that begins a Monday. */
 export function boundaryAfter(now: number, timeZone: string, isWeek: boolean): number {
   const format = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short", hour: "2-digit", minute: "2-digit" });
