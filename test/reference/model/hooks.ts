@@ -5,6 +5,7 @@ import { limitOf, listing } from "./checks.ts";
 import {
   ANY,
   type Body,
+  conflict,
   DAY,
   instant,
   invalid,
@@ -140,20 +141,23 @@ function log(world: World, request: Request, { id }: Record<string, string>) {
 function test(world: World, { body }: Request, { id }: Record<string, string>) {
   const hook = hookOf(world, id);
   if (!KNOWN.includes(body.event)) invalid("event");
+  if (!hook.active) conflict();
   return { status: 202, body: { delivery_id: send(world, hook, body.event, ANY).id } };
 }
 
 function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, string>) {
-  hookOf(world, id);
+  const hook = hookOf(world, id);
   const row = logOf(world, id).find((one) => one.id === deliveryId) ?? notFound();
+  if (!hook.active) conflict();
   again(world, row);
   return { status: 202, body: { delivery_id: row.id } };
 }
 
 /** The end of the span is not in it. */
 function replay(world: World, { body }: Request, { id }: Record<string, string>) {
-  hookOf(world, id);
+  const hook = hookOf(world, id);
   const [from, to] = [instant(body.from) ?? invalid("from"), instant(body.to) ?? invalid("to")];
+  if (!hook.active) conflict();
   const rows = logOf(world, id).filter(
     (row) =>
       row.created_at >= from &&

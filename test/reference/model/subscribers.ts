@@ -6,28 +6,21 @@ import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } fr
 import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents, stated } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
 import { forgetPayloads } from "./hooks.ts";
-import { type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
+import { instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
 import { found, type Subscriber, type World } from "./world.ts";
 
-/** AMB_146: what everybody may write stays small. */
-function checkProfile(attributes: Body): void {
-  const count = Object.values(attributes).filter((value) => value !== null).length;
-  if (count > 64) invalid();
-}
-
 /** SUB-5, SUB-6, AMB-44, AMB-45. */
-function upsert(world: World, { body, as }: Request) {
+function upsert(world: World, { body }: Request) {
   requiredText(body, "external_id");
   checkEmail(body.email);
   optionalRecord(body, "attributes");
   const consent = body.consent === undefined ? undefined : consentAssertion(world, body.consent, "consent.");
 
   const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
-  if (as.kind === "sdk") checkProfile({ ...known?.attributes, ...body.attributes });
   const subscriber = known ?? createSubscriber(world, body.external_id);
   const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;

@@ -28,7 +28,6 @@ export function upsert(draft: Draft): void {
     external_id,
     ...(random.chance(0.7) && { email }),
     ...(random.chance(0.7) && { attributes: attributesOf(draft) }),
-    ...(random.chance(0.02) && { attributes: manyAttributes(random.pick([55, 57, 64, 65])) }),
     ...(random.chance(0.15) && { phone: "+4915112345670" }),
     ...(random.chance(0.2) && { consent: consentOf(draft) }),
   };
