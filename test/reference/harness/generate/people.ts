@@ -18,8 +18,6 @@ const EMAILS = [
   ...["bounce@simulator.amazonses.com", "complaint@simulator.amazonses.com", "not an address", "c@d"],
 ];
 
-const manyAttributes = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, n]));
-
 export function upsert(draft: Draft): void {
   const { random } = draft;
   const external_id = random.pick(PEOPLE);
