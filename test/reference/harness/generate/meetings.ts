@@ -152,3 +152,16 @@ export function readWhileHidden(draft: Draft): void {
   post(draft, SECOND, "/v1/in-app/messages/read", { subscriber_id: person }, { as: "sdk" });
   if (random.chance(0.8)) move("resume");
 }
+
+/** An endpoint that is told of the end of a send, whatever became of it (WEV-3). */
+export function toldOfAnEnd(draft: Draft): void {
+  const { random, commands } = draft;
+  const person = personOf(draft);
+  mailChannel(draft);
+  const body = { target_url: "https://hooks.example.com/in", events: ["notification.terminal"] };
+  post(draft, SECOND, "/v1/hooks", body, { as: "server", handle: newHandle(draft, "hook") }, "hook");
+  commands.push({ kind: "fault", wait: 0, channel: "email", outcome: "permanent", person: person.slice(1) });
+  sendTo(draft, SECOND, [person], { category: random.pick(["marketing", "transactional"]) });
+  commands.push({ kind: "clear faults", wait: 0 });
+  pass(draft, random.pick([MINUTE, HOUR]));
+}

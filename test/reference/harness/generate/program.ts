@@ -70,6 +70,7 @@ const STORIES: [string[], Make][] = [
   [["sends"], meetings.fiveMessages],
   [["experiences", "sends"], meetings.readWhileHidden],
   [["sends"], stories.previewed],
+  [["hooks", "sends", "faults"], meetings.toldOfAnEnd],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 3;
