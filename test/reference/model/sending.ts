@@ -9,7 +9,7 @@ import { takeFault } from "./channels.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
+import { ANY, type Body, DAY, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
 import { limits, usedSends } from "./plans.ts";
 import { render, type Values } from "./render.ts";
 import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
@@ -32,9 +32,13 @@ export function schedule(world: World, job: Job, time: number | null): void {
   // AMB-105: an immediate send has no time of its own.
   job.scheduled_at = time !== null && time > world.now ? time : null;
   if (job.scheduled_at !== null) job.status = "scheduled";
-  at(world, Math.max(time ?? world.now, world.now), () => {
+  const due = Math.max(time ?? world.now, world.now);
+  at(world, due, () => {
     const isDue = job.status === "scheduled" || job.status === "queued";
-    if (isDue && !job.held && job.dispatched_at === null) dispatch(world, job);
+    if (!isDue || job.held || job.dispatched_at !== null) return;
+    // What is more than a day late is not sent (docs/decisions/0021-settled-questions.md).
+    if (world.now - due > DAY) close(world, job, { code: "EXPIRED" });
+    else dispatch(world, job);
   });
 }
 

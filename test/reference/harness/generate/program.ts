@@ -57,6 +57,7 @@ export const areaNames = Object.keys(AREAS);
 
 /** Drawn in every program that may have all their areas. */
 const STORIES: [string[], Make][] = [
+  [["hooks", "sends", "faults"], meetings.toldOfAnEnd],
   [["events", "journeys"], stories.lateWait],
   [["sends", "settings"], stories.capAtBoundary],
   [["sends", "settings", "insights", "events"], stories.lateSkip],
@@ -70,7 +71,6 @@ const STORIES: [string[], Make][] = [
   [["sends"], meetings.fiveMessages],
   [["experiences", "sends"], meetings.readWhileHidden],
   [["sends"], stories.previewed],
-  [["hooks", "sends", "faults"], meetings.toldOfAnEnd],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 3;
