@@ -111,6 +111,9 @@ Times without a zone, and bare dates, are in \`time_zone\`, else in the zone of 
 is, and \`phone_summary\` counts it. A domain beyond ASCII gets its form in ASCII; an address with other letters before the
 \`@\` is kept and \`skipped: address_not_supported\`.
 
+With \`start_journeys=false\`, as for people who are moved from another platform, what the rows change counts in segments and
+reports, and starts no journey.
+
  \`platform_a\` is the export of Klaviyo and \`platform_b\` that of Mailchimp, as they are.
 
 ${evidenceLines()}

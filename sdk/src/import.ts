@@ -17,6 +17,8 @@ export interface ImportOptions extends CallOptions {
   phoneRegion?: string;
   /** Default: what the bytes of the file say. */
   encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+  /** False: what the rows change starts no journey. */
+  startJourneys?: boolean;
   /** When those agreed who say yes in the file without a time. */
   consentAt?: string;
   /** Where the consents of the file are from. */
@@ -30,7 +32,7 @@ export const csvImporter =
   (imports: Endpoints["imports"], settings: Settings) =>
   async (listId: string, file: Blob, given: ImportOptions = {}) => {
     const { source = "csv", dryRun = false, timeZone, dateFormat, phoneRegion, encoding, ...rest } = given;
-    const { consentAt, consentSource, ...options } = rest;
+    const { startJourneys = true, consentAt, consentSource, ...options } = rest;
     const fields = {
       listId: requiredId("importCsv", "listId", listId),
       source,
@@ -39,6 +41,7 @@ export const csvImporter =
       ...(dateFormat !== undefined && { date_format: dateFormat }),
       ...(phoneRegion !== undefined && { phone_region: phoneRegion }),
       ...(encoding !== undefined && { encoding }),
+      ...(!startJourneys && { start_journeys: "false" }),
       ...(consentAt !== undefined && { consent_at: consentAt }),
       ...(consentSource !== undefined && { consent_source: consentSource }),
     };

@@ -67,8 +67,11 @@ export const queues = {
   segment: {
     message: v.object({
       tenant: id,
-      /** Without `segments`, all segments are evaluated. */
-      people: v.optional(v.array(v.object({ id, segments: v.optional(v.array(id)) })), []),
+      /** Without `segments`, all segments are evaluated. `historical`: what it changes starts no journey. */
+      people: v.optional(
+        v.array(v.object({ id, segments: v.optional(v.array(id)), historical: v.optional(v.literal(true)) })),
+        [],
+      ),
       /** Anonymous ids with events: their subscribers are evaluated. */
       visitors: v.optional(v.array(v.object({ anonymous, segments: v.optional(v.array(id)) })), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),

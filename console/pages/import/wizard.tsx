@@ -60,6 +60,7 @@ function useUpload() {
   const [name, setName] = useState("");
   const [mapping, setMapping] = useState<Record<string, string>>({});
   const [proof, setProof] = useState({ consent_at: "", consent_source: "" });
+  const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
   const [dryRun, setDryRun] = useState("");
   /** What the last run was begun with. */
   const [tried, setTried] = useState("");
@@ -75,6 +76,7 @@ function useUpload() {
     form.set("listId", id);
     form.set("source", "csv");
     form.set("dry_run", String(isDry));
+    form.set("start_journeys", startsJourneys);
     if (Object.keys(mapping).length > 0) form.set("mapping", JSON.stringify(mapping));
     for (const [field, value] of Object.entries(proof)) if (value.trim()) form.set(field, value);
     form.set("file", new Blob([file], { type: "text/csv" }), file.name);
@@ -107,6 +109,8 @@ function useUpload() {
     setProof,
     isTried: tried === wanted,
     dryRun,
+    startsJourneys,
+    setStartsJourneys,
     run,
     error,
     start,
@@ -161,9 +165,15 @@ function FileCard({ upload }: { upload: Upload }) {
   );
 }
 
+const JOURNEY_OPTIONS = [
+  { value: "true" as const, label: "May start" },
+  { value: "false" as const, label: "Start none" },
+];
+
 const TOO_LARGE = "Files over 4 MB are imported with the SDK (importCsv).";
 
-function ListFields({ upload: { file, list, setList, name, setName, isNew } }: { upload: Upload }) {
+function ListFields({ upload }: { upload: Upload }) {
+  const { file, list, setList, name, setName, isNew, startsJourneys, setStartsJourneys } = upload;
   const lists = useQuery("lists.list", [{ page_size: 100 }]);
   const known = (lists.data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }));
   /** The list that was just made, until the lists are read again. */
@@ -185,6 +195,13 @@ function ListFields({ upload: { file, list, setList, name, setName, isNew } }: {
           placeholder={file ? withoutEnding(file) : ""}
         />
       )}
+      <SelectField
+        label="Journeys"
+        value={startsJourneys}
+        options={JOURNEY_OPTIONS}
+        onInput={setStartsJourneys}
+        hint="Whether people start journeys by the segments that they enter or leave with this file."
+      />
     </div>
   );
 }

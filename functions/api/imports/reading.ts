@@ -43,6 +43,10 @@ export const readingFields = {
     ),
     v.description("Default: UTF-8, UTF-16 with a byte order mark, or Windows-1252 if it is no UTF-8"),
   ),
+  start_journeys: v.pipe(
+    v.optional(v.picklist(["true", "false"], "must be true or false"), "true"),
+    v.description("`false`: what the rows change counts in segments and reports, and starts no journey"),
+  ),
   consent_at: v.pipe(
     v.optional(v.pipe(v.string(), v.trim(), v.maxLength(64))),
     v.description("When those agreed who say yes in the file without a time"),
@@ -56,15 +60,14 @@ export const readingFields = {
 const Reading = v.object(readingFields);
 
 /** @throws 422 for a `consent_at` that is no time, or is ahead of us. */
-export function readingOptionsOf(
-  { time_zone, date_format, phone_region, encoding, consent_at, consent_source }: v.InferOutput<typeof Reading>,
-  now: number,
-): ImportReadingOptions {
+export function readingOptionsOf(given: v.InferOutput<typeof Reading>, now: number): ImportReadingOptions {
+  const { time_zone, date_format, phone_region, encoding, consent_at, consent_source } = given;
   const date_order = date_format === undefined ? undefined : dateOrderOf(date_format);
   if (consent_at !== undefined) {
     const at = readTime(consent_at, { zone: time_zone ?? "UTC", order: date_order });
     if (at === undefined) throw invalid({ consent_at: "must be a time such as 2024-03-04T05:06:07Z, or a date" });
     if (at > now + MAX_AHEAD_MS) throw invalid({ consent_at: "must not be more than 5 minutes in the future" });
   }
-  return { encoding, time_zone, date_order, phone_region, consent_at, consent_source };
+  const start_journeys = given.start_journeys === "false" ? (false as const) : undefined;
+  return { encoding, time_zone, date_order, phone_region, start_journeys, consent_at, consent_source };
 }

@@ -18,13 +18,13 @@ export interface PersonRow extends GoodRow {
 }
 
 export interface Person {
-  profile: Pick<ImportedRow, "external_id" | "email" | "attributes">;
+  profile: Pick<ImportedRow, "external_id" | "email" | "attributes"> & { isHistorical: boolean };
   /** In the order of the file. */
   rows: PersonRow[];
 }
 
-/** The persons of a batch, in the order in which the file names them first. */
-export function personsOf(batch: readonly GoodRow[]): Person[] {
+/** The persons of a batch, in the order in which the file names them first. @param isHistorical it starts no journeys */
+export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Person[] {
   const persons = new Map<string, Person>();
   const held = new Set<string>();
   for (const good of batch) {
@@ -41,6 +41,7 @@ export function personsOf(batch: readonly GoodRow[]): Person[] {
       external_id,
       ...(email !== undefined && { email }),
       attributes: { ...before?.profile.attributes, ...attributes },
+      isHistorical,
     };
     persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, isHeldBefore }] });
   }

@@ -75,7 +75,7 @@ export async function takeRows(
   const tally = openTally(job);
   const rows = goodRows(job, columns, batch, tally.reject);
   if (job.dry_run) countAsWritten(tally, rows);
-  else await importEach(context, { job, asks, room }, tally, personsOf(rows));
+  else await importEach(context, { job, asks, room }, tally, personsOf(rows, job.start_journeys === false));
   return tally.taken;
 }
 

@@ -49,9 +49,12 @@ export async function queueSegments(
     const index = await dynamicSegments.of(tenant, watchVersions.of(tenant));
     if (index.rules.size === 0) continue;
     const subscribers = new Map<string, Set<string>>();
+    /** Whose changes may start journeys. */
+    const current = new Set<string>();
     for (const change of profiles.get(tenant) ?? []) {
-      const { id } = change.after;
+      const { id, historical } = change.after;
       const segments = mentioned(change, index);
+      if (segments.length > 0 && !historical) current.add(id);
       if (segments.length > 0) subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
     }
     const visitors = new Map<string, Set<string>>();
@@ -59,10 +62,16 @@ export async function queueSegments(
       const segments = mentionedBy(change, index);
       const actor = actorIn(change.after.actor);
       const [group, id] = "subscriber" in actor ? [subscribers, actor.subscriber] : [visitors, actor.anonymous];
+      if (segments.length > 0) current.add(id);
       if (segments.length > 0) group.set(id, new Set([...(group.get(id) ?? []), ...segments]));
     }
     const linked = (aliases.get(tenant) ?? []).map(({ after }) => ({ id: after.subscriber }));
-    const people = [...[...subscribers].map(([id, segments]) => ({ id, ...named(segments) })), ...linked];
+    const changed = [...subscribers].map(([id, segments]) => ({
+      id,
+      ...named(segments),
+      ...(!current.has(id) && { historical: true as const }),
+    }));
+    const people = [...changed, ...linked];
     const { version } = index;
     const unknown = [...visitors].map(([anonymous, segments]) => ({ anonymous, ...named(segments) }));
     await queue.send([

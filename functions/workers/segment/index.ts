@@ -47,17 +47,22 @@ async function collectSubjects(
   index: SegmentIndex,
 ): Promise<Subject[]> {
   const subjects = new Map<string, Subject>();
-  const add = (subscriber: string, segments: Iterable<string> | undefined, firedAt?: number) => {
+  const add = (
+    subscriber: string,
+    segments: Iterable<string> | undefined,
+    { firedAt, isHistorical = false }: Pick<Subject, "firedAt" | "isHistorical"> = {},
+  ) => {
     const existing = subjects.get(subscriber);
     const both = existing?.segments && segments ? new Set([...existing.segments, ...segments]) : undefined;
     subjects.set(subscriber, {
       subscriber,
       segments: existing ? both : segments && new Set(segments),
       firedAt: firedAt ?? existing?.firedAt,
+      isHistorical: isHistorical && (existing?.isHistorical ?? true),
     });
   };
-  if (message.window) add(message.window.subscriber, index.windowed, message.window.at);
-  for (const { id, segments } of message.people) add(id, segments);
+  if (message.window) add(message.window.subscriber, index.windowed, { firedAt: message.window.at });
+  for (const { id, segments, historical } of message.people) add(id, segments, { isHistorical: historical === true });
   const owners = await ownersOf(
     store,
     message.visitors.map(({ anonymous }) => anonymous),

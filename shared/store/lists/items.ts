@@ -72,7 +72,7 @@ export const SegmentMembership = item({
     member: v.boolean(),
     entered_at: v.string(),
     exited_at: v.optional(v.string()),
-    /** Its last change came of historical events: it starts no journey (AMB-134). */
+    /** Its last change came of historical events or imports: it starts no journey (AMB-133, AMB-134). */
     historical: v.optional(v.literal(true)),
     expires: v.optional(v.number()),
   },

@@ -23,6 +23,8 @@ export interface Subject {
   segments?: ReadonlySet<string> | undefined;
   /** When its timer fired, in milliseconds: it is at least this late, though a clock may have been set back since. */
   firedAt?: number | undefined;
+  /** It was changed by an import that starts no journeys (AMB-133). */
+  isHistorical?: boolean;
 }
 
 type CurrentRules = ReadonlyMap<string, Rule>;
@@ -43,7 +45,7 @@ interface Evaluation {
   now: number;
   enter: string[];
   leave: string[];
-  /** Those of them of which historical events are the reason: that starts no journey (AMB-134). */
+  /** Those of them of which historical events or imports are the reason: that starts no journey (AMB-133, AMB-134). */
   historical: ReadonlySet<string>;
   /** When a window ends next, in milliseconds; infinite if none does. */
   next: number;
@@ -142,7 +144,8 @@ async function evaluate(
   const { timesBefore: times } = facts;
   const ruleOf = new Map(rules);
   const isHistorical = ({ id, matches }: { id: string; matches: boolean }) =>
-    times !== undefined && ruleOf.get(id)?.judge({ attributes, times, now }).matches === !matches;
+    subject.isHistorical === true ||
+    (times !== undefined && ruleOf.get(id)?.judge({ attributes, times, now }).matches === !matches);
   return {
     subject,
     isSeen: profile !== undefined,

@@ -64,6 +64,8 @@ export const ImportItem = entity("import", {
     date_order: v.optional(v.picklist(dateOrders)),
     phone_region: v.optional(v.string()),
     region: v.optional(v.string()),
+    /** Whether what the rows change may start journeys; absent: it may. */
+    start_journeys: v.optional(v.literal(false)),
     /** Of the consents of the whole file. */
     consent_at: v.optional(v.string()),
     consent_source: v.optional(v.string()),

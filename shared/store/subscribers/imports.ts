@@ -90,9 +90,14 @@ const expiry = ({ clock }: Pick<Store, "clock">) => Math.ceil((clock.now() + KEP
 
 /** How a file is read, where its caller says so. */
 export type ImportReadingOptions = {
-  [Name in "encoding" | "time_zone" | "date_order" | "phone_region" | "consent_at" | "consent_source"]?:
-    | ImportJob[Name]
-    | undefined;
+  [Name in
+    | "encoding"
+    | "time_zone"
+    | "date_order"
+    | "phone_region"
+    | "start_journeys"
+    | "consent_at"
+    | "consent_source"]?: ImportJob[Name] | undefined;
 };
 
 /** Puts the job; its insertion into the table starts it. The watchdog is set before. */

@@ -34,6 +34,8 @@ export const Profile = item({
     "cc:*": v.literal(true),
     /** It has as many attributes as the publishable key may write: each further change by it is measured. */
     full: v.optional(v.literal(true)),
+    /** It was changed last by an import that starts no journeys: neither does what changed then (AMB-133). */
+    historical: v.optional(v.literal(true)),
     /** The pack of the import that created it, also once it is erased: until that is sealed, its counter does not have it. */
     pack: v.optional(v.string()),
     ...indexAttributes("i2"),

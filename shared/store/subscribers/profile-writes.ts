@@ -40,6 +40,8 @@ export interface SubscriberInput {
   consent?: ConsentAssertion | undefined;
   /** It is written with the publishable key (AMB-146). */
   isPublishable?: boolean;
+  /** By an import that starts no journeys (AMB-133). */
+  isHistorical?: boolean;
 }
 
 /** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
@@ -246,13 +248,15 @@ async function create(
   );
 }
 
-function profileChange(store: Store, { external_id, email, attributes = {} }: ProfileInput, id: string) {
+function profileChange(store: Store, input: ProfileInput, id: string) {
+  const { external_id, email, attributes = {}, isHistorical = false } = input;
   const set: Partial<ProfileRow> = {
     ...(external_id !== undefined && { external_id }),
     updated_at: timestamp(store.clock.now()),
     react: "subscriber",
+    ...(isHistorical && { historical: true }),
   };
-  const remove: ("email" | "i3pk" | "i3sk" | `a:${string}`)[] = [];
+  const remove: ("email" | "historical" | "i3pk" | "i3sk" | `a:${string}`)[] = isHistorical ? [] : ["historical"];
   if (email === null) remove.push("email");
   else if (email !== undefined) set.email = email;
   for (const [name, value] of Object.entries(attributes))

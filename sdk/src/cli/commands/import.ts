@@ -17,6 +17,7 @@ const declared = {
   list: { type: "string", value: "<name>", about: "The list, by name or id" },
   create: { type: "boolean", about: "Create the list if there is none of this name" },
   source: { type: "string", value: "<format>", about: "csv (default), platform_a or platform_b" },
+  "no-journeys": { type: "boolean", about: "Start no journeys with what the rows change" },
   "dry-run": { type: "boolean", about: "Check all rows and write nothing" },
 } as const;
 
@@ -77,7 +78,8 @@ export const importFile = command({
     const connection = await connect(io, options);
     try {
       const list = await listOf(call, connection);
-      const settings: ImportOptions = { source, dryRun: options["dry-run"] === true };
+      const startJourneys = options["no-journeys"] !== true;
+      const settings: ImportOptions = { source, startJourneys, dryRun: options["dry-run"] === true };
       const { import_job_id } = await connection.client.importCsv(list, await openAsBlob(file), settings);
       const job = await waitFor(io, connection, import_job_id);
       if (!job) throw new CommandError(`The import ${import_job_id} goes on without this command.`);

@@ -1,0 +1,68 @@
+// Imports and journeys: people of a file enter segments, and start journeys unless the import says no (AMB-133, AMB-134).
+import { expect, it } from "vitest";
+import { importing } from "../support/imports.ts";
+import { delayed, journeySetting } from "../support/journeys.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const pro = { attribute: { plan: { $eq: "pro" } } };
+
+/** A segment of those who have the plan, a journey that its change starts, and imports into a list. */
+async function setting(type: "segment_entered" | "segment_exited") {
+  const all = await journeySetting(await fresh());
+  const { world, tenant } = all;
+  const files = await importing({ withTenant: async () => ({ world, tenant }) })();
+  const { body } = await all.call("POST /api/v1/segments", { name: "Pro", rule: pro, is_dynamic: true });
+  await world.settle();
+  const journey = await all.active(delayed("1d"), { trigger: { type, segment_id: body.id } });
+  const members = async () => (await all.call(`GET /api/v1/segments/${body.id}`)).body.count;
+  const started = async () => (await all.runs(journey)).length;
+  const upsert = async (external_id: string, plan: string) => {
+    const body = { external_id, attributes: { plan } };
+    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    await world.settle();
+  };
+  return { ...files, members, started, upsert };
+}
+
+const file = (plan: string) => `external_id,plan\nada,${plan}\nbob,${plan}\n`;
+const QUIET = { start_journeys: "false" };
+
+it("people of a file start journeys by the segments that they enter (AMB-133)", async () => {
+  const { run, members, started } = await setting("segment_entered");
+  await run(file("pro"));
+  expect([await members(), await started()]).toEqual([2, 2]);
+});
+
+it.each([
+  ["new people", false],
+  ["people who were there", true],
+])("with start_journeys false %s enter segments and start nothing (AMB-133, AMB-134)", async (_, areThere) => {
+  const { run, members, started, upsert } = await setting("segment_entered");
+  if (areThere) for (const id of ["ada", "bob"]) await upsert(id, "free");
+  expect((await run(file("pro"), QUIET)).status).toBe("completed");
+  expect([await members(), await started()]).toEqual([2, 0]);
+});
+
+it("with start_journeys false people leave segments and start nothing (AMB-133, AMB-134)", async () => {
+  const { run, members, started } = await setting("segment_exited");
+  await run(file("pro"));
+  await run(file("free"), QUIET);
+  expect([await members(), await started()]).toEqual([0, 0]);
+});
+
+it("what changes after such an import starts journeys again (AMB-133)", async () => {
+  const { run, started, upsert } = await setting("segment_entered");
+  await run(file("free"), QUIET);
+  await upsert("ada", "pro");
+  expect(await started()).toBe(1);
+});
+
+it("start_journeys is true or false (AMB-133)", async () => {
+  const { post, list } = await setting("segment_entered");
+  const { status, body } = await post(
+    { listId: list, start_journeys: "no" },
+    { filename: "people.csv", content: file("pro") },
+  );
+  expect([status, body.fields]).toEqual([422, { start_journeys: "must be true or false" }]);
+});
