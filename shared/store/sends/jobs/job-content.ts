@@ -7,7 +7,7 @@ import type { RowOf } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import { ContentItem, type JobItem } from "./job-items.ts";
 import type { Job, JobRecord } from "./job-record.ts";
-import type { JobContent, JobDetails } from "./job-spec.ts";
+import type { JobContent, JobDetails, JobSpec } from "./job-spec.ts";
 
 /** Content up to this size stays on the job, which is then about 1 KB: one write unit. */
 const MAX_INLINE_BYTES = 300;
@@ -44,7 +44,7 @@ export const withoutNulls = <T extends object>(values: T): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as T;
 
 /** The hash under which content is stored that is too long for a job's row; undefined for other content. */
-export function hashOfLong(content: JobContent): string | undefined {
+export function hashOfLong({ looked_up: _, ...content }: JobContent & Pick<JobSpec, "looked_up">): string | undefined {
   const isShort = Buffer.byteLength(JSON.stringify(withoutNulls(content))) <= MAX_INLINE_BYTES;
   return isShort && !content.by_channel ? undefined : hashOf(toJson(contentOf(content))).slice(0, HASH_CHARACTERS);
 }
