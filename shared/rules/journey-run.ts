@@ -181,8 +181,9 @@ async function awaited(
   const ms = within === undefined ? undefined : parseDuration(within);
   const begun = position.since === undefined ? spanning(position, position.at ?? now, ms, knowledge) : position;
   const { since = now, until = Number.POSITIVE_INFINITY, heard = until, spent } = begun;
-  // Somebody looks at a wait that has begun a moment later.
-  if (begun !== position && until > now) return { at: LATER, arrival: { kind: "waits", position: begun } };
+  // Somebody looks at a wait that has begun a moment later, unless what led to it came late: then what ends it may be here.
+  const cameLate = position.heard !== undefined && since < position.heard;
+  if (begun !== position && until > now && !cameLate) return { at: LATER, arrival: { kind: "waits", position: begun } };
 
   const event = await knowledge.occurred(node, { since, until, heard }, idsOf(spent));
   if (event) {

@@ -16,8 +16,7 @@ async function differenceIn(program: Program, options: RunOptions = {}): Promise
 }
 
 describe("the product answers as the reference", () => {
-  // What seed 4 finds is open: test/reference/found/README.md.
-  for (const seed of [1, 2, 3, 5, 6, 7])
+  for (let seed = 1; seed <= 7; seed++)
     it(`in a program of 24 commands, seed ${seed}`, async () => {
       expect(await differenceIn(programOf(seed, { areas: areaNames, length: 24 }))).toBeUndefined();
     });
