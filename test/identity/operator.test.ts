@@ -1,17 +1,14 @@
 // What an operator and an owner may change in a workspace, and the effects on its sends.
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { operating } from "../support/operating.ts";
+import { type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
 
-const operate = (event: object) => world.host.invoke("operator", event) as Promise<Record<string, never>>;
-const upsert = (tenant: Tenant, external_id: string) =>
-  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
-const send = (as: Headers, body: object = {}) =>
-  world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
+const { operate, upsert, send } = operating(() => world);
 
 describe("the plan and the operator", () => {
   it("a change of plan takes effect at once and leaves an annotation (ANN-6, D-BILL)", async () => {

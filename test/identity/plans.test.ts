@@ -1,17 +1,14 @@
 // Plans: requests per minute, features, quotas, caps, warnings; the bill.
 import { beforeEach, describe, expect, it } from "vitest";
 import { planNames, plans } from "../../shared/rules/plans.ts";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { operating } from "../support/operating.ts";
+import { type Headers, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
 });
-const operate = (event: object) => world.host.invoke("operator", event) as Promise<Record<string, never>>;
-const upsert = (tenant: Tenant, external_id: string) =>
-  world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
-const send = (as: Headers, body: object = {}) =>
-  world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title: "t", body: "b", ...body } });
+const { operate, upsert, send } = operating(() => world);
 
 describe("requests per minute", () => {
   it("the 61st request of a free workspace's minute is refused, with the seconds to wait (LIM-1, LIM-2, ERR-19)", async () => {
