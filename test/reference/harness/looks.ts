@@ -16,12 +16,17 @@ type Looks = (world: World, isEnd: boolean) => Look[];
 
 /** By area: what its commands may have changed. */
 const AREAS: Record<string, Looks> = {
-  people: ({ subscribers }, isEnd) => [
+  people: ({ subscribers, addresses }, isEnd) => [
+    ...(isEnd ? addresses.map(({ id }) => look(`/api/v1/suppressions/${id}`)) : []),
     look("/api/v1/subscribers", { limit: isEnd ? "3" : "50" }),
     ...subscribers.flatMap(({ id }) => [
       look(`/api/v1/subscribers/${id}`),
       ...(isEnd ? [look(`/api/v1/subscribers/${id}/consents`), look(`/api/v1/subscribers/${id}/devices`)] : []),
+      ...(isEnd
+        ? [look(`/v1/subscribers/${id}`, {}, "server"), look("/v1/preferences", { subscriber_id: id }, "sdk")]
+        : []),
     ]),
+    ...(isEnd ? [look("/v1/subscribers", { limit: "2" }, "server")] : []),
     look("/api/v1/subscribers/count"),
     look("/api/v1/suppressions", isEnd ? { limit: "2" } : {}),
   ],
@@ -33,8 +38,8 @@ const AREAS: Record<string, Looks> = {
     look("/api/v1/templates", isEnd ? { per_page: "2" } : {}),
     ...templates.map(({ id }) => look(`/api/v1/templates/${id}`)),
   ],
-  topics: () => [look("/api/v1/topics")],
-  channels: () => [look("/api/v1/channels")],
+  topics: ({ topics }) => [look("/api/v1/topics"), ...topics.map(({ key }) => look(`/api/v1/topics/${key}`))],
+  channels: ({ channels }) => [look("/api/v1/channels"), ...channels.map(({ id }) => look(`/api/v1/channels/${id}`))],
   sends: ({ jobs, subscribers }, isEnd) => [
     look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? "3" : "50" }),
     ...last(
@@ -42,6 +47,7 @@ const AREAS: Record<string, Looks> = {
       isEnd ? 40 : 3,
     ).flatMap(({ id, error }) => [
       look(`/api/v1/notifications/${id}`),
+      ...(isEnd ? [look(`/v1/notifications/${id}`, {}, "server:messages:read")] : []),
       ...(error ? [] : [look(`/api/v1/notifications/${id}/recipients`, isEnd ? { limit: "2" } : {})]),
       ...(isEnd && !error
         ? subscribers.map((person) => look(`/api/v1/notifications/${id}/recipients/${person.id}`))
@@ -50,9 +56,13 @@ const AREAS: Record<string, Looks> = {
     ...subscribers.map(({ id }) => look("/v1/in-app/messages", { subscriber_id: id })),
   ],
   events: (_, isEnd) => [look("/v1/events/export", isEnd ? { limit: "3" } : {}, "server")],
-  segments: ({ segments }) => [
+  segments: ({ segments, subscribers }, isEnd) => [
     look("/api/v1/segments"),
-    ...segments.flatMap(({ id }) => [look(`/api/v1/segments/${id}`), look(`/api/v1/segments/${id}/members`)]),
+    ...segments.flatMap(({ id }) => [
+      look(`/api/v1/segments/${id}`),
+      look(`/api/v1/segments/${id}/members`),
+      ...(isEnd ? subscribers.map((person) => look(`/api/v1/segments/${id}/members/${person.id}`)) : []),
+    ]),
     look("/api/v1/segments/event-names"),
   ],
   journeys: ({ journeys }) => [
@@ -101,7 +111,9 @@ const AREAS: Record<string, Looks> = {
   ],
   hooks: ({ hooks }, isEnd) => [
     look("/api/v1/webhooks"),
+    ...(isEnd ? [look("/v1/hooks", {}, "server")] : []),
     ...hooks.flatMap(({ id, events }) => [
+      look(`/api/v1/webhooks/${id}`),
       look(`/api/v1/webhooks/${id}/deliveries`, { limit: "7" }),
       look(`/api/v1/webhooks/${id}/deliveries`, { missing: "true", limit: "3" }),
       ...(isEnd

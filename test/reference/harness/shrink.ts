@@ -1,7 +1,8 @@
 // Makes a failing program short: leaves out commands, then fields of bodies, then waits, while the same answer differs.
 import { isRecord } from "../model/kit.ts";
 import type { Command, Program } from "./program.ts";
-import { type Failure, type Run, type RunOptions, run } from "./run.ts";
+import { type Run, type RunOptions, run } from "./run.ts";
+import type { Failure } from "./sides.ts";
 
 const MAX_ATTEMPTS = 300;
 

@@ -3,7 +3,8 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
 import { type Body, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
-import { type Address, type Consent, newId, type Subscriber, type World } from "./world.ts";
+import type { Address, Consent, Subscriber } from "./records.ts";
+import { newId, type World } from "./world.ts";
 
 const REASONS = ["bounce", "complaint", "imported", "manual"];
 

@@ -1,8 +1,9 @@
 // Touches and conversions (D-ATTRIB, AMB-53, AMB-97, AMB-109, AMB-110).
 import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
 import { DAY, MINUTE } from "./kit.ts";
+import type { Event, Job, Recipient } from "./records.ts";
 import { eventsOf } from "./stitching.ts";
-import { at, type Event, type Job, type Recipient, type World } from "./world.ts";
+import { at, type World } from "./world.ts";
 
 export interface Touch {
   job: Job;

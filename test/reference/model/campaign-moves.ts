@@ -1,5 +1,6 @@
 // The moves of a campaign that nobody asks for (D-CMP-AUTO).
-import { type Campaign, found, type Job, type World } from "./world.ts";
+import type { Campaign, Job } from "./records.ts";
+import { found, type World } from "./world.ts";
 
 export const jobsOf = (world: World, { messages }: Campaign): Job[] =>
   messages.flatMap(({ job_id }) => found(world.jobs, job_id) ?? []);

@@ -18,11 +18,12 @@ import {
   together,
   Unordered,
 } from "./kit.ts";
+import type { Campaign, Job } from "./records.ts";
 import { nextRun } from "./schedules.ts";
 import { createJob, schedule } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { type Campaign, found, type Job, newId, type World } from "./world.ts";
+import { found, newId, type World } from "./world.ts";
 
 const campaignOf = (world: World, id: unknown): Campaign => found(world.campaigns, id) ?? notFound();
 

@@ -1,7 +1,8 @@
 // Frequency caps (D-CAP) and quiet hours (D-QUIET).
 import { instantOf, isZone, localOf } from "./cron.ts";
 import { type Body, DAY, MINUTE, same } from "./kit.ts";
-import type { Job, Subscriber, World } from "./world.ts";
+import type { Job, Subscriber } from "./records.ts";
+import type { World } from "./world.ts";
 
 /**
  * Sends of a subscriber that count for a cap since a time: what was tried, whatever came of it. D-CAP does not say whether

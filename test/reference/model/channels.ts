@@ -4,7 +4,8 @@ import { read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
 import { ABSENT, ANY, type Body, conflict, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
-import { at, type Channel, found, newId, type World } from "./world.ts";
+import type { Channel } from "./records.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 const TYPES = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
 /** AMB-19: credentials of the wrong kind are 422. */

@@ -4,8 +4,9 @@ import { read } from "./access.ts";
 import { optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, notFound, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, subscriberOf, tellCreated } from "./people.ts";
+import type { Device } from "./records.ts";
 import { subscriberChanged } from "./segments.ts";
-import { type Device, found, newId, type World } from "./world.ts";
+import { found, newId, type World } from "./world.ts";
 
 const MAX_DEVICES = 20;
 const VERSIONS = ["os_version", "app_version", "sdk_version"];

@@ -18,9 +18,10 @@ import {
   type Request,
 } from "./kit.ts";
 import { inPeriod, limits } from "./plans.ts";
+import type { Event } from "./records.ts";
 import { subscriberChanged } from "./segments.ts";
 import { ownerOf } from "./stitching.ts";
-import { at, type Event, found, newId, type World } from "./world.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 interface Tier {
   source: "client" | "server";

@@ -3,6 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { checkTarget } from "./audience.ts";
 import { listing } from "./checks.ts";
+import { cancelJob } from "./delivering.ts";
 import {
   ABSENT,
   About,
@@ -17,8 +18,9 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needInApp } from "./plans.ts";
-import { cancelJob, createJob, schedule, takeQuota } from "./sending.ts";
-import { at, type Experience, found, newId, type World } from "./world.ts";
+import type { Experience } from "./records.ts";
+import { createJob, schedule, takeQuota } from "./sending.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 const FORMATS = ["banner", "modal", "inbox_only", "card", "fullscreen"];
 

@@ -3,8 +3,9 @@ import { deviceMatches } from "./audience.ts";
 import { capReason } from "./caps.ts";
 import { maySend } from "./consents.ts";
 import { type Body, invalid } from "./kit.ts";
+import type { Channel, Delivery, Device, Subscriber } from "./records.ts";
 import { isOut } from "./topics.ts";
-import { type Channel, type Delivery, type Device, found, type Subscriber, type World } from "./world.ts";
+import { found, type World } from "./world.ts";
 
 /** D-ARB: iOS and Android are one class. */
 export const classOf = (type: string) => (type === "ios" || type === "android" ? "push" : type);

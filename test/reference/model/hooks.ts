@@ -19,7 +19,8 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needWebhooks } from "./plans.ts";
-import { at, found, type Hook, type HookDelivery, newId, type World } from "./world.ts";
+import type { Hook, HookDelivery } from "./records.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
 const KNOWN = [...TYPES, "notification.halted", "journey.halted"];

@@ -3,25 +3,15 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
 import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
-import { instantOf, isZone } from "./cron.ts";
+import { isZone } from "./cron.ts";
 import { attributeKey, parseCsv, type Reader, readerOf } from "./csv.ts";
-import {
-  ABSENT,
-  ANY,
-  type Body,
-  instant,
-  invalid,
-  isUuid,
-  MINUTE,
-  notFound,
-  Refusal,
-  type Request,
-  Unpromised,
-} from "./kit.ts";
+import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
+import { ABSENT, ANY, type Body, invalid, isUuid, MINUTE, notFound, Refusal, type Request, Unpromised } from "./kit.ts";
 import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
+import type { Import, Subscriber } from "./records.ts";
 import { subscriberChanged } from "./segments.ts";
-import { at, found, type Import, newId, type Subscriber, type World } from "./world.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 const AS_ATTRIBUTES = ["phone", "first_name", "last_name", "timezone", "locale"];
 
@@ -55,80 +45,6 @@ const MEANING = Object.fromEntries(
 );
 const fieldOf = (source: string, header: string): string | undefined =>
   OF_PRESET[source]![bare(header)] ?? MEANING[bare(header)];
-
-/** AMB_132: columns that state a consent by their name. */
-const SIGNS: Record<string, "out" | "suppressed" | "in"> = {
-  ...{ unsubscribed: "out", optout: "out", donotemail: "out", abgemeldet: "out", blacklisted: "out" },
-  ...{ bounced: "suppressed", complained: "suppressed" },
-  ...{ newsletter: "in", subscribed: "in", acceptsmarketing: "in", optin: "in" },
-};
-
-interface Said {
-  status: string;
-  at: number | null;
-}
-
-const isYes = (text: string) => ["true", "yes", "1"].includes(text.toLowerCase());
-const isNo = (text: string) => ["false", "no", "0"].includes(text.toLowerCase());
-
-/** What the name of a column and its cell say. Null: nothing. */
-function saidByName(
-  sign: string,
-  cell: string,
-  time: number | null,
-  constant: number | null,
-  zone: string,
-): Said | null {
-  const date = timeOf(cell, zone);
-  if (cell === "") return null;
-  if (sign === "in") {
-    if (isNo(cell)) return { status: "opted_out", at: null };
-    const at = time ?? constant;
-    return isYes(cell)
-      ? { status: at === null ? "yes_without_time" : "opted_in", at }
-      : { status: "unknown", at: null };
-  }
-  if (!isYes(cell) && date === null) return isNo(cell) ? null : { status: "unknown", at: null };
-  return { status: sign === "out" ? "opted_out" : "suppressed", at: date };
-}
-
-/** An instant, or a wall clock or a day in the zone of the job (AMB_133). */
-function timeOf(text: string | undefined, zone: string): number | null {
-  const cell = text?.trim() ?? "";
-  const wall = /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?$/.test(cell)
-    ? Date.parse(`${cell.replace(" ", "T")}${cell.length > 10 ? "Z" : ""}`)
-    : Number.NaN;
-  return Number.isNaN(wall) ? (instant(cell) ?? null) : instantOf(wall, zone);
-}
-
-const YES = ["opted_in", "subscribed", "true", "yes", "1"];
-const NO = ["opted_out", "unsubscribed", "false", "no", "0"];
-
-/** The translation of consents: it never invents an opt-in. Null: nothing is said. */
-function saidByFields(source: string, row: Record<string, string>, constant: number | null, zone: string): Said | null {
-  const status = (row.consent_status ?? "").trim().toLowerCase();
-  const time = (text: string | undefined) => timeOf(text, zone);
-  const yes = (at: number | null) => ({ status: at === null ? "yes_without_time" : "opted_in", at });
-  if (source === "platform_a") {
-    if (row.suppressions?.trim()) return { status: "suppressed", at: null };
-    const at = time(row.consent_at);
-    if (status === "unsubscribed") return { status: "opted_out", at };
-    return status === "subscribed" || status === "subscribe" ? yes(at ?? constant) : { status: "unknown", at };
-  }
-  if (source === "platform_b") {
-    if (row.clean_time?.trim() || status === "cleaned") return { status: "suppressed", at: time(row.clean_time) };
-    if (row.unsub_time?.trim() || status === "unsubscribed") return { status: "opted_out", at: time(row.unsub_time) };
-    const at = time(row.confirm_time) ?? time(row.optin_time) ?? constant;
-    const isNot = status === "nonsubscribed" || status === "transactional";
-    return isNot || (at === null && status !== "subscribed") ? { status: "unknown", at } : yes(at);
-  }
-  if (status === "") return null;
-  const at = time(row.consent_at);
-  if (NO.includes(status)) return { status: "opted_out", at };
-  return YES.includes(status) ? yes(at ?? constant) : { status: "unknown", at };
-}
-
-const STRENGTH = ["unknown", "yes_without_time", "opted_in", "opted_out", "suppressed"];
 
 interface Row {
   fields: Record<string, string>;

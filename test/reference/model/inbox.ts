@@ -3,8 +3,9 @@ import type { Operation } from "./access.ts";
 import { pageNumber, requiredText } from "./checks.ts";
 import { ABSENT, type Body, DAY, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
 import { needInApp } from "./plans.ts";
+import type { InboxMessage, Job, Recipient } from "./records.ts";
 import { render } from "./render.ts";
-import { found, type InboxMessage, type Job, newId, type Recipient, type World } from "./world.ts";
+import { found, newId, type World } from "./world.ts";
 
 const LIFETIME = 30 * DAY;
 

@@ -4,10 +4,11 @@ import { read, write } from "./access.ts";
 import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays } from "./attribution.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
+import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
 import { About, type Body, DAY, instant, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
-import { contentOf } from "./sending.ts";
-import { found, type Job, type Recipient, type World } from "./world.ts";
+import type { Job, Recipient } from "./records.ts";
+import { found, type World } from "./world.ts";
 
 /** ISG-10: the last 30 days. */
 function windowOf(world: World, query: Record<string, string>): [number, number] {

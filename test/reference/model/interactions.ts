@@ -2,7 +2,8 @@
 import type { Operation } from "./access.ts";
 import { notifyHooks } from "./hooks.ts";
 import { instant, invalid, isUuid, type Request, same } from "./kit.ts";
-import { found, type Job, type World } from "./world.ts";
+import type { Job } from "./records.ts";
+import { found, type World } from "./world.ts";
 
 const KINDS = [
   ...["foreground_received", "tapped", "action_tapped", "dismissed", "email_opened", "email_clicked"],

@@ -21,10 +21,11 @@ import {
   together,
   Unordered,
 } from "./kit.ts";
+import type { Journey, Run } from "./records.ts";
 import { treeOf } from "./rules.ts";
 import { cancelRunsOfJourney, resumeRun } from "./runs.ts";
 import { needTemplate } from "./templates.ts";
-import { found, type Journey, newId, type Run, type World } from "./world.ts";
+import { found, newId, type World } from "./world.ts";
 
 const runsOf = (world: World, { id }: Journey): Run[] => world.runs.filter(({ journey_id }) => journey_id === id);
 

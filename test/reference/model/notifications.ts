@@ -3,6 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { checkFilters, checkTarget } from "./audience.ts";
 import { limitOf, listing, optionalOneOf, optionalWhole } from "./checks.ts";
+import { cancelJob } from "./delivering.ts";
 import { explain, recipients } from "./explanations.ts";
 import { channelsOf, needChannels } from "./gates.ts";
 import {
@@ -26,11 +27,12 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needSmart } from "./plans.ts";
-import { cancelJob, createJob, plan, schedule, takeQuota } from "./sending.ts";
+import type { Job } from "./records.ts";
+import { createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { found, type Job, newId, type World } from "./world.ts";
+import { found, newId, type World } from "./world.ts";
 
 /** D-NTF: exactly one audience, one content. */
 function checkShape(body: Body): void {

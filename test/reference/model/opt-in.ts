@@ -5,8 +5,9 @@ import { isUsable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { ANY, DAY, Refusal } from "./kit.ts";
 import { addMember } from "./lists.ts";
+import type { Consent, Sent, Subscriber } from "./records.ts";
 import { createJob, dispatch, takeQuota } from "./sending.ts";
-import { type Consent, found, type Sent, type Subscriber, type World } from "./world.ts";
+import { found, type World } from "./world.ts";
 
 const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };
 const MAILS = { count: 3, within: 7 * DAY };

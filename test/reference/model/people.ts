@@ -1,7 +1,8 @@
 // A subscriber's own record (SUB-1, SUB-3, D-ATTR, AMB-44).
 import { notifyHooks } from "./hooks.ts";
 import { type Body, iso, JsonText, notFound } from "./kit.ts";
-import { found, newId, type Subscriber, type World } from "./world.ts";
+import type { Subscriber } from "./records.ts";
+import { found, newId, type World } from "./world.ts";
 
 /** SUB-1, SUB-3: attributes are a JSON text. */
 export const subscriberRecord = (subscriber: Subscriber): Body => ({

@@ -2,8 +2,9 @@
 import { type Body, duration, isRecord } from "./kit.ts";
 import { limits } from "./plans.ts";
 import { isPredicate, matches } from "./predicates.ts";
+import type { Event, Subscriber } from "./records.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
-import type { Event, Subscriber, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 const FLAT_OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "exists"];
 

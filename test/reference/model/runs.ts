@@ -1,11 +1,14 @@
 // Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
+
+import { closeIfDone, deliverOne } from "./delivering.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, duration, isRecord } from "./kit.ts";
 import { matches } from "./predicates.ts";
+import type { Event, Journey, Outcome, Run, Subscriber } from "./records.ts";
 import { holdsFor, treeOf } from "./rules.ts";
-import { closeIfDone, createJob, decide, deliverOne, failureOf } from "./sending.ts";
+import { createJob, decide, failureOf } from "./sending.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
-import { at, type Event, found, type Journey, type Outcome, type Run, type Subscriber, type World } from "./world.ts";
+import { at, found, type World } from "./world.ts";
 
 const definitionOf = (world: World, run: Run): Body =>
   found(world.journeys, run.journey_id)!.definitions[run.version - 1];

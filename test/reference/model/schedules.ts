@@ -7,9 +7,10 @@ import { isZone, nextAfter, parseCron } from "./cron.ts";
 import { needChannels } from "./gates.ts";
 import { type Body, HOUR, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
 import { needSchedules, reaches } from "./plans.ts";
+import type { Schedule } from "./records.ts";
 import { createJob, schedule as goOut } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
-import { at, found, newId, type Schedule, type World } from "./world.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 const record = ({ id, spec, active, next_run_at, created_at }: Schedule): Body => ({
   ...{ id, cron_expression: spec.cron_expression, timezone: spec.timezone, template_id: spec.template_id },

@@ -18,9 +18,10 @@ import {
   Unordered,
 } from "./kit.ts";
 import { limits } from "./plans.ts";
+import type { Segment, Subscriber } from "./records.ts";
 import { eventNodes, holdsFor, isWithinPlan, treeOf } from "./rules.ts";
 import { eventsOf } from "./stitching.ts";
-import { at, found, newId, type Segment, type Subscriber, type World } from "./world.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 const record = (world: World, segment: Segment): Body => ({
   ...{ id: segment.id, name: segment.name, is_dynamic: segment.is_dynamic, rule: segment.rule },

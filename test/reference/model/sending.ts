@@ -1,21 +1,16 @@
-// The life of a send: planned, handed over, retried, closed (D-NTF-STATE, D-AB, AMB-95, AMB-109).
+// A send until it is handed over: scheduled, planned, within its quota (D-NTF-STATE, D-AB, AMB-95).
 
-import { suppress } from "./addresses.ts";
 import { classesInOrder } from "./arbitration.ts";
 import { audienceOf, targetMembers } from "./audience.ts";
-import { jobClosed, jobDispatched } from "./campaign-moves.ts";
+import { jobDispatched } from "./campaign-moves.ts";
 import { quietUntil } from "./caps.ts";
-import { takeFault } from "./channels.ts";
+import { close, closeIfDone, contentOf, start } from "./delivering.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
-import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, DAY, isoOrNull, MINUTE, Refusal, Unpromised } from "./kit.ts";
+import { type Body, DAY, isoOrNull, Refusal, Unpromised } from "./kit.ts";
 import { limits, usedSends } from "./plans.ts";
-import { render, type Values } from "./render.ts";
-import { at, type Delivery, found, type Job, newId, type Recipient, type Subscriber, type World } from "./world.ts";
-
-/** D-PROV: a transient failure is tried three times more. */
-const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE];
+import type { Delivery, Job, Recipient, Subscriber } from "./records.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 export function createJob(world: World, spec: Body, source: Job["source"], id = newId(world, "job")): Job {
   const job: Job = {
@@ -40,12 +35,6 @@ export function schedule(world: World, job: Job, time: number | null): void {
     if (world.now - due > DAY) close(world, job, { code: "EXPIRED" });
     else dispatch(world, job);
   });
-}
-
-/** The content of a send: its own, or of its template as it is now. */
-export function contentOf(world: World, spec: Body): Body | undefined {
-  if (spec.template_id) return found(world.templates, spec.template_id)?.content;
-  return spec.content ?? { title: spec.title, body: spec.body };
 }
 
 /** AMB-95: everybody that the audience resolves to, with the decision for each. Caps are asked when it is handed over. */
@@ -189,173 +178,4 @@ function choose(world: World, job: Job, recipient: Recipient): void {
   const [best, ...rest] = open.map((ranking) => ranking.class);
   recipient.fallbacks = rest;
   recipient.deliveries = recipient.deliveries.filter((d) => d.class === best);
-}
-
-/** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
-export function deliverOne(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.deliveries.length > 0) world.spent.push({ at: world.now, sends: 1 });
-  start(world, job, recipient);
-}
-
-function start(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.deferred_until === null) {
-    handOver(world, job, recipient);
-    return;
-  }
-  const prompt = recipient.deliveries.filter(({ class: name }) => name === "in_app");
-  for (const delivery of prompt) attempt(world, job, recipient, delivery);
-  at(world, recipient.deferred_until, () => {
-    const subscriber = found(world.subscribers, recipient.subscriber_id);
-    if (job.status !== "processing" || !subscriber) return;
-    const again = reachable(world, job.spec, subscriber);
-    const waiting = recipient.deliveries;
-    const fresh = again.deliveries.filter(({ class: name }) => prompt.length === 0 || name !== "in_app");
-    Object.assign(recipient, { deliveries: [...prompt, ...fresh], deferred_until: null });
-    if (recipient.deliveries.length === 0) refuseLate(world, recipient, waiting, again.reasons);
-    for (const delivery of fresh) attempt(world, job, recipient, delivery);
-    closeIfDone(world, job);
-  });
-}
-
-/** A cap and a topic skip late too. Who may not be written to any more was planned, and is one that failed. */
-const LATE_SKIPS = ["capped", "topic_opt_out"];
-
-function refuseLate(world: World, recipient: Recipient, waiting: Delivery[], reasons: string[]): void {
-  recipient.reasons = reasons;
-  const isSkip = recipient.reasons.every((reason) => LATE_SKIPS.includes(reason));
-  recipient.state = isSkip ? "skipped" : "failed";
-  if (!isSkip) recipient.deliveries = waiting.map((delivery) => ({ ...delivery, state: "failed" }));
-  follow(world, recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : "failed");
-}
-
-function handOver(world: World, job: Job, recipient: Recipient): void {
-  for (const delivery of recipient.deliveries) attempt(world, job, recipient, delivery);
-}
-
-export const valuesOf = (world: World, job: Job, subscriber: string): Values => ({
-  subscriber: found(world.subscribers, subscriber) ?? null,
-  data: job.spec.data ?? {},
-  event: job.spec.event ?? {},
-});
-
-/** The message of one recipient: its arm, rendered with its attributes as they are now. */
-export function messageFor(world: World, job: Job, { subscriber_id, variant }: Recipient): { title: Body; body: Body } {
-  if (job.spec.confirms) return { title: ANY, body: ANY };
-  const content = (variant === "b" ? job.spec.variant_b : contentOf(world, job.spec)) ?? {};
-  const values = valuesOf(world, job, subscriber_id);
-  return { title: render(content.title ?? "", values), body: render(content.body ?? "", values) };
-}
-
-/** One call of a provider. The inbox needs none. */
-function attempt(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
-  delivery.attempts.push(world.now);
-  const { type } = delivery.channel;
-  const fault = type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id);
-  if (!fault) accept(world, job, recipient, delivery);
-  else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
-  else fail(world, job, recipient, delivery, fault.outcome);
-  conclude(world, recipient);
-}
-
-/** D-ATTRIB: delivered is what the provider accepted. */
-function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
-  Object.assign(delivery, { state: "delivered", delivered_at: world.now });
-  recipient.at = world.now;
-  const { channel, to } = delivery;
-  if (channel.type === "in_app") {
-    deliverToInbox(world, job, recipient);
-    return;
-  }
-  const { title, body } = messageFor(world, job, recipient);
-  const links = channel.type === "email" ? (String(body).match(/https?:\/\/[^\s<>"]+/g) ?? []) : [];
-  const { category = "marketing", confirms } = job.spec;
-  world.outbox.push({
-    ...{ channel: channel.type, to, subscriber_id: recipient.subscriber_id, job_id: job.id, at: world.now },
-    // In a mail links are tracked.
-    ...{ title, body: links.length > 0 ? ANY : body, links, category, confirms },
-  });
-  const fate = channel.type === "email" ? /^(bounce|complaint)@simulator/.exec(to)?.[1] : undefined;
-  if (fate) at(world, world.now, () => comeBack(world, recipient, delivery, fate));
-}
-
-/** AMB-139, AMB-142: what comes back later changes every number that was made before; the address is suppressed (AMB-128). */
-function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: string): void {
-  if (found(world.subscribers, recipient.subscriber_id))
-    suppress(world, delivery.to, { reason: fate, source: "provider" });
-  if (fate === "complaint") {
-    recipient.hasComplained = true;
-    return;
-  }
-  Object.assign(delivery, { state: "bounced", delivered_at: null });
-  recipient.at = world.now;
-  conclude(world, recipient);
-}
-
-function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
-  const wait = RETRIES[delivery.attempts.length - 1];
-  if (wait === undefined) {
-    fail(world, job, recipient, delivery, "transient");
-    return;
-  }
-  at(world, world.now + wait, () => {
-    if (job.status !== "processing" || delivery.state !== "pending") return;
-    attempt(world, job, recipient, delivery);
-    closeIfDone(world, job);
-  });
-}
-
-/** SMA-6, AMB-96: a permanent failure falls back to the next class, each once; retries that ran out do not. */
-function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, outcome: string): void {
-  Object.assign(delivery, { state: "failed", reason: outcome });
-  recipient.at = world.now;
-  if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";
-  const isClassDead = recipient.deliveries.every((other) => other.class !== delivery.class || other.state === "failed");
-  const next = outcome === "transient" || !isClassDead ? undefined : recipient.fallbacks.shift();
-  if (next === undefined) return;
-  job.fallback_steps++;
-  const subscriber = found(world.subscribers, recipient.subscriber_id);
-  const found_ = subscriber ? reachable(world, job.spec, subscriber).deliveries.filter((d) => d.class === next) : [];
-  recipient.deliveries.push(...found_);
-  for (const fresh of found_) attempt(world, job, recipient, fresh);
-}
-
-function conclude(world: World, recipient: Recipient): void {
-  const states: string[] = recipient.deliveries.map(({ state }) => state);
-  recipient.state = ["delivered", "pending", "bounced"].find((state) => states.includes(state)) ?? "failed";
-  if (recipient.state === "pending") return;
-  follow(world, recipient, recipient.state);
-}
-
-/** AMB-142: a step's outcome follows what became of its message. */
-function follow({ rulings }: World, { outcome, state }: Recipient, now: string): void {
-  if (rulings.AMB_142_outcome_follows && outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
-}
-
-export function closeIfDone(world: World, job: Job): void {
-  if (job.status !== "processing") return;
-  const isOpen = job.recipients.some(
-    ({ state, deliveries }) =>
-      ["pending", "deferred"].includes(state) || deliveries.some((delivery) => delivery.state === "pending"),
-  );
-  if (!isOpen) close(world, job, null);
-}
-
-/** D-NTF-STATE: `failed` for a cause of the job, or when every delivery failed; nobody to send to is `completed`. */
-function close(world: World, job: Job, cause: Body): void {
-  const states = job.recipients.map(({ state }) => state);
-  const delivered = states.filter((state) => state === "delivered").length;
-  const failed = states.filter((state) => state === "failed").length;
-  job.status = cause || (failed > 0 && delivered === 0) ? "failed" : "completed";
-  job.error = cause;
-  job.completed_at = world.now;
-  if (job.taken) job.taken.sends = cause ? 0 : job.recipients.filter(({ deliveries }) => deliveries.length > 0).length;
-  const data = { job_id: job.id, status: job.status, delivered, failed, total: delivered + failed };
-  notifyHooks(world, "notification.terminal", data);
-  jobClosed(world, job);
-}
-
-/** NTF-10: before its time only. It is over at that moment. */
-export function cancelJob(world: World, job: Job): void {
-  Object.assign(job, { status: "canceled", completed_at: world.now });
-  jobClosed(world, job);
 }

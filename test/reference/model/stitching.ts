@@ -1,5 +1,6 @@
 // Identity stitching (IDN-2, IDN-3): an anonymous id that is linked stands for its subscriber.
-import type { Event, World } from "./world.ts";
+import type { Event } from "./records.ts";
+import type { World } from "./world.ts";
 
 export const ownerOf = (world: World, event: Event): string | null => {
   if (event.subscriber_id !== null) return event.subscriber_id;

@@ -8,10 +8,11 @@ import { deviceRecord } from "./devices.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
+import type { Subscriber } from "./records.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
-import { found, type Subscriber, type World } from "./world.ts";
+import { found, type World } from "./world.ts";
 
 /** SUB-5, SUB-6, AMB-44, AMB-45. */
 function upsert(world: World, { body }: Request) {

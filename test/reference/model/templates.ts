@@ -13,7 +13,8 @@ import {
   templateNotFound,
   Unordered,
 } from "./kit.ts";
-import { found, newId, type Template, type World } from "./world.ts";
+import type { Template } from "./records.ts";
+import { found, newId, type World } from "./world.ts";
 
 const record = ({ created_at, ...template }: Template): Body => ({ ...template, created_at: iso(created_at) });
 const templateOf = (world: World, id: unknown): Template => found(world.templates, id) ?? notFound();

@@ -1,0 +1,85 @@
+import { type Body, iso } from "../model/kit.ts";
+import { follow } from "../model/opt-in.ts";
+import { compare, lookAt } from "./compare.ts";
+import { looksAfterLink } from "./looks.ts";
+import { clearFaultsCall, credentialOf, faultCall, type ProductCall } from "./product.ts";
+import { type Call, type Command, type Link, readers, resolve, resolvePath } from "./program.ts";
+import { type Failure, type Sides, short, tell } from "./sides.ts";
+import { differenceOf } from "./unify.ts";
+
+const LINKS = { click: /\/c\/[\w-]+/, unsubscribe: /\/u\/[\w-]+/, confirm: /\/i\/[\w-]+/ };
+
+/** Of the mail that both sides sent. */
+export async function link(sides: Sides, { link, method, mail }: Link, number: number): Promise<Failure | undefined> {
+  const { product, reference, bindings } = sides;
+  const has = { click: "links", unsubscribe: "marketing", confirm: "confirms" }[link];
+  const mails = reference.world.outbox.filter(
+    ({ channel, links, category, confirms }) =>
+      channel === "email" && [links.length > 0 && "links", category, confirms && "confirms"].includes(has),
+  );
+  const ours = mails.at(-1 - mail);
+  if (!ours) return undefined;
+  const [job, person] = [ours.job_id, ours.subscriber_id].map((id) => bindings.product.get(id));
+  const mailed = (await product.outbox()).filter(({ headers }) => headers?.["X-Subscriber-Id"] === person);
+  const isSame = (item: Body) => (job ? item.headers["X-Notification-Id"] === job : item.at === iso(ours.at));
+  const theirs = mailed.find((item) => isSame(item) && LINKS[link].test(item.payload));
+  const route = `${method} the link to ${link}`;
+  if (!theirs && sides.storm) return undefined;
+  if (!theirs) return { path: "mail", expected: `a link to ${link}`, got: mailed.at(-1), command: number, route };
+  const path = LINKS[link].exec(theirs.payload)![0];
+  const got = await product.call({ method, path, query: {}, body: undefined, headers: {}, as: "none" });
+  const expected = follow(reference.world, ours, link, method);
+  tell(sides, `${route} of the mail to ${ours.to} → ${got.status} ${got.headers.location ?? ""}`);
+  await product.settle();
+  reference.advance(product.now());
+  const difference = differenceOf(bindings, expected, { status: got.status, location: got.headers.location });
+  if (difference) return { ...difference, command: number, route };
+  return lookAt(sides, looksAfterLink(reference.world), number);
+}
+
+export function answerHooks(sides: Sides, status: number): undefined {
+  sides.product.receive(status);
+  sides.reference.world.receiver = status;
+  tell(sides, `receivers of webhooks answer ${status}`);
+}
+
+export async function fault(sides: Sides, command: Command): Promise<undefined> {
+  const { product, reference, handles, bindings } = sides;
+  if (command.kind === "clear faults") {
+    await product.call(clearFaultsCall);
+    reference.clearFaults();
+    return;
+  }
+  if (command.kind !== "fault") return;
+  const { channel, outcome, times, person } = command;
+  const subscriber = person === undefined ? undefined : handles.get(person);
+  if (person !== undefined && subscriber === undefined) return;
+  const body = { channel, outcome, ...(times !== undefined && { times }) };
+  const theirs = subscriber === undefined ? {} : { subscriber_id: bindings.product.get(subscriber) };
+  await product.call(faultCall({ ...body, ...theirs }));
+  reference.addFault({ channel, outcome, times, subscriber_id: subscriber });
+  tell(sides, `the provider of ${channel} answers ${outcome}${times ? ` ${times} times` : ""} ${person ?? ""}`);
+}
+
+export async function call(sides: Sides, command: Call, number: number): Promise<Failure | undefined> {
+  const { product, reference, bindings, handles } = sides;
+  const { ours, theirs } = readers(reference, handles, bindings);
+  const { method, path, query = {}, headers = {}, as, upload, file } = command;
+  const sent: ProductCall = {
+    ...{ method, as, upload, file, headers, path: resolvePath(path, theirs) },
+    ...{ query: resolve(query, theirs), body: resolve(command.body, theirs) },
+  };
+  const got = await product.call(sent);
+  sides.counted.calls++;
+  const body = resolve(command.body, ours);
+  const expected = reference.call({
+    ...{ method, headers, as: credentialOf(as), path: resolvePath(path, ours), query: resolve(query, ours) },
+    ...{ body: file === undefined ? (body ?? {}) : { ...body, file }, given: got.body },
+  });
+  tell(sides, `${as}: ${method} ${path} ${short({ ...query, ...command.body })} → ${got.status} ${short(got.body)}`);
+  const difference = await compare(sides, expected, got, sent);
+  if (difference) return { ...difference, command: number, route: `${method} ${path}` };
+  const made = expected.body?.id ?? expected.body?.preview_id ?? expected.body?.import_job_id;
+  if (command.handle && typeof made === "string" && made.startsWith("#")) handles.set(command.handle, made);
+  return undefined;
+}
