@@ -1,7 +1,8 @@
 // A mail that is being designed, in the frame of mails: a click on a block chooses it.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Design } from "./design.ts";
-import { inTheme, mailHtml, sampled } from "./mail.ts";
+import { inTheme, mailHtml } from "./mail.ts";
+import { sampled } from "./samples.ts";
 
 interface FrameProps {
   design: Design;

@@ -2,14 +2,15 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import "../support/setup.ts";
-import { areaNames, programOf } from "./harness/generate/program.ts";
+import { areaNames, programOf, storyNames } from "./harness/generate/program.ts";
 import type { Program } from "./harness/program.ts";
 import { run } from "./harness/run.ts";
 import { kindOf, shrink } from "./harness/shrink.ts";
 import { storyOf } from "./harness/story.ts";
 
 const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--storm] [--keep-going] [--replay FILE]
-Areas: ${areaNames.join(", ")}`;
+Areas: ${areaNames.join(", ")}
+Stories (--story): ${storyNames().join(", ")}`;
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     areas: { type: "string" },
     length: { type: "string" },
+    story: { type: "string" },
     replay: { type: "string" },
     "keep-going": { type: "boolean", default: false },
     storm: { type: "boolean", default: false },
@@ -48,7 +50,11 @@ async function main(): Promise<void> {
   }
   const programs = Number(values.programs);
   const areas = values.areas?.split(",") ?? areaNames;
-  const scope = { areas, ...(values.length !== undefined && { length: Number(values.length) }) };
+  const scope = {
+    areas,
+    ...(values.length !== undefined && { length: Number(values.length) }),
+    ...(values.story && { story: values.story }),
+  };
   const seeds = new Map<string, number[]>();
   let [done, failed] = [0, 0];
   const start = performance.now();

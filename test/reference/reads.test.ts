@@ -13,7 +13,7 @@ const LEFT_OUT: Record<string, string[]> = {
     ...["/api/v1/journeys/{id}/versions", "/api/v1/journeys/{id}/versions/{version}/diff/{other}"],
     ...["/api/v1/journeys/{id}/subscribers/{subscriberId}", "/api/v1/segments/attribute-keys", "/api/v1/lists/import"],
     ...["/api/v1/exports", "/api/v1/exports/{id}", "/api/v1/insights/summary", "/api/v1/insights/heatmap"],
-    ...["/api/v1/insights/series", "/api/v1/annotations", "/api/v1/audit", "/v1/in-app/stream", "/r/{token}"],
+    ...["/api/v1/insights/series", "/api/v1/annotations", "/api/v1/audit", "/r/{token}"],
     ...["/v1/test/clock", "/v1/test/outbox", "/v1/whoami", "/api/v1/me", "/v1/hooks/samples/{event}"],
   ],
   "no program makes what it reads: test/api has its own tests": [
@@ -26,9 +26,7 @@ const LEFT_OUT: Record<string, string[]> = {
   "a signature, which is another in each installation": [
     ...["/api/v1/erasures/{id}", "/.well-known/receipts.json", "/.well-known/jwks.json", "/api/v1/sdk-key"],
   ],
-  "a page for people or a picture: programs follow links of mails as commands (harness/deeds.ts)": [
-    ...["/u/{token}", "/p/{token}", "/i/{token}", "/o/{token}", "/c/{token}"],
-  ],
+  "a page for people, and a picture that a reader of mails loads": ["/p/{token}", "/o/{token}"],
   "the answer to a challenge of a provider, or of the process itself": ["/v1/inbound/chat-app/{channelId}", "/healthz"],
 };
 
@@ -40,10 +38,17 @@ function oneOfEach(): World {
   return Object.fromEntries(filled);
 }
 
+/** Pages and redirects of the links that commands follow. */
+const LINKED = { click: "/c/{token}", unsubscribe: "/u/{token}", confirm: "/i/{token}" };
+
 const drawn = (): string[] =>
   Array.from({ length: 300 }, (_, seed) => programOf(seed, { areas: areaNames, length: 60 }).commands)
     .flat()
-    .flatMap((command) => (command.kind === "call" && command.method === "GET" ? [command.path] : []));
+    .flatMap((command) => {
+      if (command.kind === "stream") return ["/v1/in-app/stream"];
+      if (command.kind === "link") return [LINKED[command.link]];
+      return command.kind === "call" && command.method === "GET" ? [command.path] : [];
+    });
 
 /** `/api/v1/lists/#list-1` is a path of `/api/v1/lists/{id}`, unless a route names that segment. */
 function routeOf(path: string, routes: string[]): string | undefined {

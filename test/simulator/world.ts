@@ -29,7 +29,6 @@ import { createFleet, type Fleet, type Handler, type Process } from "./fleet.ts"
 import { type Answer, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
-import { listening } from "./listeners.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { watchOutboxes } from "./outbox.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
@@ -136,13 +135,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     REGISTRATION: "open",
   };
 
-  const starts = listening<[queue: string, messages: Received[]]>();
-  const commits = listening<[commit: Commit]>();
+  const starts: ((queue: string, messages: Received[]) => void)[] = [];
+  const commits: ((commit: Commit) => void)[] = [];
   const requests: RequestListener[] = [];
-  const arrivals = listening<[route: string, tenant: Tenant]>();
-  const providerCalls = listening<[call: Call]>();
-  const logs = listening<[process: Process, entry: LogEntry]>();
-  const answers = listening<[route: string, answer: Answer, tenant: Tenant]>();
+  const arrivals: ((route: string, tenant: Tenant) => void)[] = [];
+  const providerCalls: ((call: Call) => void)[] = [];
+  const logs: ((process: Process, entry: LogEntry) => void)[] = [];
+  const answers: ((route: string, answer: Answer, tenant: Tenant) => void)[] = [];
   const names = new Map<string, string>();
   const errors: unknown[] = [];
   const rescues = { sweep: 0, watchdog: 0 };
@@ -157,11 +156,14 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     if (level === "info") return;
     if (typeof fields.rescued === "number") rescues.sweep += fields.rescued;
     kernel.note(`log ${message} ${fields.error ?? ""} ${fields.stack ?? ""}`);
-    logs.tell(process, entry);
+    for (const listener of logs) listener(process, entry);
   };
-  const outboxes = watchOutboxes(kernel, providerCalls.tell);
+  const told = (call: Call) => {
+    for (const listener of providerCalls) listener(call);
+  };
+  const outboxes = watchOutboxes(kernel, told);
   requests.push(outboxes.request);
-  commits.on(outboxes.commit);
+  commits.push(outboxes.commit);
   const create = (process: Process): Handler => {
     const aws = clientsFor(process, {
       kernel,
@@ -184,8 +186,9 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       fleet: () => fleet,
       refuses: ({ tenant }) => ledger.refusing.has(tenant),
       isFull: ({ tenant }) => isFull(taken, ledger.limits.get(tenant), { tenant, now: kernel.now() }),
-      told: providerCalls.tell,
+      told,
     });
+    const egress = receivers.clientOf(process);
     const deps: FunctionDeps = {
       aws,
       clock: process.clock,
@@ -193,7 +196,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       env,
       log: logOf(process),
       providers,
-      egress: receivers.clientOf(process),
+      egress,
     };
     const worker = workers.find(({ name }) => name === process.name);
     if (process.name === stream.name) return streaming(deps);
@@ -206,7 +209,9 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const records = driveStream({ kernel, fleet, faults });
   const mirror = createMirror(dynamodb, {
     record: (record: StreamRecord) => records.take(record),
-    commit: commits.tell,
+    commit: (commit) => {
+      for (const listener of commits) listener(commit);
+    },
   });
   const schedules = driveSchedules(kernel, scheduler);
   const queues = driveQueues({
@@ -217,7 +222,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     urlOf: (queue) => env[queueVariable(queue)]!,
     starts: (queue, messages) => {
       for (const { body } of messages) if (isWatchdog(body)) rescues.watchdog++;
-      starts.tell(queue, messages);
+      for (const listener of starts) listener(queue, messages);
     },
   });
 
@@ -238,8 +243,12 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     fleet,
     random,
     base,
-    arrives: arrivals.tell,
-    answered: answers.tell,
+    arrives: (...request) => {
+      for (const listener of arrivals) listener(...request);
+    },
+    answered: (...answer) => {
+      for (const listener of answers) listener(...answer);
+    },
   });
 
   const ledger = openLedger();
@@ -278,13 +287,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       kernel.after(ms, () => void action().catch((error: unknown) => void errors.push(error)));
     },
     errors,
-    onStart: starts.on,
-    onCommit: commits.on,
+    onStart: (listener) => void starts.push(listener),
+    onCommit: (listener) => void commits.push(listener),
     onRequest: (listener) => void requests.push(listener),
-    onArrival: arrivals.on,
-    onLog: logs.on,
-    onProviderCall: providerCalls.on,
-    onAnswer: answers.on,
+    onArrival: (listener) => void arrivals.push(listener),
+    onLog: (listener) => void logs.push(listener),
+    onProviderCall: (listener) => void providerCalls.push(listener),
+    onAnswer: (listener) => void answers.push(listener),
     name: (id, name) => void names.set(id, name),
     calls: () => calls,
     actors: () => actors,

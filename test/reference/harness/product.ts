@@ -5,6 +5,7 @@ import { idsFrom } from "../../../shared/kernel/ids.ts";
 import { randomFrom } from "../../simulator/random.ts";
 import { uploads } from "../../support/channels.ts";
 import { multipartBody } from "../../support/multipart.ts";
+import { type OpenStream, openStream } from "../../support/sse.ts";
 import type { Headers } from "../../support/world.ts";
 import { testWorld } from "../../support/world.ts";
 import type { Body, Credential } from "../model/kit.ts";
@@ -35,6 +36,8 @@ export interface Product {
   outbox(): Promise<Body[]>;
   /** From now on receivers of webhooks answer so. */
   receive(status: number): void;
+  /** Opens the stream of a subscriber (its id here), from an id of a frame on. */
+  stream(subscriber: string, position: string | undefined): Promise<OpenStream>;
   close(): Promise<void>;
 }
 
@@ -106,6 +109,11 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
     receive: (status) => {
       receiver = status;
     },
+    stream: (subscriber, position) =>
+      openStream(world, `?subscriber_id=${subscriber}`, {
+        ...tenant.sdk,
+        ...(position !== undefined && { "last-event-id": position }),
+      }),
     close: () => world.close(),
   };
 }

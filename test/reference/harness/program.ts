@@ -52,11 +52,18 @@ export interface Receiver {
   wait: number;
   status: number;
 }
+/** The app of a person opens its stream, where it left off, or its connection ends. */
+export interface Stream {
+  kind: "stream";
+  wait: number;
+  person: string;
+  does: "open" | "close";
+}
 export interface ClearFaults {
   kind: "clear faults";
   wait: number;
 }
-export type Command = Call | FaultCommand | Wait | Late | Link | Receiver | ClearFaults;
+export type Command = Call | FaultCommand | Wait | Late | Link | Receiver | Stream | ClearFaults;
 
 export interface Program {
   seed: number;

@@ -10,6 +10,7 @@ import { openProduct } from "./product.ts";
 import type { Command, Program } from "./program.ts";
 import { type Failure, type Line, type Sides, tell } from "./sides.ts";
 import { createStorm } from "./storm.ts";
+import { compareStreams, hangUp, listen } from "./streams.ts";
 import { Bindings } from "./unify.ts";
 
 export interface Run {
@@ -40,7 +41,7 @@ export async function run(
     bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));
   const reference = createReference({ now: product.start, switches, bucket });
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
-  const sides: Sides = { product, reference, bindings, storm, seen: new Map(), readsAll, ...told };
+  const sides: Sides = { product, reference, bindings, storm, seen: new Map(), streams: new Map(), readsAll, ...told };
   try {
     const failure = await play(sides, program.commands).catch((error: unknown) => {
       if (!(error instanceof Unpromised)) throw error;
@@ -71,11 +72,16 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
   }
   await endStorm(sides);
   const looks = allLooks(sides.reference.world);
-  return (await lookAt({ ...sides, readsAll: true }, looks, commands.length)) ?? outbox(sides, commands.length);
+  return (
+    (await compareStreams(sides, commands.length)) ??
+    (await lookAt({ ...sides, readsAll: true }, looks, commands.length)) ??
+    (await outbox(sides, commands.length))
+  );
 }
 
 async function step(sides: Sides, command: Command, number: number): Promise<Failure | undefined> {
   const { product, reference } = sides;
+  if (command.kind === "late") hangUp(sides);
   if (command.wait > 0) {
     if (command.kind === "late" && !sides.storm) {
       await product.beLate(command.wait);
@@ -84,6 +90,8 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
       await product.advance(command.wait);
       reference.advance(product.now());
     }
+    const unheard = await compareStreams(sides, number);
+    if (unheard) return unheard;
     if (command.wait >= 60_000) {
       tell(sides, `… ${command.wait / 1000} s pass`);
       await quieten(sides);
@@ -93,6 +101,7 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   }
   if (command.kind === "wait" || command.kind === "late" || (sides.storm && dependsOnAnOrder(command)))
     return undefined;
+  if (command.kind === "stream") return listen(sides, command, number);
   if (command.kind === "receiver") return answerHooks(sides, command.status);
   if (command.kind === "link") return link(sides, command, number);
   if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);

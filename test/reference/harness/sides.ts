@@ -1,3 +1,4 @@
+import type { OpenStream } from "../../support/sse.ts";
 import { type Body, iso } from "../model/kit.ts";
 import type { Reference } from "../model/reference.ts";
 import type { Product } from "./product.ts";
@@ -21,6 +22,8 @@ export interface Sides {
   story: Line[];
   counted: { calls: number; spared: number };
   storm?: Storm | undefined;
+  /** Connections of apps, by our ids of their people. */
+  streams: Map<string, OpenStream[]>;
   /** What should come back as it was last seen, by path. */
   seen: Map<string, string>;
   readsAll: boolean;

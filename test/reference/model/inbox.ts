@@ -5,6 +5,7 @@ import { ABSENT, type Body, DAY, FirstOf, invalid, iso, notFound, OrderedBy, typ
 import { needInApp } from "./plans.ts";
 import type { InboxMessage, Job, Recipient } from "./records.ts";
 import { render } from "./render.ts";
+import { messageCame } from "./streams.ts";
 import { found, newId, type World } from "./world.ts";
 
 const LIFETIME = 30 * DAY;
@@ -32,11 +33,13 @@ function contentFor(world: World, job: Job, { subscriber_id, variant }: Recipien
 }
 
 export function deliverToInbox(world: World, job: Job, recipient: Recipient): void {
-  world.inbox.push({
+  const message: InboxMessage = {
     ...{ id: newId(world, "inbox"), subscriber_id: recipient.subscriber_id, notification_id: job.id },
     ...{ content: contentFor(world, job, recipient), status: "unread", created_at: world.now, read_at: null },
     ...{ hidden: false, recalled: false },
-  });
+  };
+  world.inbox.push(message);
+  messageCame(world, message);
 }
 
 /** INB-1, INB-4. */

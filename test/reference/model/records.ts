@@ -141,6 +141,17 @@ export interface InboxMessage {
   hidden: boolean;
   recalled: boolean;
 }
+/** An app of a person that reads the stream, and goes on where it was. */
+export interface Reader {
+  subscriber_id: string;
+  began_at: number;
+  /** Null: not connected. */
+  opened_at: number | null;
+  /** Ids of messages: told, told or not, passed by while they were hidden. */
+  told: string[];
+  free: string[];
+  gone: string[];
+}
 export interface Interaction {
   job_id: string;
   interaction: string;

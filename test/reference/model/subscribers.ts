@@ -60,6 +60,7 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
   world.members = world.members.filter(({ subscriber_id }) => subscriber_id !== id);
   world.consents = world.consents.filter(({ subscriber_id }) => subscriber_id !== id);
   world.inbox = world.inbox.filter(({ subscriber_id }) => subscriber_id !== id);
+  world.readers = world.readers.filter(({ subscriber_id }) => subscriber_id !== id);
   const aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id === id);
   for (const event of world.events) {
     const isAlias = aliases.some(({ anonymous_id }) => anonymous_id === event.anonymous_id);

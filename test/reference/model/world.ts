@@ -20,6 +20,7 @@ import type {
   List,
   Membership,
   Outcome,
+  Reader,
   Run,
   Schedule,
   Segment,
@@ -67,6 +68,7 @@ export interface World {
   topics: Topic[];
   jobs: Job[];
   inbox: InboxMessage[];
+  readers: Reader[];
   interactions: Interaction[];
   events: Event[];
   aliases: { anonymous_id: string; subscriber_id: string }[];
@@ -124,7 +126,7 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
       lists: none(),
       memberships: none(),
     },
-    ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none() },
+    ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none(), readers: none() },
     ...{ interactions: none(), events: none(), aliases: none(), forgotten: none(), segments: none(), members: none() },
     ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },
     ...{ definitions: none(), experiences: none(), hooks: none(), hookDeliveries: none(), imports: none() },

@@ -165,3 +165,36 @@ export function toldOfAnEnd(draft: Draft): void {
   commands.push({ kind: "clear faults", wait: 0 });
   pass(draft, random.pick([MINUTE, HOUR]));
 }
+
+/** An app whose connection ends and comes back, while messages come, are hidden and are shown again. */
+export function liveStream(draft: Draft): void {
+  const { random, commands } = draft;
+  const person = personOf(draft);
+  const does = (does: "open" | "close", wait = random.pick([SECOND, 3 * SECOND])) => {
+    draft.now += wait;
+    commands.push({ kind: "stream", wait, person: person.slice(1), does });
+  };
+  const handle = newHandle(draft, "experience");
+  const content = { title: "Look", body: "Here", actions: [{ id: "go", title: "Go", url: "https://example.com" }] };
+  const body = { name: "Story", format: "card", content, audience: { type: "all" } };
+  post(draft, SECOND, "/api/v1/in-app/experiences", body, { handle }, "experience");
+  const move = (action: string) => post(draft, SECOND, `/api/v1/in-app/experiences/@${handle}/${action}`, undefined);
+  const plain = { subscriberIds: [person], title: "News", body: "Read on", category: "transactional" };
+  const send = () => post(draft, SECOND, "/api/v1/notifications", plain, { handle: newHandle(draft, "send") }, "send");
+  if (random.chance(0.8)) does("open");
+  const away = [() => does("close"), () => pass(draft, 95 * SECOND), () => undefined];
+  for (let n = random.between(1, 3); n > 0; n--) {
+    random.pick(away)();
+    if (random.chance(0.5)) send();
+    if (n === 1) move("publish");
+    if (random.chance(0.3)) pass(draft, random.pick([3 * SECOND, 61 * SECOND]));
+    if (n === 1 && random.chance(0.6)) move("pause");
+    does("open");
+    if (random.chance(0.5)) send();
+  }
+  pass(draft, random.pick([SECOND, 4 * SECOND, 61 * SECOND]));
+  move(random.pick(["resume", "resume", "end", "pause"]));
+  pass(draft, 4 * SECOND);
+  does("open");
+  pass(draft, 4 * SECOND);
+}

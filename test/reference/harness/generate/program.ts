@@ -29,6 +29,7 @@ const AREAS: Record<string, [number, Make][]> = {
     [1, sends.cancel],
     [3, sends.link],
     [4, sends.inbox],
+    [2, sends.stream],
     [3, sends.interact],
     [1, (draft) => sends.channel(draft)],
   ],
@@ -54,6 +55,7 @@ const AREAS: Record<string, [number, Make][]> = {
 };
 
 export const areaNames = Object.keys(AREAS);
+export const storyNames = (): string[] => STORIES.map(([, { name }]) => name);
 
 /** Drawn in every program that may have all their areas. */
 const STORIES: [string[], Make][] = [
@@ -71,6 +73,7 @@ const STORIES: [string[], Make][] = [
   [["sends"], meetings.fiveMessages],
   [["experiences", "sends"], meetings.readWhileHidden],
   [["sends"], stories.previewed],
+  [["experiences", "sends"], meetings.liveStream],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 3;
@@ -79,6 +82,8 @@ export interface Scope {
   areas: readonly string[];
   /** Commands at most. */
   length?: number;
+  /** Nothing but stories of this name. */
+  story?: string;
 }
 
 const STARTS = [
@@ -94,7 +99,7 @@ const STARTS = [
 ];
 const startOf = (seed: number): number => Date.parse(STARTS[seed % STARTS.length]!);
 
-export function programOf(seed: number, { areas, length }: Scope): Program {
+export function programOf(seed: number, { areas, length, story }: Scope): Program {
   const start = startOf(seed);
   const draft = openDraft(seed, start);
   const { random } = draft;
@@ -105,10 +110,11 @@ export function programOf(seed: number, { areas, length }: Scope): Program {
 
   for (let n = random.between(1, 4); n > 0; n--) people.upsert(draft);
   for (const type of random.some(["email", "sms", "ios", "android"], random.between(1, 3))) sends.channel(draft, type);
+  const only = STORIES.map(([, make]) => make).filter(({ name }) => name === story);
   const told = STORIES.filter(([needed]) => needed.every((area) => areas.includes(area))).map(([, make]) => make);
   while (draft.commands.length < count) {
-    const isStory = told.length > 0 && random.chance(STORIES_PERCENT / 100);
-    (isStory ? random.pick(told) : makerAt(commands, random.next() * total))(draft);
+    const isStory = only.length > 0 || (told.length > 0 && random.chance(STORIES_PERCENT / 100));
+    (isStory ? random.pick(only.length > 0 ? only : told) : makerAt(commands, random.next() * total))(draft);
   }
   return { seed, start, commands: draft.commands };
 }

@@ -117,6 +117,20 @@ export function inbox(draft: Draft): void {
   }
 }
 
+/** An app opens its stream, or goes on where it was; or its connection ends. */
+export function stream(draft: Draft): void {
+  const { random, made, commands } = draft;
+  if (made.person.length === 0) return;
+  const wait = random.pick([1000, 2000, 3000]);
+  draft.now += wait;
+  commands.push({
+    kind: "stream",
+    wait,
+    person: random.pick(made.person),
+    does: random.pick(["open", "open", "close"]),
+  });
+}
+
 const KINDS = [
   ...["inapp_impression", "inapp_click", "inapp_dismiss", "email_opened", "email_clicked", "tapped"],
   ...["foreground_received", "dismissed", "action_tapped"],
