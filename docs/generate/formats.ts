@@ -68,6 +68,11 @@ const consentTable = () =>
       ["any", "a true value or a date where the name says no, such as `Unsubscribed`", "`opted_out`"],
       ["any", "the same where it says that mail came back or was complained of, such as `Bounced`", "`suppressed`"],
       ["any", "a false value where the name says yes, such as `Accepts marketing`", "`opted_out`"],
+      [
+        "any",
+        "a word for an opt-out alone, such as `Unsubscribed`, whatever the name of its column",
+        "`opted_out`; not in a column that is mapped to an attribute",
+      ],
       ["any", "a true value where the name says yes", "`opted_in` with a time of consent; without one `unknown`"],
       [
         "any",
@@ -87,8 +92,8 @@ const consentTable = () =>
 
 export const csvChapter =
   (): string => `A header row, RFC 4180; \`,\`, \`;\` or a tab between the cells, or what a first line \`sep=\` says. UTF-8,
-UTF-16 with a byte order mark, or Windows-1252 where it is no UTF-8: \`encoding\` of the job says which, and that of the
-form overrides. Case, spaces and punctuation of headers do not matter. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
+UTF-16, or where it is neither Windows-1250 if it has Polish letters and Windows-1252 if not: \`encoding\` of the job says
+which, and that of the form overrides. Case, spaces and punctuation of headers do not matter. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
 \`external_id\`. Of repeated rows the last value wins, an empty cell says nothing, and each
 row's consent counts: an opt-out stays whichever row has it, and one in a row without an
 \`external_id\` holds for whoever has the address.
@@ -102,8 +107,9 @@ ${presetLines()}
 that the workspace does not have becomes an attribute, and \`unknown_topics\` names its key.
 
 All other columns, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key. A column is of booleans (\`true\`,
-\`false\`, \`yes\`, \`no\`) only if all its values are, and of numbers only if each is written as the number would be, or all
-have the same decimals; so \`01234\`, \`1.10\` beside \`1.9\`, and \`1e5\` stay texts. An array or object of JSON becomes what it
+\`false\`, \`yes\`, \`no\`, or as spreadsheets write them in the languages of the service, such as \`WAHR\`) only if all its
+values are, and of numbers only if each is written as the number would be, or all have the same decimals. In a file that is not
+divided by commas \`1.234,50\` is a number too, and \`1,234.50\` is one in any; so \`01234\`, \`1.10\` beside \`1.9\`, and \`1e5\` stay texts. An array or object of JSON becomes what it
 says. A value has at most ${MAX_VALUE_BYTES / KB} KB. \`tags\` are separated by \`,\`, \`;\` or \`|\`; a quoted one may hold those.
 
 Times without a zone, and bare dates, are in \`time_zone\`, else in the zone of the workspace. Phone numbers become E.164 by

@@ -1,5 +1,14 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
-import { bareName, columnKey, isCountryColumn, isPlusless, rankOf, type Standard, usualNames } from "./import-names.ts";
+import {
+  bareName,
+  columnKey,
+  isCountryColumn,
+  isPlusless,
+  maybeAddress,
+  rankOf,
+  type Standard,
+  usualNames,
+} from "./import-names.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import type { ColumnType } from "./import-values.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
@@ -181,6 +190,9 @@ function usualFields(
     const best = Math.min(...found);
     if (best !== Number.POSITIVE_INFINITY) fields.set(found.indexOf(best), field);
   }
+  const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
+  const address = keys.findIndex((key, i) => isFree[i] && maybeAddress(key));
+  if (!isNamed && address >= 0) fields.set(address, "email");
   return fields;
 }
 
@@ -193,7 +205,8 @@ function furtherCell(name: string, source: ImportSource, taken: ReadonlySet<stri
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
   const attribute = evidence && !KEPT.includes(evidence) ? undefined : snakeCase(name);
-  const signed = evidence ? undefined : signedName(name);
+  // The choice of a topic that there is not is of nothing else.
+  const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name);
   const phoneRank = taken.has("phone") ? undefined : rankOf("phone", columnKey(bareName(name)));
   return {
     ...(evidence && { evidence }),
@@ -239,7 +252,7 @@ export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/
 export function meaningOf({ standard, evidence, attribute, topic, topicTime, signed }: Cell): string {
   if (standard) return standard;
   if (topic) return consentChannelOf(topic);
-  if (evidence || topicTime || signed) return "consent evidence";
+  if (evidence || topicTime || (signed && signed.sign !== "word")) return "consent evidence";
   return attribute ? ATTRIBUTE + attribute : IGNORED;
 }
 

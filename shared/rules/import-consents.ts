@@ -47,8 +47,12 @@ const IN_WORDS = words(
   "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
 );
 const YES = words("true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak");
-const NO = words(
-  "denied rejected disallowed notgranted nothanks nothankyou notinterested stop neindanke keininteresse nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado geweigerd odmowa false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
+const NO = words("false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie");
+/** A no where somebody is asked; where a name says no, it is none to that. */
+const REFUSED = words(
+  "denied rejected disallowed notgranted nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
+  "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
+  "geweigerd odmowa",
 );
 const EMPTY = words("none null na nan undefined never");
 const TICK = /^[✓✔☑✅]\uFE0F?$/u;
@@ -59,6 +63,7 @@ const wordOf = (text: string): string => columnKey(text.trim().replace(/^(-?[01]
 
 const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordOf(text)) || IN_WORDS.has(wordOf(text));
 const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text));
+const isRefusal = (text: string): boolean => isNo(text) || REFUSED.has(wordOf(text));
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
 function isNothing(text: string): boolean {
@@ -67,12 +72,15 @@ function isNothing(text: string): boolean {
   return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
 }
 
+/** As Kit writes it of those who unsubscribed. */
+const CANCELLED = /^cancell?ed$/;
+
 /** The negative that a status says. */
 function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint|^invalid/.test(key)) return "suppressed";
-  return sign === "out" || isNo(status) ? "opted_out" : undefined;
+  return sign === "out" || isRefusal(status) || CANCELLED.test(key) ? "opted_out" : undefined;
 }
 
 type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
@@ -119,45 +127,26 @@ function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
 }
 
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
+const OUT_WORDS = [
+  ...["unsub[a-z]*", "opt(ed)?out", "(global|group|list)unsub[a-z]*", "bl(ock|ack)listed", "donot(email|contact|mail)"],
+  ...["unmarketable", "abgemeldet", "abbestellt", "desabonnee?", "desinscrite?", "dado?debaja", "desuscrit[oa]"],
+  ...["disiscritt[oa]", "descadastrad[oa]", "cancelouinscricao", "uitgeschreven", "afgemeld", "wypisan[yae]"],
+];
+/** Words for an opt-out alone, whatever column they stand in. */
+const STANDING_ANYWHERE = any(...OUT_WORDS);
 const STANDING_OUT = any(
-  ...[
-    "unsub[a-z]*",
-    "opt(ed)?out",
-    "(global|group|list)unsub[a-z]*",
-    "bl(ock|ack)listed",
-    "blocked",
-    "donot(email|contact|mail)",
-    "stop(ped)?",
-  ],
-  ...[
-    "abgemeldet",
-    "abbestellt",
-    "ausgetragen",
-    "gesperrt",
-    "desabonne",
-    "desinscrit",
-    "dado?debaja",
-    "baja",
-    "desuscrit[oa]",
-  ],
-  ...[
-    "disiscritt[oa]",
-    "cancellat[oa]",
-    "descadastrad[oa]",
-    "cancelouinscricao",
-    "uitgeschreven",
-    "afgemeld",
-    "wypisan[yae]",
-  ],
+  ...OUT_WORDS,
+  ...["blocked", "stop(ped)?", "cancell?ed", "removed", "deleted", "noconsent", "ausgetragen", "gesperrt", "baja"],
+  "cancellat[oa]",
 );
 const STANDING_SUPPRESSED = any(
   ...[
     "(hard|soft|permanent)?bounced?",
     "cleaned",
-    "(spam)?complain[a-z]*",
+    "(spam|direct|issp)?complain[a-z]*",
     "spam(report(ed)?)?",
     "markedasspam",
-    "suppressed",
+    "([a-z]+ly|domain|manually)?suppressed",
   ],
   ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
 );
@@ -186,6 +175,7 @@ function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (sign === "status") return standingOf(value);
+  if (sign === "word") return STANDING_ANYWHERE.test(columnKey(value)) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
     if (time !== undefined) return { kind: "time", time };

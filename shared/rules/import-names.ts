@@ -37,6 +37,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ],
     ...["endereço de e-mail", "e-mailadres", "adres e-mail", "mail address", "mailadresse", "adresse mail"],
     ...["email id", "correo", "posta elettronica", "e-mail 1 value", "email address other", "adresse de messagerie"],
+    "mail",
   ],
   phone: [
     ...["phone", "mobile phone", "mobile phone number", "mobile number", "mobile", "cell phone", "cell", "sms number"],
@@ -100,18 +101,22 @@ export const usualNames: Record<Standard, readonly string[]> = {
   tags: ["tags", "tag"],
 };
 
+const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
+/** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
+export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
+
 const COUNTRY = [
   ...["country", "country code", "country region", "default address country code", "address country", "land"],
   ...["mailing country", "mailing country code", "billing country", "shipping country", "home country", "country name"],
   ...["pays", "país", "paese", "nazione", "kraj"],
 ];
 
-/** What platforms write before the name of a field: `traits.email`. */
+/** What platforms write before the name of a field: `traits.email`, `context_traits_phone`. */
 const OF_A_PERSON =
-  /^(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S)/i;
+  /^(?:(?:context[._])?traits[._](?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
 /** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
-  /\s*(?:\((?:standard|default|primary|main|work|home|mobile)\)|\s-\s(?:primary|main|work|home|mobile))$/i;
+  /\s*(?:\((?:standard|default|primary|main|work|home|mobile)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
 /** The name of a column without the words for whose it is, and which of several. */
 export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
 

@@ -75,8 +75,7 @@ export function readRow(
   const address = standard.email === undefined ? undefined : readAddress(standard.email);
   if (address && "problem" in address) return address;
   const { email, warning } = address ?? {};
-  // Some exports mark a number as a text by an apostrophe.
-  const external_id = standard.external_id?.replace(/^'(?=\d+$)/, "") ?? (email ?? standard.email)?.toLowerCase();
+  const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase();
   if (external_id === undefined) return { problem: "has neither an external_id nor an email" };
   if (external_id.length > 512) return { problem: "has an external_id of more than 512 characters" };
   const phone = takePhone(sorted, reading);
@@ -131,7 +130,10 @@ const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 /** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
 const AS_TEXT = /^="([^"]*)"$/;
-const textOf = (cell: string): string => cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replaceAll(AROUND, "");
+/** The same in some exports: `'0151`. */
+const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$)/;
+const textOf = (cell: string): string =>
+  cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replace(MARKED_NUMBER, "").replaceAll(AROUND, "");
 const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 

@@ -3,9 +3,9 @@ import { columnKey } from "./import-names.ts";
 
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed; of a status of no particular
- * thing only the words for a negative count.
+ * thing only the words for a negative count, and in a column of anything else those that stand for nothing else.
  */
-export type Sign = "in" | "out" | "suppressed" | "status";
+export type Sign = "in" | "out" | "suppressed" | "status" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
@@ -35,7 +35,7 @@ const SUPPRESSED = any(
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$",
   "invalidemail undeliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
-  "odbity odbite odbita odrzucon skarga unterdruckt unterdrueckt",
+  "odbity odbite odbita odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
 
 const OUT = any(
@@ -43,7 +43,8 @@ const OUT = any(
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked withdrawn ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
   "marketingoff globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
-  "marketingsuspended ^deactivated(at|on|date)?$",
+  "marketingsuspended ^deactivated(at|on|date)?$ un(market|mail|e?mail|contact)able",
+  "(?:no|not|without)(?:consent|permission)(?!s?set)",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
   "sperrliste mailsperre keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
@@ -72,7 +73,7 @@ const IN = any(
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
-  "receives?(e?mail|news|promo|market|offer) (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
+  "(e?mail|newsletter)frequency receives?(e?mail|news|promo|market|offer) (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
   "zugestimmt werbung(erlaubt|ok) abonne$ abonnee$",
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een)?(e?mail|news|correo|nieuws|promo|offre|boletin)",
@@ -90,7 +91,8 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
 const signedChannels = CHANNELS.map(([channel]) => channel);
 
 /** The reason of a negative: where there is one, so was the negative. */
-const REASON = /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*))reason\w*$/;
+const REASON =
+  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*))reason\w*$/;
 
 /** A negative of every way to reach somebody: nobody is to be contacted. */
 const EVERYWHERE =
@@ -104,14 +106,13 @@ const STATUS =
 const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
 
 /**
- * What the name of a column says of consent; undefined for a column of something else. One without a channel is of e-mail,
- * and one that forbids all contact is of every channel.
+ * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of
+ * e-mail, and one that forbids all contact is of every channel.
  */
 export function signedName(name: string): SignedName | undefined {
   const key = columnKey(name);
   const negative = REASON.exec(key)?.[1];
-  const sign = negative !== undefined ? signOf(negative) : nameSign(key);
-  if (!sign) return undefined;
+  const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length > 0) return { sign, channels };
   if (ELSEWHERE.test(key)) return undefined;
@@ -124,7 +125,7 @@ function nameSign(key: string): Sign | undefined {
 }
 
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */
-export function signOf(key: string): Exclude<Sign, "status"> | undefined {
+export function signOf(key: string): Exclude<Sign, "status" | "word"> | undefined {
   if (SUPPRESSED.test(key)) return "suppressed";
   if (OUT.test(key)) return "out";
   return IN.test(key) ? "in" : undefined;

@@ -1,12 +1,23 @@
 // What the cells of a column are: texts, unless the whole column is of booleans or of numbers.
 import { checkJson } from "./json-limits.ts";
 
-export type ColumnType = "text" | "boolean" | "number";
+/** `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`. */
+export type ColumnType = "text" | "boolean" | "number" | "local_number";
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
-const BOOLEANS: Record<string, boolean> = { true: true, yes: true, false: false, no: false };
+/** Beside those of English, what spreadsheets write in the languages of the service. */
+const TRUE = "true yes wahr vrai verdadero vero verdadeiro waar prawda";
+const FALSE = "false no falsch faux falso onwaar fałsz";
+const BOOLEANS: Record<string, boolean> = Object.fromEntries([
+  ...TRUE.split(" ").map((word) => [word, true]),
+  ...FALSE.split(" ").map((word) => [word, false]),
+]);
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.(\d{1,10}))?$/;
+/** `12,50`, `1.234,5`, `1 234`: of three decimals nobody knows which mark they have. */
+const COMMA_NUMBER = /^-?(?:\d{1,3}(?:([.\u00a0\u202f ’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,14})(?:,(\d{1,2}))?$/;
+/** `1,234.50`, with its decimals. */
+const POINT_NUMBER = /^-?(?:\d{1,3}(?:,\d{3}){1,4}|0|[1-9]\d{0,2})\.(\d{1,2})$/;
 
 interface Seen {
   isFilled: boolean;
@@ -15,18 +26,40 @@ interface Seen {
   isExact: boolean;
   /** The decimals of all values; undefined where they differ. */
   decimals: number | undefined;
+  comma: LocalForm;
+  point: LocalForm;
+}
+
+/** Whether the values have one way of writing numbers with marks, and by how many decimals. */
+interface LocalForm {
+  isOf: boolean;
+  /** Whether a value shows the way: it cannot be meant in another one. */
+  isShown: boolean;
+  /** Without the marks, every value is written as the number would be. */
+  isExact: boolean;
+  decimals: Set<number>;
 }
 
 /** Whether a row has the cells of a header. Spreadsheets end rows with empty ones. */
 export const isWhole = (row: readonly string[], columns: number): boolean =>
   row.length >= columns && row.slice(columns).every((cell) => cell.trim() === "");
 
-/** Looks at the rows of a file, one after the other. */
-export function columnTypes(): { see(row: readonly string[]): void; types(): ColumnType[] } {
+/**
+ * Looks at the rows of a file, one after the other.
+ * @param delimiter a comma between the cells is none of decimals
+ */
+export function columnTypes(delimiter = ","): { see(row: readonly string[]): void; types(): ColumnType[] } {
   const columns: Seen[] = [];
   const see = (cell: string, i: number) => {
     const value = cell.trim();
-    columns[i] ??= { isFilled: false, isBoolean: true, isExact: true, decimals: undefined };
+    columns[i] ??= {
+      isFilled: false,
+      isBoolean: true,
+      isExact: true,
+      decimals: undefined,
+      comma: { isOf: delimiter !== ",", isShown: false, isExact: true, decimals: new Set() },
+      point: { isOf: true, isShown: false, isExact: true, decimals: new Set() },
+    };
     const seen = columns[i];
     if (value === "") return;
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
@@ -34,20 +67,46 @@ export function columnTypes(): { see(row: readonly string[]): void; types(): Col
     seen.isExact &&= PLAIN_NUMBER.test(value) && String(Number(value)) === value;
     seen.decimals = !seen.isFilled || seen.decimals === decimals ? decimals : undefined;
     seen.isFilled = true;
+    if (seen.comma.isOf) seeLocal(seen.comma, COMMA_NUMBER.exec(value));
+    if (seen.point.isOf) seeLocal(seen.point, POINT_NUMBER.exec(value));
   };
   return { see: (row) => row.forEach(see), types: () => columns.map(typeOf) };
 }
 
-function typeOf({ isFilled, isBoolean, isExact, decimals }: Seen): ColumnType {
+function seeLocal(form: LocalForm, found: RegExpExecArray | null): void {
+  form.isOf = found !== null;
+  if (!found) return;
+  const [value] = found;
+  const decimals = found.at(-1) ?? "";
+  const written = plainNumber(value);
+  form.isShown ||= value.includes(",");
+  form.isExact &&= String(Number(written)) === written;
+  form.decimals.add(decimals.length);
+}
+
+/** As for plain numbers, a version has one decimal more here and there. */
+const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
+  isOf && isShown && (isExact || decimals.size === 1);
+
+function typeOf({ isFilled, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
   if (!isFilled) return "text";
   if (isBoolean) return "boolean";
-  return isExact || decimals !== undefined ? "number" : "text";
+  if (isExact || decimals !== undefined) return "number";
+  return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
+}
+
+/** A number without marks between its thousands, and with a point before its decimals. */
+function plainNumber(text: string): string {
+  const [whole = "", decimals] = text.split(/[.,](?=\d{1,2}$)/);
+  const digits = whole.replaceAll(/[^\d-]/g, "");
+  return decimals === undefined ? digits : `${digits}.${decimals}`;
 }
 
 /** A cell as the value of an attribute. A cell of JSON becomes what it says. */
 export function cellValue(text: string, type: ColumnType): Value {
   if (type === "boolean") return BOOLEANS[text.toLowerCase()] ?? text;
   if (type === "number") return PLAIN_NUMBER.test(text) ? Number(text) : text;
+  if (type === "local_number") return Number(plainNumber(text));
   return /^[[{]/.test(text) ? (jsonOf(text) ?? text) : text;
 }
 

@@ -9,17 +9,17 @@ const { withTenant } = worlds();
 const setting = importing({ withTenant });
 
 describe("columns", () => {
-  const csv = "Mail,Nam,tier,Note,Newsletter consent\nada@x.example,Byron,gold,secret,yes\nnot-mail,B,1,2,no\n";
+  const csv = "Box,Nam,tier,Note,Newsletter consent\nada@x.example,Byron,gold,secret,yes\nnot-mail,B,1,2,no\n";
 
   it("explains columns with a sample and a suggestion, and shows rejected rows (RDA-14)", async () => {
     const { run, job, attributes, members } = await setting();
     const failed = await run(csv);
     expect([failed.status, failed.columns, failed.rejected_sample]).toEqual(["failed", [], []]);
-    const mapping = JSON.stringify({ mail: "email", Nam: "attribute:nick", Note: "ignore" });
+    const mapping = JSON.stringify({ box: "email", Nam: "attribute:nick", Note: "ignore" });
     const done = await run(csv, { mapping });
     expect([done.status, done.processed_rows, done.failed_rows]).toEqual(["completed", 2, 1]);
     expect(done.columns).toEqual([
-      { header: "Mail", meaning: "email", sample: "ada@x.example", suggestion: null },
+      { header: "Box", meaning: "email", sample: "ada@x.example", suggestion: null },
       { header: "Nam", meaning: "attribute:nick", sample: "Byron", suggestion: null },
       { header: "tier", meaning: "attribute:tier", sample: "gold", suggestion: null },
       { header: "Note", meaning: "ignore", sample: "secret", suggestion: null },
@@ -47,10 +47,10 @@ describe("columns", () => {
   it.each([
     ["no JSON", "{", "mapping"],
     ["a list", "[]", "mapping"],
-    ["a field that there is not", '{"Mail":"mail"}', "mapping.Mail"],
-    ["a forbidden key", '{"Mail":"attribute:__proto__"}', "mapping.Mail"],
+    ["a field that there is not", '{"Box":"mail"}', "mapping.Box"],
+    ["a forbidden key", '{"Box":"attribute:__proto__"}', "mapping.Box"],
     ["of a forbidden name", '{"__proto__":"email"}', "mapping"],
-    ["of one column twice", '{"Mail":"email","mail ":"phone"}', "mapping"],
+    ["of one column twice", '{"Box":"email","box ":"phone"}', "mapping"],
   ])("refuses a mapping that is %s (RDA-14)", async (_, mapping, field) => {
     const { post, list } = await setting();
     const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
@@ -61,9 +61,9 @@ describe("columns", () => {
     const { run } = await setting();
     const missing = await run(csv, { mapping: '{"E-Mail":"email"}' });
     expect(missing.error_message).toBe("the mapping names e-mail, which is no column of the file");
-    const twice = await run(csv, { mapping: '{"Mail":"email","Note":"email"}' });
+    const twice = await run(csv, { mapping: '{"Box":"email","Note":"email"}' });
     expect(twice.error_message).toBe("two columns are mapped to email");
-    const lost = await run(csv, { mapping: '{"Mail":"email","Nam":"attribute:a","Note":"attribute:a"}' });
+    const lost = await run(csv, { mapping: '{"Box":"email","Nam":"attribute:a","Note":"attribute:a"}' });
     expect(lost.error_message).toBe("two columns are mapped to attribute:a");
   });
 

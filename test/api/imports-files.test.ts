@@ -142,6 +142,17 @@ describe("spreadsheets", () => {
     expect([turned.encoding, turned.total_rows]).toEqual(["utf-16be", 2]);
   });
 
+  it("Windows-1250 is detected by its letters, and what it says no to is heard (AMB-132, AMB-133)", async () => {
+    const { run, mail, attributes } = await setting();
+    const polish: Record<string, number> = { Ł: 0xa3, ł: 0xb3, ę: 0xea };
+    const text =
+      "E-mail;Imię;Zgoda na newsletter;Wypisany\np1@example.com;Łukasz;FAŁSZ;FAŁSZ\np2@example.com;Ola;;FAŁSZ\n";
+    const done = await run(Buffer.from([...text].map((one) => polish[one] ?? one.charCodeAt(0))));
+    expect(done).toMatchObject({ status: "completed", encoding: "windows-1250", failed_rows: 0 });
+    expect([(await mail("p1@example.com"))?.[0], await mail("p2@example.com")]).toEqual(["opted_out", undefined]);
+    expect(await attributes("p1@example.com")).toMatchObject({ first_name: "Łukasz", wypisany: false });
+  });
+
   it("the encoding of the form counts (AMB-133)", async () => {
     const { run, attributes } = await setting();
     const done = await run(Buffer.from("external_id,first_name\nx1,Zoë\n"), { encoding: "windows-1252" });

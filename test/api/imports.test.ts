@@ -120,7 +120,7 @@ describe("rows", () => {
       ["", /empty/],
       ["name,age\nx,1\n", /neither/],
       ['email\n"never closed\n', /CSV/],
-      [Buffer.from("external_id\nu1\n", "utf16le"), /no text/],
+      [Buffer.from("PK\u0003\u0004\u0014\u0000\u0006\u0000\u0000\u0000\u0021\u0000!\u0000"), /no text/],
       [Buffer.from("email\na\u0000b@x.co\n"), /no text/],
       [`email,${Array.from({ length: 101 }, (_, i) => `c${i}`)}\n`, /100/],
     ];

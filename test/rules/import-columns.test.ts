@@ -37,8 +37,27 @@ describe("standard columns", () => {
     });
   });
 
-  it("an apostrophe that marks a number as a text is no part of an external id (AMB-133)", () => {
-    expect(row({ "Customer ID": "'6001" })).toMatchObject({ external_id: "6001" });
+  it("columns of a warehouse, and of several addresses, are found by their names (AMB-133)", () => {
+    expect(row({ user_id: "u1", traits_email: "a@b.co", context_traits_phone: "+491511234567" })).toMatchObject({
+      email: "a@b.co",
+      attributes: { phone: "+491511234567" },
+    });
+    expect(row({ "Email 1": "a@b.co", "Email 2": "b@b.co" })).toMatchObject({
+      email: "a@b.co",
+      attributes: { email_2: "b@b.co" },
+    });
+  });
+
+  it("Subscriber is the address where no other column says who somebody is (AMB-133)", () => {
+    expect(row({ Subscriber: "a@b.co", Name: "Ada" })).toMatchObject({ email: "a@b.co" });
+    expect(row({ external_id: "u1", Subscriber: "no" })).toMatchObject({ consent: { status: "opted_out" } });
+  });
+
+  it("an apostrophe that marks a number as a text is no part of a value (AMB-133)", () => {
+    expect(row({ "Customer ID": "'6001", zip: "'02101", note: "'t" })).toMatchObject({
+      external_id: "6001",
+      attributes: { zip: "02101", note: "'t" },
+    });
     expect(row({ "Customer ID": "'n Koffie" })).toMatchObject({ external_id: "'n Koffie" });
   });
 

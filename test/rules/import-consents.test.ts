@@ -85,15 +85,7 @@ const POSITIVE = [
   ...["Ingeschreven", "Toestemming", "Nieuwsbrief", "Zapisany", "Zgoda", "Subskrybuje"],
 ];
 const SILENT = [
-  ...[
-    "Marketing contact status",
-    "Record ID",
-    "plan",
-    "status",
-    "Unsubscribe reason",
-    "Unsubscribe URL",
-    "Bounce rate",
-  ],
+  ...["Marketing contact status", "Record ID", "plan", "status", "Unsubscribe URL", "Bounce rate"],
   ...[
     "Marketing emails bounced",
     "bounce count",

@@ -77,6 +77,30 @@ describe("values", () => {
     expect(seen.types()).toEqual([type]);
   });
 
+  it.each([
+    [["WAHR", "falsch"], ",", "boolean"],
+    [["PRAWDA", "FAŁSZ"], ";", "boolean"],
+    [["12,50", "1.234,50"], ";", "local_number"],
+    [["12,5", "7", "1\u202f234"], ";", "local_number"],
+    [["1,10", "1,9"], ";", "text"],
+    [["1,234", "2,500"], ";", "text"],
+    [["38,40", "42,44"], ",", "text"],
+    [["1,234.50", "20.00"], ",", "local_number"],
+    [["1,234", "20"], ",", "text"],
+    [["1.234.567", "12.345.678"], ";", "text"],
+  ])("a column of %j in a file divided by %s is of type %s (AMB-133)", (cells, delimiter, type) => {
+    const seen = columnTypes(delimiter);
+    for (const cell of cells) seen.see([cell]);
+    expect(seen.types()).toEqual([type]);
+  });
+
+  it("numbers as people write them are numbers (AMB-133)", () => {
+    const written = ["1.234,50", "12,5", "1\u00a0234", "-7", "1,234.50", "-12.345.678,9"];
+    expect(written.map((text) => cellValue(text, "local_number"))).toEqual([
+      1234.5, 12.5, 1234, -7, 1234.5, -12_345_678.9,
+    ]);
+  });
+
   it("JSON becomes what it says (AMB-133)", () => {
     expect(cellValue('{"a":[1]}', "text")).toEqual({ a: [1] });
     expect(cellValue("[1,", "text")).toBe("[1,");

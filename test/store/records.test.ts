@@ -1,6 +1,6 @@
 // Records of CSV files: encodings, the line that says the delimiter, and the byte at which reading continues (AMB-133).
 import { describe, expect, it } from "vitest";
-import type { Encoding } from "../../shared/store/files/encodings.ts";
+import { type Encoding, legacyEncoding } from "../../shared/store/files/encodings.ts";
 import { readRecords } from "../../shared/store/files/records.ts";
 
 const ROWS = [
@@ -13,16 +13,27 @@ const ROWS = [
 ];
 const ASTRAL = [...ROWS, ["u6", "👩‍🚀 ﷽ ł"], ["u7", "end"]];
 
+const POLISH_ROWS = [
+  ["external_id", "Imię"],
+  ["p1", "Łukasz Żak"],
+  ["p2", "dąb, wół, śląż"],
+];
+
 const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
 const textOf = (rows: string[][]) => rows.map((row) => `${row.map(quoted).join(";")}\r\n`).join("\r\n");
 const SPECIAL: Record<string, number> = { "€": 0x80, "“": 0x93, "”": 0x94 };
+
+const POLISH: Record<string, number> = { Ł: 0xa3, ą: 0xb9, ł: 0xb3, ż: 0xbf, Ż: 0xaf, ę: 0xea, ś: 0x9c };
 
 const encoders: Record<string, (text: string) => Buffer> = {
   "utf-8": (text) => Buffer.from(text),
   "utf-8 with a mark": (text) => Buffer.from(`\uFEFF${text}`),
   "utf-16le": (text) => Buffer.from(`\uFEFF${text}`, "utf16le"),
   "utf-16be": (text) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16(),
+  "utf-16le without a mark": (text) => Buffer.from(text, "utf16le"),
+  "utf-16be without a mark": (text) => Buffer.from(text, "utf16le").swap16(),
   "windows-1252": (text) => Buffer.from([...text].map((letter) => SPECIAL[letter] ?? letter.charCodeAt(0))),
+  "windows-1250": (text) => Buffer.from([...text].map((letter) => POLISH[letter] ?? letter.charCodeAt(0))),
 };
 
 async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
@@ -41,10 +52,13 @@ describe.each([
   ["utf-8 with a mark", "utf-8", ASTRAL],
   ["utf-16le", "utf-16le", ASTRAL],
   ["utf-16be", "utf-16be", ASTRAL],
+  ["utf-16le without a mark", "utf-16le", ASTRAL],
+  ["utf-16be without a mark", "utf-16be", ASTRAL],
   ["windows-1252", "windows-1252", ROWS],
+  ["windows-1250", "windows-1250", POLISH_ROWS],
 ] as [string, Encoding, string[][]][])("%s", (name, encoding, rows) => {
   const bytes = encoders[name]!(textOf(rows));
-  const told = name === "windows-1252" ? { encoding } : {};
+  const told = name.startsWith("windows") ? { encoding } : {};
 
   it.each([1, 2, 3, 7, 64, 100_000])("is read in pieces of %i bytes (AMB-133)", async (size) => {
     const records = await read(bytes, size, told);
@@ -81,4 +95,14 @@ it.each([
   ["a byte of windows-1252", Buffer.from("Zo\xeb,x\n", "latin1")],
 ])("%s is no UTF-8 (AMB-133)", async (_, bytes) => {
   await expect(read(bytes, 2)).rejects.toThrow("the file is not UTF-8 text");
+});
+
+it.each([
+  ["Łukasz", "windows-1250"],
+  ["fałsz", "windows-1250"],
+  ["12 m³, 5 £, ¡Sí! ¿Qué?", "windows-1252"],
+  ["Zoë, Ünal, Élodie", "windows-1252"],
+])("a file of single bytes with %s is %s (AMB-133)", async (text, encoding) => {
+  const bytes = Buffer.from([...text].map((letter) => POLISH[letter] ?? letter.charCodeAt(0)));
+  for (const size of [1, 100]) expect(await legacyEncoding(chunked(bytes, size))).toBe(encoding);
 });

@@ -41,7 +41,9 @@ export const readingFields = {
     v.optional(
       v.pipe(v.string(), v.maxLength(64), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`)),
     ),
-    v.description("Default: UTF-8, UTF-16 with a byte order mark, or Windows-1252 if it is no UTF-8"),
+    v.description(
+      "Default: UTF-8 or UTF-16; of a file that is neither, Windows-1250 if it has Polish letters, else 1252",
+    ),
   ),
   start_journeys: v.pipe(
     v.optional(v.picklist(["true", "false"], "must be true or false"), "true"),

@@ -8,7 +8,7 @@ import type { Problem } from "../../../shared/rules/import-columns.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
-import { type Encoding, isNotUtf8, isUnreadable } from "../../../shared/store/files/encodings.ts";
+import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
@@ -114,7 +114,7 @@ interface Survey {
   types: readonly ColumnType[];
 }
 
-/** Reads the whole file once. One that is no UTF-8 is taken for windows-1252, unless its encoding was said. */
+/** Reads the whole file once, and again where it turns out to be no UTF-8, unless its encoding was said. */
 async function surveyFile(
   context: WorkerContext,
   job: ImportJob,
@@ -125,7 +125,7 @@ async function surveyFile(
   let header: Record | undefined;
   let first: Record | undefined;
   let total = 0;
-  const columns = columnTypes();
+  let columns = columnTypes();
   try {
     for await (const record of readRecords(bytes, { encoding })) {
       if (header) {
@@ -133,11 +133,15 @@ async function surveyFile(
         first ??= record;
         // The cells of a row that is rejected for their number may be those of other columns.
         if (isWhole(record.cells, header.cells.length)) columns.see(record.cells);
-      } else header = record;
+      } else {
+        header = record;
+        columns = columnTypes(record.delimiter);
+      }
     }
   } catch (error) {
     if (encoding !== undefined || !isNotUtf8(error)) throw error;
-    return surveyFile(context, job, "windows-1252");
+    const again = await context.files.read(job.id, 0);
+    return again && surveyFile(context, job, await legacyEncoding(again));
   }
   return { header, first, total, types: columns.types() };
 }

@@ -1,6 +1,6 @@
 // The text of a file as UTF-8, and where in the file a place of that text is: reading continues there.
 
-export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
+export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252", "windows-1250"] as const;
 export type Encoding = (typeof encodings)[number];
 
 const UNREADABLE = "UnreadableFile";
@@ -17,11 +17,44 @@ export const isNotUtf8 = (error: unknown): error is Error => isNamed(error, NOT_
 const FROM_80 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 /** The encoding that a byte order mark names. */
-export function markedEncoding(start: Uint8Array): Encoding | undefined {
+function markedEncoding(start: Uint8Array): Encoding | undefined {
   const [first, second, third] = start;
   if (first === 0xff && second === 0xfe) return "utf-16le";
   if (first === 0xfe && second === 0xff) return "utf-16be";
   return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined;
+}
+
+/** How much of a file shows whether it is UTF-16, or legacy text of which kind. */
+export const SHOWN_BYTES = 256;
+
+/** UTF-16 that no mark names: its letters of Latin, and the marks between its cells, have each second byte 0. */
+function unmarkedEncoding(start: Uint8Array): Encoding | undefined {
+  const zeros = [0, 0];
+  const shown = start.subarray(0, SHOWN_BYTES);
+  for (const [i, byte] of shown.entries()) if (byte === 0) zeros[i % 2]!++;
+  const [even = 0, odd = 0] = zeros;
+  const enough = shown.length / 8;
+  if (even === 0 && odd > enough) return "utf-16le";
+  return odd === 0 && even > enough ? "utf-16be" : undefined;
+}
+
+/** The encoding that the beginning of a file shows, UTF-8 where nothing speaks against it. */
+export const shownEncoding = (start: Uint8Array): Encoding =>
+  markedEncoding(start) ?? unmarkedEncoding(start) ?? "utf-8";
+
+/** Letters of Polish, where windows-1252 has signs that stand in no word: within one, and capitals at its beginning. */
+const CENTRAL_EUROPEAN =
+  /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
+
+/** Which encoding of single bytes a file has that is no UTF-8. @param bytes of the file, from its beginning */
+export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
+  let before = "";
+  for await (const chunk of bytes) {
+    const text = before + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
+    if (CENTRAL_EUROPEAN.test(text)) return "windows-1250";
+    before = text.slice(-2);
+  }
+  return "windows-1252";
 }
 
 export interface Decoded {
@@ -34,14 +67,15 @@ export interface Decoded {
 /** @throws an unreadable error for what is no text. */
 export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): Decoded {
   if (encoding === "utf-8") return { bytes: checkedUtf8(bytes), positionOf: (end) => end };
-  const width = encoding === "windows-1252" ? 1 : 2;
+  const width = encoding.startsWith("utf-16") ? 2 : 1;
   // Text that is not passed yet: as much as the parser is ahead.
   const ahead: Buffer[] = [];
   let passed = 0;
   let position = 0;
   let isStart = true;
   async function* text(): AsyncGenerator<Buffer> {
-    const decoder = width === 2 ? new TextDecoder(encoding, { ignoreBOM: true }) : undefined;
+    // That of windows-1252 leaves out the characters from 0x80 on.
+    const decoder = encoding === "windows-1252" ? undefined : new TextDecoder(encoding, { ignoreBOM: true });
     for await (const chunk of bytes) {
       let decodedText = decoder ? decoder.decode(chunk, { stream: true }) : fromWindows1252(chunk);
       if (decoder && isStart && decodedText.startsWith("\uFEFF")) {
@@ -60,7 +94,7 @@ export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): D
       const first = ahead[0];
       if (!first) return position;
       const part = first.subarray(0, end - passed);
-      // The units of UTF-16, or the characters of windows-1252, none of which needs two units.
+      // The units of UTF-16, or the characters of a single byte, none of which needs two units.
       position += part.toString().length * width;
       passed += part.length;
       if (part.length === first.length) ahead.shift();

@@ -2,7 +2,7 @@
 // there.
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
-import { decoded, type Encoding, markedEncoding, unreadable } from "./encodings.ts";
+import { decoded, type Encoding, SHOWN_BYTES, shownEncoding, unreadable } from "./encodings.ts";
 
 export interface Record {
   cells: string[];
@@ -19,19 +19,18 @@ const DELIMITERS = [",", ";", "\t", "|"];
 const SEPARATOR_LINE = /^\uFEFF?"?sep=([^\r\n])"?$/i;
 const MAX_RECORD_BYTES = 1_048_576;
 const HEAD_BYTES = 65_536;
-const MARK_BYTES = 3;
 
 /**
  * @param delimiter without it, the stream is the beginning of a file
- * @param encoding without it, a byte order mark names it; else it is UTF-8
+ * @param encoding without it, the beginning of the file shows it
  * @throws an unreadable error for binary bytes, for what is not in the encoding, or a quote that is never closed.
  */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
   { delimiter: ofHeader, encoding: ofFile }: { delimiter?: string | undefined; encoding?: Encoding | undefined },
 ): AsyncGenerator<Record> {
-  const raw = await headed(bytes, (start) => start.length >= MARK_BYTES);
-  const encoding = ofFile ?? markedEncoding(raw.start) ?? "utf-8";
+  const raw = await headed(bytes, (start) => start.length >= SHOWN_BYTES);
+  const encoding = ofFile ?? shownEncoding(raw.start);
   const text = decoded(raw.whole, encoding);
   // The delimiter is the one that the header uses.
   const isLine = (start: Buffer) => ofHeader !== undefined || start.length >= HEAD_BYTES || start.includes(10);

@@ -4,7 +4,7 @@
 import { compactPhone } from "../../rules/import-columns.ts";
 import { present } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { type Encoding, isNotUtf8, isUnreadable } from "../files/encodings.ts";
+import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../files/encodings.ts";
 import type { ImportErasing } from "../files/imports.ts";
 import { readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
@@ -94,7 +94,10 @@ async function isNamedInUpload(traces: ImportTraces, id: string, encoding?: Enco
     for await (const { cells } of readRecords(bytes, { encoding })) if (isNamedIn(traces, cells)) return true;
     return false;
   } catch (error) {
-    if (isNotUtf8(error)) return isNamedInUpload(traces, id, "windows-1252");
+    if (isNotUtf8(error)) {
+      const again = await traces.files.read(id, 0);
+      return again ? isNamedInUpload(traces, id, await legacyEncoding(again)) : false;
+    }
     if (isUnreadable(error)) return true;
     throw error;
   }

@@ -1,0 +1,51 @@
+// Words for an opt-out in the cells of files, as other platforms write them (AMB-132).
+import { expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const statusOf = (name: string, value: string) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", [name]: value });
+  return consent?.status ?? choices.sms?.status;
+};
+
+it.each([
+  ["Unsubscribe reason", "Too many mails", "opted_out"],
+  ["unsubscribe_reason", "N/A", undefined],
+  ["status", "cancelled", "opted_out"],
+  ["State", "canceled", "opted_out"],
+  ["status", "unmarketable", "opted_out"],
+  ["Status", "Deleted", "opted_out"],
+  ["Status", "GloballySuppressed", "suppressed"],
+  ["Status", "IsspComplained", "suppressed"],
+  ["Email Suspended", "1", "suppressed"],
+  ["Person - Marketing status", "No consent", "opted_out"],
+  ["Email frequency", "Never", "opted_out"],
+  ["Newsletter", "removed", "opted_out"],
+  // No answer to the question of a column that says no.
+  ["Unsubscribed", "STOP", "opted_out"],
+  ["Opt out", "not interested", "opted_out"],
+])("%s %s means %s (AMB-132)", (name, value, expected) => {
+  expect(statusOf(name, value)).toBe(expected);
+});
+
+it.each([
+  ["Email campaigns", "Blocklisted", "opted_out"],
+  ["List: Offers", "Unsubscribed", "opted_out"],
+  ["note", "Do not e-mail!", "opted_out"],
+  ["order", "cancelled", undefined],
+  ["Web push", "Unsubscribed", undefined],
+  ["topic:nothing", "opted_out", undefined],
+  ["SMS campaigns", "Unsubscribed", "opted_out"],
+])("in a column of anything, %s %s means %s (AMB-132)", (name, value, expected) => {
+  expect(statusOf(name, value)).toBe(expected);
+});
+
+it("an opt-out of a channel in a column of anything is of that channel alone (AMB-132)", () => {
+  const { consent, choices } = rowOf({ email: "a@example.com", "SMS campaigns": "Unsubscribed" });
+  expect([consent, choices.sms?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it("a column that is mapped to an attribute says nothing of consent (AMB-132)", () => {
+  const cells = { email: "a@example.com", status: "cancelled" };
+  const { consent, attributes } = rowOf(cells, { mapping: { status: "attribute:plan_status" } });
+  expect([consent, attributes.plan_status]).toEqual([undefined, "cancelled"]);
+});
