@@ -4,10 +4,10 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { DynamoDb, Sqs } from "./aws/index.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
+import { createPatience, createRest, quiet, sleepOf, waitsForTime } from "./idle.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
 import type { Log } from "./mapping.ts";
 import type { Mappings } from "./mappings.ts";
-import { createRest } from "./rest.ts";
 import { createChangeSignal } from "./signals.ts";
 
 interface Firing {
@@ -60,14 +60,13 @@ const STUCK = 60_000;
 const STILL = 5_000;
 /** Streams poll every second: one jump reaches all of them, whatever their phase. */
 const STREAM_SLACK = SECOND;
-const QUIET_TURNS = 3;
 /** How many changes or grace periods a stop waits for rounds that are still in progress. */
 const STOP_ROUNDS = 20;
 
 export function createTime(deps: TimeDeps): Time {
   const { clock, host, scheduler, sqs, dynamodb, log } = deps;
   const { changes = createChangeSignal(), stillMs = STILL } = deps;
-  const stillSince = new WeakMap<Run, { changes: number; since: number }>();
+  const patienceLeft = createPatience(clock);
   let rounds = 0;
   let turn: Promise<unknown> = Promise.resolve();
   let moving: Promise<unknown> | undefined;
@@ -89,11 +88,6 @@ export function createTime(deps: TimeDeps): Time {
   /** What a worker waits for comes when time is moved, or from the background. */
   const isNudged = (run: Run) =>
     !run.streaming && (background !== undefined || !mappings().some((mapping) => mapping.function === run.function));
-  const waitsForTime = (run: Run) => run.asleep > 0 && run.outside === 0;
-  const sleepOf = (runs: Run[]) => {
-    const among = new Set<Runner | undefined>(runs);
-    return clock.nextTimer((sleeper) => among.has(sleeper));
-  };
 
   /** Settle and advance run one after another, and the background pump between them. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -111,16 +105,6 @@ export function createTime(deps: TimeDeps): Time {
       clearTimeout(released);
       clock.hold(false);
       changes.notify();
-    }
-  };
-
-  /** Waits until this process is idle: in-process calls take no real time. */
-  const quiet = async () => {
-    let seen = -1;
-    for (let still = 0; still < QUIET_TURNS; still++) {
-      await nextTurn();
-      if (changes.version() !== seen) still = 0;
-      seen = changes.version();
     }
   };
 
@@ -144,31 +128,13 @@ export function createTime(deps: TimeDeps): Time {
     }
   };
 
-  /**
-   * Real milliseconds to wait for a run without progress. What it asked of something real may last as long as its own
-   * limit: it sleeps until that, or is ended by Lambda.
-   */
-  const patienceFor = (run: Run, otherwise: number): number => {
-    if (run.outside === 0 || run.streaming) return otherwise;
-    return run.asleep > 0 ? (sleepOf([run]) ?? clock.now()) - clock.now() : run.limit;
-  };
-
-  const patienceLeft = (run: Run, otherwise: number): number => {
-    let still = stillSince.get(run);
-    if (still?.changes !== run.changes) {
-      still = { changes: run.changes, since: performance.now() };
-      stillSince.set(run, still);
-    }
-    return patienceFor(run, otherwise) - (performance.now() - still.since);
-  };
-
   /** Runs the work of this time, until idle or until all runs in progress wait for a later time. */
   const drain = async (watched: () => Run[], otherwise: () => number, which: Firing, signal?: AbortSignal) => {
     for (;;) {
       signal?.throwIfAborted();
       await fireDue(which);
       startRunnable();
-      await quiet();
+      await quiet(changes);
       if (mappings().some((mapping) => mapping.runnable())) continue;
       const busy = watched();
       if (busy.length === 0 && rounds === 0) return;
@@ -183,12 +149,12 @@ export function createTime(deps: TimeDeps): Time {
     signal?.addEventListener("abort", changes.notify, { once: true });
     await inTurn(() =>
       heldStill(async () => {
-        const otherwise = () => (sleepOf(buffered()) === undefined ? STUCK : GRACE);
+        const otherwise = () => (sleepOf(clock, buffered()) === undefined ? STUCK : GRACE);
         for (;;) {
           await drain(buffered, otherwise, { collapse: true }, signal);
           const busy = buffered();
           if (busy.length === 0) return;
-          const resumeAt = sleepOf(busy);
+          const resumeAt = sleepOf(clock, busy);
           if (resumeAt === undefined)
             throw new Error(`Still waiting for ${busy.map((run) => run.function).join(", ")}.`);
           clock.jumpTo(resumeAt);
@@ -246,9 +212,9 @@ export function createTime(deps: TimeDeps): Time {
     inTurn(async () => {
       nudging = false;
       for (;;) {
-        await quiet();
+        await quiet(changes);
         const busy = host.runs().filter(isNudged);
-        const resumeAt = sleepOf(busy);
+        const resumeAt = sleepOf(clock, busy);
         if (resumeAt === undefined) return;
         const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, GRACE) <= 0;
         if (busy.every(rests)) clock.jumpTo(resumeAt);
@@ -284,7 +250,7 @@ export function createTime(deps: TimeDeps): Time {
   return {
     settle,
     advance,
-    rest: createRest({ changes, host, mappings, quiet, rounds: () => rounds, waitsForTime }),
+    rest: createRest({ changes, host, mappings, rounds: () => rounds }),
     enter: async (work) => {
       while (moving) await moving;
       return work();

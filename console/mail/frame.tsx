@@ -1,8 +1,7 @@
 // A mail that is being designed, in the frame of mails: a click on a block chooses it.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Design } from "./design.ts";
-import { inTheme, mailHtml } from "./mail.ts";
-import { sampled } from "./samples.ts";
+import { inTheme, mailHtml, sampled } from "./mail.ts";
 
 interface FrameProps {
   design: Design;

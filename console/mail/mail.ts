@@ -86,3 +86,13 @@ export const inTheme = (html: string, isDark: boolean): string =>
   html.replace(DARK, isDark ? "@media all" : "@media not all");
 
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+const VARIABLE = /\{\{\s*([\w.]+)[^}]*?\}\}/g;
+const FALLBACK = /default:\s*(?:'([^']*)'|"([^"]*)")/;
+
+/** What stands for variables while a mail is designed: the fallback of one that has it, else its name. */
+export const sampled = (text: string): string =>
+  text.replaceAll(VARIABLE, (whole, path: string) => {
+    const [, single, double] = FALLBACK.exec(whole) ?? [];
+    return single ?? double ?? (path.split(".").at(-1) ?? path).replaceAll("_", " ");
+  });

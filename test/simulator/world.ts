@@ -29,6 +29,7 @@ import { createFleet, type Fleet, type Handler, type Process } from "./fleet.ts"
 import { type Answer, type FrontDoor, openFrontDoor } from "./front-door.ts";
 import type { Kernel } from "./kernel.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
+import { listening } from "./listeners.ts";
 import { type Commit, createMirror, type Mirror } from "./mirror.ts";
 import { watchOutboxes } from "./outbox.ts";
 import { FAULTS_END_MS, type Profile } from "./profiles.ts";
@@ -135,13 +136,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     REGISTRATION: "open",
   };
 
-  const starts: ((queue: string, messages: Received[]) => void)[] = [];
-  const commits: ((commit: Commit) => void)[] = [];
+  const starts = listening<[queue: string, messages: Received[]]>();
+  const commits = listening<[commit: Commit]>();
   const requests: RequestListener[] = [];
-  const arrivals: ((route: string, tenant: Tenant) => void)[] = [];
-  const providerCalls: ((call: Call) => void)[] = [];
-  const logs: ((process: Process, entry: LogEntry) => void)[] = [];
-  const answers: ((route: string, answer: Answer, tenant: Tenant) => void)[] = [];
+  const arrivals = listening<[route: string, tenant: Tenant]>();
+  const providerCalls = listening<[call: Call]>();
+  const logs = listening<[process: Process, entry: LogEntry]>();
+  const answers = listening<[route: string, answer: Answer, tenant: Tenant]>();
   const names = new Map<string, string>();
   const errors: unknown[] = [];
   const rescues = { sweep: 0, watchdog: 0 };
@@ -156,14 +157,11 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     if (level === "info") return;
     if (typeof fields.rescued === "number") rescues.sweep += fields.rescued;
     kernel.note(`log ${message} ${fields.error ?? ""} ${fields.stack ?? ""}`);
-    for (const listener of logs) listener(process, entry);
+    logs.tell(process, entry);
   };
-  const told = (call: Call) => {
-    for (const listener of providerCalls) listener(call);
-  };
-  const outboxes = watchOutboxes(kernel, told);
+  const outboxes = watchOutboxes(kernel, providerCalls.tell);
   requests.push(outboxes.request);
-  commits.push(outboxes.commit);
+  commits.on(outboxes.commit);
   const create = (process: Process): Handler => {
     const aws = clientsFor(process, {
       kernel,
@@ -186,9 +184,8 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       fleet: () => fleet,
       refuses: ({ tenant }) => ledger.refusing.has(tenant),
       isFull: ({ tenant }) => isFull(taken, ledger.limits.get(tenant), { tenant, now: kernel.now() }),
-      told,
+      told: providerCalls.tell,
     });
-    const egress = receivers.clientOf(process);
     const deps: FunctionDeps = {
       aws,
       clock: process.clock,
@@ -196,7 +193,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       env,
       log: logOf(process),
       providers,
-      egress,
+      egress: receivers.clientOf(process),
     };
     const worker = workers.find(({ name }) => name === process.name);
     if (process.name === stream.name) return streaming(deps);
@@ -209,9 +206,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
   const records = driveStream({ kernel, fleet, faults });
   const mirror = createMirror(dynamodb, {
     record: (record: StreamRecord) => records.take(record),
-    commit: (commit) => {
-      for (const listener of commits) listener(commit);
-    },
+    commit: commits.tell,
   });
   const schedules = driveSchedules(kernel, scheduler);
   const queues = driveQueues({
@@ -222,7 +217,7 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     urlOf: (queue) => env[queueVariable(queue)]!,
     starts: (queue, messages) => {
       for (const { body } of messages) if (isWatchdog(body)) rescues.watchdog++;
-      for (const listener of starts) listener(queue, messages);
+      starts.tell(queue, messages);
     },
   });
 
@@ -243,12 +238,8 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
     fleet,
     random,
     base,
-    arrives: (...request) => {
-      for (const listener of arrivals) listener(...request);
-    },
-    answered: (...answer) => {
-      for (const listener of answers) listener(...answer);
-    },
+    arrives: arrivals.tell,
+    answered: answers.tell,
   });
 
   const ledger = openLedger();
@@ -287,13 +278,13 @@ export async function createSimWorld(options: WorldOptions): Promise<SimWorld> {
       kernel.after(ms, () => void action().catch((error: unknown) => void errors.push(error)));
     },
     errors,
-    onStart: (listener) => void starts.push(listener),
-    onCommit: (listener) => void commits.push(listener),
+    onStart: starts.on,
+    onCommit: commits.on,
     onRequest: (listener) => void requests.push(listener),
-    onArrival: (listener) => void arrivals.push(listener),
-    onLog: (listener) => void logs.push(listener),
-    onProviderCall: (listener) => void providerCalls.push(listener),
-    onAnswer: (listener) => void answers.push(listener),
+    onArrival: arrivals.on,
+    onLog: logs.on,
+    onProviderCall: providerCalls.on,
+    onAnswer: answers.on,
     name: (id, name) => void names.set(id, name),
     calls: () => calls,
     actors: () => actors,

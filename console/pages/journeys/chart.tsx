@@ -1,15 +1,12 @@
 // The steps as a chart: people on each step, how many went along each edge, a form for the step that is chosen.
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
-import { panning, SMALLEST, Zoom } from "./chart-view.tsx";
+import { ChartPanel, type Selection } from "./chart-panel.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
-import { BrakeFigures } from "./step-brake.tsx";
-import { StepEditor } from "./step-form.tsx";
-import { icons, StepIcon } from "./step-icon.tsx";
+import { StepIcon } from "./step-icon.tsx";
 import type { StepsProps } from "./step-list.tsx";
-import { People } from "./step-people.tsx";
 import { faultsOf, insertStep, nameOf, type StepType, stepNames, stepText, typeOf } from "./steps.ts";
 
 interface ChartProps extends StepsProps {
@@ -23,19 +20,11 @@ interface ChartProps extends StepsProps {
   walked: ReadonlySet<string>;
 }
 
-type Selection =
-  | { kind: "trigger" }
-  | { kind: "step"; id: string }
-  | { kind: "edge"; id: string; field: string }
-  | undefined;
-
 export function Chart(props: ChartProps) {
   const { journey, halted, graph, stats, faults, change, begin, trigger, triggerFaults, entered, walked } = props;
   const [chosen, setChosen] = useState<Selection>();
   const { nodes, edges, width, height } = useMemo(() => layoutOf(graph), [graph]);
-  const stepId = chosen?.kind === "step" ? chosen.id : "";
-  const step = graph.steps?.[stepId];
-  const isOpen = chosen !== undefined && (step !== undefined || chosen.kind !== "step");
+  const isOpen = chosen !== undefined && (chosen.kind !== "step" || graph.steps?.[chosen.id] !== undefined);
   const countOf = ({ from, way }: PlacedEdge) =>
     way ? (stats?.steps[from]?.outcomes[way.outcome] ?? 0) : from === "" ? entered : 0;
   const isWalked = ({ from, to, way }: PlacedEdge) => (way ? walked.has(`${from} ${way.outcome}`) : walked.has(to));
@@ -98,25 +87,21 @@ export function Chart(props: ChartProps) {
       </figure>
       <Zoom zoom={zoom} set={setZoom} fit={fit} />
       {isOpen && (
-        <section class="chart-panel" aria-label={step ? nameOf(step) : titles[chosen.kind]}>
-          <header>
-            <h2>{step ? stepNames[typeOf(step) ?? "exit"] : titles[chosen.kind]}</h2>
-            <Button kind="quiet" icon="cross" label="Close" onClick={() => setChosen(undefined)} />
-          </header>
-          {step ? (
-            <Chosen journey={journey} graph={graph} id={stepId} stats={stats} faults={faults} change={change} />
-          ) : chosen.kind === "trigger" ? (
-            trigger
-          ) : (
-            <Kinds insert={insert} />
-          )}
-        </section>
+        <ChartPanel
+          chosen={chosen}
+          journey={journey}
+          graph={graph}
+          stats={stats}
+          faults={faults}
+          change={change}
+          trigger={trigger}
+          insert={insert}
+          close={() => setChosen(undefined)}
+        />
       )}
     </div>
   );
 }
-
-const titles = { trigger: "Trigger", edge: "Insert a step", step: "" };
 
 /** What became of those who left a step that sends, where not all of them got it. */
 function figuresOf(outcomes: Record<string, number> = {}): string {
@@ -144,36 +129,6 @@ const Arrow = () => (
     </marker>
   </defs>
 );
-
-type ChosenProps = Omit<StepsProps, "halted"> & { id: string };
-
-/** The step that is chosen: what is wrong with it, its form, its brake, and who is on it. */
-function Chosen({ journey, graph, id, stats, faults, change }: ChosenProps) {
-  return (
-    <>
-      {faultsOf(faults, id).map(([path, reason]) => (
-        <p key={path} class="fault">
-          {reason}
-        </p>
-      ))}
-      <StepEditor key={id} graph={graph} id={id} faults={faults} change={change} />
-      {journey && <BrakeFigures journey={journey} step={id} />}
-      {journey && <People journey={journey} step={id} active={stats?.steps[id]?.active ?? 0} />}
-    </>
-  );
-}
-
-function Kinds({ insert }: { insert: (type: StepType) => void }) {
-  return (
-    <div class="stack tight">
-      {(Object.keys(stepNames) as StepType[]).map((type) => (
-        <Button key={type} icon={icons[type]} onClick={() => insert(type)}>
-          {stepNames[type]}
-        </Button>
-      ))}
-    </div>
-  );
-}
 
 interface NodeProps {
   node: PlacedNode;
@@ -233,6 +188,37 @@ function Node({ node, begin, here, isHalted, hasFault, isWalked, figures, isChos
     </button>
   );
 }
+
+const SMALLEST = 0.4;
+const LARGEST = 1.6;
+const STEP = 0.2;
+
+interface ZoomProps {
+  zoom: number;
+  set: (zoom: number) => void;
+  fit: () => void;
+}
+
+const Zoom = ({ zoom, set, fit }: ZoomProps) => (
+  <fieldset class="chart-zoom" aria-label="Zoom">
+    <Button kind="quiet" icon="dash" label="Smaller" onClick={() => set(Math.max(SMALLEST, zoom - STEP))} />
+    <Button kind="quiet" onClick={fit}>
+      {Math.round(zoom * 100)}%
+    </Button>
+    <Button kind="quiet" icon="plus" label="Larger" onClick={() => set(Math.min(LARGEST, zoom + STEP))} />
+  </fieldset>
+);
+
+/** The chart is moved by its background. */
+const panning = {
+  onPointerDown: ({ target, currentTarget, pointerId, button }: TargetedPointerEvent<HTMLElement>) => {
+    const isFree = target instanceof Element && !target.closest("button");
+    if (isFree && button === 0) currentTarget.setPointerCapture(pointerId);
+  },
+  onPointerMove: ({ currentTarget, pointerId, movementX, movementY }: TargetedPointerEvent<HTMLElement>) => {
+    if (currentTarget.hasPointerCapture(pointerId)) currentTarget.scrollBy(-movementX, -movementY);
+  },
+};
 
 interface EdgeProps {
   edge: PlacedEdge;

@@ -10,7 +10,6 @@ import { Form } from "../../components/form.tsx";
 import { useAttributeKeys } from "../../components/known.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { attributeText, attributeValue } from "./attribute-values.ts";
 
 export function Attributes({ profile }: { profile: SubscriberProfile }) {
   const [isEditing, setEditing] = useState(false);
@@ -97,4 +96,17 @@ function AttributesForm({ id, known, close }: AttributesProps) {
       </div>
     </Form>
   );
+}
+
+/** An attribute as it is shown and edited: a text as it is, everything else as JSON. */
+const attributeText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The value that was meant: JSON where it is JSON, else the text itself. */
+function attributeValue(text: string): unknown {
+  if (!/^(-?\d|true$|false$|null$|[[{"])/.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }

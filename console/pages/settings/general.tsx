@@ -14,9 +14,8 @@ import { Check, Choices, SelectField, TextField } from "../../components/field.t
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Brake } from "./brake.tsx";
-import { FrequencyCaps } from "./caps.tsx";
 import { QuietHours } from "./quiet-hours.tsx";
+import { Brake, FrequencyCaps } from "./send-limits.tsx";
 import { Testers } from "./testers.tsx";
 import { Utm } from "./utm.tsx";
 

@@ -4,7 +4,6 @@ import { opensWithoutProvider, signInRequired } from "../../../shared/http/gates
 import { tokenSigner } from "../../../shared/http/signing.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
-import { deviceOf } from "../../../shared/rules/devices.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
 import { type Membership, membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
@@ -95,4 +94,31 @@ const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.")
 export function requireOpen(workspace: WorkspaceRow | undefined): WorkspaceRow {
   if (!workspace || workspace.status === "deleted") throw closed();
   return workspace;
+}
+
+const MAX_DEVICE_CHARACTERS = 80;
+const browsers: [RegExp, string][] = [
+  [/\bEdgA?\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\bFirefox\//, "Firefox"],
+  [/\bChrome\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+];
+const systems: [RegExp, string][] = [
+  [/\biPhone\b|\biPad\b/, "iOS"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bLinux\b/, "Linux"],
+];
+
+const nameIn = (names: readonly [RegExp, string][], text: string) => names.find(([sign]) => sign.test(text))?.[1];
+
+/** What a session's device is called, by its own header: `Firefox on Windows`; for other clients what they call themselves. */
+function deviceOf(userAgent: string): string {
+  const plain = userAgent.replaceAll(/[^ -~]/g, "").trim();
+  const browser = nameIn(browsers, plain);
+  const system = nameIn(systems, plain);
+  if (browser && system) return `${browser} on ${system}`;
+  return plain.slice(0, MAX_DEVICE_CHARACTERS) || "unknown";
 }

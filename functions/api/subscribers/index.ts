@@ -6,6 +6,7 @@ import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
+import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { plans } from "../../../shared/rules/plans.ts";
 import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -162,8 +163,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store, body }) => {
       const ids = [...new Set(body.subscriber_ids)];
       const notFoundIds: string[] = [];
-      for (let start = 0; start < ids.length; start += MAX_CONCURRENT_ERASURES) {
-        const batch = ids.slice(start, start + MAX_CONCURRENT_ERASURES);
+      for (const batch of chunksOf(ids, MAX_CONCURRENT_ERASURES)) {
         const erased = await Promise.all(
           batch.map((id) => eraseSubscriber(store, id, { eraseProperties: body.erase_properties })),
         );

@@ -1,4 +1,5 @@
 // What happened, as entries of the event bus: of one workspace and one type many in an entry, because AWS bills an entry by each 64 KB.
+import { filledParts } from "../../../shared/rules/chunks.ts";
 import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import type { OutboundEvent, ReceivedEvents } from "./published.ts";
 import { type BusEntry, MAX_BYTES, SOURCE, TIME_BYTES } from "./requests.ts";
@@ -24,7 +25,9 @@ interface Packable {
 /** Each event is in one entry. Those of an entry are in the order in which they were written. */
 export function busEntries(outbound: readonly OutboundEvent[], received: readonly ReceivedEvents[]): BusEntry[] {
   const all = [...outbound.map(packableOfOutbound), ...received.flatMap(packablesOfReceived)];
-  return [...Map.groupBy(all, ({ tenant, type }) => `${tenant} ${type}`).values()].flatMap(packsOf).map(entryOf);
+  return [...Map.groupBy(all, ({ tenant, type }) => `${tenant} ${type}`).values()]
+    .flatMap((events) => filledParts(events, sizeOf, { size: PACK_BYTES }))
+    .map(entryOf);
 }
 
 function packableOfOutbound({ origin: { tenant, position }, at, envelope }: OutboundEvent): Packable {
@@ -37,25 +40,10 @@ function packableOfOutbound({ origin: { tenant, position }, at, envelope }: Outb
 const packablesOfReceived = ({ origin: { tenant, position, at }, events }: ReceivedEvents): Packable[] =>
   events.map((event) => ({ tenant, type: EVENTS_RECEIVED, position, at, json: JSON.stringify(event) }));
 
-type Pack = [Packable, ...Packable[]];
+/** With the comma behind it. */
+const sizeOf = ({ json }: Packable): number => Buffer.byteLength(json) + 1;
 
-function packsOf(events: readonly Packable[]): Pack[] {
-  const packs: Pack[] = [];
-  let room = 0;
-  for (const event of events) {
-    const size = Buffer.byteLength(event.json) + 1;
-    const open = packs.at(-1);
-    if (open && size <= room) open.push(event);
-    else {
-      packs.push([event]);
-      room = PACK_BYTES;
-    }
-    room -= size;
-  }
-  return packs;
-}
-
-function entryOf(pack: Pack): BusEntry {
+function entryOf(pack: [Packable, ...Packable[]]): BusEntry {
   const [{ tenant, type, at }] = pack;
   const about = { event_type: type, tenant_id: tenant, sandbox: isSandbox(tenant) };
   const events = pack.map(({ json }) => json).join();

@@ -3,20 +3,27 @@
 import type { DynamoDBRecord } from "aws-lambda";
 import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { filledParts } from "../../../shared/rules/chunks.ts";
 import { outboundStreamWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { changesOf } from "../../../shared/store/changes.ts";
 import { type StoreReader, storeRead } from "../../../shared/store/context.ts";
+import { unpackedBytes } from "../../../shared/store/events/packing.ts";
 import { archive } from "./archive.ts";
 import { eventBus } from "./bus.ts";
 import { eventsOnBus } from "./choice.ts";
 import { busEntries } from "./entries.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
-import { partsOf } from "./parts.ts";
 import { type OutboundEvent, outboundEvents, type ReceivedEvents, receivedEvents } from "./published.ts";
 import { recordOfOutbound, recordOfOutcome, recordsOfReceived } from "./records.ts";
 import type { Refusals } from "./refusals.ts";
 import { type BusEntry, eventsOf } from "./requests.ts";
 import { setAside } from "./set-aside.ts";
+
+/**
+ * Of the records that are worked on at once, unpacked: events of 6 MB of records may be some hundred MB. Their objects
+ * and texts take some twenty times as much memory.
+ */
+const PART_BYTES = 8 * 1_024 * 1_024;
 
 /** Reads what an occurrence says beside its own row. */
 const anyReader: Capability<"storeOf", (tenant: TenantId) => StoreReader> = {
@@ -37,13 +44,19 @@ export const publishEvents = outboundStreamWorker(
   "Publishes what happened on the account's own event bus, and stores it in the account's archive.",
   uses,
   async (records, context) => {
-    for (const part of partsOf(records)) {
+    for (const part of filledParts(records, sizeOf, { size: PART_BYTES })) {
       const again = await publish(part, context);
       if (again !== undefined) return again;
     }
     return undefined;
   },
 );
+
+/** Rows that are not packed are as large as the batch has them. */
+function sizeOf({ dynamodb }: DynamoDBRecord): number {
+  const { react, events } = dynamodb?.NewImage ?? {};
+  return react?.S === "block" && events?.B !== undefined ? unpackedBytes(Buffer.from(events.B, "base64")) : 0;
+}
 
 /** @returns the sequence number of the first record whose entry the bus may take later */
 async function publish(records: readonly DynamoDBRecord[], context: WorkerContext): Promise<string | undefined> {

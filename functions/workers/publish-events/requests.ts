@@ -1,4 +1,5 @@
 // Entries of the event bus, and how many of them a request of PutEvents takes.
+import { filledParts } from "../../../shared/rules/chunks.ts";
 
 /** What an entry names as its source, for the rules of the bus. */
 export const SOURCE = "engagement-messaging";
@@ -28,18 +29,5 @@ const sizeOf = ({ detailType, detail }: Pick<BusEntry, "detailType" | "detail">)
   TIME_BYTES + SOURCE.length + Buffer.byteLength(detailType) + Buffer.byteLength(detail);
 
 /** The entries in their order, by requests that keep to the limits. */
-export function requestsOf(entries: readonly BusEntry[]): BusEntry[][] {
-  const requests: BusEntry[][] = [];
-  let room = 0;
-  for (const entry of entries) {
-    const size = sizeOf(entry);
-    const open = requests.at(-1);
-    if (open && open.length < MAX_ENTRIES && size <= room) open.push(entry);
-    else {
-      requests.push([entry]);
-      room = MAX_BYTES;
-    }
-    room -= size;
-  }
-  return requests;
-}
+export const requestsOf = (entries: readonly BusEntry[]): BusEntry[][] =>
+  filledParts(entries, sizeOf, { size: MAX_BYTES, count: MAX_ENTRIES });

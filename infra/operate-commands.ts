@@ -1,0 +1,160 @@
+// What each command of `npm run operate` asks the operator function, and what it shows of the answer.
+import { REFUSED } from "../tools/arguments.ts";
+import { columnsOf } from "../tools/text-table.ts";
+import type { Invoke } from "./redrive-records.ts";
+import type { SeenAlarm } from "./ring-alarm.ts";
+
+export interface Wish {
+  command: string;
+  subject: string | undefined;
+  /** The alarm that is rung, or what is switched. */
+  object: string | undefined;
+  options: Record<string, string>;
+  isJson: boolean;
+}
+
+export function refuse(problem: string): never {
+  throw Object.assign(new Error(`${problem} More with --help.`), { exitCode: REFUSED });
+}
+
+type Row = Record<string, string | number>;
+interface Report {
+  /** What the function answered, for `--json`. */
+  answer: unknown;
+  rows: Row[];
+  /** One line below the table. */
+  note: string;
+}
+type Command = (operate: Invoke, wish: Wish, now: number) => Promise<Report>;
+
+interface Workspace {
+  id: string;
+  name: string;
+  plan: string;
+  status: string;
+  usage: Record<string, number>;
+  nearest: { limit: string; used: number; max: number; percent: number } | null;
+}
+interface Cost {
+  id: string;
+  name: string;
+  sends: number;
+  events: number;
+  dollars: number;
+  dollars_at_most: number;
+}
+interface DeadLetter {
+  id: string;
+  sent_at: string | null;
+  received: number;
+  message: unknown;
+}
+
+/** The commands but `console`, by their names. */
+export const commands: Record<string, Command> = {
+  workspaces: async (operate, { options }) => {
+    const all = await everyPage<Workspace>(operate, (after) => ({ workspaces: after }));
+    const near = Number(options.near ?? 0);
+    const shown = all.filter(({ nearest }) => (nearest?.percent ?? 0) >= near);
+    const rows = shown.map(({ id, name, plan, status, usage, nearest }) => ({
+      id,
+      name,
+      plan,
+      status,
+      sends: usage.sends ?? 0,
+      events: usage.events ?? 0,
+      subscribers: usage.subscribers ?? 0,
+      nearest: nearest ? `${nearest.percent} % of ${nearest.max} ${nearest.limit}` : "",
+    }));
+    return { answer: shown, rows, note: `${shown.length} of ${all.length} workspaces.` };
+  },
+
+  cost: async (operate, { subject }, now) => {
+    const period = subject ?? lastMonth(now);
+    const all = await everyPage<Cost>(operate, (after) => ({ cost: { period, ...after } }));
+    const rows = all.filter(({ sends, events }) => sends + events > 0).map((one) => ({ ...one }));
+    const sum = (of: "dollars" | "dollars_at_most") => all.reduce((total, one) => total + one[of], 0).toFixed(2);
+    return {
+      answer: { period, workspaces: all },
+      rows,
+      note: `${period}: ${sum("dollars")} to ${sum("dollars_at_most")} dollars in use, without what the deployment costs at rest and without the providers' prices (docs/deploy.md).`,
+    };
+  },
+
+  "dead-letters": async (operate, { subject }) => {
+    const answer = (await operate({ dead_letters: subject === undefined ? {} : { queue: subject } })) as {
+      dead_letters: { queue: string; count: number }[];
+      messages?: DeadLetter[];
+    };
+    const rows = (answer.messages ?? answer.dead_letters).map((row) =>
+      "queue" in row
+        ? { queue: row.queue, count: row.count }
+        : { sent_at: row.sent_at ?? "", received: row.received, message: JSON.stringify(row.message) },
+    );
+    const total = answer.dead_letters.reduce((sum, { count }) => sum + count, 0);
+    return { answer, rows, note: `${total} dead letters${subject === undefined ? "" : ` of ${subject}`}.` };
+  },
+
+  redrive: async (operate, { subject }) => {
+    const answer = (await operate({ redrive: { queue: subject ?? refuse("Name a queue.") } })) as {
+      redriven: { queue: string; count: number };
+    };
+    return { answer, rows: [], note: `${answer.redriven.count} messages of ${answer.redriven.queue} are sent again.` };
+  },
+
+  recount: async (operate, { subject }) => {
+    const tenant_id = subject ?? refuse("Name a workspace by its id.");
+    const answer = await operate({ recount: { tenant_id } });
+    return {
+      answer,
+      rows: [],
+      note: `The counters of ${tenant_id} are being recounted; the log of recount says what was wrong.`,
+    };
+  },
+
+  "events-on-bus": async (operate, { subject, object }) => {
+    const tenant_id = subject ?? refuse("Name a workspace by its id.");
+    if (object !== "on" && object !== "off") return refuse("Say on or off.");
+    const answer = await operate({ events_on_bus: { tenant_id, on: object === "on" } });
+    return { answer, rows: [], note: `Events of ${tenant_id} on the event bus are ${object}, within about a minute.` };
+  },
+
+  workers: async (operate, { subject }) => {
+    if (subject !== "on" && subject !== "off") return refuse("Say on or off.");
+    const answer = (await operate({ workers: subject })) as { workers: number };
+    return { answer, rows: [], note: `${answer.workers} workers are ${subject}, within about a minute.` };
+  },
+
+  alarms: async (operate, { subject, object }) => {
+    if (subject === undefined) {
+      const answer = (await operate({ alarms: {} })) as SeenAlarm[];
+      const rows = answer.map(({ name, state, mails }) => ({ name, state, mails: mails ? "yes" : "no" }));
+      return { answer, rows, note: `${answer.length} alarms.` };
+    }
+    if (subject !== "ring" || object === undefined) return refuse("Say alarms, or alarms ring NAME.");
+    const answer = await operate({ alarms: { ring: object } });
+    return { answer, rows: [], note: `${object} rings. Its mail arrives within a minute; it falls silent by itself.` };
+  },
+};
+
+export function tableOf(rows: readonly Row[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const texts = names.filter((name) => rows.some((row) => typeof row[name] === "string"));
+  return columnsOf([names, ...rows.map((row) => names.map((name) => String(row[name])))], texts);
+}
+
+async function everyPage<T>(operate: Invoke, wish: (after: { after?: string }) => object): Promise<T[]> {
+  const all: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = (await operate(wish(after === undefined ? {} : { after }))) as { workspaces: T[]; next?: string };
+    all.push(...page.workspaces);
+    after = page.next;
+  } while (after !== undefined);
+  return all;
+}
+
+function lastMonth(now: number): string {
+  const date = new Date(now);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
+}
