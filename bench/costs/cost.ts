@@ -82,8 +82,8 @@ export async function inWorld<T>(
   work: (world: TestWorld) => Promise<T>,
   options: Parameters<typeof testWorld>[0] = {},
 ): Promise<T> {
-  // As a deployment runs: with the work of its clients.
-  const world = await testWorld({ areClientsDirect: () => false, ...options });
+  // As a deployment runs: with the work of its clients, without a test's check of each row.
+  const world = await testWorld({ areClientsDirect: () => false, onRead: () => undefined, ...options });
   try {
     return await work(world);
   } finally {
@@ -96,6 +96,20 @@ export const most = (of: Measured, limit: number, floor?: Floor): Target => ({
   most: limit,
   ...(floor && { floor }),
 });
+
+/** A request whose processor time is measured: `world.call` also compares each answer with the published document. */
+export async function asked(world: TestWorld, route: string, { as, body }: { as: Headers; body?: object }) {
+  const [method = "", path = ""] = route.split(" ");
+  return taken(
+    await world.gateway.handle({
+      method,
+      path,
+      headers: { ...as, ...(body && { "content-type": "application/json" }) },
+      body: Buffer.from(body ? JSON.stringify(body) : ""),
+      sourceIp: "203.0.113.7",
+    }),
+  );
+}
 
 /** Whether the request was taken; throws if not, because a cost of a refusal is no cost. */
 export function taken<A extends { status: number; body: unknown }>(answer: A): A {

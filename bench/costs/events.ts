@@ -3,7 +3,7 @@ import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { segmentOf } from "../../test/support/segments.ts";
 import type { Tenant, TestWorld } from "../../test/support/world.ts";
 import { fill } from "../people.ts";
-import { type Cost, costOf, inWorld, most, type Row, type Target, taken } from "./cost.ts";
+import { asked, type Cost, costOf, inWorld, most, type Row, type Target, taken } from "./cost.ts";
 
 const BATCH = 1_000;
 const PEOPLE = 100;
@@ -12,7 +12,7 @@ const MANY = 950;
 const route = "POST /v1/events";
 
 const post = (world: TestWorld, tenant: Tenant, events: object[]) =>
-  world.call(route, { as: tenant.server, body: { events } }).then(taken);
+  asked(world, route, { as: tenant.server, body: { events } });
 
 const eventsOf = (ids: readonly string[], count: number, more: (n: number) => object = () => ({})) =>
   Array.from({ length: count }, (_, n) => ({

@@ -8,7 +8,7 @@ import { withCampaigns } from "../../test/support/campaigns.ts";
 import { quickStore } from "../../test/support/people.ts";
 import { receiver } from "../../test/support/receiver.ts";
 import type { Headers, TestWorld } from "../../test/support/world.ts";
-import { type Cost, costOf, inWorld, most, type Row, type Target, taken } from "./cost.ts";
+import { asked, type Cost, costOf, inWorld, most, type Row, type Target, taken } from "./cost.ts";
 
 const TIMES = 200;
 const DELIVERIES = 200;
@@ -73,7 +73,7 @@ async function requestCost(
   as: Headers,
   { count = 1, entrance, ...asking }: CostQuery,
 ): Promise<Cost> {
-  const get = async () => taken(await world.call(route, { as }));
+  const get = () => asked(world, route, { as });
   await get();
   const apart = entrance === undefined ? {} : { entrance: { as, route: entrance }, entrances: count };
   return costOf(world, { ...asking, ...apart, per: "request", count }, () => times(count, get));

@@ -3,11 +3,13 @@ import { SECOND } from "../../shared/kernel/clock.ts";
 import { fanOutQueue } from "../../shared/runtime/resources.ts";
 import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { quarterAt } from "../../shared/store/workspaces/sends-ahead.ts";
+import { SMTP } from "../../test/support/channels.ts";
+import { mailServer } from "../../test/support/mail-server.ts";
 import { SES } from "../../test/support/mails.ts";
 import { openChannels } from "../../test/support/reached.ts";
 import type { Headers, Tenant, TestWorld } from "../../test/support/world.ts";
 import { equip, fill } from "../people.ts";
-import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
+import { type Cost, costOf, inWorld, most, type Row, type Target, taken } from "./cost.ts";
 
 const BURST = 100;
 const route = "POST /api/v1/notifications";
@@ -95,6 +97,34 @@ async function wide(channel: Channel, count: number): Promise<Cost[]> {
   });
 }
 
+/** 2.6 ms on a machine whose signed post takes 481 µs. */
+const SMTP_TARGETS = [most("cpu", 5.4, "post")];
+
+/** One send to everyone by a mail server in this process, whose part of the processor time is in the figure. */
+async function bySmtp(count: number, targets: Target[]): Promise<Cost[]> {
+  const server = await mailServer(0);
+  const options = { env: { PROVIDERS_ALLOW_LOOPBACK: "1" } };
+  try {
+    return await inWorld(async (world) => {
+      const tenant = await world.tenant();
+      const { email } = await openChannels(world, tenant, "email");
+      const as = await tenant.dashboard();
+      const login = { ...SMTP, host: "127.0.0.1", port: server.port };
+      taken(await world.call(`POST /api/v1/channels/${email}/credentials/email`, { as, body: login }));
+      await fill(world, tenant, count, { email: "ada@example.com" });
+      const query = { work: "mail by SMTP", size: `${count} recipients`, per: "recipient", count, targets };
+      const cost = await costOf(world, query, async () => {
+        taken(await sendTo(world, as, { target: { type: "all" }, channel_ids: [email] }));
+        await world.settle();
+      });
+      if (server.mails.length !== count) throw new Error(`The server took ${server.mails.length} of ${count} mails.`);
+      return [{ ...cost, size: `${count} recipients, ${server.connections()} connections` }];
+    }, options);
+  } finally {
+    server.close();
+  }
+}
+
 export const sendRows: Row[] = [
   { name: "single in-app send", measure: () => single("single in-app send", undefined, 20, 0) },
   { name: "single in-app send of 9 KB", measure: () => single("single in-app send of 9 KB", undefined, 9_000, 0) },
@@ -105,4 +135,5 @@ export const sendRows: Row[] = [
   },
   { name: "push send to many", measure: () => wide("push", 2_000) },
   { name: "e-mail with receipts", measure: () => wide("e-mail", 400) },
+  { name: "mail by SMTP", measure: async () => [...(await bySmtp(50, [])), ...(await bySmtp(400, SMTP_TARGETS))] },
 ];

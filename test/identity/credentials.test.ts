@@ -7,6 +7,7 @@ import { endpoints, group } from "../../shared/http/endpoint.ts";
 import { serve } from "../../shared/http/serve.ts";
 import { unauthorized } from "../../shared/kernel/errors.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
+import { drawnAhead } from "../../shared/runtime/system.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
 import { quickDeps } from "../support/people.ts";
@@ -192,6 +193,18 @@ it("an access token is good for 15 minutes and no longer (ATH-3)", async () => {
   expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(200);
   await fresh.advance(1_000);
   expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(401);
+});
+
+it("strong bytes are given out once and in their order, however many are asked for (ATH-2)", () => {
+  let next = 0;
+  const source = (length: number) => Buffer.from(Array.from({ length }, () => next++ % 251));
+  const bytes = drawnAhead(source);
+  const asked = [16, 10, 4_000, 60, 32, 5_000, 16];
+  const given = asked.map((length) => bytes(length));
+  expect(given.map(({ length }) => length)).toEqual(asked);
+  // Of a portion that does not suffice the rest is dropped, and a large demand is drawn by itself.
+  const from = [0, 16, 26, 4_026, 4_096, 8_192, 4_128];
+  expect(given.map((one) => one[0])).toEqual(from.map((position) => position % 251));
 });
 
 it("the minute of a remembered key begins when its validation began, that of a refusal lasts 5 seconds (ATH-R6)", async () => {
