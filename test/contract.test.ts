@@ -8,11 +8,14 @@ import { refusals } from "../shared/rules/plans.ts";
 import { form, type UploadPath, uploads } from "./support/channels.ts";
 import { everyCredential, type Presented, refusalOf, wrongRefusals } from "./support/credentials.ts";
 import { foreignIds } from "./support/foreign.ts";
+import { fillWorkspace } from "./support/full-workspace.ts";
 import { type Tenant, type TestWorld, testWorld, UNKNOWN } from "./support/world.ts";
 
 const endpoints: Endpoint[] = groups.flatMap((group) => group.endpoints);
 /** A byte over what the gateway lets through. */
 const OVERSIZED = Buffer.alloc(10 * 1_024 * 1_024 + 1, "x");
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 let world: TestWorld;
 let tenant: Tenant;
@@ -38,7 +41,7 @@ const fill = (route: string, id = UNKNOWN) => route.replaceAll(/:\w+/g, id);
 let writes = 0;
 
 describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
-  it("answers every credential as it declares, and a refusal changes nothing (ATH-R2, ATH-R5, ATH-R7, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9)", async () => {
+  it("answers every credential as it declares, and a refusal changes nothing (ATH-R2, ATH-R5, ATH-R7, CHN-19, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9, SEG-4, SUB-11)", async () => {
     const before = writes;
     expect(await wrongRefusals(world, endpoint, credentials, fill(route))).toEqual([]);
     expect(writes).toBe(before);
@@ -89,7 +92,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     if (endpoint.shape.body) expect((await world.call(fill(route), { as, raw: OVERSIZED })).status).toBe(413);
   });
 
-  it("refuses a plan without its feature in the feature's own body, and nothing changes (GEN-10)", async () => {
+  it("refuses a plan without its feature in the feature's own body, and nothing changes (AMB-82, GEN-10, HOK-4, INX-1)", async () => {
     const { feature } = endpoint.access;
     if (!feature) return;
     const poor = await world.tenant({ plan: "free" });
@@ -103,7 +106,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     expect(writes).toBe(before);
   });
 
-  it("a foreign id and a missing id answer byte for byte the same (GEN-8, ERR-10)", async () => {
+  it("a foreign id and a missing id answer byte for byte the same (ERR-10, GEN-8, IMP-8, INX-24, SCH-6, SUB-11, TPL-5)", async () => {
     if (!route.includes(":")) return;
     const other = await world.tenant();
     const foreign = await foreignIds(world, tenant, route);
@@ -198,6 +201,22 @@ describe(stream.endpoint.route, () => {
     });
     expect((await open(tenant.sdk, "")).status).toBe(422);
   });
+});
+
+it("what an endpoint lists for one workspace is listed for no other (GEN-8)", async () => {
+  const [full, empty] = [await world.tenant(), await world.tenant()];
+  await fillWorkspace(world, full);
+  const lists = endpoints.filter(({ route, access }) => /^GET [^:]*$/.test(route) && access.credentials.length > 0);
+  const idsListed = async (to: Tenant, endpoint: Endpoint): Promise<string[]> => {
+    const { body } = await world.call(endpoint.route, { as: await credentialsOf(to, endpoint) });
+    return JSON.stringify(body ?? {}).match(UUID) ?? [];
+  };
+  const theirs = new Set((await Promise.all(lists.map((one) => idsListed(full, one)))).flat());
+  expect(theirs.size).toBeGreaterThan(30);
+  const shown = await Promise.all(
+    lists.map(async (one) => ({ route: one.route, ids: (await idsListed(empty, one)).filter((id) => theirs.has(id)) })),
+  );
+  expect(shown.filter(({ ids }) => ids.length > 0)).toEqual([]);
 });
 
 it("an SDK key and a dashboard token of different workspaces are refused together, of the same one not (AMB-59)", async () => {

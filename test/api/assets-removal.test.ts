@@ -6,10 +6,9 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { outsideAudit, wholeTable } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
-import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
+const { withTenant } = worlds();
 
 describe("delete", () => {
   it("removes the row, the object and the URL (AST-4)", async () => {
@@ -44,15 +43,6 @@ describe("delete", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
     await world.settle();
     expect(await storedBytes(world, tenant)).toBe(0);
-  });
-
-  it("an unknown and another workspace's asset are 404 (AST-4, GEN-8)", async () => {
-    const world = await fresh();
-    const [tenant, other] = [await world.tenant(), await world.tenant()];
-    const { id, url } = (await upload(world, other, { file: pictures.png })).body;
-    for (const one of [id, UNKNOWN, "nonsense"]) expect((await remove(world, tenant, one)).status).toBe(404);
-    await world.settle();
-    expect((await ask(world, url)).status).toBe(200);
   });
 
   it("rule 20 while S3 fails it is not confirmed; the worker removes the object (AST-4, AMB-118)", async () => {

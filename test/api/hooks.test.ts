@@ -61,16 +61,6 @@ describe("server keys: /v1/hooks", () => {
     },
   );
 
-  it("a plan without webhooks is refused with its own body (HOK-4, GEN-10, ERR-20)", async () => {
-    const { world, tenant } = await withTenant({ plan: "free" });
-    const refused = await create(world, tenant);
-    expect(refused.status).toBe(403);
-    expect(refused.body).toEqual({ error: "feature_not_available" });
-    const as = await tenant.dashboard();
-    const body = { target_url, events: ["subscriber.created"] };
-    expect((await world.call("POST /api/v1/webhooks", { as, body })).body).toEqual({ error: "feature_not_available" });
-  });
-
   it("ten endpoints in both groups together, also with twelve concurrent requests (HOK-5, LIM-5, AMB-30, AMB-100)", async () => {
     const { world, tenant } = await withTenant();
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(world, tenant)));

@@ -62,14 +62,6 @@ describe("requests", () => {
     const answer = await post({ listId: list }, { filename: "a.csv", content });
     expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
   });
-
-  it("another workspace's job is not found (IMP-8, GEN-8)", async () => {
-    const { world, run } = await setting();
-    const { import_job_id } = await run(people(1));
-    const as = await (await world.tenant()).dashboard();
-    expect((await world.call(`GET /api/v1/lists/import/${import_job_id}`, { as })).status).toBe(404);
-    expect((await world.call(`GET /api/v1/lists/import/${UNKNOWN}`, { as })).status).toBe(404);
-  });
 });
 
 describe("rows", () => {

