@@ -48,16 +48,11 @@ describe("records", () => {
   });
 
   it.each([
-    ["name", { rule: pro }],
-    ["name", { name: "", rule: pro }],
-    ["rule", { name: "a" }],
     ["rule", { name: "a", rule: "plan" }],
     ["rule", { name: "a", rule: {} }],
     ["rule.attribute.plan.$like", { name: "a", rule: { attribute: { plan: { $like: "p" } } } }],
     ["rule.group.nodes", { name: "a", rule: { group: { op: "and", nodes: [] } } }],
     ["rule.event.within", { name: "a", rule: { event: { name: "x", within: "0d" } } }],
-    ["is_dynamic", { name: "a", rule: pro, is_dynamic: "yes" }],
-    ["surprise", { name: "a", rule: pro, surprise: 1 }],
   ])("answers 422 naming %s (SEG-7)", async (field, body) => {
     const { world, tenant } = await withTenant();
     const { status, body: answer } = await create(world, tenant, body);

@@ -92,9 +92,7 @@ export async function exampleRequests(world: TestWorld, tenant: Tenant) {
   return {
     filled,
     prepare,
-    /** Sends the example of an operation. */
-    send: async (endpoint: Endpoint, operation: OperationObject): Promise<Answer> => {
-      const { as, headers, ...request } = await prepare(endpoint, operation);
+    send: async (endpoint: Endpoint, { as, headers, ...request }: ExampleRequest): Promise<Answer> => {
       const { headers: ofForm, ...content } = { headers: {}, ...contentFor(request) };
       const credential = as ?? (await credentialOf(endpoint));
       return world.call(targetFor(request), { as: credential, headers: { ...ofForm, ...headers }, ...content });

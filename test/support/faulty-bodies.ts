@@ -1,0 +1,92 @@
+// Bodies with one value that their schema refuses, derived from the schema and a body that it takes.
+import type { JsonSchema } from "../../shared/rules/json-schema.ts";
+
+export interface Fault {
+  /** Where the wrong value stands, as a refusal names it: `content.actions[0].title`. */
+  field: string;
+  what: string;
+  body: object;
+}
+
+type Schemas = Readonly<Record<string, JsonSchema>>;
+type Path = readonly (string | number)[];
+interface Wrong {
+  path: Path;
+  what: string;
+  value: unknown;
+}
+
+/** A field that is left out. */
+const ABSENT = Symbol("absent");
+const MAX_TEXT = 20_000;
+
+/** @param taken a body of the schema: lists are judged by their first value there */
+export function faultsOf(schema: JsonSchema, taken: unknown, schemas: Schemas): Fault[] {
+  return wrongIn(schema, taken, schemas, []).map(({ path, what, value }) => ({
+    field: path
+      .reduce<string>((all, part) => (typeof part === "number" ? `${all}[${part}]` : `${all}.${part}`), "")
+      .slice(1),
+    what,
+    body: changed(taken, path, value) as object,
+  }));
+}
+
+/** The schema itself, or the one that is there beside `null`. */
+function resolved(schema: JsonSchema, schemas: Schemas): JsonSchema {
+  if (schema.$ref !== undefined) return resolved(schemas[schema.$ref.split("/").at(-1)!]!, schemas);
+  const [one, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== "null");
+  if (one && others.length === 0) return resolved(one, schemas);
+  const types = [schema.type ?? []].flat().filter((type) => type !== "null");
+  return types.length === 1 ? { ...schema, type: types[0]! } : schema;
+}
+
+function wrongIn(given: JsonSchema, taken: unknown, schemas: Schemas, path: Path): Wrong[] {
+  const schema = resolved(given, schemas);
+  const own = path.length === 0 ? [] : valuesRefusedBy(schema, taken).map((wrong) => ({ path, ...wrong }));
+  if (Array.isArray(taken) && taken.length > 0 && schema.items)
+    return [...own, ...wrongIn(schema.items, taken[0], schemas, [...path, 0])];
+  if (schema.properties === undefined) return own;
+  const known = typeof taken === "object" && taken !== null ? (taken as Record<string, unknown>) : {};
+  const fields = Object.entries(schema.properties).flatMap(([name, one]) =>
+    wrongIn(one, known[name], schemas, [...path, name]),
+  );
+  const missing = (schema.required ?? []).map((name) => ({ path: [...path, name], what: "is missing", value: ABSENT }));
+  const unknown = { path: [...path, "no_such_field"], what: "is unknown", value: 1 };
+  return [...own, ...fields, ...missing, ...(schema.additionalProperties === false ? [unknown] : [])];
+}
+
+/** Alternatives and free values are not judged: what one refuses another may take. */
+function valuesRefusedBy(schema: JsonSchema, taken: unknown): { what: string; value: unknown }[] {
+  const { type, maxLength, minLength, minimum, maximum, maxItems, minItems, format } = schema;
+  if (schema.enum !== undefined) return [{ what: "is none of its values", value: "no such value" }];
+  if (typeof type !== "string") return [];
+  const wrong: { what: string; value: unknown }[] = [
+    { what: `is no ${type}`, value: type === "boolean" || type === "object" ? "text" : { is: "an object" } },
+  ];
+  if (format === "uuid") wrong.push({ what: "is no UUID", value: "no-uuid" });
+  if (format === "date-time") wrong.push({ what: "is no time", value: "yesterday" });
+  if (type === "string" && maxLength !== undefined && maxLength <= MAX_TEXT)
+    wrong.push({ what: `is longer than ${maxLength}`, value: "x".repeat(maxLength + 1) });
+  if (type === "string" && minLength) wrong.push({ what: "is empty", value: "" });
+  if (minimum !== undefined) wrong.push({ what: `is below ${minimum}`, value: minimum - 1 });
+  if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER)
+    wrong.push({ what: `is above ${maximum}`, value: maximum + 1 });
+  if (type === "integer") wrong.push({ what: "is no whole number", value: (minimum ?? 0) + 0.5 });
+  if (minItems) wrong.push({ what: "is an empty list", value: [] });
+  if (maxItems !== undefined && Array.isArray(taken) && taken.length > 0)
+    wrong.push({ what: `has more than ${maxItems}`, value: Array.from({ length: maxItems + 1 }, () => taken[0]) });
+  return wrong;
+}
+
+/** The body with another value at a place. */
+function changed(body: unknown, [part, ...below]: Path, value: unknown): unknown {
+  if (part === undefined) return value;
+  const copy = (typeof part === "number" ? [...(body as unknown[])] : { ...(body as object) }) as Record<
+    string | number,
+    unknown
+  >;
+  if (below.length > 0) copy[part] = changed(copy[part] ?? {}, below, value);
+  else if (value === ABSENT) delete copy[part];
+  else copy[part] = value;
+  return copy;
+}
