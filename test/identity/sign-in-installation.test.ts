@@ -1,40 +1,17 @@
 // Signing in at the identity provider that the operator named for every workspace.
-import { beforeEach, expect, it } from "vitest";
-import { mailedToken, withMailedToken } from "../support/accounts.ts";
-import { CLIENT, ISSUER, type OpenIdProvider, openIdProvider, type Person } from "../support/openid-provider.ts";
-import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
+import { expect, it } from "vitest";
+import { withMailedToken } from "../support/accounts.ts";
+import { CLIENT, ISSUER, type Person } from "../support/openid-provider.ts";
+import { ADA, bearer, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
-const PASSWORD = "correct horse battery";
-const ADA: Person = { sub: "ada-1", email: "ada@lovelace.example", email_verified: true, name: "Ada" };
-
-let world: TestWorld;
-let provider: OpenIdProvider;
-beforeEach(async () => {
-  world = await testWorld({ env: { SIGN_IN_ISSUER: ISSUER, SIGN_IN_CLIENT_ID: CLIENT.id } });
-  provider = openIdProvider(world);
-});
-
-const post = (path: string, body: object, as = {}): Promise<Answer> =>
-  world.call(`POST /api/v1/auth/${path}`, { body, as });
-const bearer = ({ body }: Answer) => ({ authorization: `Bearer ${body.access_token}` });
-const register = (email: string, workspace_name: string) =>
-  post("register", { email, password: PASSWORD, name: "Ada", workspace_name });
-
-/** A registered user whose address is confirmed. */
-async function confirmed(): Promise<Answer> {
-  const owner = await register("ada@lovelace.example", "Engines");
-  await post("email/confirm", { token: await mailedToken(world, "ada@lovelace.example", "Confirm") });
-  return owner;
-}
-
-/** The whole way of a browser. */
-async function signIn(person: Person, wanted: object = { email: person.email }): Promise<Answer> {
-  const begun = await post("sign-in/begin", wanted);
-  expect(begun.status).toBe(201);
-  return post("sign-in/finish", { ...provider.signIn(begun.body.url, person), binding: begun.body.binding });
+/** A deployment whose operator named a provider for every workspace. */
+async function setting() {
+  const { signIn, ...found } = await signInWorld({ env: { SIGN_IN_ISSUER: ISSUER, SIGN_IN_CLIENT_ID: CLIENT.id } });
+  return { ...found, signIn: (person: Person, wanted: object = { email: person.email }) => signIn(person, wanted) };
 }
 
 it("a member of any workspace signs in, as a public client, and stays linked when the address changes (ACC-15, ACC-16)", async () => {
+  const { world, provider, post, confirmed, signIn } = await setting();
   const owner = await confirmed();
   const session = await signIn(ADA);
   expect([session.status, session.body.user.id]).toEqual([201, owner.body.user.id]);
@@ -47,9 +24,10 @@ it("a member of any workspace signs in, as a public client, and stays linked whe
 });
 
 it("a session that began there is like one of a password: it switches, and ends with its parent (ACC-15)", async () => {
+  const { world, post, confirmed, signIn } = await setting();
   const owner = await confirmed();
   const other = await world.tenant();
-  const body = { email: ADA.email!, role: "viewer" };
+  const body = { email: ADA.email, role: "viewer" };
   const invited = await world.call("POST /api/v1/team/invitations", { as: await other.dashboard(), body });
   const { token } = (await withMailedToken(world, invited)).body;
   await post("invitations/accept", { token, name: "Ada", password: PASSWORD });
@@ -62,6 +40,7 @@ it("a session that began there is like one of a password: it switches, and ends 
 });
 
 it("nobody gets in who is no user here, whose address is not verified, or in a workspace of others (ACC-16)", async () => {
+  const { world, confirmed, signIn } = await setting();
   await confirmed();
   const other = await world.tenant();
   const stranger = await signIn({ ...ADA, sub: "eve-1", email: "eve@lovelace.example" });
@@ -75,22 +54,22 @@ it("nobody gets in who is no user here, whose address is not verified, or in a w
 });
 
 it("a user who never confirmed the address loses password and sessions to the one whom the provider knows (ACC-16)", async () => {
-  const squatter = await register("ada@lovelace.example", "Engines");
+  const { post, register, signIn } = await setting();
+  const squatter = await register();
   expect((await signIn(ADA)).status).toBe(201);
   expect((await post("refresh", { refresh_token: squatter.body.refresh_token })).status).toBe(401);
   expect((await post("login", { email: ADA.email, password: PASSWORD })).status).toBe(401);
 });
 
 it("a workspace with a provider of its own is not opened by that of the installation (ACC-17)", async () => {
+  const { confirmed, set, begin } = await setting();
   const owner = await confirmed();
-  const settings = { issuer: ISSUER, client_id: "own", domains: ["lovelace.example"] };
-  await world.call("PUT /api/v1/auth/identity-provider", { as: bearer(owner), body: settings });
-  const begun = await post("sign-in/begin", { tenant_id: owner.body.tenant.id });
-  expect(new URL(begun.body.url).searchParams.get("client_id")).toBe("own");
+  await set(owner, { client_id: "own" });
+  const { url } = await begin({ tenant_id: owner.body.tenant.id });
+  expect(new URL(url).searchParams.get("client_id")).toBe("own");
 });
 
 it("without it there is no provider for an address that none speaks for (ACC-15)", async () => {
-  const plain = await testWorld();
-  const begun = await plain.call("POST /api/v1/auth/sign-in/begin", { body: { email: ADA.email } });
-  expect(begun.status).toBe(404);
+  const { post } = await signInWorld();
+  expect((await post("sign-in/begin", { email: ADA.email })).status).toBe(404);
 });

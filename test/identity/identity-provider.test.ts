@@ -1,0 +1,130 @@
+// The identity provider of a workspace: how it is set, and what a workspace that demands it refuses (ACC-14, ACC-17).
+import { describe, expect, it } from "vitest";
+import { CLIENT, ISSUER } from "../support/openid-provider.ts";
+import { ADA, bearer, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
+
+describe("an identity provider", () => {
+  it("is set with its secret, where it sends people back to, and what its domains must say in DNS (ACC-14)", async () => {
+    const { register, set } = await signInWorld();
+    expect((await set(await register())).body).toMatchObject({
+      has_client_secret: true,
+      required: false,
+      redirect_uri: expect.stringMatching(/\/console\/signed-in$/),
+      domains: [{ domain: "lovelace.example", proven: false, record_name: "_engagement.lovelace.example" }],
+    });
+  });
+
+  it("speaks for a domain once its DNS says so (ACC-14)", async () => {
+    const { register, set, say, post } = await signInWorld();
+    const owner = await register();
+    const [record] = (await set(owner)).body.domains;
+    expect((await post("sign-in/begin", { email: "x@lovelace.example" })).status).toBe(404);
+    await say(record);
+    expect((await set(owner)).body.domains).toMatchObject([{ proven: true }]);
+    expect((await post("sign-in/begin", { email: "x@LOVELACE.example" })).status).toBe(201);
+  });
+
+  it("keeps its secret where it is set again without one, for the same client alone (ACC-14)", async () => {
+    const { register, set } = await signInWorld();
+    const owner = await register();
+    await set(owner);
+    expect((await set(owner, { client_secret: undefined })).body.has_client_secret).toBe(true);
+    const other = await set(owner, { client_secret: undefined, client_id: "another" });
+    expect(other.body.has_client_secret).toBe(false);
+  });
+
+  it("has its secret stored sealed (ACC-14)", async () => {
+    const { world, register, set } = await signInWorld();
+    await set(await register());
+    const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+    expect(JSON.stringify(Items)).not.toContain(CLIENT.secret);
+  });
+
+  it("is set by an owner alone (ACC-14)", async () => {
+    const { world } = await signInWorld();
+    const as = await (await world.tenant()).dashboard("admin");
+    const { status, body } = await world.call(`PUT ${PROVIDER_ROUTE}`, { as, body: SETTINGS });
+    expect([status, body.message]).toEqual([403, "Only an owner may change the identity provider."]);
+  });
+
+  it("is set again by what its GET returned (AMB-115)", async () => {
+    const { world, connected } = await signInWorld();
+    const as = bearer((await connected({ group_roles: [{ group: "eng", role: "developer" }] })).owner);
+    const { body: found } = await world.call(`GET ${PROVIDER_ROUTE}`, { as });
+    const same = await world.call(`PUT ${PROVIDER_ROUTE}`, { as, body: found });
+    expect([same.status, same.body]).toEqual([200, found]);
+  });
+
+  it.each([
+    ["inside the network", { issuer: "https://127.0.0.1" }, "must lead to a public address"],
+    ["without TLS", { issuer: "http://login.example.com" }, "must be an https URL"],
+    ["that calls itself otherwise", { issuer: `${ISSUER}/` }, "it calls itself"],
+  ])("%s is refused with the reason, and not set (ACC-14)", async (_, more, reason) => {
+    const { world, register, set } = await signInWorld();
+    const owner = await register();
+    expect((await set(owner, more)).body.fields.issuer).toContain(reason);
+    expect((await world.call(`GET ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(404);
+  });
+
+  it("that cannot be reached is refused with what it answered (ACC-14)", async () => {
+    const { provider, register, set } = await signInWorld();
+    provider.down = true;
+    expect((await set(await register())).body.fields.issuer).toContain("it answered 502");
+  });
+});
+
+describe("a workspace that demands its provider", () => {
+  const DEMAND = { required: true, default_role: "viewer" };
+
+  /** An owner by password, and a session of the same owner by the provider, which demanded it. */
+  async function demanded() {
+    const found = await signInWorld();
+    const { owner, tenant } = await found.connected();
+    const session = await found.signIn(ADA, { tenant_id: tenant });
+    expect((await found.set(session, DEMAND)).body.required).toBe(true);
+    return { ...found, owner, tenant, session };
+  }
+
+  it("is made one by an owner who signed in there, not by one with a password (ACC-17)", async () => {
+    const { connected, set } = await signInWorld();
+    const { owner } = await connected();
+    expect((await set(owner, DEMAND)).body.fields).toHaveProperty("required");
+  });
+
+  it("is open to sessions of its provider; passwords then reach the account alone (ACC-17)", async () => {
+    const { owner, session, topics, me } = await demanded();
+    const refused = await topics(owner);
+    expect([refused.status, refused.body.code]).toEqual([403, "SIGN_IN_REQUIRED"]);
+    expect((await me(owner)).body).toMatchObject({ sign_in_missing: true });
+    expect((await me(session)).body).toMatchObject({ sign_in_missing: false });
+    expect((await topics(session)).status).toBe(200);
+  });
+
+  it("begins no session by a password (ACC-17)", async () => {
+    const { post } = await demanded();
+    const { status, body } = await post("login", { email: ADA.email, password: PASSWORD });
+    expect([status, body.code]).toEqual([403, "SIGN_IN_REQUIRED"]);
+  });
+
+  it("takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
+    const { session, set } = await demanded();
+    const changed = await set(session, { required: true, client_id: "another" });
+    expect(changed.body.fields).toHaveProperty("required");
+  });
+
+  it("is opened by passwords again when the operator ends the demand (ACC-17)", async () => {
+    const { world, owner, tenant: tenant_id, provider, post, topics } = await demanded();
+    provider.down = true;
+    expect((await post("sign-in/begin", { tenant_id })).status).toBe(503);
+    const ended = await world.host.invoke("operator", { end_sign_in_demand: { tenant_id } });
+    expect(ended).toEqual({ ended: { tenant_id } });
+    expect((await topics(owner)).status).toBe(200);
+  });
+
+  it("may remove its provider once nothing demands it (ACC-17)", async () => {
+    const { world, connected, post } = await signInWorld();
+    const { owner, tenant: tenant_id } = await connected();
+    expect((await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(204);
+    expect((await post("sign-in/begin", { tenant_id })).status).toBe(404);
+  });
+});
