@@ -138,6 +138,7 @@ function letGo(world: World, campaign: Campaign, withOverdue: boolean): void {
     const due = dueOf(job);
     if (due <= world.now && !withOverdue) continue;
     job.held = false;
+    for (const goOn of job.stopped.splice(0)) goOn();
     const keeps = world.rulings.AMB_138_overdue && last > Number.NEGATIVE_INFINITY;
     const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
     [last, planned] = [time, due];

@@ -1,7 +1,7 @@
 // Frequency caps (D-CAP) and quiet hours (D-QUIET).
 import { instantOf, isZone, localOf } from "./cron.ts";
 import { type Body, DAY, MINUTE, same } from "./kit.ts";
-import type { Job, Subscriber } from "./records.ts";
+import type { Job, Recipient, Subscriber } from "./records.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -10,29 +10,33 @@ import type { World } from "./world.ts";
  */
 function tried(world: World, cap: Body, subscriber: string, since: number): number {
   const isKnown = (job: Job) =>
-    job.caps.some(({ category, channel_class, per }) =>
+    job.settings.frequency_caps.some(({ category, channel_class, per }: Body) =>
       same([category, channel_class, per], [cap.category, cap.channel_class, cap.per]),
     );
   const own = world.jobs
     .filter(({ spec }) => (spec.category ?? "marketing") === cap.category && !spec.experience)
     .filter(isKnown)
     .flatMap(({ recipients }) => recipients.filter(({ subscriber_id }) => subscriber_id === subscriber));
-  const isCounted = (name: string) => cap.channel_class === undefined || cap.channel_class === name;
-  return own.filter(({ deliveries }) =>
-    deliveries.some(({ attempts: [first], class: name }) => first !== undefined && first >= since && isCounted(name)),
-  ).length;
+  return own.filter((recipient) => isCounted(cap, recipient, since)).length;
 }
+
+const isCounted = ({ channel_class }: Body, { deliveries }: Recipient, since = 0): boolean =>
+  deliveries.some(
+    ({ attempts: [first], class: name }) => (first ?? -1) >= since && [undefined, name].includes(channel_class),
+  );
 
 /**
  * F16: the tightest cap decides. Days and weeks are those of the calendar of the workspace's zone, from midnight and from
  * Monday (docs/decisions/0018-quiet-hours-and-caps.md).
  */
-export function capReason(world: World, spec: Body, subscriber: string, name: string): boolean {
+export function capReason(world: World, spec: Body, subscriber: string, name: string, of?: Recipient): boolean {
   // Experiences are shown as often as their own display says.
   const caps: Body[] = spec.experience ? [] : (world.settings.frequency_caps ?? []);
   return caps.some((cap) => {
     if (cap.category !== (spec.category ?? "marketing")) return false;
     if (cap.channel_class !== undefined && cap.channel_class !== name) return false;
+    // A send is counted once, by however many channels it goes.
+    if (of && isCounted(cap, of)) return false;
     const { wall, weekday } = localOf(world.now, world.settings.timezone);
     const midnight = Math.floor(wall / DAY) * DAY;
     const since = instantOf(midnight - (cap.per === "day" ? 0 : (weekday + 6) % 7) * DAY, world.settings.timezone);

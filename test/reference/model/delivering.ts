@@ -2,13 +2,15 @@
 
 import { suppress } from "./addresses.ts";
 import { jobClosed } from "./campaign-moves.ts";
+import { capReason, quietUntil } from "./caps.ts";
 import { takeFault } from "./channels.ts";
-import { reachable } from "./gates.ts";
+import { isReasons, reach } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
 import { ANY, type Body, MINUTE } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records.ts";
 import { render, type Values } from "./render.ts";
+import { isOut } from "./topics.ts";
 import { at, found, type World } from "./world.ts";
 
 /** D-PROV: a transient failure is tried three times more. */
@@ -27,38 +29,75 @@ export function deliverOne(world: World, job: Job, recipient: Recipient): void {
 }
 
 export function start(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.deferred_until === null) {
-    handOver(world, job, recipient);
-    return;
-  }
-  const prompt = recipient.deliveries.filter(({ class: name }) => name === "in_app");
-  for (const delivery of prompt) attempt(world, job, recipient, delivery);
-  at(world, recipient.deferred_until, () => {
-    const subscriber = found(world.subscribers, recipient.subscriber_id);
-    if (job.status !== "processing" || !subscriber) return;
-    const again = reachable(world, job.spec, subscriber);
-    const waiting = recipient.deliveries;
-    const fresh = again.deliveries.filter(({ class: name }) => prompt.length === 0 || name !== "in_app");
-    Object.assign(recipient, { deliveries: [...prompt, ...fresh], deferred_until: null });
-    if (recipient.deliveries.length === 0) refuseLate(world, recipient, waiting, again.reasons);
-    for (const delivery of fresh) attempt(world, job, recipient, delivery);
+  const { deliveries, deferred_until: until } = recipient;
+  const waiting = until === null ? [] : deliveries.filter(({ class: name }) => name !== "in_app");
+  if (waiting.length === 0) recipient.deferred_until = null;
+  // What failed may add the next class.
+  for (const delivery of [...deliveries]) if (!waiting.includes(delivery)) attempt(world, job, recipient, delivery);
+  for (const delivery of waiting) attemptAt(world, job, recipient, delivery, until!);
+}
+
+/** A later attempt. Of a campaign that is paused it waits for the resume (AMB-113). */
+function attemptAt(world: World, job: Job, recipient: Recipient, delivery: Delivery, time: number): void {
+  at(world, time, () => {
+    if (job.status !== "processing" || delivery.state !== "pending") return;
+    if (job.held) {
+      job.stopped.push(() => attemptAt(world, job, recipient, delivery, world.now));
+      return;
+    }
+    attemptLate(world, job, recipient, delivery);
     closeIfDone(world, job);
   });
 }
 
-/** A cap and a topic skip late too. Who may not be written to any more was planned, and is one that failed. */
+/** Settings are those of its dispatch. */
+const asPlanned = (world: World, { settings }: Job): World => ({ ...world, settings });
+
+/** Whoever cannot be written to any more was planned, and is one that failed. A cap and a topic skip late too. */
 const LATE_SKIPS = ["capped", "topic_opt_out"];
 
-function refuseLate(world: World, recipient: Recipient, waiting: Delivery[], reasons: string[]): void {
+/** Quiet hours that have begun defer a retry too; the end of those that it waited for is asked for again. */
+function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  const subscriber = found(world.subscribers, recipient.subscriber_id);
+  const disturbs = delivery.class !== "in_app" && !job.spec.experience;
+  const until = subscriber && disturbs ? quietUntil(asPlanned(world, job), job.spec, subscriber) : null;
+  if (disturbs) recipient.deferred_until = until;
+  if (until !== null) {
+    recipient.state = "deferred";
+    attemptAt(world, job, recipient, delivery, until);
+    return;
+  }
+  const reasons = refusalsNow(world, job, recipient, delivery);
+  if (reasons.length === 0) {
+    attempt(world, job, recipient, delivery);
+    return;
+  }
   recipient.reasons = reasons;
-  const isSkip = recipient.reasons.every((reason) => LATE_SKIPS.includes(reason));
-  recipient.state = isSkip ? "skipped" : "failed";
-  if (!isSkip) recipient.deliveries = waiting.map((delivery) => ({ ...delivery, state: "failed" }));
-  follow(world, recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : "failed");
+  if (LATE_SKIPS.includes(reasons[0]!)) delivery.state = "skipped";
+  else Object.assign(delivery, { state: "failed", reason: reasons[0] });
+  recipient.at = world.now;
+  if (reasons[0] !== "topic_opt_out") fallBack(world, job, recipient, delivery);
+  conclude(world, recipient);
 }
 
-function handOver(world: World, job: Job, recipient: Recipient): void {
-  for (const delivery of recipient.deliveries) attempt(world, job, recipient, delivery);
+/**
+ * Why an address that was planned may not be written to any more: its channel is that of the plan, the rest is asked for
+ * again (AMB-128, TPC-2, docs/decisions/0018-quiet-hours-and-caps.md).
+ */
+function refusalsNow(world: World, job: Job, recipient: Recipient, delivery: Delivery): string[] {
+  const subscriber = found(world.subscribers, recipient.subscriber_id);
+  if (!subscriber) return ["erased"];
+  const { topic } = job.spec;
+  if (topic && isOut(world, subscriber.id, topic)) return ["topic_opt_out"];
+  const then = asPlanned(world, job);
+  const { device_filters: _, ...spec } = job.spec;
+  const result = reach(then, spec, delivery.channel, subscriber);
+  if (isReasons(result)) return result;
+  const same = result.find(({ device }) => device === delivery.device);
+  if (!same) return ["no_device"];
+  delivery.to = same.to;
+  const isFirst = delivery.attempts.length === 0;
+  return isFirst && capReason(then, spec, subscriber.id, delivery.class, recipient) ? ["capped"] : [];
 }
 
 export const valuesOf = (world: World, job: Job, subscriber: string): Values => ({
@@ -122,15 +161,8 @@ function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: 
 
 function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
   const wait = RETRIES[delivery.attempts.length - 1];
-  if (wait === undefined) {
-    fail(world, job, recipient, delivery, "transient");
-    return;
-  }
-  at(world, world.now + wait, () => {
-    if (job.status !== "processing" || delivery.state !== "pending") return;
-    attempt(world, job, recipient, delivery);
-    closeIfDone(world, job);
-  });
+  if (wait === undefined) fail(world, job, recipient, delivery, "transient");
+  else attemptAt(world, job, recipient, delivery, world.now + wait);
 }
 
 /** SMA-6, AMB-96: a permanent failure falls back to the next class, each once; retries that ran out do not. */
@@ -138,21 +170,29 @@ function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, 
   Object.assign(delivery, { state: "failed", reason: outcome });
   recipient.at = world.now;
   if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";
-  const isClassDead = recipient.deliveries.every((other) => other.class !== delivery.class || other.state === "failed");
-  const next = outcome === "transient" || !isClassDead ? undefined : recipient.fallbacks.shift();
-  if (next === undefined) return;
-  job.fallback_steps++;
-  const subscriber = found(world.subscribers, recipient.subscriber_id);
-  const found_ = subscriber ? reachable(world, job.spec, subscriber).deliveries.filter((d) => d.class === next) : [];
-  recipient.deliveries.push(...found_);
-  for (const fresh of found_) attempt(world, job, recipient, fresh);
+  if (outcome !== "transient") fallBack(world, job, recipient, delivery);
 }
 
+/** Once a whole class has failed permanently, what was planned of the next one is tried. */
+function fallBack(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
+  const own = recipient.deliveries.filter((other) => other.class === delivery.class);
+  const isDead = ({ state, reason }: Delivery) => state === "skipped" || (state === "failed" && reason !== "transient");
+  const next = own.every(isDead) ? recipient.fallbacks.shift() : undefined;
+  if (next === undefined) return;
+  job.fallback_steps++;
+  const fresh = recipient.planned.filter((planned) => planned.class === next);
+  recipient.deliveries.push(...fresh);
+  for (const one of fresh) attemptLate(world, job, recipient, one);
+}
+
+/** Who waits for the end of quiet hours is deferred, also with a message in the inbox already. */
 function conclude(world: World, recipient: Recipient): void {
+  if (recipient.deferred_until !== null) return;
   const states: string[] = recipient.deliveries.map(({ state }) => state);
-  recipient.state = ["delivered", "pending", "bounced"].find((state) => states.includes(state)) ?? "failed";
+  recipient.state = ["delivered", "pending", "bounced", "failed"].find((one) => states.includes(one)) ?? "skipped";
   if (recipient.state === "pending") return;
-  follow(world, recipient, recipient.state);
+  const isSkip = recipient.state === "skipped";
+  follow(world, recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : recipient.state);
 }
 
 /** AMB-142: a step's outcome follows what became of its message. */
@@ -169,6 +209,9 @@ export function closeIfDone(world: World, job: Job): void {
   if (!isOpen) close(world, job, null);
 }
 
+/** What a cap or a topic skipped late is no send (docs/decisions/0093). */
+const isSent = ({ deliveries }: Recipient): boolean => deliveries.some(({ state }) => state !== "skipped");
+
 /** D-NTF-STATE: `failed` for a cause of the job, or when every delivery failed; nobody to send to is `completed`. */
 export function close(world: World, job: Job, cause: Body): void {
   const states = job.recipients.map(({ state }) => state);
@@ -177,7 +220,7 @@ export function close(world: World, job: Job, cause: Body): void {
   job.status = cause || (failed > 0 && delivered === 0) ? "failed" : "completed";
   job.error = cause;
   job.completed_at = world.now;
-  if (job.taken) job.taken.sends = cause ? 0 : job.recipients.filter(({ deliveries }) => deliveries.length > 0).length;
+  if (job.taken) job.taken.sends = cause ? 0 : job.recipients.filter(isSent).length;
   const data = { job_id: job.id, status: job.status, delivered, failed, total: delivered + failed };
   notifyHooks(world, "notification.terminal", data);
   jobClosed(world, job);

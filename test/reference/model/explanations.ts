@@ -64,7 +64,7 @@ export function explain(world: World, job: Job, subscriber: string) {
     attempts:
       recipient.state === "skipped" || recipient.reasons.length > 0
         ? ANY
-        : new Unordered(recipient.deliveries.map(attempt)),
+        : new Unordered(recipient.deliveries.filter(({ attempts }) => attempts.length > 0).map(attempt)),
   };
   return { status: 200, body };
 }

@@ -34,7 +34,7 @@ const delivery = (channel: Channel, to: string, device: Device | null = null): D
 });
 
 /** Where one channel reaches a subscriber, or every reason why it does not. */
-function reach(world: World, spec: Body, channel: Channel, subscriber: Subscriber): Delivery[] | string[] {
+export function reach(world: World, spec: Body, channel: Channel, subscriber: Subscriber): Delivery[] | string[] {
   const asked = spec.confirms ? null : maySend(world, subscriber.id, channel.type, spec.category ?? "marketing");
   const refusal = asked;
   const consent = refusal ? [refusal] : [];
@@ -60,7 +60,7 @@ function reach(world: World, spec: Body, channel: Channel, subscriber: Subscribe
 /** Two channels of one type reach a person once. */
 const isSame = (a: Delivery, b: Delivery) => a.channel.type === b.channel.type && a.to === b.to;
 
-const isReasons = (result: Delivery[] | string[]): result is string[] => typeof result[0] === "string";
+export const isReasons = (result: Delivery[] | string[]): result is string[] => typeof result[0] === "string";
 
 /** Every delivery that may be tried, or the reasons why there is none. */
 export function reachable(

@@ -77,7 +77,7 @@ export interface Delivery {
   class: string;
   device: Device | null;
   to: string;
-  state: "pending" | "delivered" | "failed" | "bounced";
+  state: "pending" | "delivered" | "failed" | "bounced" | "skipped";
   reason: string | null;
   attempts: number[];
   delivered_at: number | null;
@@ -112,8 +112,8 @@ export interface Job {
   spec: Body;
   source: { type: string; id: string | null };
   sent: number;
-  /** The caps of the workspace at its dispatch: it counts for these. */
-  caps: Body[];
+  /** Of the workspace at its dispatch: caps that it counts for, quiet hours. */
+  settings: Body;
   recipients: Recipient[];
   error: Body;
   scheduled_at: number | null;
@@ -121,6 +121,8 @@ export interface Job {
   dispatched_at: number | null;
   completed_at: number | null;
   held: boolean;
+  /** What goes on when it is held no longer. */
+  stopped: (() => void)[];
   unknown: string[];
   /** What it holds of the quota. */
   taken?: { at: number; sends: number };

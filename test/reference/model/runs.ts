@@ -143,7 +143,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   job.spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
   job.status = "processing";
   job.dispatched_at = world.now;
-  job.caps = world.settings.frequency_caps;
+  job.settings = structuredClone(world.settings);
   // D-NTF-STATE: a cause that concerns the whole send fails it.
   if (failureOf(world, job)) {
     note(world, run, "failed");

@@ -14,9 +14,9 @@ import { at, found, newId, type World } from "./world.ts";
 
 export function createJob(world: World, spec: Body, source: Job["source"], id = newId(world, "job")): Job {
   const job: Job = {
-    ...{ id, unit: id, status: "queued", spec, source, sent: 0, caps: [], recipients: [], error: null },
+    ...{ id, unit: id, status: "queued", spec, source, sent: 0, settings: world.settings, recipients: [], error: null },
     ...{ scheduled_at: null, created_at: world.now, dispatched_at: null, completed_at: null, held: false },
-    ...{ unknown: [], arbitration: [], fallback_steps: 0, suppressed_devices: 0 },
+    ...{ unknown: [], stopped: [], arbitration: [], fallback_steps: 0, suppressed_devices: 0 },
   };
   world.jobs.push(job);
   return job;
@@ -90,7 +90,7 @@ export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps 
 export function dispatch(world: World, job: Job): void {
   job.status = "processing";
   job.dispatched_at = world.now;
-  job.caps = world.settings.frequency_caps;
+  job.settings = structuredClone(world.settings);
   notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: isoOrNull(job.scheduled_at) });
   const cause = failureOf(world, job) ?? quotaRefusal(world, job);
   job.title = contentOf(world, job.spec)?.title;
