@@ -59,7 +59,8 @@ function attempt(world: World, row: HookDelivery): void {
   else at(world, world.now + wait, () => attempt(world, row));
   if (row.outcome === "delivered") hook.failures = [];
   if (row.outcome === "failed") hook.failures.push(world.now);
-  const isLong = world.now - (hook.failures[0] ?? world.now) >= DAY;
+  // From the first to the last of those in a row.
+  const isLong = (hook.failures.at(-1) ?? 0) - (hook.failures[0] ?? 0) >= DAY;
   if (hook.active && hook.failures.length >= FAILURES && isLong)
     Object.assign(hook, { active: false, disabled_at: world.now });
 }
@@ -154,7 +155,7 @@ function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, 
   return { status: 202, body: { delivery_id: row.id } };
 }
 
-/** The end of the span is not in it. */
+/** Both ends of the span are in it. */
 function replay(world: World, { body }: Request, { id }: Record<string, string>) {
   const hook = hookOf(world, id);
   const [from, to] = [instant(body.from) ?? invalid("from"), instant(body.to) ?? invalid("to")];
@@ -162,7 +163,7 @@ function replay(world: World, { body }: Request, { id }: Record<string, string>)
   const rows = logOf(world, id).filter(
     (row) =>
       row.created_at >= from &&
-      row.created_at < to &&
+      row.created_at <= to &&
       [undefined, row.outcome].includes(body.outcome) &&
       row.outcome !== "pending",
   );

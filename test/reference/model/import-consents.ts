@@ -11,6 +11,8 @@ export const SIGNS: Record<string, "out" | "suppressed" | "in"> = {
 export interface Said {
   status: string;
   at: number | null;
+  /** The words of the file, which stay with the person where they prove no opt-in. */
+  kept?: string | undefined;
 }
 
 const isYes = (text: string) => ["true", "yes", "1"].includes(text.toLowerCase());
@@ -30,7 +32,7 @@ export function saidByName(
     if (isNo(cell)) return { status: "opted_out", at: null };
     const at = time ?? constant;
     return isYes(cell)
-      ? { status: at === null ? "yes_without_time" : "opted_in", at }
+      ? { status: at === null ? "yes_without_time" : "opted_in", at, kept: cell }
       : { status: "unknown", at: null };
   }
   if (!isYes(cell) && date === null) return isNo(cell) ? null : { status: "unknown", at: null };
@@ -58,7 +60,8 @@ export function saidByFields(
 ): Said | null {
   const status = (row.consent_status ?? "").trim().toLowerCase();
   const time = (text: string | undefined) => timeOf(text, zone);
-  const yes = (at: number | null) => ({ status: at === null ? "yes_without_time" : "opted_in", at });
+  const kept = row.consent_status?.trim();
+  const yes = (at: number | null) => ({ status: at === null ? "yes_without_time" : "opted_in", at, kept });
   if (source === "platform_a") {
     if (row.suppressions?.trim()) return { status: "suppressed", at: null };
     const at = time(row.consent_at);
@@ -68,14 +71,16 @@ export function saidByFields(
   if (source === "platform_b") {
     if (row.clean_time?.trim() || status === "cleaned") return { status: "suppressed", at: time(row.clean_time) };
     if (row.unsub_time?.trim() || status === "unsubscribed") return { status: "opted_out", at: time(row.unsub_time) };
-    const at = time(row.confirm_time) ?? time(row.optin_time) ?? constant;
+    const own = time(row.confirm_time) ?? time(row.optin_time);
+    const at = own ?? constant;
     const isNot = status === "nonsubscribed" || status === "transactional";
-    return isNot || (at === null && status !== "subscribed") ? { status: "unknown", at } : yes(at);
+    if (isNot || (at === null && status !== "subscribed")) return { status: "unknown", at };
+    return { ...yes(at), ...(own !== null && { kept: undefined }) };
   }
   if (status === "") return null;
   const at = time(row.consent_at);
   if (NO.includes(status)) return { status: "opted_out", at };
-  return YES.includes(status) ? yes(at ?? constant) : { status: "unknown", at };
+  return YES.includes(status) ? yes(at ?? constant) : { status: "unknown", at, kept };
 }
 
 export const STRENGTH = ["unknown", "yes_without_time", "opted_in", "opted_out", "suppressed"];

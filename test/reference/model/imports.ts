@@ -163,9 +163,7 @@ function translate(world: World, job: Import, subscriber: Subscriber, fields: Bo
   if (said.status === "yes_without_time") job.consent_summary.yes_without_time!++;
   if (isFuture) job.consent_summary.future!++;
   if (status === "unknown") {
-    // Of two rows the yes is kept.
-    const isKept = said.status === "unknown" && isAgain(job, fields) && subscriber.attributes.imported_consent;
-    if (fields.consent_status && !isKept) subscriber.attributes.imported_consent = fields.consent_status;
+    if (said.kept) subscriber.attributes.imported_consent = said.kept;
     return "unknown";
   }
   const newest = currentConsent(world, subscriber.id, "email");
