@@ -202,6 +202,9 @@ const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Ca
   },
 };
 
+/** AMB-119. */
+export const pauseByForce = (world: World, campaign: Campaign): void => ACTIONS.pause!.run(world, campaign);
+
 /** CMP-17, CMP-25. */
 function act(world: World, { body }: Request, { id }: Record<string, string>) {
   const action = Object.hasOwn(ACTIONS, body.action ?? "") ? ACTIONS[body.action] : undefined;

@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
-import { ABSENT, ANY, type Body, conflict, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
+import { ABSENT, ANY, type Body, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
 import type { Channel } from "./records.ts";
 import { at, found, newId, type World } from "./world.ts";
@@ -81,14 +81,6 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   return { status: 200, body: record(channel) };
 }
 
-/** CHN-17: stored credentials hold it. AMB-119: so does what is active and depends on it. */
-function remove(world: World, { query }: Request, { id }: Record<string, string>) {
-  const channel = channelOf(world, id);
-  if (channel.credentials && query.force !== "true") conflict();
-  world.channels = world.channels.filter((other) => other !== channel);
-  return { status: 204 };
-}
-
 function upload(world: World, { path }: Request, { id }: Record<string, string>) {
   const { type, short } = KIND[path.split("/").at(-1)!]!;
   const channel = channelOf(world, id);
@@ -114,7 +106,6 @@ export const channelOperations: Operation[] = [
   })),
   read("GET /api/v1/channels/:id", (world, _, { id }) => ({ status: 200, body: record(channelOf(world, id)) })),
   write("PATCH /api/v1/channels/:id", "channels:write", patch),
-  write("DELETE /api/v1/channels/:id", "channels:write", remove),
   write("POST /api/v1/channels/:id/verify", "channels:write", verifyAgain),
   ...Object.keys(KIND).map((kind) =>
     write(`POST /api/v1/channels/:id/credentials/${kind}`, "credentials:manage", upload),

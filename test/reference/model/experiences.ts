@@ -143,7 +143,7 @@ const messagesOf = (world: World, experience: Experience) => {
 };
 
 /** INX-33. */
-function pause(world: World, experience: Experience): void {
+export function pause(world: World, experience: Experience): void {
   experience.status = "paused";
   for (const message of messagesOf(world, experience)) message.hidden = true;
   const job = found(world.jobs, experience.job_id);

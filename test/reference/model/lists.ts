@@ -52,7 +52,7 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
   const list = listOf(world, id);
   const isHeldByJob = world.jobs.some(({ status, spec }) => status === "scheduled" && spec.target?.list_id === id);
   const isHeldByExperience = world.experiences.some(
-    ({ status, spec }) => status === "live" && spec.audience?.list_id === id,
+    ({ status, spec }) => ["live", "paused"].includes(status) && spec.audience?.list_id === id,
   );
   if (isHeldByJob || isHeldByExperience) conflict();
   world.lists = world.lists.filter((other) => other !== list);

@@ -18,6 +18,7 @@ import { type Answer, Refusal, type Request } from "./kit.ts";
 import { listOperations } from "./lists.ts";
 import { notificationOperations } from "./notifications.ts";
 import { askOwner } from "./opt-in.ts";
+import { removalOperations } from "./removals.ts";
 import { rulings as ours, type Rulings } from "./rulings.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { segmentOperations } from "./segments.ts";
@@ -33,7 +34,7 @@ const operations: Operation[] = [
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
   ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations],
-  ...[...addressOperations, ...annotationOperations, ...workspaceOperations],
+  ...[...addressOperations, ...annotationOperations, ...workspaceOperations, ...removalOperations],
 ];
 
 const routes = operations.map((operation) => {

@@ -142,19 +142,6 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   };
 }
 
-/** SEG-9. AMB-119: an active journey that waits for it holds it. */
-function remove(world: World, { query }: Request, { id }: Record<string, string>) {
-  const segment = segmentOf(world, id);
-  const holders = world.journeys.filter(
-    ({ status, definitions }) => status === "active" && definitions.at(-1)!.trigger.segment_id === id,
-  );
-  if (holders.length > 0 && query.force !== "true") conflict();
-  for (const journey of holders) journey.status = "paused";
-  world.segments = world.segments.filter((other) => other !== segment);
-  world.members = world.members.filter(({ of }) => of !== id);
-  return { status: 204 };
-}
-
 /** SEG-10: any ten of those who match. */
 function preview(world: World, { body }: Request) {
   const tree = checkedTree(world, body);
@@ -203,7 +190,6 @@ export const segmentOperations: Operation[] = [
   read("GET /api/v1/segments/event-names", (world) => ({ status: 200, body: { names: new Unordered(names(world)) } })),
   read("GET /api/v1/segments/:id", get),
   write("PATCH /api/v1/segments/:id", "content:write", patch),
-  write("DELETE /api/v1/segments/:id", "content:write", remove),
   write("POST /api/v1/segments/:id/recompute", "content:write", (world, _, { id }) => {
     const segment = segmentOf(world, id);
     at(world, world.now, () => recompute(world, segment));

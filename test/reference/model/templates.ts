@@ -4,7 +4,6 @@ import { read, write } from "./access.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import {
   type Body,
-  conflict,
   invalid,
   iso,
   isRecord,
@@ -59,20 +58,9 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   return { status: 200, body: record(template) };
 }
 
-/** AMB-119: what an active schedule depends on is held; TPL-8: a scheduled job that names it fails to send. */
-function remove(world: World, { query }: Request, { id }: Record<string, string>) {
-  const template = templateOf(world, id);
-  const holders = world.schedules.filter(({ spec, active }) => active && spec.template_id === id);
-  if (holders.length > 0 && query.force !== "true") conflict();
-  for (const schedule of holders) Object.assign(schedule, { active: false, next_run_at: null });
-  world.templates = world.templates.filter((other) => other !== template);
-  return { status: 204 };
-}
-
 export const templateOperations: Operation[] = [
   write("POST /api/v1/templates", "content:write", create),
   read("GET /api/v1/templates", page),
   read("GET /api/v1/templates/:id", (world, _, { id }) => ({ status: 200, body: record(templateOf(world, id)) })),
   write("PATCH /api/v1/templates/:id", "content:write", patch),
-  write("DELETE /api/v1/templates/:id", "content:write", remove),
 ];

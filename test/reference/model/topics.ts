@@ -69,12 +69,6 @@ function patch(world: World, { body }: Request, { key }: Record<string, string>)
   return { status: 200, body: record(topic) };
 }
 
-function remove(world: World, _: Request, { key }: Record<string, string>) {
-  const topic = topicOf(world, key) ?? notFound();
-  world.topics = world.topics.filter((other) => other !== topic);
-  return { status: 204 };
-}
-
 const personOf = (world: World, { subscriber_id, external_id }: Body) =>
   found(world.subscribers, subscriber_id) ??
   world.subscribers.find((subscriber) => external_id !== undefined && subscriber.external_id === external_id);
@@ -114,7 +108,6 @@ export const topicOperations: Operation[] = [
     body: record(topicOf(world, key) ?? notFound()),
   })),
   write("PATCH /api/v1/topics/:key", "content:write", patch),
-  write("DELETE /api/v1/topics/:key", "content:write", remove),
   { route: "GET /v1/preferences", who: ["sdk"], run: preferences },
   { route: "PUT /v1/preferences", who: ["sdk"], run: choose },
 ];

@@ -1,0 +1,91 @@
+// Channels, templates, segments and topics are deleted, unless something active depends on them (AMB-119).
+import type { Operation } from "./access.ts";
+import { write } from "./access.ts";
+import { pauseByForce } from "./campaigns.ts";
+import { pause } from "./experiences.ts";
+import { type Body, conflict, notFound, type Request } from "./kit.ts";
+import { found, type World } from "./world.ts";
+
+interface Uses {
+  /** Of a schedule, or of a step that sends. */
+  sends?: (spec: Body) => boolean;
+  journey?: (definition: Body) => boolean;
+  campaign?: (spec: Body, messages: Body[]) => boolean;
+}
+
+const stepsOf = ({ steps }: Body): Body[] => Object.values<Body>(steps?.steps ?? {}).flatMap(({ send }) => send ?? []);
+
+function usersOf(world: World, { sends = () => false, journey, campaign }: Uses) {
+  return {
+    journeys: world.journeys.filter(({ status, definitions }) => {
+      const definition = definitions.at(-1)!;
+      return status === "active" && (journey?.(definition) || stepsOf(definition).some(sends));
+    }),
+    schedules: world.schedules.filter(({ active, spec }) => active && sends(spec)),
+    campaigns: world.campaigns.filter(
+      ({ status, spec, messages }) => ["scheduled", "live"].includes(status) && campaign?.(spec, messages),
+    ),
+  };
+}
+
+/** Refuses, or pauses what depends on it. */
+function release(world: World, uses: Uses, { query }: Request): void {
+  const { journeys, schedules, campaigns } = usersOf(world, uses);
+  if (query.force !== "true" && journeys.length + schedules.length + campaigns.length > 0) conflict();
+  for (const campaign of campaigns) pauseByForce(world, campaign);
+  for (const schedule of schedules)
+    Object.assign(schedule, { active: false, switched_off_by: null, next_run_at: null });
+  for (const journey of journeys)
+    Object.assign(journey, { status: "paused", updated_at: world.now, paused_at: world.now });
+}
+
+/** CHN-17: stored credentials hold it too. */
+function removeChannel(world: World, request: Request, { id }: Record<string, string>) {
+  const channel = found(world.channels, id) ?? notFound();
+  if (channel.credentials && request.query.force !== "true") conflict();
+  const sends = ({ channel_ids }: Body) => channel_ids?.includes(id);
+  release(world, { sends, campaign: (_, messages) => messages.some(sends) }, request);
+  world.channels = world.channels.filter((other) => other !== channel);
+  return { status: 204 };
+}
+
+/** TPL-8: a scheduled job that names it fails to send. */
+function removeTemplate(world: World, request: Request, { id }: Record<string, string>) {
+  const template = found(world.templates, id) ?? notFound();
+  release(world, { sends: ({ template_id }) => template_id === id }, request);
+  world.templates = world.templates.filter((other) => other !== template);
+  return { status: 204 };
+}
+
+/** SEG-9. A scheduled send cannot be paused: it fails at its time. */
+function removeSegment(world: World, request: Request, { id }: Record<string, string>) {
+  const segment = found(world.segments, id) ?? notFound();
+  const isTarget = ({ target }: Body) => target?.segment_id === id;
+  const jobs = world.jobs.filter(({ status, spec }) => status === "scheduled" && isTarget(spec));
+  const experiences = world.experiences.filter(
+    ({ status, spec }) => ["live", "paused"].includes(status) && spec.audience?.segment_id === id,
+  );
+  if (request.query.force !== "true" && jobs.length + experiences.length > 0) conflict();
+  release(world, { journey: ({ trigger }) => trigger.segment_id === id, campaign: isTarget }, request);
+  for (const experience of experiences)
+    if (experience.status === "live" && jobs.some((job) => job.id === experience.job_id)) pause(world, experience);
+  world.segments = world.segments.filter((other) => other !== segment);
+  world.members = world.members.filter(({ of }) => of !== id);
+  return { status: 204 };
+}
+
+/** TPC-1. */
+function removeTopic(world: World, request: Request, { key }: Record<string, string>) {
+  const topic = world.topics.find((one) => one.key === key) ?? notFound();
+  const names = (spec: Body) => spec.topic === key;
+  release(world, { sends: names, campaign: names }, { ...request, query: {} });
+  world.topics = world.topics.filter((other) => other !== topic);
+  return { status: 204 };
+}
+
+export const removalOperations: Operation[] = [
+  write("DELETE /api/v1/channels/:id", "channels:write", removeChannel),
+  write("DELETE /api/v1/templates/:id", "content:write", removeTemplate),
+  write("DELETE /api/v1/segments/:id", "content:write", removeSegment),
+  write("DELETE /api/v1/topics/:key", "content:write", removeTopic),
+];
