@@ -34,7 +34,7 @@ export function createSchedules(stack: Stack, { stackName, workers }: Settings, 
     target: {
       arn: due.queueArn,
       roleArn: role.roleArn,
-      input: JSON.stringify({ sweep: true } satisfies Message<"due">),
+      input: JSON.stringify({ kind: "sweep" } satisfies Message<"due">),
       // The next sweep does the work of one that failed.
       retryPolicy: { maximumEventAgeInSeconds: SWEEP_EVERY_MS / 1_000, maximumRetryAttempts: 2 },
     },

@@ -134,7 +134,7 @@ const sweepSchedule = (): Wire => ({
   GroupName: SCHEDULE_GROUP,
   ScheduleExpression: SWEEP_EVERY,
   FlexibleTimeWindow: { Mode: "OFF" },
-  Target: { Arn: queueArn("due"), RoleArn: SCHEDULER_ROLE, Input: JSON.stringify({ sweep: true }) },
+  Target: { Arn: queueArn("due"), RoleArn: SCHEDULER_ROLE, Input: JSON.stringify({ kind: "sweep" }) },
 });
 
 async function makeKey(kms: Services["kms"], alias: string, spec: Wire): Promise<void> {

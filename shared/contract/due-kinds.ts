@@ -116,13 +116,13 @@ export const dueKinds = {
       })),
   }),
   /** A check that the deliveries to webhook endpoints that were created in a minute are made: `<minute>`. */
-  "webhook-watch": to("post-webhook", ({ tenant, id }) => ({ tenant, minute: Number(id), watch: true as const })),
+  "webhook-watch": to("post-webhook", ({ tenant, id }) => ({ kind: "watch" as const, tenant, minute: Number(id) })),
   /** The nightly recount of a workspace's counters: `<day>`. */
   recount: to("recount", ({ tenant }) => ({ tenant })),
   /** The purge of a deleted workspace, or a check that it still progresses. */
   purge: to("purge", ({ tenant }) => ({ tenant })),
   /** Timers of a sandbox may be due. */
-  "sandbox-wake": to("move-clock", ({ tenant }) => ({ tenant, wake: true as const })),
+  "sandbox-wake": to("move-clock", ({ tenant }) => ({ kind: "wake" as const, tenant })),
   /** Rows that concurrent writers added to a deleted journey. */
   "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
     ...plainStep(tenant),

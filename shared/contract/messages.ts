@@ -96,13 +96,14 @@ export const queues = {
   due: {
     message: v.union([
       v.object({
+        kind: v.literal("minute"),
         minute: v.number(),
         shard: v.optional(v.number()),
         /** The sort key of the row that was forwarded last. */
         after: v.optional(v.string()),
       }),
-      v.object({ row: v.object({ pk: v.string(), sk: v.string() }) }),
-      v.object({ sweep: v.literal(true) }),
+      v.object({ kind: v.literal("row"), row: v.object({ pk: v.string(), sk: v.string() }) }),
+      v.object({ kind: v.literal("sweep") }),
     ]),
     batch: 10,
   },
@@ -117,10 +118,10 @@ export const queues = {
    */
   "post-webhook": {
     message: v.union([
-      v.object({ tenant: id, webhook: id, first: v.number(), deliveries: v.array(id) }),
-      v.object({ tenant: id, webhook: id, delivery: id, attempt: v.number() }),
-      v.object({ tenant: id, webhook: id, replay: id, next: v.number() }),
-      v.object({ tenant: id, minute: v.number(), watch: v.literal(true) }),
+      v.object({ kind: v.literal("group"), tenant: id, webhook: id, first: v.number(), deliveries: v.array(id) }),
+      v.object({ kind: v.literal("attempt"), tenant: id, webhook: id, delivery: id, attempt: v.number() }),
+      v.object({ kind: v.literal("replay"), tenant: id, webhook: id, replay: id, next: v.number() }),
+      v.object({ kind: v.literal("watch"), tenant: id, minute: v.number() }),
     ]),
     batch: 10,
   },
@@ -218,7 +219,10 @@ export const queues = {
   },
   /** A move of a sandbox's clock to begin or to continue; or timers of a sandbox that may be due. */
   "move-clock": {
-    message: v.union([v.object({ tenant: id, move: id }), v.object({ tenant: id, wake: v.literal(true) })]),
+    message: v.union([
+      v.object({ kind: v.literal("move"), tenant: id, move: id }),
+      v.object({ kind: v.literal("wake"), tenant: id }),
+    ]),
     batch: 1,
   },
   /** A deleted workspace whose 30 days may be over. */
@@ -232,8 +236,9 @@ export const queues = {
    */
   attribute: {
     message: v.union([
-      v.object({ tenant: id, event: id }),
+      v.object({ kind: v.literal("event"), tenant: id, event: id }),
       v.object({
+        kind: v.literal("visitor"),
         tenant: id,
         anonymous,
         older: v.optional(v.object({ event_name: v.string(), than: v.string() })),

@@ -67,10 +67,10 @@ function auditEntryOf(
 function auditOutcomeOf(
   shape: Shape,
   requestId: string,
-  result: { value: unknown } | { error: unknown },
+  result: PromiseSettledResult<unknown>,
 ): Omit<AuditOutcome, "mac"> {
-  if ("error" in result) {
-    const { status, code } = toApiError(result.error, requestId);
+  if (result.status === "rejected") {
+    const { status, code } = toApiError(result.reason, requestId);
     return { status, code };
   }
   const declared = shape.status ?? (shape.returns ? 200 : 204);

@@ -83,7 +83,7 @@ export interface Cell {
   isPlusless?: boolean;
 }
 
-/** Why a file cannot be imported. */
+/** Why a file, or a row of it, cannot be imported. */
 export interface Problem {
   kind: "problem";
   problem: string;

@@ -1,7 +1,7 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
 import { isBeyondAscii, isEmailAddress, isLocale, withAsciiDomain } from "./contacts.ts";
-import { type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
+import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import {
   type ConsentReading,
   type ImportedChoice,
@@ -65,25 +65,25 @@ export function readRow(
   columns: Columns,
   row: readonly string[],
   reading: RowReading,
-): ImportedRow | { problem: string } {
+): { kind: "row"; row: ImportedRow } | Problem {
   const { cells } = columns;
-  if (!isWhole(row, cells.length)) return { problem: `has ${row.length} cells, the header ${cells.length}` };
+  if (!isWhole(row, cells.length)) return problem(`has ${row.length} cells, the header ${cells.length}`);
   if (row.some((cell) => Buffer.byteLength(cell.trim()) > MAX_VALUE_BYTES))
-    return { problem: `has a value of more than ${MAX_VALUE_BYTES} bytes` };
+    return problem(`has a value of more than ${MAX_VALUE_BYTES} bytes`);
   const sorted = sortCells(columns, row);
   const { standard, attributes } = sorted;
   const address = standard.email === undefined ? undefined : readAddress(standard.email);
-  if (address && "problem" in address) return address;
+  if (address?.kind === "problem") return address;
   const { email, warning } = address ?? {};
   const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase();
-  if (external_id === undefined) return { problem: "has neither an external_id nor an email" };
-  if (external_id.length > 512) return { problem: "has an external_id of more than 512 characters" };
+  if (external_id === undefined) return problem("has neither an external_id nor an email");
+  if (external_id.length > 512) return problem("has an external_id of more than 512 characters");
   const phone = takePhone(sorted, reading);
   takeFields(standard, attributes);
   const consent = readConsent(columns.source, { ...sorted, signed: ofChannel(sorted.signed, "email") }, reading);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
   const warnings = [warning, phone === "unreadable" ? "has a phone number that cannot be read" : undefined];
-  return {
+  const imported: ImportedRow = {
     external_id,
     ...(email !== undefined && { email }),
     isByAddress: standard.external_id === undefined,
@@ -93,7 +93,10 @@ export function readRow(
     ...(phone && { phone }),
     warnings: warnings.filter((one) => one !== undefined),
   };
+  return { kind: "row", row: imported };
 }
+
+const problem = (text: string): Problem => ({ kind: "problem", problem: text });
 
 function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
   const sorted: Sorted = { standard: {}, evidence: {}, attributes: {}, signed: [], topics: {}, phones: [] };
@@ -138,17 +141,17 @@ const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
 /** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`. */
-function readAddress(written: string): { email?: string; warning?: string } | { problem: string } {
+function readAddress(written: string): { kind: "address"; email: string; warning?: string } | Problem {
   const visible = written.replaceAll(INVISIBLE, "");
   const unquoted = visible.replace(QUOTED, "$2");
   const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
   const email = withAsciiDomain(text);
-  if (at > 0 && isEmailAddress(email)) return { email };
+  if (at > 0 && isEmailAddress(email)) return { kind: "address", email };
   const isOnlyLocal = isBeyondAscii(local) && isEmailAddress(email.replaceAll(/[^\x20-\x7e]/g, "a"));
-  if (!isOnlyLocal) return { problem: "has a bad email address" };
-  return { email, warning: "has an email address that is not supported" };
+  if (!isOnlyLocal) return problem("has a bad email address");
+  return { kind: "address", email, warning: "has an email address that is not supported" };
 }
 
 /** An invalid time zone or locale is left out; the row is imported without it. */

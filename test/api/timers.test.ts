@@ -104,7 +104,7 @@ it("a sweep that fails goes on where it was (OPS-1)", async () => {
   }
   const platform = platformWrite.open(quickDeps(world))("" as TenantId);
   await platform.put(SweepItem, {}, { minute: first - 1 });
-  const message = { messageId: "1", body: '{"sweep":true}', attributes: { ApproximateReceiveCount: "1" } };
+  const message = { messageId: "1", body: '{"kind":"sweep"}', attributes: { ApproximateReceiveCount: "1" } };
   const answer = await world.host.invoke("due", { Records: [message] });
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "1" }] });
   expect(await platform.get(SweepItem, {})).toMatchObject({ minute: first });

@@ -27,7 +27,7 @@ it("a schedule triggers the due queue once, a minute early, and removes itself",
     ScheduleExpressionTimezone: "UTC",
     FlexibleTimeWindow: { Mode: "OFF" },
     ActionAfterCompletion: "DELETE",
-    Target: { Arn: "arn:due", RoleArn: "arn:role", Input: `{"minute":${minute}}` },
+    Target: { Arn: "arn:due", RoleArn: "arn:role", Input: `{"kind":"minute","minute":${minute}}` },
   });
 });
 

@@ -135,7 +135,7 @@ describe("the sweep", () => {
     expect(Properties).toMatchObject({
       ScheduleExpression: "rate(5 minutes)",
       FlexibleTimeWindow: { Mode: "OFF" },
-      Target: { Input: '{"sweep":true}' },
+      Target: { Input: '{"kind":"sweep"}' },
     });
     expect(textOf(Properties.Target.Arn)).toBe(places["queue:due"]);
     expect(textOf(Properties.Target.RoleArn)).toBe(places["scheduler-role"]);

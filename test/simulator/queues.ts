@@ -24,8 +24,8 @@ export interface QueueDeps {
 }
 
 /** Of a timer. What the table's stream leads to is no repair, though it may be worded alike. */
-export const isWatchdog = ({ watch, since, minute, jobs, segment }: Received["body"]): boolean =>
-  jobs !== undefined || (watch === true && [since, minute, segment].some((one) => one !== undefined));
+export const isWatchdog = ({ kind, watch, minute, segment }: Received["body"]): boolean =>
+  kind === "continue" || (kind === "watch" && minute !== undefined) || (watch === true && segment !== undefined);
 
 const MAX_CONCURRENT = 3;
 const SOON_MS = 120;

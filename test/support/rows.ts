@@ -8,7 +8,7 @@ export const READING: RowReading = { createdAt: Date.parse("2026-06-01T12:00:00Z
 /** The columns of a header. @throws if it cannot be imported. */
 export function columnsOf(header: readonly string[], source: ImportSource = "csv", known: KnownColumns = {}) {
   const read = readHeader(header, source, known);
-  if ("problem" in read) throw new Error(read.problem);
+  if (read.kind === "problem") throw new Error(read.problem);
   return read;
 }
 
@@ -25,6 +25,6 @@ export function rowOf(
   seen.see(Object.values(cells));
   const columns = columnsOf(Object.keys(cells), source, { types: seen.types(), ...known });
   const read = readRow(columns, Object.values(cells), { ...READING, ...reading });
-  if ("problem" in read) throw new Error(read.problem);
-  return read;
+  if (read.kind === "problem") throw new Error(read.problem);
+  return read.row;
 }

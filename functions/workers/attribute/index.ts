@@ -7,7 +7,7 @@ import { findEvent, type StoredEvent } from "../../../shared/store/events/events
 import { eventsOfActor } from "../../../shared/store/events/history.ts";
 import { recordConversion } from "../../../shared/store/insights/attribution.ts";
 import { conversionDefinitions, definitionFor } from "../../../shared/store/insights/conversions.ts";
-import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
+import { ownersOf, subscribersOf } from "../../../shared/store/subscribers/aliases.ts";
 
 /** A chunk writes the outcomes of a round within this time after it began: an event that came before them waits for them. */
 const ROUND_MS = 2 * MINUTE;
@@ -22,11 +22,11 @@ export const attributeConversions = queueWorker(
   [storeWrite, attributeQueue],
   async (message, { store, tenant, clock, log, attributeQueue: queue }) => {
     const lookAgain = (event: string, waitMs: number) =>
-      queue.send([{ tenant, event }], { delaySeconds: Math.ceil(waitMs / SECOND) });
-    if ("anonymous" in message) {
+      queue.send([{ kind: "event", tenant, event }], { delaySeconds: Math.ceil(waitMs / SECOND) });
+    if (message.kind === "visitor") {
       const { again, more } = await attributeAlias(store, message);
       for (const { id, waitMs } of again) await lookAgain(id, waitMs);
-      await queue.send(more.map((older) => ({ tenant, anonymous: message.anonymous, older })));
+      await queue.send(more.map((older) => ({ ...message, older })));
       return;
     }
     const event = await findEvent(store, message.event);
@@ -34,9 +34,7 @@ export const attributeConversions = queueWorker(
       return log({ level: "info", message: "a missing or erased event was dropped", tenant, event: message.event });
     const definition = await definitionFor(store, event.event_name);
     if (!definition) return;
-    const { actor } = event;
-    const subscriber =
-      "subscriber" in actor ? actor.subscriber : (await ownersOf(store, [actor.anonymous])).get(actor.anonymous);
+    const subscriber = (await subscribersOf(store, [event.actor]))(event.actor);
     if (subscriber === undefined) return;
     const isOpen = await recordConversion(store, subscriber, event, definition);
     const waitMs = waitOf(event, isOpen, clock.now());

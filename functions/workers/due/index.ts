@@ -27,14 +27,19 @@ const WORKING_MS = 40 * SECOND;
 const uses = [platformWrite, dueTargets, dueQueue] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 type DueRow = RowOf<typeof DueItem>;
-type ShardOfMinute = Extract<Message<"due">, { minute: number }> & { shard: number };
+type ShardOfMinute = Pick<Extract<Message<"due">, { kind: "minute" }>, "minute" | "after"> & { shard: number };
 
 export const forwardDueRows = queueWorker("due", "Forwards due rows at their time.", uses, async (message, context) => {
-  if ("row" in message) return forwardOne(context, message.row);
-  if ("sweep" in message) return sweep(context);
-  const { minute, shard, after } = message;
-  if (shard === undefined) return forwardMinute(context, minute);
-  return forwardShard(context, { minute, shard, after });
+  switch (message.kind) {
+    case "row":
+      return forwardOne(context, message.row);
+    case "sweep":
+      return sweep(context);
+    case "minute": {
+      const { minute, shard, after } = message;
+      return shard === undefined ? forwardMinute(context, minute) : forwardShard(context, { minute, shard, after });
+    }
+  }
 });
 
 async function forwardOne(context: WorkerContext, key: Key): Promise<void> {
@@ -57,7 +62,7 @@ async function forwardMinute(context: WorkerContext, minute: number): Promise<vo
     shardsOf(minute).map(async (shard) => {
       const page = await pageOf(context, shard);
       await forward(context, page.items);
-      return page.next ? [{ ...shard, after: page.next.sk }] : [];
+      return page.next ? [{ kind: "minute" as const, ...shard, after: page.next.sk }] : [];
     }),
   );
   await context.dueQueue.send(remaining.flat());
@@ -70,7 +75,7 @@ async function forwardShard(context: WorkerContext, { after, ...shard }: ShardOf
     await forward(context, page.items);
     if (!page.next) return;
     position = page.next.sk;
-    if (context.clock.now() >= until) return context.dueQueue.send([{ ...shard, after: position }]);
+    if (context.clock.now() >= until) return context.dueQueue.send([{ kind: "minute", ...shard, after: position }]);
   }
 }
 
@@ -103,7 +108,7 @@ async function sweep(context: WorkerContext): Promise<void> {
     const overdue = pages.filter(({ page }) => page.items.length > 0);
     const rescued = overdue.reduce((sum, { page }) => sum + page.items.length, 0);
     if (rescued > 0) log({ level: "warn", message: "the sweep found overdue rows", minute, rescued });
-    await dueQueue.send(overdue.map(({ shard }) => shard));
+    await dueQueue.send(overdue.map(({ shard }) => ({ kind: "minute", ...shard })));
     if (rescued > 0 || minute === until) await storePosition(context, minute);
   }
 }

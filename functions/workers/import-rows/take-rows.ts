@@ -202,9 +202,9 @@ function goodRows(
   const reading = readingOf(job);
   const good: GoodRow[] = [];
   for (const record of batch) {
-    const row = readRow(columns, record.cells, reading);
-    if ("problem" in row) reject(record, row.problem);
-    else good.push({ row, record });
+    const read = readRow(columns, record.cells, reading);
+    if (read.kind === "problem") reject(record, read.problem);
+    else good.push({ row: read.row, record });
   }
   return good;
 }

@@ -105,7 +105,7 @@ export const moveClock = queueWorker(
   "Moves the clock of a sandbox, and forwards its timers.",
   uses,
   async (message, context) => {
-    if ("wake" in message) return forwardDue(context);
+    if (message.kind === "wake") return forwardDue(context);
     const owner = context.ids.uuid();
     const move = await claimMove(context.platform, context.tenant, message.move, owner);
     // It may have ended without setting the due row of the first timer that is left.
@@ -179,7 +179,7 @@ async function forwardDue(context: WorkerContext): Promise<void> {
     const due = items.filter((row) => row.at <= now);
     await forward(context, due);
     if (due.length < PAGE) return setClockTimer(context, now - clock.now());
-    if (clock.now() >= until) return context.moveClockQueue.send([{ tenant, wake: true }]);
+    if (clock.now() >= until) return context.moveClockQueue.send([{ kind: "wake", tenant }]);
   }
 }
 

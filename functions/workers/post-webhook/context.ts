@@ -15,10 +15,10 @@ export const uses = [storeWrite, secrets, workspaceRead, egress, timers, postWeb
 export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log(entry: LogEntry): void };
 
 export type QueueMessage = Message<"post-webhook">;
-export type AttemptMessage = Extract<QueueMessage, { attempt: number }>;
-export type GroupMessage = Extract<QueueMessage, { first: number }>;
-export type ReplayMessage = Extract<QueueMessage, { replay: string }>;
-export type WatchMessage = Extract<QueueMessage, { watch: true }>;
+export type AttemptMessage = Extract<QueueMessage, { kind: "attempt" }>;
+export type GroupMessage = Extract<QueueMessage, { kind: "group" }>;
+export type ReplayMessage = Extract<QueueMessage, { kind: "replay" }>;
+export type WatchMessage = Extract<QueueMessage, { kind: "watch" }>;
 
 /** Nothing is sent for a workspace that is closed or suspended, or whose plan has no webhooks. */
 export async function mayPost({ workspace }: WorkerContext): Promise<boolean> {

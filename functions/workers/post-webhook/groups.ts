@@ -52,6 +52,7 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
 
 /** The first attempt at one delivery of a group, as a message of its own. */
 const attemptOf = ({ tenant, webhook }: GroupMessage, delivery: string): AttemptMessage => ({
+  kind: "attempt",
   tenant,
   webhook,
   delivery,

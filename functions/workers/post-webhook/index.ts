@@ -7,7 +7,14 @@ import { dueAttemptOf, findDelivery, isUnderWay } from "../../../shared/store/we
 import { ReplayItem } from "../../../shared/store/webhooks/delivery-items.ts";
 import { pendingDeliveries, watchTimer } from "../../../shared/store/webhooks/watch.ts";
 import { perform } from "./attempts.ts";
-import { type ReplayMessage, requeue, uses, type WatchMessage, type WorkerContext } from "./context.ts";
+import {
+  type AttemptMessage,
+  type ReplayMessage,
+  requeue,
+  uses,
+  type WatchMessage,
+  type WorkerContext,
+} from "./context.ts";
 import { performGroup } from "./groups.ts";
 
 export const postWebhook = queueWorker(
@@ -15,9 +22,16 @@ export const postWebhook = queueWorker(
   "Posts events to webhook endpoints.",
   uses,
   async (message, context) => {
-    if ("watch" in message) return watch(context, message);
-    if ("replay" in message) return performReplay(context, message);
-    return "first" in message ? performGroup(context, message) : perform(context, message);
+    switch (message.kind) {
+      case "group":
+        return performGroup(context, message);
+      case "attempt":
+        return perform(context, message);
+      case "replay":
+        return performReplay(context, message);
+      case "watch":
+        return watch(context, message);
+    }
   },
 );
 
@@ -31,6 +45,7 @@ async function watch(context: WorkerContext, { tenant, minute }: WatchMessage): 
   log({ level: "warn", message: "the watchdog found pending deliveries", tenant, minute, queued: lost.length });
   await queue.send(
     lost.map(({ webhook, delivery }) => ({
+      kind: "attempt",
       tenant,
       webhook,
       delivery: delivery.id,
@@ -53,7 +68,13 @@ async function performReplay(context: WorkerContext, message: ReplayMessage): Pr
     const id = found.deliveries[next] ?? "";
     const delivery = (await findDelivery(store, webhook, id))?.delivery;
     if (delivery?.outcome !== "pending") continue;
-    const attempt = { tenant, webhook, delivery: id, attempt: dueAttemptOf(delivery) };
+    const attempt: AttemptMessage = {
+      kind: "attempt",
+      tenant,
+      webhook,
+      delivery: id,
+      attempt: dueAttemptOf(delivery),
+    };
     // It may be this replay's own attempt, whose worker stopped: a message of its own looks when its lease has ended.
     if (isUnderWay(store, delivery)) await requeue(context, [attempt], delivery.lease - clock.now());
     else await perform(context, attempt);

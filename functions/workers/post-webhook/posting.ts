@@ -70,7 +70,13 @@ export async function record(
     outcome === "failed" ? [failureWrite(store, webhook.id)] : outcome === "delivered" ? successWrites(webhook) : [];
   // Its attempt was given up, which may have been counted as a failure since the endpoint was read.
   const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
-  const message = { tenant: store.tenant, webhook: webhook.id, delivery: delivery.id, attempt: n };
+  const message = {
+    kind: "attempt" as const,
+    tenant: store.tenant,
+    webhook: webhook.id,
+    delivery: delivery.id,
+    attempt: n,
+  };
   const key = { webhook: webhook.id, id: delivery.id };
   const isRecorded = await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems, lateItems);
   if (!isRecorded) {

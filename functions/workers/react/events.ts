@@ -69,11 +69,11 @@ export async function queueConversions(
   for (const [tenant, events] of Map.groupBy(newEvents(changes), (event) => event.tenant)) {
     const names = await convertingEvents.of(tenant, watchVersions.of(tenant));
     const converting = events.filter(({ event_name }) => names.has(event_name));
-    await queue.send(converting.map(({ id }) => ({ tenant, event: id })));
+    await queue.send(converting.map(({ id }) => ({ kind: "event", tenant, event: id })));
   }
   const aliases = changes
     .of(SubscriberAlias, "alias")
-    .map(({ tenant, after }) => ({ tenant, anonymous: after.anonymous }));
+    .map(({ tenant, after }) => ({ kind: "visitor" as const, tenant, anonymous: after.anonymous }));
   await queue.send(aliases);
   await queue.send(aliases, { delaySeconds: ALIAS_AGAIN_SECONDS });
 }

@@ -119,7 +119,7 @@ const rules: readonly Rule[] = [
     ClockMove,
     "clock-move",
     ({ before, after }) => before?.id !== after.id,
-    ({ after }) => ({ tenant: after.tenant, move: after.id }),
+    ({ after }) => ({ kind: "move", tenant: after.tenant, move: after.id }),
   ),
 ];
 

@@ -1,6 +1,7 @@
 // Due rows: a schedule for their minute, or the due queue at once when the time is near (docs/decisions/0021#timers).
 
 import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import type { Message } from "../../../shared/contract/messages.ts";
 import { type Clock, MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
 import { type Capability, type Context, setting } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -49,7 +50,7 @@ export const minuteSchedules: Capability<"schedules", MinuteSchedules> = {
               ScheduleExpressionTimezone: "UTC",
               FlexibleTimeWindow: { Mode: "OFF" },
               ActionAfterCompletion: "DELETE",
-              Target: { Arn, RoleArn, Input: JSON.stringify({ minute }) },
+              Target: { Arn, RoleArn, Input: JSON.stringify({ kind: "minute", minute } satisfies Message<"due">) },
             }),
           )
           .catch((error: unknown) => {
@@ -78,6 +79,6 @@ export async function scheduleTimers(
   const rows = changes.of(DueItem, "due").map(({ after }) => after);
   const soon = rows.filter(({ at }) => at - clock.now() < SOON_MS);
   const minutes = new Set(rows.filter((row) => !soon.includes(row)).map(({ at }) => Math.floor(at / MINUTE)));
-  await dueQueue.send(soon.map(({ pk, sk }) => ({ row: { pk, sk } })));
+  await dueQueue.send(soon.map(({ pk, sk }) => ({ kind: "row", row: { pk, sk } })));
   for (const some of chunksOf([...minutes], AT_ONCE)) await Promise.all(some.map((minute) => schedules.ensure(minute)));
 }

@@ -65,12 +65,15 @@ async function queueDeliveries(
       position,
     }));
     const groups = await numberAccepted(storeOf(tenant as TenantId), after.webhook, stream, positions);
-    await queue.send(groups.map(({ first, ids }) => ({ tenant, webhook: after.webhook, first, deliveries: [...ids] })));
+    await queue.send(
+      groups.map(({ first, ids }) => ({ kind: "group", tenant, webhook: after.webhook, first, deliveries: [...ids] })),
+    );
   }
   await queue.send(
     reopened
       .filter(({ after }) => after.replay === undefined)
       .map(({ tenant, after }) => ({
+        kind: "attempt",
         tenant,
         webhook: after.webhook,
         delivery: after.id,
@@ -81,6 +84,6 @@ async function queueDeliveries(
     changes
       .of(ReplayItem, "replay")
       .filter(isNew)
-      .map(({ tenant, after }) => ({ tenant, webhook: after.webhook, replay: after.id, next: 0 })),
+      .map(({ tenant, after }) => ({ kind: "replay", tenant, webhook: after.webhook, replay: after.id, next: 0 })),
   );
 }

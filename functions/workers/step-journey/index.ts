@@ -28,7 +28,7 @@ import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
 import { jobWidths } from "../../../shared/store/sends/jobs/job-width.ts";
 import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { SHARDS } from "../../../shared/store/shards.ts";
-import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
+import { subscribersOf } from "../../../shared/store/subscribers/aliases.ts";
 
 const uses = [storeWrite, timers, jobWidths, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
@@ -228,17 +228,14 @@ async function readEvents({ store, log }: WorkerContext, ids: readonly string[])
   for (const [i, id] of ids.entries())
     if (!found[i]) log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
   const events = found.filter((event) => event !== undefined).sort(earlier);
-  const anonymous = events.flatMap(({ actor }) => (actor && "anonymous" in actor ? [actor.anonymous] : []));
-  const owners = anonymous.length === 0 ? new Map<string, string>() : await ownersOf(store, anonymous);
+  const subscriberOf = await subscribersOf(
+    store,
+    events.map(({ actor }) => actor),
+  );
   return events.flatMap((event) => {
-    const subscriber = subscriberOf(event, owners);
+    const subscriber = subscriberOf(event.actor);
     return subscriber === undefined ? [] : [{ event, subscriber }];
   });
-}
-
-function subscriberOf({ actor }: StoredEvent, owners: ReadonlyMap<string, string>): string | undefined {
-  if (!actor) return undefined;
-  return "subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous);
 }
 
 /** All runs of a journey: first one message for each shard, then page by page. */

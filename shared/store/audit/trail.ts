@@ -42,8 +42,6 @@ interface Begun {
   taken: readonly string[];
 }
 
-type Result<T> = { value: T } | { error: unknown };
-
 export interface AuditTrail {
   /**
    * Notes a call, runs it, and notes how it ended. @throws what `run` throws; and what the table throws, before `run`.
@@ -53,7 +51,7 @@ export interface AuditTrail {
     owner: { tenant: TenantId; secrets: Secrets },
     entry: AuditEntry,
     run: () => Promise<T>,
-    outcomeOf: (result: Result<T>) => Omit<AuditOutcome, "mac">,
+    outcomeOf: (result: PromiseSettledResult<T>) => Omit<AuditOutcome, "mac">,
   ): Promise<T>;
 }
 
@@ -140,16 +138,10 @@ function openTrail({ clock, ids, log, ...deps }: Deps): AuditTrail {
           }),
         );
       };
-      return run().then(
-        async (value) => {
-          await ended({ value });
-          return value;
-        },
-        async (error: unknown) => {
-          await ended({ error });
-          throw error;
-        },
-      );
+      const [result] = await Promise.allSettled([run()]);
+      await ended(result);
+      if (result.status === "rejected") throw result.reason;
+      return result.value;
     },
   };
 }

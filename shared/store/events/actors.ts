@@ -6,3 +6,7 @@ export const actorText = (actor: Actor): string =>
   "subscriber" in actor ? `S${actor.subscriber}` : `A${actor.anonymous}`;
 export const actorIn = (text: string): Actor =>
   text.startsWith("S") ? { subscriber: text.slice(1) } : { anonymous: text.slice(1) };
+
+/** The anonymous ids among actors, in their order. */
+export const anonymousIdsOf = (actors: readonly (Actor | null | undefined)[]): string[] =>
+  actors.flatMap((actor) => (actor && "anonymous" in actor ? [actor.anonymous] : []));

@@ -1,7 +1,7 @@
 // Completes blocks of events whose request ended before they had their seal: what a request does after it stored the
 // blocks, once more. Each step has the same result however often it is done.
 import type { Store } from "../context.ts";
-import { ownersOf } from "../subscribers/aliases.ts";
+import { subscribersOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
 import { actorIn } from "./actors.ts";
 import { type BlockKey, blockText } from "./block-keys.ts";
@@ -58,10 +58,9 @@ export async function claimKeys(
 /** Actors whose subscriber was erased, with whether their properties go too. */
 async function erasedActors(store: Store, events: readonly NewEvent[]): Promise<Map<string, boolean>> {
   const actors = new Map(events.map(({ actor }) => [actor, actorIn(actor)]));
-  const anonymous = [...actors.values()].flatMap((actor) => ("anonymous" in actor ? [actor.anonymous] : []));
-  const owners = await ownersOf(store, anonymous);
+  const subscriberOf = await subscribersOf(store, [...actors.values()]);
   const subscribers = [...actors].flatMap(([text, actor]) => {
-    const id = "subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous);
+    const id = subscriberOf(actor);
     return id === undefined ? [] : [{ text, id }];
   });
   const profiles = await store.getAll(

@@ -5,9 +5,9 @@ import { invalid } from "../../kernel/errors.ts";
 import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
-import { ownersOf } from "../subscribers/aliases.ts";
+import { subscribersOf } from "../subscribers/aliases.ts";
 import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
-import { actorText } from "./actors.ts";
+import { actorText, anonymousIdsOf } from "./actors.ts";
 import { type DayShard, noted } from "./days.ts";
 import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
 import { AFTER, openSource, placeOf, type Source } from "./export-sources.ts";
@@ -129,16 +129,15 @@ async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShar
 
 /** Names the subscribers of anonymous ids. An erased subscriber is not named, from its tombstone on (EXP-11). */
 async function resolve(store: StoreReader, events: readonly StoredEvent[]): Promise<ExportedEvent[]> {
-  const distinct = (ids: (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
-  const anonymousOf = ({ actor }: StoredEvent) => (actor && "anonymous" in actor ? actor.anonymous : undefined);
-  const anonymousIds = distinct(events.map(anonymousOf));
-  const owners = await ownersOf(store, anonymousIds);
-  const subscriberOf = (event: StoredEvent): string | undefined =>
-    event.actor && "subscriber" in event.actor ? event.actor.subscriber : owners.get(anonymousOf(event) ?? "");
-  const erasing = await erasingOf(store, anonymousIds, distinct(events.map(subscriberOf)));
+  const actors = events.map(({ actor }) => actor);
+  const anonymousIds = [...new Set(anonymousIdsOf(actors))];
+  const subscriberOf = await subscribersOf(store, actors);
+  const subscribers = new Set(actors.map(subscriberOf).filter((id) => id !== undefined));
+  const erasing = await erasingOf(store, anonymousIds, [...subscribers]);
   return events.map((event) => {
-    const { actor: _, ...rest } = event;
-    const [subscriber, anonymous] = [subscriberOf(event), anonymousOf(event)];
+    const { actor, ...rest } = event;
+    const subscriber = subscriberOf(actor);
+    const [anonymous] = anonymousIdsOf([actor]);
     const ofAnonymous = anonymous === undefined ? undefined : erasing.get(actorText({ anonymous }));
     const erasure =
       (subscriber === undefined ? undefined : erasing.get(actorText({ subscriber }))) ??

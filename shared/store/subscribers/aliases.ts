@@ -2,6 +2,8 @@
 
 import { absent } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { anonymousIdsOf } from "../events/actors.ts";
+import type { Actor } from "../events/items.ts";
 import { putItem } from "../item.ts";
 import { oldRow, onTransactionCanceled } from "../refusals.ts";
 import { Alias, Profile, SubscriberAlias } from "./items.ts";
@@ -53,4 +55,16 @@ export async function ownersOf(store: StoreReader, anonymous: readonly string[])
     anonymous.map((id) => ({ anonymous: id })),
   );
   return new Map(rows.flatMap((row) => (row ? [[row.anonymous, row.subscriber]] : [])));
+}
+
+/**
+ * Whose subscribers' events are, at one look.
+ * @returns the subscriber of an actor; undefined for an anonymous id that is nobody's, and for an event without actor
+ */
+export async function subscribersOf(
+  store: StoreReader,
+  actors: readonly (Actor | undefined)[],
+): Promise<(actor: Actor | undefined) => string | undefined> {
+  const owners = await ownersOf(store, anonymousIdsOf(actors));
+  return (actor) => actor && ("subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous));
 }

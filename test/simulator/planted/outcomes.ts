@@ -161,7 +161,7 @@ export const outcomesBugs: readonly Bug[] = [
     name: "due rows of the next two minutes wait for the sweep",
     area: "timers",
     file: "functions/workers/react/timers.ts",
-    find: "  await dueQueue.send(soon.map(({ pk, sk }) => ({ row: { pk, sk } })));\n",
+    find: '  await dueQueue.send(soon.map(({ pk, sk }) => ({ kind: "row", row: { pk, sk } })));\n',
     replace: "",
   },
   {

@@ -118,8 +118,8 @@ function raceTimers(world: SimWorld, tenant: Tenant): void {
   world.onStart((queue, messages) => {
     if (queue !== "fan-out") return;
     for (const { body } of messages)
-      if (body.watch !== true && body.tenant === tenant.id && random.chance(0.3))
-        world.act(random.between(0, body.due === true ? 60 : 200), () => cancel(world, tenant, String(body.job)));
+      if (body.kind !== "watch" && body.tenant === tenant.id && random.chance(0.3))
+        world.act(random.between(0, body.kind === "fire" ? 60 : 200), () => cancel(world, tenant, String(body.job)));
   });
 }
 
@@ -128,7 +128,7 @@ function raceDeliveries(world: SimWorld, tenant: Tenant, max: number): void {
   const { random, ledger } = world;
   let left = max;
   world.onStart((queue, messages) => {
-    const isOurs = messages.some(({ body }) => body.tenant === tenant.id && body.watch === undefined);
+    const isOurs = messages.some(({ body }) => body.tenant === tenant.id && body.kind !== "watch");
     if ((queue !== "deliver" && queue !== "fan-out") || left === 0 || !isOurs) return;
     left--;
     const own = [...ledger.people.values()].filter((person) => person.tenant === tenant.id);

@@ -54,7 +54,7 @@ function suspendAtTimers(world: SimWorld, tenant: Tenant): void {
   const { random } = world;
   let left = random.between(0, 2);
   world.onStart((queue, messages) => {
-    const fires = messages.some(({ body }) => body.due === true && body.tenant === tenant.id);
+    const fires = messages.some(({ body }) => body.kind === "fire" && body.tenant === tenant.id);
     if (queue !== "fan-out" || !fires || left === 0 || !random.chance(0.5)) return;
     left--;
     world.act(random.between(0, 80), () => suspendFor(world, tenant, random.between(10 * SECOND, 4 * MINUTE)));
