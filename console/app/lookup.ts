@@ -1,4 +1,5 @@
 // Looks for names without their case and marks, which the API does not: `muller` finds Müller. It goes from page to page.
+import { folded } from "../../shared/rules/folded.ts";
 
 /** So many pages are read of a kind: 2,000 things, where a page has 100. */
 const MAX_PAGES = 20;
@@ -14,9 +15,6 @@ interface Page<T> {
 }
 
 type Read<T> = (cursor?: string) => Promise<Page<T>>;
-
-const folded = (text: string): string =>
-  text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll("ß", "ss").toLowerCase();
 
 /** Each page is read once until all is forgotten, however much is looked for. @param enough ends a search */
 export function createLookup<T extends Named>(enough: number) {

@@ -5,6 +5,7 @@ import { pages } from "../pages/index.ts";
 import { api } from "./api.ts";
 import { panel } from "./keys.ts";
 import { createLookup, numbered } from "./lookup.ts";
+import { personName } from "./person-name.ts";
 import { go, pathTo } from "./router.ts";
 import { signOut } from "./session.ts";
 
@@ -66,9 +67,9 @@ const searches: readonly {
     icon: "people",
     noun: "",
     find: async (q, options) =>
-      (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map(({ id, external_id: name }) => ({
-        id,
-        name,
+      (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map((person) => ({
+        id: person.id,
+        name: personName(person),
       })),
     hrefOf: (id) => pathTo("people", id),
   },

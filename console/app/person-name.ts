@@ -1,11 +1,10 @@
 // What a person is called: attributes are JSON text in the API.
+import { fullNameIn } from "../../shared/rules/person-name.ts";
 
 export function readAttributes(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value.trim() : "");
 
 interface Named {
   external_id: string;
@@ -13,10 +12,11 @@ interface Named {
 }
 
 /** `Mina Rossi`; empty where no name is known. */
-export function fullName({ attributes }: Pick<Named, "attributes">): string {
-  const { first_name, last_name } = readAttributes(attributes);
-  return [first_name, last_name].map(textOf).filter(Boolean).join(" ");
-}
+export const fullName = ({ attributes }: Pick<Named, "attributes">): string => fullNameIn(readAttributes(attributes));
 
 /** Their name where it is known, else the external ID. */
 export const personName = (person: Named): string => fullName(person) || person.external_id;
+
+/** In a list of members or recipients; who was erased has neither. */
+export const calledOf = ({ name, external_id }: { name: string | null; external_id: string | null }): string =>
+  name ?? external_id ?? "erased";

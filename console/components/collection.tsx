@@ -17,7 +17,7 @@ interface CollectionProps<T> {
   /** What one row is called, and many where an `s` is not enough. */
   noun: string;
   /** The head: of a page, or of a card. Without it the list stands under the tabs of a page. */
-  page?: { title: string; about?: ComponentChildren };
+  page?: { title: string; about?: ComponentChildren; back?: { href: string; label: string } };
   card?: string;
   /** For readers of screens. */
   caption?: string;
@@ -88,12 +88,18 @@ export function Collection<T>(props: CollectionProps<T>) {
   const [open, setOpen] = useState<Open<T>>();
   const close = () => setOpen(undefined);
   const button = add && <AddButton {...add} open={() => setOpen({ kind: "add" })} />;
+  // Under tabs the button stands at the end of the filters, where a page has it at the end of its head.
   const isBare = !page && !card;
   const body = (
     <>
-      {filters && !card && <div class="filters">{filters}</div>}
+      {filters && !card && (
+        <div class={isBare ? "filters ends" : "filters"}>
+          {filters}
+          {isBare && button}
+        </div>
+      )}
       <Loaded query={props.rows.first} skeleton={<Skeleton table rows={props.usual ?? 5} />}>
-        {() => <Found {...props} button={button} head={isBare && button} act={setOpen} />}
+        {() => <Found {...props} button={button} head={isBare && !filters && button} act={setOpen} />}
       </Loaded>
       {children}
       {open?.kind === "add" && typeof add?.by === "function" && add.by(close)}
@@ -173,7 +179,7 @@ function Found<T>({ button, head, act, ...props }: FoundProps<T>) {
   );
   return (
     <>
-      {head && <div class="filters">{head}</div>}
+      {head && <div class="filters ends">{head}</div>}
       {beside ? (
         <div class="grid wide">
           {table}

@@ -1,5 +1,6 @@
 // What sends cost, computed from their numbers at list prices (F10).
 import type { InsightsGetFunnelAnswer } from "../../sdk/src/types.gen.ts";
+import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";
 import { money } from "../app/time.ts";
 import { type Fact, Facts } from "./page.tsx";
@@ -27,7 +28,10 @@ export function CostFacts({ cost, charged, perConversion = null }: CostProps) {
         ]}
       />
       {unpriced.length > 0 && (
-        <p>No price is set for {unpriced.map(channelName).join(", ")}: its messages are not in it.</p>
+        <p>
+          No price is set for {unpriced.map(channelName).join(", ")}: these messages are not in it.{" "}
+          <a href={pathTo("channels")}>Set a price</a>
+        </p>
       )}
     </>
   );

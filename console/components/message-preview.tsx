@@ -1,4 +1,5 @@
 // A message as a person of one's choice gets it, on each channel, by the service that sends it.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { TemplatesPreviewBody } from "../../sdk/src/types.gen.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
@@ -25,18 +26,24 @@ interface PreviewProps {
   /** What the footer and the links of a mail follow from. */
   send?: Sending;
   title?: string;
+  /** Below the message: what else it is shown by. */
+  children?: ComponentChildren;
 }
 
 type Sending = Pick<TemplatesPreviewBody, "category" | "topic" | "name">;
 
-export function MessagePreview({ message: { content, template_id }, channel, send, title = "Preview" }: PreviewProps) {
+export function MessagePreview({ message, channel, send, title = "Preview", children }: PreviewProps) {
+  const { content, template_id } = message;
   const template = useQuery("templates.get", [template_id ?? ""], { when: Boolean(template_id) });
   const shown = template_id === undefined ? contentOf(content) : template.data?.content;
   return (
     <Card title={title}>
       {template.error && <Failure error={template.error} />}
       {shown?.title && shown.body ? (
-        <Seen content={shown} channel={channel} send={send} />
+        <>
+          <Seen content={shown} channel={channel} send={send} />
+          {children}
+        </>
       ) : (
         <p class="dim">
           {template_id === undefined

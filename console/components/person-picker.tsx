@@ -1,4 +1,4 @@
-// One person, chosen among those whose external ID, email, phone or last name begins with what is typed.
+// One person, chosen among those who are found by name, external ID, email or phone.
 import { useId, useState } from "preact/hooks";
 import type { SubscriberPage } from "../../sdk/src/types.gen.ts";
 import { fullName } from "../app/person-name.ts";
@@ -73,7 +73,7 @@ export function PersonField({ label, picked, placeholder, fault, hint, hasButton
     <Field
       label={label}
       fault={fault}
-      hint={found ?? (hasButton ? undefined : reason) ?? hint ?? "External ID, email, phone or last name."}
+      hint={found ?? (hasButton ? undefined : reason) ?? hint ?? "Name, external ID, email or phone."}
     >
       {(props) => (
         <>

@@ -132,6 +132,7 @@ interface CategoryProps {
   value: Category;
   onInput: (category: Category) => void;
   fault?: string | undefined;
+  hint?: string;
 }
 
 export const CategoryChoices = (props: CategoryProps) => (

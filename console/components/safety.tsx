@@ -66,7 +66,7 @@ function RateFields<T extends Safety>({
   faultAt,
 }: Pick<FieldsProps<T>, "safety" | "onInput" | "faultAt">) {
   return (
-    <div class="row">
+    <div class="row pairs">
       {rates.map(([name, label]) => (
         <TextField
           key={name}

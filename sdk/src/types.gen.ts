@@ -860,6 +860,8 @@ export interface ActivityEntry {
   subscriber_id: string | null;
   /** The id of the subscriber in your own system */
   external_id: string | null;
+  /** The attributes `first_name` and `last_name`; `null` without them */
+  name: string | null;
   /** The type of the channel */
   channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app" | null;
   /** What became of the recipient */
@@ -2466,11 +2468,125 @@ export interface List {
   updated_at: string;
 }
 
+export interface ListedCampaign {
+  /** The id, as the service assigned it */
+  id: string;
+  /** The status; see "States" for what may follow it */
+  status: "draft" | "scheduled" | "live" | "completed" | "paused" | "archived";
+  /** The name, for people */
+  name: string;
+  /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
+  category: "transactional" | "marketing";
+  /** The key of its topic; left out without one */
+  topic?: string | undefined;
+  /** The share in percent that is held out as control, 0 to 99. Default: 0 */
+  holdout_percentage: number;
+  /** What failed last in the background; left out once it succeeded */
+  last_error?: {
+    /** The stable code of the error */
+    code: string;
+    /** What is wrong, for people. It may change */
+    message: string;
+    /** When it happened. RFC 3339. */
+    at: string;
+  } | undefined;
+  /** When it was created. RFC 3339. */
+  created_at: string;
+  /** When it was last changed. RFC 3339. */
+  updated_at: string;
+  /** Who gets it */
+  target: Target;
+  /** What the message says */
+  content?: {
+    /** The title; it may hold the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The template that says it, instead of `title` and `body` or `content` */
+  template_id?: string | undefined;
+  /** An approved chat-app template, which the chat app sends instead of title and body */
+  chat_app_template_id?: string | undefined;
+  /** What fills the variables of the chat-app template, in order */
+  chat_app_parameters?: string[] | undefined;
+  /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
+  channel_ids: string[];
+  /** When it is sent. Left out: at once. RFC 3339. */
+  scheduled_at?: string | undefined;
+  /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
+  safety?: {
+    /** The share of the audience that gets it first, in percent. Left out: nobody gets it first */
+    canary_percent?: number | undefined;
+    /** How long the others wait after that. Default: 30 */
+    canary_wait_minutes?: number | undefined;
+    /** The share of messages of a channel that its provider may refuse or leave without an answer, from 0.0001 to 1, which is never exceeded */
+    max_error_rate?: number | undefined;
+    /** The share of mails that may bounce, from 0.0001 to 1 */
+    max_bounce_rate?: number | undefined;
+    /** The share of mails that may lead to a complaint, from 0.0001 to 1 */
+    max_complaint_rate?: number | undefined;
+    /** The share of mails that may lead to an opt-out, from 0.0001 to 1 */
+    max_opt_out_rate?: number | undefined;
+  } | null | undefined;
+  /** The messages, in their order */
+  messages: ({
+    /** The id, as the service assigned it */
+    id: string;
+    /** What the message says */
+    content?: {
+      /** The title; it may hold the Liquid subset */
+      title: string;
+      /** The text, with the Liquid subset */
+      body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The template that says it, instead of `title` and `body` or `content` */
+    template_id?: string | undefined;
+    /** An approved chat-app template, which the chat app sends instead of title and body */
+    chat_app_template_id?: string | undefined;
+    /** What fills the variables of the chat-app template, in order */
+    chat_app_parameters?: string[] | undefined;
+    /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
+    channel_ids: string[];
+    /** When it is sent. Left out: at once. RFC 3339. */
+    scheduled_at?: string | undefined;
+    /** The place of the message, from 0 */
+    position: number;
+    /** The send that the release started; empty before */
+    job_id: string;
+    /** Why the send of this message failed */
+    error?: {
+      /** The stable code of the error */
+      code: string;
+      /** What is wrong, for people. It may change */
+      message: string;
+    } | undefined;
+  })[];
+  /** What came of it so far, with `results`; left out before anything went out */
+  results?: {
+    /** Recipients accepted into delivery */
+    sent: number;
+    /** Recipients that a provider accepted the message for */
+    delivered: number;
+    /** Recipients who opened it, without what a machine seems to have done */
+    opened_human: number;
+    /** Recipients who clicked, without what a machine seems to have done */
+    clicked_human: number;
+    /** Who opted out by a link of the mail */
+    unsubscribed: number;
+  } | undefined;
+}
+
 export interface ListsList {
   /** The subscriber */
   subscriber_id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
+  /** The attributes `first_name` and `last_name`; `null` without them */
+  name: string | null;
   /** When the subscriber entered. RFC 3339. */
   entered_at: string;
 }
@@ -3151,6 +3267,8 @@ export interface RecipientsNotification {
   subscriber_id: string | null;
   /** The id of the subscriber in your own system */
   external_id: string | null;
+  /** The attributes `first_name` and `last_name`; `null` without them */
+  name: string | null;
   /** What became of the recipient */
   state: "pending" | "deferred" | "delivered" | "failed" | "uncertain" | "bounced" | "skipped" | "held_out" | "canceled";
   /** Why, as a stable word; `null` if there is nothing to explain */
@@ -3254,6 +3372,8 @@ export interface SegmentsSegment {
   subscriber_id: string;
   /** The id of the subscriber in your own system */
   external_id: string;
+  /** The attributes `first_name` and `last_name`; `null` without them */
+  name: string | null;
   /** When the subscriber entered. RFC 3339. */
   entered_at: string;
 }
@@ -4110,7 +4230,7 @@ export interface SubscribersListQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** What the external id, the e-mail address or the attribute `last_name` begins with */
+  /** What the external id, the e-mail address, the attribute `last_name`, or it after `first_name`, begins with, with or without its marks; or the phone number */
   q?: string | undefined;
 }
 
@@ -5271,11 +5391,13 @@ export interface CampaignsListQuery {
   from?: string | undefined;
   /** Created at this time or earlier. RFC 3339. */
   to?: string | undefined;
+  /** Whether each campaign comes with what became of it so far */
+  results?: "true" | "false" | undefined;
 }
 
 export interface CampaignsListAnswer {
   /** The items of this page */
-  items: CampaignsCampaign[];
+  items: ListedCampaign[];
   /** How many there are in all */
   total: number;
   /** The page, from 1 */

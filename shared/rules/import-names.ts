@@ -1,4 +1,5 @@
 // What columns of files are usually called (AMB-133).
+import { folded } from "./folded.ts";
 
 export type Standard =
   | "external_id"
@@ -120,15 +121,8 @@ const WHICH_ONE =
 /** The name of a column without the words for whose it is, and which of several. */
 export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
 
-const LETTERS: Record<string, string> = { ł: "l", ß: "ss", ø: "o", æ: "ae", œ: "oe" };
-
 /** The letters and digits of a text, without marks and in lower case: the form in which usual names are compared. */
-export const columnKey = (name: string): string =>
-  name
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(/[łßøæœ]/g, (letter) => LETTERS[letter] ?? "")
-    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+export const columnKey = (name: string): string => folded(name).replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 const ranks = new Map(
   Object.entries(usualNames).map(([field, names]) => [

@@ -167,6 +167,7 @@ describe("members", () => {
     expect(items[0]).toEqual({
       subscriber_id: expect.any(String),
       external_id: expect.any(String),
+      name: null,
       entered_at: inMs(world, 0),
     });
   });

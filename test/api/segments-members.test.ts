@@ -107,7 +107,12 @@ describe("members", () => {
     const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members`);
     expect([body.items.length, body.items[0]]).toEqual([
       100,
-      { subscriber_id: expect.any(String), external_id: expect.any(String), entered_at: new Date(START).toISOString() },
+      {
+        subscriber_id: expect.any(String),
+        external_id: expect.any(String),
+        name: null,
+        entered_at: new Date(START).toISOString(),
+      },
     ]);
     expect(await membersOf(world, tenant, id)).toHaveLength(120);
     expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);

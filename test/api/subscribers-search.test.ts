@@ -42,10 +42,29 @@ it("finds by e-mail, external id and last name, whatever the case, each subscrib
   expect(await found(world, tenant, "ada@")).toEqual([]);
   expect(await found(world, tenant, "love")).toEqual(["u#1"]);
   const entries = await quickStore(world, tenant).query(SearchEntry, { subscriber: ada.id });
-  expect(entries.items.filter(({ sk }) => sk.endsWith(ada.id))).toHaveLength(3);
+  expect(entries.items.filter(({ sk }) => sk.endsWith(ada.id))).toHaveLength(4);
 
   const refused = await world.call("GET /api/v1/subscribers?q=%20", { as: await tenant.dashboard() });
   expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["q"]]);
+});
+
+it("finds by full name, without marks, and by phone number (RDA-6)", async () => {
+  const { world, tenant } = await withTenant();
+  const named = (external_id: string, first_name: string, last_name: string, phone?: string) =>
+    world.call("POST /api/v1/subscribers/upsert", {
+      as: tenant.sdk,
+      body: { external_id, attributes: { first_name, last_name, ...(phone && { phone }) } },
+    });
+  await named("c1", "Tilda", "Müller", "+4915112345678");
+  await named("c2", "Tom", "Müller");
+  await named("c3", "Anna", "Anna Aal");
+  await world.settle();
+  expect(await found(world, tenant, "Tilda Müller")).toEqual(["c1"]);
+  expect(await found(world, tenant, "tilda mull", 1)).toEqual(["c1"]);
+  expect((await found(world, tenant, "muller", 1)).sort()).toEqual(["c1", "c2"]);
+  expect(await found(world, tenant, "anna a")).toEqual(["c3"]);
+  expect(await found(world, tenant, "+49 151 1234-5678")).toEqual(["c1"]);
+  expect(await found(world, tenant, "Tom Maier")).toEqual([]);
 });
 
 it("pages through every match in order, and counts without reading them (RDA-6)", async () => {

@@ -78,9 +78,9 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.keyboard.type("ad");
     await page.keyboard.press("Enter");
     await page.locator("ul a[data-row]").waitFor();
-    await focusOn("ada");
+    await focusOn("Ada");
     await page.keyboard.press("Enter");
-    await page.getByText("ada got it by In-app.").waitFor();
+    await page.getByText("Ada got it by In-app.").waitFor();
   });
 
   it("a reload signs in by the cookie, and no script can read a token (CON-2, ACC-7)", async () => {
@@ -191,10 +191,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   it("every page loads in its final layout, keeps what it knows while offline, and says so (CON-3)", async () => {
     const { page, visit, context } = await open();
     await visit("people");
-    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Ada", exact: true }).waitFor();
     await context.setOffline(true);
     await page.getByText("This machine is offline.").waitFor();
-    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Ada", exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await context.setOffline(false);
     await page.route("**/api/v1/notifications?*", () => undefined);

@@ -72,7 +72,7 @@ export function draftStories(open: () => Promise<Tab>): void {
   it("who signs in after another, in the same tab, sees nothing of the other's workspace (CON-2)", async () => {
     const { page, visit } = await open();
     await visit("people");
-    await page.getByRole("link", { name: "ada", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Ada", exact: true }).waitFor();
     await visit("home");
     await page.getByText("1 of 20,000,000").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();

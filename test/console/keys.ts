@@ -13,7 +13,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.locator("dialog.palette input:focus").waitFor();
     expect(await page.locator("aside.drawer").count()).toBe(0);
     await page.locator("dialog.palette input").fill("ad");
-    await hits.filter({ hasText: "ada" }).waitFor();
+    await hits.filter({ hasText: "Ada" }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.locator("dialog.palette input").fill("webh");
     await hits.first().filter({ hasText: "Webhooks" }).waitFor();

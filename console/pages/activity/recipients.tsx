@@ -1,6 +1,7 @@
 // Who got a send, and who did not: recipients by state and reason, and all of them as a file.
 import { type RecipientState, recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { useAction } from "../../app/action.ts";
+import { calledOf } from "../../app/person-name.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
@@ -66,7 +67,7 @@ export function Recipients({ send, reasons }: RecipientsProps) {
       }
       empty={{ title: rows.more.cursor ? "None so far; there is more to read." : "No recipient is in this state." }}
       columns={[
-        { title: "Person", cell: ({ external_id }) => external_id ?? "erased" },
+        { title: "Person", cell: calledOf },
         { title: "State", cell: (recipient) => <Badge state={recipient.state} /> },
         { title: "Channel", cell: ({ channel }) => (channel ? channelName(channel) : "–") },
         { title: "Why", cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>) },

@@ -1,6 +1,7 @@
 // One send: live counts of what was delivered, its message, and the question "did this person get it?".
 import { useState } from "preact/hooks";
 import type { Notification } from "../../../sdk/src/types.gen.ts";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -145,7 +146,7 @@ function Outcome({ send }: { send: Notification }) {
   );
 }
 
-/** "Why did Ada not get it?" by her external ID, email or last name. */
+/** "Why did Ada not get it?" by her name, external ID, email or phone. */
 function Lookup({ send }: { send: Notification }) {
   const { query } = place.value;
   const chosen = query.get("person") ?? "";
@@ -164,8 +165,8 @@ function Lookup({ send }: { send: Notification }) {
         <input
           type="search"
           class="grow"
-          aria-label="External ID, email or last name"
-          placeholder="External ID, email or last name"
+          aria-label="Name, external ID, email or phone"
+          placeholder="Name, external ID, email or phone"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -175,15 +176,15 @@ function Lookup({ send }: { send: Notification }) {
         <Loaded query={found} skeleton={<Skeleton rows={2} />}>
           {({ items }) =>
             items.length === 0 ? (
-              <p class="dim">No subscriber's id, email or last name begins with "{asked}".</p>
+              <p class="dim">Nobody is found by "{asked}".</p>
             ) : (
               <ul class="stack tight">
-                {items.map(({ id, external_id, email }) => (
-                  <li key={id}>
-                    <a href={pathTo("activity", send.id, { person: id })} data-row>
-                      {external_id}
+                {items.map((person) => (
+                  <li key={person.id}>
+                    <a href={pathTo("activity", send.id, { person: person.id })} data-row>
+                      {personName(person)}
                     </a>{" "}
-                    <span class="dim">{email}</span>
+                    <span class="dim">{person.email ?? person.external_id}</span>
                   </li>
                 ))}
               </ul>

@@ -1,6 +1,7 @@
 // Why one person did or did not get a send: a sentence, then every condition, met or not.
 import type { ComponentChildren } from "preact";
 import type { Recipient } from "../../../sdk/src/types.gen.ts";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, explain, reasonText } from "../../app/sentences.ts";
@@ -13,7 +14,7 @@ import { Loaded } from "../../components/states.tsx";
 export function Why({ send, person }: { send: string; person: string }) {
   const profile = useQuery("subscribers.get", [person]);
   const recipient = useQuery("recipients.getNotificationsRecipient", [send, person]);
-  const name = profile.data?.external_id ?? "This person";
+  const name = profile.data ? personName(profile.data) : "This person";
   return (
     <Loaded query={recipient}>
       {(found) => (

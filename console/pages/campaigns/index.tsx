@@ -1,9 +1,9 @@
 // Campaigns: the list, and behind each name its editor while a draft, its report afterwards.
-import type { Campaign } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, CampaignsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
-import { amount, now, number } from "../../app/time.ts";
+import { amount, now, number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
@@ -13,6 +13,8 @@ import { Time } from "../../components/page.tsx";
 import { CampaignView } from "./campaign.tsx";
 import { Editor } from "./editor.tsx";
 import { Upcoming } from "./upcoming.tsx";
+
+type Listed = CampaignsListAnswer["items"][number];
 
 const STATUSES = ["draft", "scheduled", "live", "completed", "paused", "archived"] as const;
 
@@ -44,10 +46,20 @@ function AudienceName({ of }: { of: Campaign["target"] }) {
   return <span class={found ? undefined : "dim"}>{found?.name ?? of.type}</span>;
 }
 
+/** Of those who got it. */
+const rateOf = (results: Listed["results"], by: "opened_human" | "clicked_human"): string =>
+  results ? share(results[by], results.delivered) : "–";
+
 function All() {
   const status = chosenOf("status", STATUSES);
   const q = searched();
-  const asked = { page: pageNumber(), page_size: PAGE_SIZE, ...(status && { status }), ...(q && { q }) };
+  const asked = {
+    page: pageNumber(),
+    page_size: PAGE_SIZE,
+    results: "true" as const,
+    ...(status && { status }),
+    ...(q && { q }),
+  };
   const rows = useNumbered("campaigns.list", [asked], ({ items }) => items);
   // Of the last 30 days, which is what the service counts where no period is given.
   const summary = useQuery("insights.getSummary", [{ group_by: "campaign" }]).data;
@@ -57,8 +69,7 @@ function All() {
       noun="campaign"
       page={{
         title: "Campaigns",
-        about:
-          "One or more messages to an audience, with a report of the results. A conversion counts for the last message before it.",
+        about: "One or more messages to an audience, with a report of the results.",
       }}
       rows={rows}
       usual={6}
@@ -86,25 +97,19 @@ function All() {
         { title: "Name", cell: ({ name }) => name },
         { title: "Status", cell: (campaign) => <Badge state={campaign.status} /> },
         { title: "Next message", cell: (campaign) => <Time at={nextOf(campaign)} /> },
-        { title: "Messages", isNumber: true, cell: ({ messages }) => messages.length },
-        {
-          title: "Control group",
-          isNumber: true,
-          cell: ({ holdout_percentage }) => (holdout_percentage ? `${holdout_percentage}%` : "–"),
-        },
-        {
-          title: "Audience",
-          cell: ({ target }) => <AudienceName of={target} />,
-        },
+        { title: "Audience", cell: ({ target }) => <AudienceName of={target} /> },
+        { title: "Delivered", isNumber: true, cell: ({ results }) => (results ? number(results.delivered) : "–") },
+        { title: "Opened", isNumber: true, cell: ({ results }) => rateOf(results, "opened_human") },
+        { title: "Clicked", isNumber: true, cell: ({ results }) => rateOf(results, "clicked_human") },
         {
           title: "Conversions, 30 days",
           isNumber: true,
-          cell: ({ id, status: of }) => (of === "draft" ? "–" : number(brought.get(id)?.conversions ?? 0)),
+          cell: ({ id, results }) => (results ? number(brought.get(id)?.conversions ?? 0) : "–"),
         },
         {
           title: "Revenue, 30 days",
           isNumber: true,
-          cell: ({ id, status: of }) => (of === "draft" ? "–" : amount(brought.get(id)?.last_touch_revenue_cents ?? 0)),
+          cell: ({ id, results }) => (results ? amount(brought.get(id)?.last_touch_revenue_cents ?? 0) : "–"),
         },
         { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}

@@ -4,6 +4,7 @@ import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { now, zone } from "../../app/time.ts";
+import { LinkButton } from "../../components/button.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { distance } from "../../components/release-moments.tsx";
@@ -53,7 +54,12 @@ export function Upcoming() {
       ) : all.some(({ data }) => !data) && !error ? (
         <Skeleton rows={6} />
       ) : (
-        <Empty title="Nothing goes out by itself.">Campaigns, sends for later and schedules are listed here.</Empty>
+        <Empty
+          title="Nothing goes out by itself."
+          action={<LinkButton href={pathTo("campaigns", "new")}>New campaign</LinkButton>}
+        >
+          Campaigns, sends for later and schedules are listed here.
+        </Empty>
       )}
     </Page>
   );

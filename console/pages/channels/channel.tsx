@@ -100,7 +100,7 @@ function State({ channel }: { channel: Channel }) {
           <span class="dim">
             verified <Time at={verified_at} />
           </span>
-        )}
+        )}{" "}
         {status === "active" && active && <a href={pathTo("send")}>Write a message</a>}
       </p>
       {status === "pending" && (

@@ -17,7 +17,7 @@ import { Check, Choices, SelectField, TextField } from "../../components/field.t
 import { Form, FormEnd } from "../../components/form.tsx";
 import { ImageField } from "../../components/image-field.tsx";
 import { EventField } from "../../components/known.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, Page } from "../../components/page.tsx";
 import { HoldoutSlider, Slider, TargetPicker } from "../../components/pickers.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { type Arm, bodyOf, draftOf, type ExperienceDraft } from "./experience-draft.ts";
@@ -35,18 +35,24 @@ const MAX_ACTIONS = 4;
 
 const listPath = (id = ""): string => pathTo("content", `experiences/${id}`);
 
-/** Of the draft with this id; without one, of a new experience. */
-export function ExperienceEditor({ id }: { id?: string }) {
-  if (id === undefined) return <Editor />;
-  return <Known id={id} />;
-}
-
-function Known({ id }: { id: string }) {
-  const found = useQuery("experiences.get", [id]);
+/** Of the draft with this id; `new` is one that is not saved yet. */
+export function ExperienceEditor({ id }: { id: string }) {
+  const isNew = id === "new";
+  const found = useQuery("experiences.get", [id], { when: !isNew });
   return (
-    <Loaded query={found} skeleton={<Skeleton rows={8} />}>
-      {(experience) => <Editor key={experience.updated_at} experience={experience} />}
-    </Loaded>
+    <Page
+      title={isNew ? "New experience" : (found.data?.name ?? "Experience")}
+      about="It is a draft until you publish it."
+      back={{ href: listPath(isNew ? "" : id), label: "Experiences" }}
+    >
+      {isNew ? (
+        <Editor />
+      ) : (
+        <Loaded query={found} skeleton={<Skeleton rows={8} />}>
+          {(experience) => <Editor key={experience.updated_at} experience={experience} />}
+        </Loaded>
+      )}
+    </Page>
   );
 }
 

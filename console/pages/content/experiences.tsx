@@ -9,15 +9,9 @@ import { asOptions, inWords } from "../../components/field.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 import { EVERY_MS, One } from "./experience.tsx";
-import { ExperienceEditor } from "./experience-editor.tsx";
 
 export function Experiences() {
-  const [, id, part] = place.value.parts;
-  if (id === "new") return <ExperienceEditor />;
-  return part === "edit" && id ? <ExperienceEditor key={id} id={id} /> : <All id={id} />;
-}
-
-function All({ id: wanted }: { id: string | undefined }) {
+  const [, wanted] = place.value.parts;
   const page = pageNumber();
   const status = chosenOf("status", experienceStatuses);
   const asked = { page, page_size: PAGE_SIZE, ...(status && { status }) };

@@ -2,6 +2,7 @@
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { useFields } from "../../app/fields.ts";
+import { calledOf } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -10,7 +11,6 @@ import { say } from "../../app/toast.ts";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
-import { Icon } from "../../components/icon.tsx";
 import { Time } from "../../components/page.tsx";
 import { PeopleField } from "../../components/person-picker.tsx";
 
@@ -21,45 +21,42 @@ export function ListMembers({ id }: { id: string }) {
   const rows = usePages("lists.listSubscribers", [id, {}], ({ items }) => items);
   const remove = useAction("lists.removeSubscribers", { stale: STALE });
   return (
-    <>
-      <p>
-        <a class="back" href={pathTo("content", "lists")}>
-          <Icon name="left" />
-          Lists
-        </a>
-      </p>
-      <Collection
-        noun="member"
-        card={data ? `${data.name}, ${plural(data.subscriber_count, "person", "people")}` : "Members"}
-        caption="Members of the list"
-        csv="list"
-        rows={rows}
-        usual={6}
-        keyOf={({ subscriber_id }) => subscriber_id}
-        hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
-        empty={{ title: "Nobody is in this list.", about: "Add people one by one, or import a file." }}
-        columns={[
-          { title: "External ID", cell: ({ external_id }) => external_id },
-          { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
-        ]}
-        actions={({ subscriber_id, external_id }) => (
-          <Act
-            kind="quiet"
-            icon="trash"
-            label={`Take ${external_id} out`}
-            action={remove}
-            given={[id, { subscriber_ids: [subscriber_id] }]}
-            said={`${external_id} is taken out.`}
-          />
-        )}
-        add={{
-          operation: "lists.createSubscriber",
-          label: "Add people",
-          isMinor: true,
-          by: (close) => <AddMembers id={id} close={close} />,
-        }}
-      />
-    </>
+    <Collection
+      noun="member"
+      page={{
+        title: data?.name ?? "List",
+        about: data && [plural(data.subscriber_count, "person", "people"), data.description].filter(Boolean).join(". "),
+        back: { href: pathTo("content", "lists"), label: "Lists" },
+      }}
+      caption="Members of the list"
+      csv="list"
+      rows={rows}
+      usual={6}
+      keyOf={({ subscriber_id }) => subscriber_id}
+      hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
+      empty={{ title: "Nobody is in this list.", about: "Add people one by one, or import a file." }}
+      columns={[
+        { title: "Name", cell: calledOf },
+        { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },
+        { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
+      ]}
+      actions={(member) => (
+        <Act
+          kind="quiet"
+          icon="trash"
+          label={`Take ${calledOf(member)} out`}
+          action={remove}
+          given={[id, { subscriber_ids: [member.subscriber_id] }]}
+          said={`${calledOf(member)} is taken out.`}
+        />
+      )}
+      add={{
+        operation: "lists.createSubscriber",
+        label: "Add people",
+        isMinor: true,
+        by: (close) => <AddMembers id={id} close={close} />,
+      }}
+    />
   );
 }
 

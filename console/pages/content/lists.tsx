@@ -2,7 +2,7 @@
 import type { List } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
-import { pathTo, place } from "../../app/router.ts";
+import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { number, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -10,14 +10,8 @@ import { Collection } from "../../components/collection.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
 import { Time } from "../../components/page.tsx";
-import { ListMembers } from "./list-members.tsx";
 
 export function Lists() {
-  const [, id] = place.value.parts;
-  return id ? <ListMembers key={id} id={id} /> : <All />;
-}
-
-function All() {
   const rows = useNumbered("lists.list", [{ page: pageNumber(), page_size: PAGE_SIZE }], ({ items }) => items);
   return (
     <Collection

@@ -14,7 +14,8 @@ import { type Content, contentOf, faultsUnder, type Own } from "../../components
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
-import { Card } from "../../components/page.tsx";
+import { Card, Page } from "../../components/page.tsx";
+import { type Category, CategorySelect } from "../../components/pickers.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { TestSend } from "../../components/test-send.tsx";
 
@@ -24,14 +25,23 @@ interface Draft {
 }
 
 /** Of the template with this id; `new` is one that is not saved yet. */
-export const TemplateEditor = ({ id }: { id: string }) => (id === "new" ? <Editor /> : <Known id={id} />);
-
-function Known({ id }: { id: string }) {
-  const found = useQuery("templates.get", [id]);
+export function TemplateEditor({ id }: { id: string }) {
+  const isNew = id === "new";
+  const found = useQuery("templates.get", [id], { when: !isNew });
   return (
-    <Loaded query={found} skeleton={<Skeleton rows={8} />}>
-      {(template) => <Editor key={template.id} template={template} />}
-    </Loaded>
+    <Page
+      title={isNew ? "New template" : (found.data?.name ?? "Template")}
+      about="Sends, campaigns, journeys and schedules refer to it."
+      back={{ href: pathTo("content"), label: "Templates" }}
+    >
+      {isNew ? (
+        <Editor />
+      ) : (
+        <Loaded query={found} skeleton={<Skeleton rows={8} />}>
+          {(template) => <Editor key={template.id} template={template} />}
+        </Loaded>
+      )}
+    </Page>
   );
 }
 
@@ -47,6 +57,8 @@ function Editor({ template }: { template?: Template }) {
   }));
   const { name, content } = kept.value;
   const [channel, setChannel] = useState<Own | "">("");
+  // A template has no category; what its mails end with follows from that of a send.
+  const [category, setCategory] = useState<Category>("marketing");
   const fields = action.error?.fields ?? {};
   const faults = useMemo(() => faultsUnder(fields, "content."), [action.error]);
   const leave = () => {
@@ -67,7 +79,7 @@ function Editor({ template }: { template?: Template }) {
   return (
     <Form error={action.error} kind="composer" onSubmit={save}>
       <div class="stack">
-        <Card title={template ? template.name : "New template"}>
+        <Card title="Message">
           <TextField
             label="Name"
             value={name}
@@ -94,7 +106,9 @@ function Editor({ template }: { template?: Template }) {
         </FormEnd>
       </div>
       <aside class="stack preview" aria-label="Preview">
-        <MessagePreview message={{ content, template_id: undefined }} channel={channel} />
+        <MessagePreview message={{ content, template_id: undefined }} channel={channel} send={{ category }}>
+          <CategorySelect value={category} onInput={setCategory} hint="As a send of this category ends." />
+        </MessagePreview>
         <TestSend
           bodyOf={() => ({ content: contentOf(content) })}
           missing={content.title && content.body ? undefined : "Write a title and a body."}

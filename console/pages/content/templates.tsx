@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { pathTo, place } from "../../app/router.ts";
+import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
@@ -10,14 +10,8 @@ import { Confirm } from "../../components/dialog.tsx";
 import { Check } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
-import { TemplateEditor } from "./template-editor.tsx";
 
 export function Templates() {
-  const [, id] = place.value.parts;
-  return id ? <TemplateEditor key={id} id={id} /> : <All />;
-}
-
-function All() {
   const rows = useNumbered("templates.list", [{ page: pageNumber(), per_page: PAGE_SIZE }], ({ data }) => data);
   return (
     <Collection

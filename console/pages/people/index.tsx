@@ -1,5 +1,5 @@
-// People: find a subscriber by external ID, email or last name; then everything that is known of them.
-import { fullName } from "../../app/person-name.ts";
+// People: find a subscriber by name, external ID, email or phone; then everything that is known of them.
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -30,15 +30,19 @@ function PeopleList() {
       usual={10}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => pathTo("people", id)}
-      filters={<Search label="Find by external ID, email or last name" placeholder="External ID, email or last name" />}
+      filters={
+        <Search label="Find by name, external ID, email or phone" placeholder="Name, external ID, email or phone" />
+      }
       empty={{
-        title: q ? `No external ID, email or last name begins with "${q}".` : undefined,
-        about: q ? "Upper and lower case are the same." : "Your product adds them with the SDK, or you import a file.",
+        title: q ? `Nobody is found by "${q}".` : undefined,
+        about: q
+          ? "By the beginning of the last name, full name, external ID or email, or by the whole phone number."
+          : "Your product adds them with the SDK, or you import a file.",
         action: null,
       }}
       columns={[
-        { title: "External ID", cell: ({ external_id }) => external_id },
-        { title: "Name", cell: (person) => fullName(person) || <span class="dim">–</span> },
+        { title: "Name", cell: personName },
+        { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },
         { title: "Email", cell: ({ email }) => email ?? <span class="dim">–</span> },
         { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
         { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },

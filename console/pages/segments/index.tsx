@@ -36,7 +36,7 @@ function All() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "People", isNumber: true, cell: ({ count }) => number(count) },
-        { title: "Type", cell: (segment) => <Kind segment={segment} /> },
+        { title: "Members", cell: (segment) => <Kind segment={segment} /> },
         { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "segments.create", label: "New segment", by: pathTo("segments", "new") }}
@@ -46,7 +46,7 @@ function All() {
 
 function Kind({ segment: { is_dynamic, needs_recompute } }: { segment: Segment }) {
   if (needs_recompute) return <Badge state="processing" word="being computed" />;
-  return is_dynamic ? <Badge state="active" word="dynamic" /> : <Badge state="draft" word="static" />;
+  return <span class="dim">{is_dynamic ? "kept up to date" : "computed once"}</span>;
 }
 
 interface Draft {

@@ -5,7 +5,7 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { span } from "../../app/duration.ts";
 import { useKept } from "../../app/kept.ts";
-import { personName } from "../../app/person-name.ts";
+import { calledOf, personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -200,7 +200,8 @@ function Members({ id }: { id: string }) {
       hrefOf={({ subscriber_id }) => pathTo("people", subscriber_id)}
       empty={{ title: "There are no members." }}
       columns={[
-        { title: "External ID", cell: ({ external_id }) => external_id },
+        { title: "Name", cell: calledOf },
+        { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },
         { title: "Since", cell: ({ entered_at }) => <Time at={entered_at} /> },
       ]}
     />

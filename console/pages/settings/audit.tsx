@@ -28,8 +28,12 @@ const actors: Record<AuditEntry["actor"]["type"], string> = {
   user: "A former member",
   server_key: "Server key",
   agent_key: "Agent key",
-  publishable_key: "Publishable key",
+  publishable_key: "An app, with the publishable key",
 };
+
+/** Of a workspace there is one publishable key: its id says nothing. */
+const actorOf = ({ type, id }: AuditEntry["actor"]): string =>
+  type === "publishable_key" ? actors[type] : `${actors[type]} ${shortId(id)}`;
 
 const shortId = (id: string): string => (/^[0-9a-f]{8}-/.test(id) ? id.slice(0, 8) : id);
 
@@ -96,7 +100,7 @@ function Sentence({ entry, who, name }: SentenceProps) {
   const id = idOf(entry);
   return (
     <span class="entry" title={action}>
-      <b>{who ?? `${actors[actor.type]} ${shortId(actor.id)}`}</b>{" "}
+      <b>{who ?? actorOf(actor)}</b>{" "}
       {sends ? sentIn(sends) : `${outcome === "ok" ? text?.done : `tried to ${text?.tried}`} ${text?.what}`}
       {text?.isNamed && id && (
         <>

@@ -14,7 +14,9 @@ import { Check, Choices, SelectField, TextField } from "../../components/field.t
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { AgentAttributes } from "./agent-attributes.tsx";
 import { QuietHours } from "./quiet-hours.tsx";
+import { regionOptions } from "./regions.ts";
 import { Brake, FrequencyCaps } from "./send-limits.tsx";
 import { Testers } from "./testers.tsx";
 import { Utm } from "./utm.tsx";
@@ -63,14 +65,13 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   const save = async () => {
     const mine = await guard.settle(values);
     if (!mine) return;
-    const { sender_name, postal_address, region, currency, agent_attributes, ...rest } = mine.body;
+    const { sender_name, postal_address, region, currency, ...rest } = mine.body;
     const body = {
       ...rest,
       sender_name: sender_name || null,
       postal_address: postal_address || null,
-      region: region.toUpperCase() || null,
+      region: region || null,
       currency: currency || null,
-      agent_attributes: agent_attributes.split(/[\s,]+/).filter(Boolean),
     };
     const done = await update.run(body, mine.over);
     if (!done) return;
@@ -126,7 +127,7 @@ const draftOf = (found: WorkspacePage) => ({
   second_factor_required: found.second_factor_required,
   region: found.region ?? "",
   currency: found.currency ?? "",
-  agent_attributes: found.agent_attributes.join(", "),
+  agent_attributes: found.agent_attributes,
   quiet_hours: found.quiet_hours,
   frequency_caps: found.frequency_caps,
   safety: found.safety,
@@ -195,10 +196,11 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         checked={values.second_factor_required}
         onInput={(second_factor_required) => set({ second_factor_required })}
       />
-      <TextField
-        label="Region of phone numbers (optional)"
+      <SelectField
+        label="Region of phone numbers"
         {...field("region")}
-        hint="Two letters, such as DE: where numbers without a country code are from."
+        options={regionOptions(values.region)}
+        hint="Where numbers without a country code are from."
       />
       <TextField
         label="Sender (optional)"
@@ -206,11 +208,7 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         hint="In the footer of marketing emails, and on the unsubscribe page."
       />
       <TextField label="Postal address (optional)" rows={2} {...field("postal_address")} />
-      <TextField
-        label="Attributes that agents may filter by (optional)"
-        {...field("agent_attributes")}
-        hint="Names with commas between them. Agents without the right to personal data see no others."
-      />
+      <AgentAttributes {...field("agent_attributes")} />
     </Card>
   );
 }

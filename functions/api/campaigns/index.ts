@@ -22,13 +22,22 @@ import {
 } from "../../../shared/store/campaigns/campaigns.ts";
 import { campaignFields, MessageError } from "../../../shared/store/campaigns/items.ts";
 import { applyState, deleteCampaign, drawOfRelease, makeJobs, resume } from "../../../shared/store/campaigns/jobs.ts";
-import { campaignFailures, haltedSends, reportOf } from "../../../shared/store/campaigns/report.ts";
+import { campaignFailures, haltedSends, reportOf, resultsOf } from "../../../shared/store/campaigns/report.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { KeyWarnings } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
-import { acted, CampaignShape, failures, halted, reached, shown, unknownKeysOfTarget } from "./shapes.ts";
+import {
+  acted,
+  CampaignShape,
+  failures,
+  halted,
+  ListedCampaign,
+  reached,
+  shown,
+  unknownKeysOfTarget,
+} from "./shapes.ts";
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -65,13 +74,21 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         status: v.optional(v.picklist(campaignStatuses, `must be one of ${campaignStatuses.join(", ")}`)),
         q: textQuery("the name"),
         ...periodFields,
+        results: v.optional(
+          v.pipe(
+            v.picklist(["true", "false"], "must be true or false"),
+            v.description("Whether each campaign comes with what became of it so far"),
+          ),
+          "false",
+        ),
       }),
-      returns: v.object({ items: v.array(CampaignShape), total: v.number(), page: v.number(), page_size: v.number() }),
+      returns: v.object({ items: v.array(ListedCampaign), total: v.number(), page: v.number(), page_size: v.number() }),
     },
-    async ({ store, query: { page_size: size, ...query } }) => {
+    async ({ store, query: { page_size: size, results, ...query } }) => {
       requirePeriod(query);
       const { items, ...rest } = await listCampaigns(store, { ...query, size });
-      return { items: items.map(shown), ...rest };
+      const found = results === "true" ? await resultsOf(store, items) : [];
+      return { items: items.map((one, n) => ({ ...shown(one), ...(found[n] && { results: found[n] }) })), ...rest };
     },
   ),
 

@@ -46,6 +46,26 @@ export const reached = {
   ...acted,
 };
 
+/** A campaign in the list. */
+export const ListedCampaign = v.pipe(
+  v.object({
+    ...CampaignShape.entries,
+    results: v.optional(
+      v.pipe(
+        v.object({
+          sent: v.number(),
+          delivered: reached.delivered,
+          opened_human: acted.opened_human,
+          clicked_human: acted.clicked_human,
+          unsubscribed: reached.unsubscribed,
+        }),
+        v.description("What came of it so far, with `results`; left out before anything went out"),
+      ),
+    ),
+  }),
+  v.title("ListedCampaign"),
+);
+
 /** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
 export function shown(campaign: Campaign) {
   const [first] = campaign.messages;

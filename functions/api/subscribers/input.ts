@@ -112,7 +112,9 @@ const SearchText = v.pipe(
   v.trim(),
   v.nonEmpty("must not be empty"),
   v.maxLength(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`),
-  v.description("What the external id, the e-mail address or the attribute `last_name` begins with"),
+  v.description(
+    "What the external id, the e-mail address, the attribute `last_name`, or it after `first_name`, begins with, with or without its marks; or the phone number",
+  ),
 );
 
 export const listQuery = v.object({

@@ -3,12 +3,21 @@
 import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import type { StoreReader } from "../context.ts";
-import { campaignJobs, campaignSends, type Funnel, funnelOf, type Window } from "../insights/insights.ts";
+import {
+  campaignJobs,
+  campaignSends,
+  campaignTotals,
+  type Funnel,
+  funnelOf,
+  jobIdsOf,
+  type Window,
+} from "../insights/insights.ts";
 import { sumOf, uncertainIn } from "../sends/chunks/tallies.ts";
 import type { InteractionTotals } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
+import { findJobs } from "../sends/jobs/jobs.ts";
 import { countsNow, failReasonsNow, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign, ReleasedMessage } from "./campaigns.ts";
@@ -40,7 +49,7 @@ const NOBODY: Reached = {
   clicked_human: 0,
 };
 
-function resultsOf(job: JobRecord | undefined): Results {
+function countedOf(job: JobRecord | undefined): Results {
   const { delivered, bounced, complained, unsubscribed } = job ? countsNow(job, job) : NOBODY;
   return { delivered, bounced, complained, unsubscribed };
 }
@@ -93,7 +102,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     return {
       position: message.position,
       label: message.content?.title ?? titles.get(message.id) ?? `Message ${message.position + 1}`,
-      ...resultsOf(job),
+      ...countedOf(job),
       opened: recipients?.opened ?? 0,
       opened_human: recipients?.opened_human ?? 0,
       clicked: recipients?.clicked ?? 0,
@@ -164,9 +173,31 @@ function armsOf(totals: readonly InteractionTotals[]): CampaignReport["by_varian
   });
 }
 
+const EVER: Window = { start: 0, end: Number.POSITIVE_INFINITY };
+
+export type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "clicked_human" | "unsubscribed">;
+
+/** What came of each of these campaigns so far; undefined for one of which nothing went out. */
+export async function resultsOf(
+  store: StoreReader,
+  campaigns: readonly Campaign[],
+): Promise<(CampaignResults | undefined)[]> {
+  const jobs = await findJobs(store, campaigns.flatMap(jobIdsOf));
+  const known = new Map(jobs.flatMap((job) => (job ? [[job.id, job] as const] : [])));
+  return Promise.all(
+    campaigns.map(async (campaign) => {
+      const own = jobIdsOf(campaign).flatMap((id) => known.get(id) ?? []);
+      const sends = await campaignSends(store, own, EVER);
+      if (sends.length === 0) return undefined;
+      const { sent, delivered, opened_human, clicked_human, unsubscribed } = campaignTotals(sends);
+      return { sent, delivered, opened_human, clicked_human, unsubscribed };
+    }),
+  );
+}
+
 /** What failed of all messages. */
 export async function campaignFailures(store: StoreReader, campaign: Campaign): Promise<CampaignFailures> {
-  return failuresWithin(campaign, await campaignJobs(store, campaign), { start: 0, end: Number.POSITIVE_INFINITY });
+  return failuresWithin(campaign, await campaignJobs(store, campaign), EVER);
 }
 
 /** The sends of a campaign that their brake stopped (F21). */

@@ -98,10 +98,12 @@ export interface CampaignSend {
   totals: InteractionTotals;
 }
 
-/** The jobs of a campaign's messages. */
-export async function campaignJobs(store: StoreReader, { messages }: Campaign): Promise<JobRecord[]> {
-  const ids = messages.flatMap(({ job_id }) => (job_id === "" ? [] : [job_id]));
-  return (await findJobs(store, ids)).flatMap((job) => job ?? []);
+/** The jobs of a campaign's messages; a draft has none. */
+export const jobIdsOf = ({ messages }: Pick<Campaign, "messages">): string[] =>
+  messages.flatMap(({ job_id }) => (job_id === "" ? [] : [job_id]));
+
+export async function campaignJobs(store: StoreReader, campaign: Campaign): Promise<JobRecord[]> {
+  return (await findJobs(store, jobIdsOf(campaign))).flatMap((job) => job ?? []);
 }
 
 /** Those that were dispatched within a window. */
@@ -150,7 +152,8 @@ async function sendsOf(store: StoreReader, id: string, window: Window): Promise<
   return campaign ? campaignSends(store, await campaignJobs(store, campaign), window) : [];
 }
 
-function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost: SendCost } {
+/** What came of sends, over all of them. */
+export function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost: SendCost } {
   const sum = (count: (send: CampaignSend) => number) => sends.reduce((total, send) => total + count(send), 0);
   const result = (name: keyof ReturnType<typeof countsNow>) => sum(({ job }) => countsNow(job, job)[name]);
   return {

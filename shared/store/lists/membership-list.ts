@@ -4,14 +4,21 @@ import { MAX_PER_PAGE, openCursor, sealCursor } from "../../contract/paging.ts";
 import { Timestamp, Uuid } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
-import { getProfiles } from "../subscribers/subscribers.ts";
+import { getProfiles, nameOf, PersonName } from "../subscribers/subscribers.ts";
 import type { Group } from "./items.ts";
 import { memberPage } from "./memberships.ts";
 
 /** The schema of a page of members; each group of endpoints has its own, as the reference names them apart. */
 export const memberList = () =>
   v.object({
-    items: v.array(v.object({ subscriber_id: v.string(), external_id: v.string(), entered_at: Timestamp })),
+    items: v.array(
+      v.object({
+        subscriber_id: v.string(),
+        external_id: v.string(),
+        name: PersonName,
+        entered_at: Timestamp,
+      }),
+    ),
     next_cursor: v.string(),
   });
 type MemberList = v.InferOutput<ReturnType<typeof memberList>>;
@@ -33,7 +40,9 @@ export async function listMembers(
   return {
     items: members.flatMap(({ subscriber, entered_at }, i) => {
       const profile = profiles[i];
-      return profile ? [{ subscriber_id: subscriber, external_id: profile.external_id, entered_at }] : [];
+      return profile
+        ? [{ subscriber_id: subscriber, external_id: profile.external_id, name: nameOf(profile), entered_at }]
+        : [];
     }),
     next_cursor: next === undefined ? "" : sealCursor(secrets, scope, next),
   };

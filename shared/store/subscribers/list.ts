@@ -2,11 +2,13 @@
 // docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { isPhoneNumber } from "../../rules/contacts.ts";
 import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import { newestOfShards } from "../newest-of-shards.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SubscribersByAge } from "./items.ts";
+import { findByPhone } from "./phones.ts";
 import { searchSubscribers } from "./search.ts";
 import { findByExternalId, getProfiles, type Subscriber, subscriberOf } from "./subscribers.ts";
 
@@ -16,7 +18,7 @@ export interface SubscriberQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** What the external id, the e-mail address or the last name begins with. */
+  /** What the external id, the e-mail address, the last name or the full name begins with; or the phone number. */
   q?: string | undefined;
 }
 
@@ -41,7 +43,11 @@ export async function listSubscribers(
     const found = await findByExternalId(store, secrets, query.external_id);
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
   }
-  if (query.q !== undefined) return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
+  if (query.q !== undefined) {
+    const owners = query.cursor === undefined ? await ownersOfPhone(store, query.q) : [];
+    if (owners.length > 0) return { items: owners.filter(matches(query)).slice(0, query.limit), next_cursor: "" };
+    return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
+  }
   const nextRows = newestOfShards(
     {
       query: (shard, range) => store.query(SubscribersByAge, { shard }, range),
@@ -74,6 +80,14 @@ export async function listSubscribers(
     }
   }
   return { items, next_cursor: sealCursor(secrets, scope, last) };
+}
+
+/** Those who have a number, however it is spaced; none for what is no number with its country code. */
+async function ownersOfPhone(store: StoreReader, q: string): Promise<Subscriber[]> {
+  const phone = q.replaceAll(/[\s()./-]/g, "");
+  if (!isPhoneNumber(phone)) return [];
+  const profiles = await getProfiles(store, await findByPhone(store, phone), { eventual: true });
+  return profiles.flatMap((profile) => (profile ? [subscriberOf(profile)] : []));
 }
 
 const Position = v.pipe(v.string(), v.regex(/^[0-9T:.Z-]{24}#[0-9a-f-]{36}$/));

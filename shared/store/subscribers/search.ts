@@ -1,7 +1,8 @@
-// Subscribers by the beginning of their external id, e-mail address or last name (docs/decisions/0034). Entries follow
-// from the table's stream, so that an upsert costs nothing more.
+// Subscribers by the beginning of their external id, e-mail address, last name or full name (docs/decisions/0034, 0131).
+// Entries follow from the table's stream, so that an upsert costs nothing more.
 import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { folded } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
@@ -9,7 +10,7 @@ import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { Profile, type ProfileRow } from "./items.ts";
 import { SearchEntry } from "./search-items.ts";
-import { attributesOf, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
+import { attributesOf, getProfiles, type LivingProfile, nameOf, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 type EntryKey = KeyOf<typeof SearchEntry>;
 
@@ -24,15 +25,32 @@ const SPARE = 4;
 export const searchText = (text: string): string =>
   [...text.normalize("NFKC").toLowerCase().trim()].slice(0, MAX_CHARACTERS).join("");
 
-/** The entries of a profile, or of a tombstone that still has the identifiers. */
+/** The entries of a profile, or of a tombstone that still has the identifiers. A name with marks has one without them. */
 export function entriesOf(profile: ProfileRow): EntryKey[] {
   const { id: subscriber, external_id = "", email = "" } = profile;
   const lastName = profile["a:last_name"] === undefined ? "" : attributesOf(profile).last_name;
   const texts = { x: external_id, e: email, n: typeof lastName === "string" ? lastName : "" };
-  return Object.entries(texts).flatMap(([field, whole]) => {
-    const text = searchText(whole);
-    return text === "" ? [] : [{ subscriber, text, field: field as keyof typeof texts }];
-  });
+  return Object.entries(texts).flatMap(([field, whole]) =>
+    [...new Set([searchText(whole), searchText(folded(whole))])]
+      .filter((text) => text !== "")
+      .map((text) => ({ subscriber, text, field: field as keyof typeof texts })),
+  );
+}
+
+/** Entries that begin with a text, of the profiles that fit. */
+interface Look {
+  prefix: string;
+  fits: (profile: LivingProfile) => boolean;
+}
+
+/** A text of several words may be a full name: it is looked for by its last word. */
+function looksFor(q: string): Look[] {
+  const prefix = searchText(q);
+  const whole = { prefix, fits: () => true };
+  const lastWord = prefix.split(" ").at(-1) ?? "";
+  const name = folded(prefix);
+  const isNamed = (profile: LivingProfile) => folded(nameOf(profile) ?? "").startsWith(name);
+  return lastWord === prefix || lastWord === "" ? [whole] : [whole, { prefix: lastWord, fits: isNamed }];
 }
 
 /** What a search writes: reads of profiles, and puts and removals of entries. */
@@ -53,15 +71,15 @@ export async function updateEntries(
     ids.map((id) => ({ id })),
   );
   const current = profiles.flatMap((profile) => (profile && profile.erased_at === undefined ? entriesOf(profile) : []));
-  const kept = new Set(current.map(nameOf));
-  const former = new Map(before.flatMap(entriesOf).map((key) => [nameOf(key), key]));
+  const kept = new Set(current.map(positionOf));
+  const former = new Map(before.flatMap(entriesOf).map((key) => [positionOf(key), key]));
   await store.writeAll([
     ...[...former].flatMap(([name, key]) => (kept.has(name) ? [] : [removeItem(SearchEntry, key)])),
     ...(mayPut ? current.map((key) => putItem(SearchEntry, key, {})) : []),
   ]);
 }
 
-const nameOf = (key: EntryKey) => SearchEntry.sk?.(key) ?? "";
+const positionOf = (key: EntryKey) => SearchEntry.sk?.(key) ?? "";
 
 interface SearchQuery {
   q: string;
@@ -79,22 +97,26 @@ export async function searchSubscribers(
   const text = searchText(q);
   const scope = `subscribers:${store.tenant}:${text}`;
   const start = cursor === undefined ? undefined : v.parse(v.string(), openCursor(secrets, scope, cursor));
-  const next = entriesFrom(store, text, start, Math.ceil(limit / SHARDS.length) + SPARE);
+  const looks = looksFor(q);
+  const next = entriesFrom(store, looks, start, Math.ceil(limit / SHARDS.length) + SPARE);
   const takes = pageRoom();
   const items: Subscriber[] = [];
   let last = start;
+  let seen = start;
   for (let examined = 0; items.length < limit && examined < MAX_EXAMINED; ) {
     const batch: string[] = [];
     while (batch.length < limit - items.length) {
       const position = await next();
       if (position === undefined) break;
-      batch.push(position);
+      // Two looks may find the same entry, one after the other.
+      if (position !== seen) batch.push(position);
+      seen = position;
     }
     examined += batch.length;
     const profiles = await getProfiles(store, batch.map(subscriberIn), { eventual: true });
     for (const [i, position] of batch.entries()) {
       const profile = profiles[i];
-      const subscriber = profile && isFirstMatch(profile, text, position) && subscriberOf(profile);
+      const subscriber = profile && isFirstMatch(profile, looks, position) && subscriberOf(profile);
       if (subscriber && isWanted(subscriber)) {
         if (!takes(subscriber)) return { items, next_cursor: sealCursor(secrets, scope, last) };
         items.push(subscriber);
@@ -109,26 +131,28 @@ export async function searchSubscribers(
 const subscriberIn = (position: string) => position.slice(position.lastIndexOf("#") + 1);
 
 /** An entry may be older than the profile, and a profile may have several that match. */
-const isFirstMatch = (profile: LivingProfile, text: string, position: string): boolean => {
-  const matching = entriesOf(profile).filter((entry) => entry.text.startsWith(text));
-  return matching.map(nameOf).sort(inBytes)[0] === position;
+const isFirstMatch = (profile: LivingProfile, looks: readonly Look[], position: string): boolean => {
+  const fitting = looks.filter(({ fits }) => fits(profile));
+  const matching = entriesOf(profile).filter(({ text }) => fitting.some(({ prefix }) => text.startsWith(prefix)));
+  return matching.map(positionOf).sort(inBytes)[0] === position;
 };
 
 /** The order of sort keys. */
 const inBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-function entriesFrom(store: StoreReader, text: string, start: string | undefined, limit: number) {
-  const sources = SHARDS.map((shard) => {
-    const { pk } = keyOf(SearchEntry, store.tenant, { subscriber: shard, text, field: "x" });
-    const first = start === undefined ? undefined : { pk, sk: start };
-    return async (after = first) => {
-      const page = await store.query(
-        SearchEntry,
-        { subscriber: shard },
-        { prefix: text, limit, after, eventual: true },
-      );
-      return { items: page.items.map(({ sk }) => sk), next: page.next };
-    };
+function entriesFrom(store: StoreReader, looks: readonly Look[], start: string | undefined, limit: number) {
+  const sources = looks.flatMap(({ prefix }) => {
+    // A page that begins before these entries has all of them, and one that begins after them none.
+    const isWithin = start?.startsWith(prefix) ?? false;
+    if (start !== undefined && !isWithin && inBytes(start, prefix) > 0) return [];
+    return SHARDS.map((shard) => {
+      const { pk } = keyOf(SearchEntry, store.tenant, { subscriber: shard, text: prefix, field: "x" });
+      const first = start !== undefined && isWithin ? { pk, sk: start } : undefined;
+      return async (after = first) => {
+        const page = await store.query(SearchEntry, { subscriber: shard }, { prefix, limit, after, eventual: true });
+        return { items: page.items.map(({ sk }) => sk), next: page.next };
+      };
+    });
   });
   return merged(sources, (one, other) => inBytes(one, other) < 0);
 }

@@ -7,6 +7,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import { type TenantId, uuidOf } from "../../kernel/ids.ts";
+import { fullNameIn } from "../../rules/person-name.ts";
 import { pathsIn } from "../../rules/predicates.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -176,6 +177,14 @@ export function attributesOf(row: ProfileRow): Record<string, Value> {
   for (const [key, text] of familyOf(row, "a:")) attributes[key] = fromJson(text);
   return attributes;
 }
+
+/** A field of lists of people. */
+export const PersonName = personal(
+  v.pipe(v.nullable(v.string()), v.description("The attributes `first_name` and `last_name`; `null` without them")),
+);
+
+/** What people call a subscriber; `null` where no name is known. */
+export const nameOf = (row: ProfileRow): string | null => fullNameIn(attributesOf(row)) || null;
 
 /** What a filter or a rule sees of a profile: the attributes, and the fields of the subscriber itself. */
 export function attributesForRules(profile: LivingProfile): Record<string, unknown> {

@@ -12,7 +12,7 @@ import { type RecipientState, recipientStates } from "../../../rules/recipient-s
 import type { StoreReader } from "../../context.ts";
 import { type RowOf, ref } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
-import { getProfiles } from "../../subscribers/subscribers.ts";
+import { getProfiles, nameOf, PersonName } from "../../subscribers/subscribers.ts";
 import { ChunkItem, type ClaimItem, RangeItem, SkippedIds } from "../audience/audience-items.ts";
 import { claimsIn } from "../chunks/chunk-rows.ts";
 import { chunkOf } from "../chunks/chunks.ts";
@@ -31,6 +31,7 @@ export const ListedRecipient = v.object({
   /** Null for one who was erased. */
   subscriber_id: v.nullable(v.string()),
   external_id: v.nullable(v.string()),
+  name: PersonName,
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
   channel: v.nullable(v.picklist(channelTypes)),
@@ -231,6 +232,7 @@ async function describe(store: StoreReader, job: JobRecord, listed: readonly Lis
     return {
       subscriber_id: isPseudonym(subscriber) ? null : subscriber,
       external_id: profiles[i]?.external_id ?? null,
+      name: profiles[i] ? nameOf(profiles[i]) : null,
       state,
       reason,
       channel,

@@ -16,6 +16,7 @@ export const ActivityEntry = v.pipe(
     source: v.pipe(v.nullable(NamedSource), v.description("What the send came from; `null` for one of the API")),
     subscriber_id: ListedRecipient.entries.subscriber_id,
     external_id: ListedRecipient.entries.external_id,
+    name: ListedRecipient.entries.name,
     channel: ListedRecipient.entries.channel,
     state: ListedRecipient.entries.state,
     reason: ListedRecipient.entries.reason,
