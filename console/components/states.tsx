@@ -44,7 +44,6 @@ const titles: Record<number, string> = {
   402: "The limit of the plan is reached.",
   403: "You may not see this.",
   404: "This does not exist, or it was deleted.",
-  409: "This has changed meanwhile.",
   412: "Somebody else saved at the same moment. Save again: both changes are then compared.",
   429: "Too many requests at the moment.",
 };

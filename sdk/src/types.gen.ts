@@ -1990,6 +1990,13 @@ export interface IdentityProvider {
 export interface Import {
   /** The import */
   import_job_id: string;
+  /** The list that it fills */
+  list: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
   /** The status; see "States" for what may follow it */
   status: "pending" | "processing" | "completed" | "failed" | "canceled";
   /** Rows read so far, rejected ones included */
@@ -2081,6 +2088,13 @@ export interface Import {
 export interface ImportsImport {
   /** The import */
   import_job_id: string;
+  /** The list that it fills */
+  list: {
+    /** The id, as the service assigned it */
+    id: string;
+    /** The name, for people */
+    name: string | null;
+  };
   /** The status; see "States" for what may follow it */
   status: "pending" | "processing" | "completed" | "failed" | "canceled";
   /** Rows read so far, rejected ones included */

@@ -15,9 +15,9 @@ export function objectStories(open: () => Promise<Tab>): void {
     await dialog.getByLabel("External IDs").fill("ada\nnobody.at.all");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("1 person is added. Not known: nobody.at.all.").waitFor();
-    await page.getByRole("link", { name: "Ada", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Ada Keller", exact: true }).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
-    await page.getByRole("button", { name: "Take Ada out" }).click();
+    await page.getByRole("button", { name: "Take Ada Keller out" }).click();
     await page.getByText("Nobody is in this list.").waitFor();
   });
 

@@ -40,7 +40,6 @@ const without: Readonly<Record<string, string>> = {
   "inbox.dismissMessage": "for apps: the person dismisses, not a colleague",
   "inbox.closeStream": "for apps: their live stream",
   "stream.open": "for apps: their live stream",
-  "imports.createListsImportUpload": "none yet: a file is sent whole",
   "imports.getExport": "the list of exports has all of it",
   "hooks.create": "for automation platforms",
   "hooks.list": "for automation platforms",

@@ -6,7 +6,7 @@ import { choose, type Tab, violationsInThemes } from "../support/console-tab.ts"
 
 const openAda = async ({ page, visit }: Tab): Promise<Page> => {
   await visit("people?q=ada");
-  await page.getByRole("link", { name: "Ada", exact: true }).click();
+  await page.getByRole("link", { name: "Ada Keller", exact: true }).click();
   await page.getByRole("heading", { name: "Ada Keller", level: 1 }).waitFor();
   await page.locator(".timeline li").first().waitFor();
   return page;

@@ -205,7 +205,7 @@ export function stories({ service, open }: Bench): void {
     await page.getByText(`${heldOut} is in the control group and gets nothing`).waitFor();
     await page.getByText("In the control group of 25%").waitFor();
     await page.getByRole("link", { name: "Open the profile" }).click();
-    await page.locator("main h1 + p", { hasText: heldOut }).waitFor();
+    await page.locator("main h1", { hasText: heldOut }).waitFor();
     const person = page.url();
     const email = page.locator("li", { hasText: "Email" }).filter({ has: page.getByRole("button", { name: /^Opt/ }) });
     if (await email.getByText("opted in").isVisible()) await email.getByRole("button").click();

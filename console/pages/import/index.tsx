@@ -37,6 +37,7 @@ function Past() {
       keyOf={({ import_job_id }) => import_job_id}
       hrefOf={({ import_job_id }) => pathTo("import", import_job_id)}
       columns={[
+        { title: "List", cell: ({ list }) => list.name ?? "a deleted list" },
         { title: "Started", cell: ({ created_at }) => <Time at={created_at} /> },
         { title: "Status", cell: ({ status }) => <Badge state={status} /> },
         { title: "Type", cell: ({ dry_run }) => (dry_run ? "dry run" : "import") },

@@ -1,22 +1,16 @@
 // A file, a list, a dry run; then the meaning of columns may be changed, and the import begins.
-import { useState } from "preact/hooks";
 import type { Import } from "../../../sdk/src/types.gen.ts";
 import { importFields } from "../../app/access.gen.ts";
-import { useAction } from "../../app/action.ts";
 import { may } from "../../app/may.ts";
 import { useQuery } from "../../app/query.ts";
-import { go, pathTo } from "../../app/router.ts";
 import { number, plural } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, SelectField, TextField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
 import { Job } from "./job.tsx";
+import { MAX_FILE_BYTES, type Upload, useUpload } from "./upload.ts";
 import { meaningText } from "./words.ts";
-
-const MAX_BYTES = 4_000_000;
-const NEW_LIST = "new";
 
 /** Why a file is not imported after its dry run; nothing where it may be. */
 const refusals: Partial<Record<string, string>> = {
@@ -51,79 +45,9 @@ export function Wizard() {
   );
 }
 
-/** The file, the list that it goes into, and the runs that were begun with them. */
-function useUpload() {
-  const createList = useAction("lists.create");
-  const start = useAction("imports.importLists", { stale: ["imports.", "lists.", "subscribers."] });
-  const [file, setFile] = useState<File>();
-  const [list, setList] = useState("");
-  const [name, setName] = useState("");
-  const [mapping, setMapping] = useState<Record<string, string>>({});
-  const [proof, setProof] = useState({ consent_at: "", consent_source: "" });
-  const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
-  const [dryRun, setDryRun] = useState("");
-  /** What the last run was begun with. */
-  const [tried, setTried] = useState("");
-  const wanted = JSON.stringify([mapping, proof]);
-  const isNew = list === NEW_LIST || !list;
-  const run = async (isDry: boolean) => {
-    if (!file) return;
-    const made = isNew ? await createList.run({ name: name || withoutEnding(file) }) : undefined;
-    const id = isNew ? made?.answer.id : list;
-    if (!id) return;
-    setList(id);
-    const form = new FormData();
-    form.set("listId", id);
-    form.set("source", "csv");
-    form.set("dry_run", String(isDry));
-    form.set("start_journeys", startsJourneys);
-    if (Object.keys(mapping).length > 0) form.set("mapping", JSON.stringify(mapping));
-    for (const [field, value] of Object.entries(proof)) if (value.trim()) form.set(field, value);
-    form.set("file", new Blob([file], { type: "text/csv" }), file.name);
-    const done = await start.run(form);
-    if (!done) return;
-    if (isDry) {
-      setDryRun(done.answer.import_job_id);
-      setTried(wanted);
-    } else {
-      say("The import has begun.");
-      go(pathTo("import", done.answer.import_job_id));
-    }
-  };
-  const choose = (chosen: File | undefined) => {
-    setFile(chosen);
-    setDryRun("");
-  };
-  const error = createList.error ?? start.error;
-  return {
-    file,
-    choose,
-    list,
-    setList,
-    name,
-    setName,
-    isNew,
-    mapping,
-    setMapping,
-    proof,
-    setProof,
-    isTried: tried === wanted,
-    dryRun,
-    startsJourneys,
-    setStartsJourneys,
-    run,
-    error,
-    start,
-  };
-}
-
-const withoutEnding = ({ name }: File): string => name.replace(/\.csv$/i, "");
-
-type Upload = ReturnType<typeof useUpload>;
-
 function FileCard({ upload }: { upload: Upload }) {
-  const { file, choose, isNew, dryRun, run, error, start } = upload;
-  const isTooLarge = file !== undefined && file.size > MAX_BYTES;
+  const { file, choose, isNew, dryRun, run, error, fault, isBusy } = upload;
+  const isTooLarge = file !== undefined && file.size > MAX_FILE_BYTES;
   return (
     <Card title="1. The file">
       <label
@@ -147,11 +71,12 @@ function FileCard({ upload }: { upload: Upload }) {
       </label>
       <ListFields upload={upload} />
       {error && <Failure error={error} />}
+      {fault && <p class="banner bad">{fault}</p>}
       <div class="actions">
         <Button
           kind={dryRun ? undefined : "primary"}
           needs={isNew && may("imports.importLists").allowed ? "lists.create" : "imports.importLists"}
-          isBusy={start.isBusy}
+          isBusy={isBusy}
           refusal={!file ? "Choose a file first." : isTooLarge ? TOO_LARGE : undefined}
           onClick={() => void run(true)}
         >
@@ -170,12 +95,12 @@ const JOURNEY_OPTIONS = [
   { value: "false" as const, label: "Start none" },
 ];
 
-const TOO_LARGE = "Files over 4 MB are imported with the SDK (importCsv).";
+const NEW_LIST = "new";
+const TOO_LARGE = "A file has at most 50 MB: split it.";
 
 function ListFields({ upload }: { upload: Upload }) {
-  const { file, list, setList, name, setName, isNew, startsJourneys, setStartsJourneys } = upload;
-  const lists = useQuery("lists.list", [{ page_size: 100 }]);
-  const known = (lists.data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }));
+  const { list, setList, name, setName, ownName, lists, isNew, startsJourneys, setStartsJourneys } = upload;
+  const known = lists.map(({ id, name: label }) => ({ value: id, label }));
   /** The list that was just made, until the lists are read again. */
   const made =
     isNew || known.some(({ value }) => value === list) ? [] : [{ value: list, label: name || "The new list" }];
@@ -187,14 +112,7 @@ function ListFields({ upload }: { upload: Upload }) {
         options={[{ value: NEW_LIST, label: "A new list" }, ...made, ...known]}
         onInput={setList}
       />
-      {isNew && (
-        <TextField
-          label="Name of the new list"
-          value={name}
-          onInput={setName}
-          placeholder={file ? withoutEnding(file) : ""}
-        />
-      )}
+      {isNew && <TextField label="Name of the new list" value={name} onInput={setName} placeholder={ownName} />}
       <SelectField
         label="Journeys"
         value={startsJourneys}
@@ -234,7 +152,7 @@ function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
   );
 }
 
-function ImportCard({ job, upload: { isTried, run, start } }: { job: Import; upload: Upload }) {
+function ImportCard({ job, upload: { isTried, run, isBusy } }: { job: Import; upload: Upload }) {
   const rows = plural(job.processed_rows - job.failed_rows, "row");
   const isDone = job.status === "completed";
   return (
@@ -246,14 +164,14 @@ function ImportCard({ job, upload: { isTried, run, start } }: { job: Import; upl
       </p>
       <div class="actions">
         {!isTried && (
-          <Button kind="primary" needs="imports.importLists" isBusy={start.isBusy} onClick={() => void run(true)}>
+          <Button kind="primary" needs="imports.importLists" isBusy={isBusy} onClick={() => void run(true)}>
             Try it again
           </Button>
         )}
         <Button
           kind={isTried ? "primary" : undefined}
           needs="imports.importLists"
-          isBusy={start.isBusy}
+          isBusy={isBusy}
           refusal={refusals[job.status]}
           onClick={() => void run(false)}
         >

@@ -1,6 +1,7 @@
 // A template as this person would get it, on each channel.
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
+import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -19,7 +20,7 @@ export function PreviewAs({ profile }: { profile: SubscriberProfile }) {
         Preview a template
       </Button>
       {isOpen && (
-        <Dialog title={`As ${profile.external_id} would get it`} close={() => setOpen(false)}>
+        <Dialog title={`As ${personName(profile)} would get it`} close={() => setOpen(false)}>
           <Templates id={profile.id} />
         </Dialog>
       )}

@@ -118,16 +118,18 @@ function Story({ profile }: { profile: SubscriberProfile }) {
   );
 }
 
-function Erase({ profile: { id, external_id } }: { profile: SubscriberProfile }) {
+function Erase({ profile }: { profile: SubscriberProfile }) {
+  const { id } = profile;
+  const name = personName(profile);
   return (
     <AskButton
       label="Erase"
       operation="subscribers.delete"
       given={[id]}
-      title={`Erase ${external_id}?`}
-      name={external_id}
+      title={`Erase ${name}?`}
+      name={name}
       act="Erase permanently"
-      said={`${external_id} is erased.`}
+      said={`${name} is erased.`}
       then={() => go(pathTo("people", id))}
     >
       Profile, devices, consents and memberships are deleted. Reports keep their counts, without the person. A signed

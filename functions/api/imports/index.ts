@@ -1,35 +1,24 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
 import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Id, isUuid, LastError, TextUpTo, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
+import { Id, isUuid, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { ApiError, notFound } from "../../../shared/kernel/errors.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
-import { importStatuses } from "../../../shared/rules/import-states.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";
-import { encodings } from "../../../shared/store/files/encodings.ts";
 import { importUploads } from "../../../shared/store/files/imports.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { problemRows } from "../../../shared/store/subscribers/import-problems.ts";
-import {
-  cancelImport,
-  choicesOf,
-  consentSummaryOf,
-  createImport,
-  describeColumns,
-  getImport,
-  type ImportJob,
-  phoneSummaryOf,
-  unknownTopicsOf,
-} from "../../../shared/store/subscribers/imports.ts";
+import { cancelImport, createImport, describeColumns, getImport } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
 import { bad, mappingOf, refuseUnknownTopics } from "./mapping.ts";
 import { readingFields, readingOptionsOf } from "./reading.ts";
+import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
 
 /** LIM-6, AMB-83. */
 export const MAX_FILE_BYTES = 52_428_800;
@@ -50,94 +39,6 @@ const Form = v.strictObject({
     ),
   ),
   ...readingFields,
-});
-
-const ChoiceCounts = v.object({
-  opted_in: v.number(),
-  opted_out: v.number(),
-  unknown: v.number(),
-  unchanged: v.number(),
-});
-
-const PhoneCounts = v.pipe(
-  v.object({
-    kept: v.pipe(v.number(), v.description("Those that were in E.164 form")),
-    converted: v.pipe(v.number(), v.description("Those that were brought into E.164 form")),
-    unreadable: v.pipe(v.number(), v.description("Those that stay as the file has them, and are not sent to")),
-  }),
-  v.description("What became of the phone numbers of the rows"),
-);
-
-const Job = v.object({
-  import_job_id: v.string(),
-  status: v.picklist(importStatuses),
-  processed_rows: v.number(),
-  total_rows: v.optional(v.number()),
-  failed_rows: v.number(),
-  error_message: v.optional(v.string()),
-  last_error: v.optional(LastError),
-  dry_run: v.boolean(),
-  encoding: v.optional(v.picklist(encodings)),
-  consent_summary: v.object({
-    ...ChoiceCounts.entries,
-    suppressed: v.number(),
-    yes_without_time: v.pipe(
-      v.number(),
-      v.description("Of the unknown ones: they say yes, and the file has no time of it"),
-    ),
-    future: v.pipe(v.number(), v.description("Of the unknown ones: their time is ahead of the import")),
-  }),
-  phone_summary: PhoneCounts,
-  topic_summary: v.record(v.string(), ChoiceCounts),
-  unknown_topics: v.array(v.string()),
-  rejected_rows_url: v.optional(v.string()),
-  warnings_url: v.pipe(
-    v.optional(v.string()),
-    v.description("A CSV file of the rows of which something could not be taken, such as a phone number"),
-  ),
-  created_at: Timestamp,
-});
-
-const MAX_REJECTED_SHOWN = 20;
-
-const JobWithColumns = v.object({
-  ...Job.entries,
-  /** Of a file whose header was read. */
-  columns: v.array(
-    v.pipe(
-      v.object({
-        header: v.string(),
-        meaning: v.string(),
-        sample: v.nullable(v.string()),
-        suggestion: v.nullable(v.string()),
-      }),
-      v.title("ImportColumn"),
-    ),
-  ),
-  /** The first of the rejected rows. */
-  rejected_sample: v.array(v.object({ line: v.number(), reason: v.string() })),
-});
-
-type Links = Partial<Record<"rejected_rows_url" | "warnings_url", string | undefined>>;
-
-const jobOf = (row: ImportJob, links: Links = {}): v.InferOutput<typeof Job> => ({
-  import_job_id: row.id,
-  status: row.status,
-  processed_rows: row.processed ?? 0,
-  total_rows: row.total,
-  failed_rows: row.failed ?? 0,
-  error_message: row.error,
-  ...(row.error !== undefined && {
-    last_error: { code: "IMPORT_FAILED", message: row.error, at: row.completed_at ?? row.created_at },
-  }),
-  dry_run: row.dry_run === true,
-  encoding: row.encoding,
-  consent_summary: consentSummaryOf(row),
-  phone_summary: phoneSummaryOf(row),
-  topic_summary: choicesOf(row),
-  unknown_topics: [...unknownTopicsOf(row)],
-  ...links,
-  created_at: row.created_at,
 });
 
 const isCsv = ({ filename, contentType }: UploadedFile) =>
@@ -221,7 +122,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       status: 200,
       errors: ["NOT_FOUND", "CONFLICT"],
     },
-    async ({ store, params }) => jobOf(await cancelImport(store, params.jobId)),
+    async ({ store, params }) => (await jobsOf(store, [await cancelImport(store, params.jobId)]))[0]!,
   ),
 
   endpoint(
@@ -243,8 +144,9 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         describeColumns(store, job),
         (job.failed ?? 0) > 0 ? problemRows(store, job.id, "rejected", MAX_REJECTED_SHOWN) : [],
       ]);
+      const [shown] = await jobsOf(store, [job], { rejected_rows_url, warnings_url });
       return {
-        ...jobOf(job, { rejected_rows_url, warnings_url }),
+        ...shown!,
         columns,
         rejected_sample: rejected.map(({ line, reason }) => ({ line, reason })),
       };
@@ -264,7 +166,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
       const { items, next } = await entityPage(store, ImportItem, { after, limit: size }, { read: (row) => row });
       return {
-        items: items.map((row) => jobOf(row)),
+        items: await jobsOf(store, items),
         next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
       };
     },

@@ -1,0 +1,138 @@
+// The file of an import, the list that it goes into, and the runs that were begun with them.
+import { useState } from "preact/hooks";
+import { useAction } from "../../app/action.ts";
+import { useQuery } from "../../app/query.ts";
+import { go, pathTo } from "../../app/router.ts";
+import { say } from "../../app/toast.ts";
+
+/** A larger file is sent to the bucket of imports first, which takes one of this size (LIM-6). */
+const MAX_DIRECT_BYTES = 4_000_000;
+export const MAX_FILE_BYTES = 52_428_800;
+
+const NOT_UPLOADED = "The file did not reach the service. Check your connection, and try again.";
+
+const withoutEnding = ({ name }: File): string => name.replace(/\.csv$/i, "");
+
+/** The name of the file, with a number where a list has it already. */
+function nameFor(file: File | undefined, taken: readonly string[]): string {
+  if (!file) return "";
+  const name = withoutEnding(file);
+  for (let n = 1; ; n++) {
+    const own = n === 1 ? name : `${name} ${n}`;
+    if (!taken.includes(own)) return own;
+  }
+}
+
+function formOf(fields: Readonly<Record<string, string>>, file?: File): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  // Last: the bucket ignores what comes after the file.
+  if (file) form.set("file", new Blob([file], { type: "text/csv" }), file.name);
+  return form;
+}
+
+/** How a file gets to the service: within the call, or before it. */
+function useTransport() {
+  const begin = useAction("imports.createListsImportUpload", { stale: [] });
+  const [fault, setFault] = useState("");
+  const [isSending, setSending] = useState(false);
+  /** The form of the import; undefined where the file did not arrive. */
+  const carry = async (fields: Record<string, string>, file: File): Promise<FormData | undefined> => {
+    setFault("");
+    if (file.size <= MAX_DIRECT_BYTES) return formOf(fields, file);
+    const begun = await begin.run();
+    if (!begun) return undefined;
+    setSending(true);
+    const sent = await fetch(begun.answer.url, { method: "POST", body: formOf(begun.answer.fields, file) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    setSending(false);
+    if (!sent) {
+      setFault(NOT_UPLOADED);
+      return undefined;
+    }
+    return formOf({ ...fields, upload_id: begun.answer.upload_id });
+  };
+  return { carry, fault, isSending: isSending || begin.isBusy, error: begin.error };
+}
+
+export function useUpload() {
+  const createList = useAction("lists.create");
+  const start = useAction("imports.importLists", { stale: ["imports.", "lists.", "subscribers."] });
+  const transport = useTransport();
+  const lists = useQuery("lists.list", [{ page_size: 100 }]).data?.items ?? [];
+  const [file, setFile] = useState<File>();
+  const [list, setList] = useState("");
+  const [name, setName] = useState("");
+  const [mapping, setMapping] = useState<Record<string, string>>({});
+  const [proof, setProof] = useState({ consent_at: "", consent_source: "" });
+  const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
+  const [dryRun, setDryRun] = useState("");
+  /** What the last run was begun with. */
+  const [tried, setTried] = useState("");
+  const wanted = JSON.stringify([mapping, proof]);
+  const isNew = list === "new" || !list;
+  const ownName = nameFor(
+    file,
+    lists.map((one) => one.name),
+  );
+  const run = async (isDry: boolean) => {
+    if (!file) return;
+    const made = isNew ? await createList.run({ name: name || ownName }) : undefined;
+    const id = isNew ? made?.answer.id : list;
+    if (!id) return;
+    setList(id);
+    const given = Object.entries(proof).filter(([, value]) => value.trim() !== "");
+    const form = await transport.carry(
+      {
+        listId: id,
+        source: "csv",
+        dry_run: String(isDry),
+        start_journeys: startsJourneys,
+        ...(Object.keys(mapping).length > 0 && { mapping: JSON.stringify(mapping) }),
+        ...Object.fromEntries(given),
+      },
+      file,
+    );
+    const done = form && (await start.run(form));
+    if (!done) return;
+    if (isDry) {
+      setDryRun(done.answer.import_job_id);
+      setTried(wanted);
+    } else {
+      say("The import has begun.");
+      go(pathTo("import", done.answer.import_job_id));
+    }
+  };
+  const choose = (chosen: File | undefined) => {
+    setFile(chosen);
+    setDryRun("");
+  };
+  return {
+    file,
+    choose,
+    lists,
+    list,
+    setList,
+    name,
+    setName,
+    ownName,
+    isNew,
+    mapping,
+    setMapping,
+    proof,
+    setProof,
+    isTried: tried === wanted,
+    dryRun,
+    startsJourneys,
+    setStartsJourneys,
+    run,
+    error: createList.error ?? transport.error ?? start.error,
+    fault: transport.fault,
+    isBusy: start.isBusy || transport.isSending,
+    start,
+  };
+}
+
+export type Upload = ReturnType<typeof useUpload>;

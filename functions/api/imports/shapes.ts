@@ -1,0 +1,113 @@
+// What the API says of an import: its counts, the list that it fills, and files of what could not be taken.
+import * as v from "valibot";
+import { LastError, Timestamp } from "../../../shared/contract/schemas.ts";
+import { importStatuses } from "../../../shared/rules/import-states.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
+import { encodings } from "../../../shared/store/files/encodings.ts";
+import { Named, type Names, namesOf } from "../../../shared/store/names.ts";
+import {
+  choicesOf,
+  consentSummaryOf,
+  type ImportJob,
+  phoneSummaryOf,
+  unknownTopicsOf,
+} from "../../../shared/store/subscribers/imports.ts";
+
+const ChoiceCounts = v.object({
+  opted_in: v.number(),
+  opted_out: v.number(),
+  unknown: v.number(),
+  unchanged: v.number(),
+});
+
+const PhoneCounts = v.pipe(
+  v.object({
+    kept: v.pipe(v.number(), v.description("Those that were in E.164 form")),
+    converted: v.pipe(v.number(), v.description("Those that were brought into E.164 form")),
+    unreadable: v.pipe(v.number(), v.description("Those that stay as the file has them, and are not sent to")),
+  }),
+  v.description("What became of the phone numbers of the rows"),
+);
+
+export const Job = v.object({
+  import_job_id: v.string(),
+  list: v.pipe(Named, v.description("The list that it fills")),
+  status: v.picklist(importStatuses),
+  processed_rows: v.number(),
+  total_rows: v.optional(v.number()),
+  failed_rows: v.number(),
+  error_message: v.optional(v.string()),
+  last_error: v.optional(LastError),
+  dry_run: v.boolean(),
+  encoding: v.optional(v.picklist(encodings)),
+  consent_summary: v.object({
+    ...ChoiceCounts.entries,
+    suppressed: v.number(),
+    yes_without_time: v.pipe(
+      v.number(),
+      v.description("Of the unknown ones: they say yes, and the file has no time of it"),
+    ),
+    future: v.pipe(v.number(), v.description("Of the unknown ones: their time is ahead of the import")),
+  }),
+  phone_summary: PhoneCounts,
+  topic_summary: v.record(v.string(), ChoiceCounts),
+  unknown_topics: v.array(v.string()),
+  rejected_rows_url: v.optional(v.string()),
+  warnings_url: v.pipe(
+    v.optional(v.string()),
+    v.description("A CSV file of the rows of which something could not be taken, such as a phone number"),
+  ),
+  created_at: Timestamp,
+});
+
+export const MAX_REJECTED_SHOWN = 20;
+
+export const JobWithColumns = v.object({
+  ...Job.entries,
+  /** Of a file whose header was read. */
+  columns: v.array(
+    v.pipe(
+      v.object({
+        header: v.string(),
+        meaning: v.string(),
+        sample: v.nullable(v.string()),
+        suggestion: v.nullable(v.string()),
+      }),
+      v.title("ImportColumn"),
+    ),
+  ),
+  /** The first of the rejected rows. */
+  rejected_sample: v.array(v.object({ line: v.number(), reason: v.string() })),
+});
+
+type Links = Partial<Record<"rejected_rows_url" | "warnings_url", string | undefined>>;
+
+/** What is shown of each of these, with the names of their lists. */
+export async function jobsOf(store: StoreReader, rows: readonly ImportJob[], links: Links = {}) {
+  const names = await namesOf(
+    store,
+    rows.map(({ list: id }) => ({ kind: "list", id })),
+  );
+  return rows.map((row) => jobOf(row, names, links));
+}
+
+const jobOf = (row: ImportJob, names: Names, links: Links): v.InferOutput<typeof Job> => ({
+  import_job_id: row.id,
+  list: { id: row.list, name: names.of("list", row.list) },
+  status: row.status,
+  processed_rows: row.processed ?? 0,
+  total_rows: row.total,
+  failed_rows: row.failed ?? 0,
+  error_message: row.error,
+  ...(row.error !== undefined && {
+    last_error: { code: "IMPORT_FAILED", message: row.error, at: row.completed_at ?? row.created_at },
+  }),
+  dry_run: row.dry_run === true,
+  encoding: row.encoding,
+  consent_summary: consentSummaryOf(row),
+  phone_summary: phoneSummaryOf(row),
+  topic_summary: choicesOf(row),
+  unknown_topics: [...unknownTopicsOf(row)],
+  ...links,
+  created_at: row.created_at,
+});
