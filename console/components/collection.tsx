@@ -84,7 +84,7 @@ interface Asked<T> {
 type Open<T> = { kind: "add" } | { kind: "edit" | "remove"; row: T };
 
 export function Collection<T>(props: CollectionProps<T>) {
-  const { page, card, filters, add, edit, remove, children } = props;
+  const { page, card, filters, add, edit, remove, rows, empty, children } = props;
   const [open, setOpen] = useState<Open<T>>();
   const close = () => setOpen(undefined);
   const button = add && <AddButton {...add} open={() => setOpen({ kind: "add" })} />;
@@ -98,7 +98,7 @@ export function Collection<T>(props: CollectionProps<T>) {
           {isBare && button}
         </div>
       )}
-      <Loaded query={props.rows.first} skeleton={<Skeleton table rows={props.usual ?? 5} />}>
+      <Loaded query={rows.first} skeleton={<Skeleton table rows={props.usual ?? 5} />}>
         {() => <Found {...props} button={button} head={isBare && !filters && button} act={setOpen} />}
       </Loaded>
       {children}
@@ -107,9 +107,11 @@ export function Collection<T>(props: CollectionProps<T>) {
       {open?.kind === "remove" && remove && <Remove {...props} remove={remove} row={open.row} close={close} />}
     </>
   );
+  // Where there are no rows, what is said of that has the button.
+  const isSaid = rows.first.data !== undefined && rows.items.length === 0 && !(empty && "action" in empty);
   if (page)
     return (
-      <Page {...page} actions={button}>
+      <Page {...page} actions={!isSaid && button}>
         {body}
       </Page>
     );

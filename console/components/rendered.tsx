@@ -6,7 +6,7 @@ import { SeenAs } from "./seen.tsx";
 type Rendering = TemplatesPreviewAnswer["renderings"][number];
 
 /** Who the mails of the workspace come from, as a mailbox shows it. */
-function useSender(channel: string): string | undefined {
+export function useSender(channel: string): string | undefined {
   const channels = useQuery("channels.list", []).data?.channels;
   const { from_name, from_email } = channels?.find(({ type }) => type === channel)?.settings ?? {};
   return from_name && from_email ? `${from_name} <${from_email}>` : from_email;

@@ -1,4 +1,5 @@
 // Activity: what goes out now and what went out; one send with its counts; why one person did or did not get it.
+import { inPlain } from "../../app/placeholders.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
@@ -72,7 +73,10 @@ function Sends() {
         action: <a href={pathTo("send")}>Write a message</a>,
       }}
       columns={[
-        { title: "Message", cell: ({ name, title }) => <span class="clip">{name ?? title ?? "Template"}</span> },
+        {
+          title: "Message",
+          cell: ({ name, title }) => <span class="clip">{name ?? inPlain(title ?? "Template")}</span>,
+        },
         { title: "Status", cell: (send) => <Badge state={stateOf(send)} /> },
         { title: "Source", cell: ({ source }) => <span class="dim">{SOURCES[source.type] ?? source.type}</span> },
         { title: "People", isNumber: true, cell: ({ counts }) => number(counts.total) },

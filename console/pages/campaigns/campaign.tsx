@@ -7,7 +7,7 @@ import { go, pathTo } from "../../app/router.ts";
 import { now, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
-import { ContentSeen } from "../../components/content-seen.tsx";
+import { ContentSeen, TemplateSeen } from "../../components/content-seen.tsx";
 import { DeleteButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Menu } from "../../components/menu.tsx";
@@ -130,14 +130,15 @@ function Shown({ campaign }: { campaign: Campaign }) {
 function Messages({ campaign: { messages } }: { campaign: Campaign }) {
   return (
     <div class="grid">
-      {messages.map(({ id, content, position, job_id, scheduled_at, error }) => (
+      {messages.map(({ id, content, template_id, position, job_id, scheduled_at, error }) => (
         <Card
           key={id}
           title={messages.length > 1 ? `Message ${position + 1}` : "Message"}
           actions={job_id && <a href={pathTo("activity", job_id)}>View send</a>}
         >
           {error && <p class="banner bad">{error.message}</p>}
-          {content ? <ContentSeen content={content} /> : <p class="dim">A template.</p>}
+          {content && <ContentSeen content={content} />}
+          {!content && template_id && <TemplateSeen id={template_id} />}
           {scheduled_at && (
             <p class="dim">
               {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} <Time at={scheduled_at} />

@@ -1,6 +1,7 @@
 // Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
 import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { now, zone } from "../../app/time.ts";
@@ -88,7 +89,7 @@ const itemsOfSend = ({ id, name, title, scheduled_at }: NotificationsListAnswer[
           key: id,
           at: Date.parse(scheduled_at),
           icon: "send",
-          name: name ?? title ?? "A template",
+          name: name ?? inPlain(title ?? "A template"),
           kind: "Send",
           href: pathTo("activity", id),
         },

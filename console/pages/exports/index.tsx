@@ -2,6 +2,7 @@
 import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { usePages } from "../../app/rows.ts";
 import { fromLocalInput, number, zone } from "../../app/time.ts";
@@ -99,7 +100,7 @@ const NOTHING: Wanted = { what: "people", target: { type: "all" }, send: "", sta
 
 function SendSelect(props: OneOfProps) {
   const sends = useQuery("notifications.list", [{ limit: 100 }]).data?.items ?? [];
-  const options = sends.map(({ id, name, title }) => ({ value: id, label: name ?? title ?? id }));
+  const options = sends.map(({ id, name, title }) => ({ value: id, label: name ?? inPlain(title ?? id) }));
   return <SelectField label="Send" options={[NONE, ...options]} {...props} />;
 }
 

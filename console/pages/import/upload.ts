@@ -66,7 +66,7 @@ export function useUpload() {
   const [list, setList] = useState("");
   const [name, setName] = useState("");
   const [mapping, setMapping] = useState<Record<string, string>>({});
-  const [proof, setProof] = useState({ consent_at: "", consent_source: "" });
+  const [proof, setProof] = useState({ date_format: "", consent_at: "", consent_source: "" });
   const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
   const [dryRun, setDryRun] = useState("");
   /** What the last run was begun with. */

@@ -35,7 +35,7 @@ export function Wizard() {
         >
           {(job) => (
             <>
-              {(job.consent_summary.yes_without_time > 0 || upload.proof.consent_at) && <Proof upload={upload} />}
+              {(job.consent_summary.yes_without_time > 0 || hasProof(upload)) && <Proof upload={upload} />}
               <ImportCard job={job} upload={upload} />
             </>
           )}
@@ -124,6 +124,14 @@ function ListFields({ upload }: { upload: Upload }) {
   );
 }
 
+const hasProof = ({ proof: { consent_at, date_format } }: Upload): boolean => consent_at !== "" || date_format !== "";
+
+const DATE_FORMATS = [
+  { value: "", label: "Read where there is one way only" },
+  { value: "dd/mm/yyyy", label: "Day first: 3 April 2026" },
+  { value: "mm/dd/yyyy", label: "Month first: 4 March 2026" },
+];
+
 /** Who says yes without a time has agreed to nothing that could be shown: the file may say when, and so may whoever has it. */
 function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
   return (
@@ -132,13 +140,20 @@ function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
         Those who say yes in the file get marketing once it is known since when, and where they said so.
       </p>
       <div class="row">
+        <SelectField
+          label="Days such as 03.04.2026"
+          value={proof.date_format}
+          options={DATE_FORMATS}
+          onInput={(date_format) => setProof({ ...proof, date_format })}
+          hint="Where a column of the file says when."
+        />
         <TextField
           label="Day of the consent"
           type="date"
           value={proof.consent_at}
           onInput={(consent_at) => setProof({ ...proof, consent_at })}
           fault={start.error?.fields?.consent_at}
-          hint="In the time zone of the workspace."
+          hint="Of those without a time in the file."
         />
         <TextField
           label="Where"

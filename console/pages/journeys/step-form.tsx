@@ -1,7 +1,9 @@
 // The form of one step, and what the step says where it cannot be edited.
+
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { Button } from "../../components/button.tsx";
 import { type Content, contentOf, faultsUnder, type Own, writtenOf } from "../../components/content-model.ts";
 import { DurationField } from "../../components/duration.tsx";
@@ -72,7 +74,7 @@ function StepFacts({ type, step }: { type: StepType; step: JourneyStep }) {
   return (
     <>
       {content ? (
-        <SeenAs channel="in_app" title={content.title ?? ""} body={content.body ?? ""} />
+        <SeenAs channel="in_app" title={inPlain(content.title ?? "")} body={inPlain(content.body ?? "")} />
       ) : (
         <p>
           {stepNames[type]} {stepText(step)}

@@ -7,6 +7,7 @@ import type {
   SegmentRule,
 } from "../../../sdk/src/types.gen.ts";
 import { durationText } from "../../app/duration.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
 import { ruleText } from "../../components/rule-model.ts";
 
@@ -116,7 +117,7 @@ export function stepText(step: JourneyStep): string {
   const settings = settingsOf(step);
   switch (typeOf(step)) {
     case "send":
-      return (settings.content as { title?: string } | undefined)?.title ?? "a template";
+      return inPlain((settings.content as { title?: string } | undefined)?.title ?? "a template");
     case "delay":
       return durationText(String(settings.duration ?? ""));
     case "branch":
