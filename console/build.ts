@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import {
+  CONSOLE_DOCUMENT,
   CONSOLE_PATH,
   commonHeaders,
   consolePolicy,
@@ -62,7 +63,7 @@ export async function buildConsole(): Promise<ConsoleFiles> {
     logLevel: "warning",
   });
   const files = new Map<string, ConsoleFile>();
-  const add = (path: string, content: Uint8Array, cache: string, policy = consolePolicy) =>
+  const add = (path: string, content: Uint8Array, cache: string, policy = consolePolicy()) =>
     files.set(path, {
       content: Buffer.from(content),
       headers: {
@@ -89,25 +90,22 @@ export async function buildConsole(): Promise<ConsoleFiles> {
     main: entry("console/app/main.tsx"),
     imported,
   });
-  add(`${CONSOLE_PATH}/index.html`, Buffer.from(page), REVALIDATED);
+  add(CONSOLE_DOCUMENT, Buffer.from(page), REVALIDATED);
   add(`${CONSOLE_PATH}/icon.svg`, readFileSync(join(HERE, "static", "icon.svg")), REVALIDATED);
   add(`${CONSOLE_PATH}/typeface.txt`, readFileSync(TYPEFACE_LICENCE), REVALIDATED);
-  addLetters(add);
+  for (const { path, page, policy } of letters()) add(path, Buffer.from(page), REVALIDATED, policy);
   return files;
 }
 
-type Add = (path: string, content: Uint8Array, cache: string, policy?: string) => void;
-
-/** The document of mails, and its variant that loads remote images. */
-function addLetters(add: Add): void {
+/** The document of mails, and its variant that loads remote images, each with its content policy. */
+export function letters(): { path: string; page: string; policy: string }[] {
   const script = readFileSync(join(HERE, "static", "letter.js"), "utf8");
   const hash = `sha256-${createHash("sha256").update(script).digest("base64")}`;
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mail</title><body><script>${script}</script>`;
-  for (const [name, images] of [
-    ["letter", "data:"],
-    ["letter-images", "data: https: 'self'"],
-  ] as const)
-    add(`${CONSOLE_PATH}/${name}.html`, Buffer.from(page), REVALIDATED, letterPolicy(hash, images));
+  return [
+    { path: `${CONSOLE_PATH}/letter.html`, page, policy: letterPolicy(hash, "data:") },
+    { path: `${CONSOLE_PATH}/letter-images.html`, page, policy: letterPolicy(hash, "data: https: 'self'") },
+  ];
 }
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

@@ -6,21 +6,25 @@ export const CONSOLE_PATH = "/console";
 /** Hashed files, which never change. */
 export const HASHED_PATH = `${CONSOLE_PATH}/a/`;
 
-/** Of every page. A deployment adds the origin of its import bucket to `connect-src`. */
-export const consolePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+/**
+ * Of every page.
+ * @param uploads the origin that large import files are uploaded to, where it is not the service's own
+ */
+export const consolePolicy = (uploads?: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data: blob:",
+    `connect-src 'self'${uploads ? ` ${uploads}` : ""}`,
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
 
 /** The frame that shows a mail: an origin of its own, one script, and inline styles as in a mail program. */
 export const letterPolicy = (scriptHash: string, images: string): string =>
@@ -33,14 +37,28 @@ export const letterPolicy = (scriptHash: string, images: string): string =>
     "frame-ancestors 'self'",
   ].join("; ");
 
-export const commonHeaders: Readonly<Record<string, string>> = {
+export const commonHeaders = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
-};
+} as const;
 
 export const IMMUTABLE = "public, max-age=31536000, immutable";
 export const REVALIDATED = "no-cache";
 
-/** A path without extension is a page of the router: all of them are the one document. */
-export const documentOf = (path: string): string => (/\.[a-z0-9]+$/.test(path) ? path : `${CONSOLE_PATH}/index.html`);
+export const isConsole = (path: string): boolean => path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
+
+/** The document of all pages. */
+export const CONSOLE_DOCUMENT = `${CONSOLE_PATH}/index.html`;
+
+/** What a path of a file ends with. A path without is a page of the router. */
+export const EXTENSION = /\.[a-z0-9]+$/;
+
+export const documentOf = (path: string): string => (EXTENSION.test(path) ? path : CONSOLE_DOCUMENT);
+
+/** What a browser accepts that opens an address. At `/` it is led to the console. */
+export const ACCEPTED_PAGE = /\btext\/html\b/i;
+export const toConsole = {
+  status: 302,
+  headers: { location: CONSOLE_PATH, "cache-control": "no-store", vary: "accept" },
+} as const;

@@ -2,8 +2,6 @@
 // without what only the compiler, the docs and the tests read, and built-in modules that load late.
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
-import { buildConsole } from "../console/build.ts";
-import { documentsOf, packConsole } from "../console/packed.ts";
 import { lookUp } from "./names.ts";
 import { packSite, siteFiles } from "./site-files.ts";
 
@@ -22,17 +20,13 @@ export function virtual(entries: ReadonlyMap<string, string>, folder: string): P
   };
 }
 
-/** The documents of the console, and the files at the edge, each as one module of the function that needs them. */
+/** The files at the edge, as one module of the function that writes them. */
 export const builtFiles: Plugin = {
   name: "built-files",
   setup: ({ onResolve, onLoad }) => {
-    const built: Record<string, () => Promise<object>> = {
-      "built:console": async () => packConsole(documentsOf(await buildConsole())),
-      "built:site": async () => packSite(await siteFiles()),
-    };
-    onResolve({ filter: /^built:/ }, ({ path }) => ({ path, namespace: "built" }));
-    onLoad({ filter: /.*/, namespace: "built" }, async ({ path }) => ({
-      contents: `export const packed = ${JSON.stringify(await built[path]!())};`,
+    onResolve({ filter: /^built:site$/ }, ({ path }) => ({ path, namespace: "built" }));
+    onLoad({ filter: /.*/, namespace: "built" }, async () => ({
+      contents: `export const packed = ${JSON.stringify(packSite(await siteFiles()))};`,
     }));
   },
 };

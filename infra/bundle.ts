@@ -121,13 +121,7 @@ async function entriesOf(): Promise<Map<string, string>> {
   entries.set(contents.stream.name, `${deps}${stream}declare const awslambda: any;\n${streamed}`);
   const answer = 'import { answerUnknown } from "./shared/http/fallback.ts";\n';
   const routes = JSON.stringify(knownRoutes(contents));
-  const pages =
-    'import { consolePages, uploadOrigin } from "./console/packed.ts";\nimport { packed } from "built:console";\n';
-  const served = "consolePages(packed, uploadOrigin(process.env))";
-  entries.set(
-    "fallback",
-    `${deps}${answer}${pages}export const handler = answerUnknown(${routes}, deployedDeps(), ${served});`,
-  );
+  entries.set("fallback", `${deps}${answer}export const handler = answerUnknown(${routes}, deployedDeps());`);
   entries.set(
     publishSite.name,
     `${deps}import { publishSite } from "./infra/publish-site.ts";\nimport { packed } from "built:site";\n` +

@@ -2,7 +2,6 @@
 import { Annotations, Duration, type Stack } from "aws-cdk-lib";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import {
-  AccessLevel,
   AllowedMethods,
   type BehaviorOptions,
   CachePolicy,
@@ -12,25 +11,22 @@ import {
   FunctionEventType,
   FunctionRuntime,
   FunctionUrlOriginAccessControl,
-  HeadersReferrerPolicy,
   HttpVersion,
   OriginProtocolPolicy,
   OriginRequestPolicy,
   OriginSslPolicy,
   ResponseHeadersPolicy,
-  type ResponseSecurityHeadersBehavior,
-  S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from "aws-cdk-lib/aws-cloudfront";
-import { FunctionUrlOrigin, HttpOrigin, S3BucketOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
+import { FunctionUrlOrigin, HttpOrigin } from "aws-cdk-lib/aws-cloudfront-origins";
 import { FunctionUrlAuthType, InvokeMode } from "aws-cdk-lib/aws-lambda";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
-import { HASHED_PATH } from "../console/policy.ts";
-import { pagePolicy } from "../docs/site/page.ts";
+import { ACCEPTED_PAGE, toConsole } from "../console/policy.ts";
 import { preflightHeaders } from "../shared/http/fallback.ts";
-import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
+import { ASSETS_PATH } from "../shared/store/files/assets.ts";
 import type { Api } from "./api.ts";
+import { assetBehavior, fileBehaviors, globalName, safeTransport } from "./edge-files.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { lookUp } from "./names.ts";
@@ -44,20 +40,8 @@ const VIEWER_AUTHORIZATION_HEADER = "x-viewer-authorization";
 /** Every error status that CloudFront would cache. None of them is to be cached. */
 const REMEMBERED_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
-/** What is in the bucket of files (docs/decisions/0119). */
-const FILE_PATHS = [`${HASHED_PATH}*`, "/docs", "/docs/*", "/openapi.json"];
-
-/** How long the edge may serve an asset after its deletion. */
-const DELETED_ASSET_STAYS = Duration.minutes(1);
-
 /** Longer than the time between two frames of the stream, which is at most 30 seconds (its keepalive). */
 const ORIGIN_SILENCE = Duration.seconds(60);
-
-/** Subdomains of the domain may belong to other services, so they are not included. */
-const safeTransport: ResponseSecurityHeadersBehavior = {
-  strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },
-  referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: false },
-};
 
 interface Origins {
   api: Api;
@@ -66,12 +50,14 @@ interface Origins {
   secret: string;
   assets: IBucket;
   site: IBucket;
+  /** The console uploads large import files there. */
+  imports: IBucket;
 }
 
 export function createEdge(
   stack: Stack,
   { domain, webAclArn }: Settings,
-  { api, lambdas, stream, secret, assets, site }: Origins,
+  { api, lambdas, stream, secret, assets, site, imports }: Origins,
 ) {
   const origin = {
     readTimeout: ORIGIN_SILENCE,
@@ -80,7 +66,7 @@ export function createEdge(
   };
   const [method = "", streamPath = ""] = stream.endpoint.route.split(" ");
   const viewerRequest = new EdgeFunction(stack, "ViewerRequest", {
-    comment: "Sets the viewer's address; answers the CORS preflight of the live stream.",
+    comment: "Sets the viewer's address; leads browsers to the console; answers the live stream's CORS preflight.",
     runtime: FunctionRuntime.JS_2_0,
     code: FunctionCode.fromInline(viewerRequestCode(streamPath, method)),
   });
@@ -123,7 +109,7 @@ export function createEdge(
         }),
       },
       [`${ASSETS_PATH}*`]: assetBehavior(stack, assets),
-      ...fileBehaviors(stack, site),
+      ...fileBehaviors(stack, { site, imports }),
     },
     ...(webAclArn !== undefined && { webAclId: webAclArn }),
     errorResponses: REMEMBERED_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
@@ -141,42 +127,6 @@ export function createEdge(
   };
 }
 
-/** Files that a deployment wrote: kept as long as their `Cache-Control` says, and compressed as the client accepts. */
-function fileBehaviors(stack: Stack, site: IBucket): Record<string, BehaviorOptions> {
-  const behavior: BehaviorOptions = {
-    origin: S3BucketOrigin.withOriginAccessControl(site, {
-      originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
-      originAccessControl: new S3OriginAccessControl(stack, "SiteAccess", {
-        originAccessControlName: globalName(stack, "site"),
-      }),
-    }),
-    allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-    viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-    cachePolicy: CachePolicy.CACHING_OPTIMIZED,
-    compress: true,
-    responseHeadersPolicy: new ResponseHeadersPolicy(stack, "FileHeaders", {
-      responseHeadersPolicyName: globalName(stack, "files"),
-      comment: "Console and documentation: nothing inline, nothing of other sites; any site may read them.",
-      securityHeadersBehavior: {
-        ...safeTransport,
-        contentTypeOptions: { override: true },
-        contentSecurityPolicy: { contentSecurityPolicy: pagePolicy, override: true },
-      },
-      corsBehavior: {
-        accessControlAllowCredentials: false,
-        accessControlAllowHeaders: ["*"],
-        accessControlAllowMethods: ["GET", "HEAD"],
-        accessControlAllowOrigins: ["*"],
-        originOverride: true,
-      },
-    }),
-  };
-  return Object.fromEntries(FILE_PATHS.map((path) => [path, behavior]));
-}
-
-/** A name that is unique in the account, because it has the region: CloudFront's names are not regional. */
-const globalName = (stack: Stack, what: string): string => `${stack.stackName}-${stack.region}-${what}`;
-
 const answerHeaders = (stack: Stack): ResponseHeadersPolicy =>
   new ResponseHeadersPolicy(stack, "AnswerHeaders", {
     responseHeadersPolicyName: globalName(stack, "answers"),
@@ -184,55 +134,22 @@ const answerHeaders = (stack: Stack): ResponseHeadersPolicy =>
     securityHeadersBehavior: safeTransport,
   });
 
-/** Headers of assets: browsers show them as images, and never run one as a document or script. */
-function assetBehavior(stack: Stack, assets: IBucket): BehaviorOptions {
-  const { "content-security-policy": policy, "cross-origin-resource-policy": shownBy } = assetHeaders;
-  return {
-    // With the right to list, S3 answers 404 for a missing object. A request from outside cannot list.
-    origin: S3BucketOrigin.withOriginAccessControl(assets, {
-      originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
-      originAccessControl: new S3OriginAccessControl(stack, "AssetAccess", {
-        originAccessControlName: globalName(stack, "assets"),
-      }),
-    }),
-    allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-    viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-    compress: false,
-    cachePolicy: new CachePolicy(stack, "AssetCache", {
-      comment: "Assets: by path alone; checked again after a minute, because they may be deleted.",
-      minTtl: Duration.seconds(0),
-      defaultTtl: DELETED_ASSET_STAYS,
-      maxTtl: DELETED_ASSET_STAYS,
-    }),
-    responseHeadersPolicy: new ResponseHeadersPolicy(stack, "AssetHeaders", {
-      responseHeadersPolicyName: globalName(stack, "assets"),
-      comment: "Assets: shown as images, never run as documents or scripts.",
-      securityHeadersBehavior: {
-        ...safeTransport,
-        contentTypeOptions: { override: true },
-        contentSecurityPolicy: { contentSecurityPolicy: policy, override: true },
-      },
-      customHeadersBehavior: {
-        customHeaders: [{ header: "cross-origin-resource-policy", value: shownBy, override: true }],
-      },
-    }),
-  };
-}
-
 /**
  * The function that CloudFront runs on every request, as text, because its runtime is not Node. The stream's origin never gets `Authorization`, because CloudFront signs its own request there (E10 in docs/edge.md).
  * It never answers OPTIONS, because CloudFront routes by path alone and `$default` is behind the other origin (E11 in
  * docs/edge.md).
  */
 function viewerRequestCode(streamPath: string, method: string): string {
-  const preflight = Object.fromEntries(
-    Object.entries(preflightHeaders([method])).map(([name, value]) => [name, { value }]),
-  );
+  const preflight = edgeHeaders(preflightHeaders([method]));
   return `function handler(event) {
   var request = event.request;
   var headers = request.headers;
   headers["${VIEWER_ADDRESS_HEADER}"] = { value: event.viewer.ip };
   delete headers["${VIEWER_AUTHORIZATION_HEADER}"];
+  var isRead = request.method === "GET" || request.method === "HEAD";
+  if (request.uri === "/" && isRead && headers.accept && ${ACCEPTED_PAGE}.test(headers.accept.value)) {
+    return { statusCode: ${toConsole.status}, statusDescription: "Found", headers: ${JSON.stringify(edgeHeaders(toConsole.headers))} };
+  }
   if (request.uri !== ${JSON.stringify(streamPath)}) return request;
   if (request.method === "OPTIONS") {
     return { statusCode: 204, statusDescription: "No Content", headers: ${JSON.stringify(preflight)} };
@@ -242,3 +159,7 @@ function viewerRequestCode(streamPath: string, method: string): string {
 }
 `;
 }
+
+/** Headers as CloudFront's functions have them. */
+const edgeHeaders = (headers: Readonly<Record<string, string>>): Record<string, { value: string }> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value }]));

@@ -76,10 +76,9 @@ export function deployedFunctions({ groups, workers, stream, operator }: Content
     {
       name: "fallback",
       kind: "fallback",
-      about: "Answers requests that match no route, and serves the documents of the console.",
+      about: "Answers requests that match no route.",
       ...api,
-      // The console's policy names where large import files are uploaded to.
-      env: ["IMPORTS_BUCKET"],
+      env: [],
       grants: [],
     },
     {

@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { buildConsole } from "../console/build.ts";
-import { isConsole } from "../console/packed.ts";
-import { commonHeaders, documentOf } from "../console/policy.ts";
+import { commonHeaders, documentOf, isConsole } from "../console/policy.ts";
 import type { Invoke } from "./redrive-records.ts";
 
 const HOST = "127.0.0.1";

@@ -89,12 +89,15 @@ export const publishSite = {
   },
 };
 
+/** Documents come after the hashed files that they name, so that no page asks for one that is not there yet. */
 async function write(site: SiteBucket, packed: PackedSite): Promise<void> {
-  await Promise.all(
-    packed.map(({ content, ...file }) =>
-      site.put({ ...file, content: brotliDecompressSync(Buffer.from(content, "base64")) }),
-    ),
+  const put = ({ content, ...file }: PackedSite[number]) =>
+    site.put({ ...file, content: brotliDecompressSync(Buffer.from(content, "base64")) });
+  const [documents, hashed] = [false, true].map((isHashed) =>
+    packed.filter(({ cacheControl }) => cacheControl.includes("immutable") === isHashed),
   );
+  await Promise.all(hashed!.map(put));
+  await Promise.all(documents!.map(put));
 }
 
 async function empty(site: SiteBucket): Promise<void> {

@@ -1,8 +1,7 @@
-// What the edge serves from a bucket (docs/decisions/0119): the hashed files of the console, and the documentation.
+// What the edge serves from a bucket (docs/decisions/0119): the console and the documentation.
 import { readFile } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
 import { buildConsole } from "../console/build.ts";
-import { HASHED_PATH } from "../console/policy.ts";
 import { guides } from "../docs/generate/guides.ts";
 import { buildDocumentation, type SiteFile, type SiteFiles } from "../docs/site/build.ts";
 import type { PackedSite } from "./publish-site.ts";
@@ -11,8 +10,7 @@ const DOCUMENT = new URL("../docs/openapi.json", import.meta.url);
 
 /** Path of the address → file. */
 export async function siteFiles(): Promise<SiteFiles> {
-  const hashed = [...(await buildConsole())].filter(([path]) => path.startsWith(HASHED_PATH));
-  const ofConsole = hashed.map(([path, { content, headers }]): [string, SiteFile] => [
+  const ofConsole = [...(await buildConsole())].map(([path, { content, headers }]): [string, SiteFile] => [
     path,
     { content, type: headers["content-type"]!, cacheControl: headers["cache-control"]! },
   ]);

@@ -82,8 +82,8 @@ export class EngagementStack extends Stack {
     });
     api.allow(lambdas);
     addEventSources(this, settings, declared, { storage, queues, lambdas });
-    const { assets, site, originSecret: secret } = storage;
-    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets, site });
+    const { assets, site, imports, originSecret: secret } = storage;
+    const edge = createEdge(this, settings, { api, lambdas, stream: declared.stream, secret, assets, site, imports });
     publishFiles(this, lambdas, edge.distribution);
     const { distributionId } = edge;
     addPoliciesOfAdopted(this, settings, storage, distributionId);
@@ -102,10 +102,7 @@ export class EngagementStack extends Stack {
 /** Longer than the function may take. */
 const PUBLISHING_SECONDS_AT_MOST = 300;
 
-/**
- * Has the files written whenever the function that holds them changes: before the edge looks for them in their bucket,
- * and before the console names new ones.
- */
+/** Has the files written whenever the function that holds them changes, before the edge looks for them in their bucket. */
 function publishFiles(stack: Stack, lambdas: Lambdas, distribution: Distribution): void {
   const publisher = lookUp(lambdas, publishSite.name);
   const { s3Key } = (publisher.node.defaultChild as CfnFunction).code as CfnFunction.CodeProperty;
@@ -118,5 +115,4 @@ function publishFiles(stack: Stack, lambdas: Lambdas, distribution: Distribution
     },
   });
   distribution.node.addDependency(files);
-  lookUp(lambdas, "fallback").node.addDependency(distribution);
 }

@@ -1,7 +1,6 @@
 // The console beside the gateway, as CloudFront serves it (docs/edge.md): built at the start and when its sources change.
 import { buildConsole, type ConsoleFiles, consoleChangedAt } from "../console/build.ts";
-import { isConsole } from "../console/packed.ts";
-import { documentOf, HASHED_PATH } from "../console/policy.ts";
+import { ACCEPTED_PAGE, documentOf, isConsole, toConsole } from "../console/policy.ts";
 import { type Gateway, type GatewayRequest, type GatewayResponse, pathOf, refusal } from "./gateway.ts";
 
 type ConsoleFile = NonNullable<ReturnType<ConsoleFiles["get"]>>;
@@ -14,10 +13,13 @@ export function withConsole(gateway: Gateway): Gateway {
     handle: async (request) => {
       const path = pathOf(request.path);
       const isRead = request.method === "GET" || request.method === "HEAD";
-      // CloudFront takes no other method there. Everywhere else the gateway's `$default` answers.
-      if (path.startsWith(HASHED_PATH) && !isRead) return refusal(403, "Forbidden");
-      const file = isRead && isConsole(path) ? (await files(path)).get(documentOf(path)) : undefined;
-      return file ? answer(request, file) : gateway.handle(request);
+      if (path === "/" && isRead && ACCEPTED_PAGE.test(String(request.headers.accept ?? "")))
+        return { ...toConsole, body: Buffer.alloc(0) };
+      if (!isConsole(path)) return gateway.handle(request);
+      // CloudFront takes no other method there.
+      if (!isRead) return refusal(403, "Forbidden");
+      const file = (await files(path)).get(documentOf(path));
+      return file ? answer(request, file) : { status: 404, headers: {}, body: Buffer.alloc(0) };
     },
   };
 }

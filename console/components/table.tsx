@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { csvLine, harmless } from "../../shared/rules/csv.ts";
+import { csvLine } from "../../shared/rules/csv.ts";
 import { pathTo, place } from "../app/router.ts";
 import { type MoreRows, PAGE_SIZE, pageNumber } from "../app/rows.ts";
 import { saveFile } from "../app/save-file.ts";
@@ -170,7 +170,7 @@ function saveTable<T>(name: string, columns: readonly Column<T>[], rows: readonl
     render(<span>{cell(row)}</span>, aside);
     const text = textOf(aside);
     render(null, aside);
-    return isNumber ? asNumber(text) : harmless(text);
+    return isNumber ? asNumber(text) : text;
   };
   const lines = rows.map((row) => csvLine(shown.map((column) => cellOf(row, column))));
   saveFile(`${name}.csv`, "text/csv;charset=utf-8", [csvLine(shown.map(({ title }) => title)), ...lines].join(""));

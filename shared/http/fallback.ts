@@ -1,6 +1,5 @@
-// Answers requests that match no route: preflight requests for SDK-key routes, the console, other methods of the agents'
-// endpoint, and 404 for the rest.
-import type { APIGatewayProxyEventV2 } from "aws-lambda";
+// Answers requests that match no route: preflight requests for SDK-key routes, other methods of the agents' endpoint, and
+// 404 for the rest.
 import type { Deps } from "../kernel/deps.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Credential } from "./endpoint.ts";
@@ -21,17 +20,10 @@ export const preflightHeaders = (methods: readonly string[]): Record<string, str
   "access-control-max-age": String(PREFLIGHT_SECONDS),
 });
 
-/** Pages that are no endpoints: those of the console. */
-export type Pages = (method: string, path: string) => Answer | undefined;
-
 /**
  * The `$default` function. CORS is for SDK-key routes only: any origin, no credentials (D-CORS; E12 in docs/edge.md).
  */
-export function answerUnknown(
-  routes: readonly KnownRoute[],
-  { ids, log }: Pick<Deps, "ids" | "log">,
-  pages: Pages = () => undefined,
-): ApiHandler {
+export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<Deps, "ids" | "log">): ApiHandler {
   const open = routes
     .filter(({ credentials }) => credentials.includes("sdk"))
     .map(({ route }) => {
@@ -48,14 +40,7 @@ export function answerUnknown(
     const requestId = event.requestContext.requestId || ids.uuid();
     const commonHeaders = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
     const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
-    const answer =
-      methods.length > 0
-        ? preflight(methods)
-        : tools.includes(path)
-          ? postOnly()
-          : isBrowserAtRoot(event)
-            ? toConsole
-            : (pages(method, path) ?? unknownEndpoint());
+    const answer = methods.length > 0 ? preflight(methods) : tools.includes(path) ? postOnly() : unknownEndpoint();
     log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
     return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };
@@ -72,12 +57,6 @@ const preflight = (routes: readonly { method: string }[]): Answer => ({
   headers: preflightHeaders(routes.map(({ method }) => method)),
 });
 
-/** Someone who opens the service's address in a browser gets the console. */
-const toConsole: Answer = {
-  statusCode: 302,
-  headers: { location: "/console", "cache-control": "no-store", vary: "accept" },
-};
-
 const unknownEndpoint = (): Answer => ({
   statusCode: 404,
   headers: { "content-type": "application/json", "cache-control": "no-store" },
@@ -90,11 +69,6 @@ const postOnly = (): Answer => ({
   statusCode: 405,
   headers: { "content-type": "application/json", "cache-control": "no-store", allow: "POST" },
 });
-
-const isBrowserAtRoot = ({ requestContext: { http }, headers }: APIGatewayProxyEventV2): boolean =>
-  http.path === "/" &&
-  (http.method === "GET" || http.method === "HEAD") &&
-  /\btext\/html\b/i.test(headers.accept ?? "");
 
 function fits(segments: readonly string[], path: string): boolean {
   const given = path.split("/");

@@ -5,10 +5,10 @@
 const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]/u;
 const PARTS = /([,;|\t\r\n])/;
 /** Numbers and phone numbers begin so too, and do no harm; also at the end of a list in JSON. */
-const NUMBER = /^\s*[+-]?\d[\d ().]*[\]}"]*$/;
+const NUMBER = /^\s*[+-]?\d[\d ().]*(?:e[+-]?\d+)?[\]}"]*$/;
 
 /** A cell of which no part would be taken for a formula: an apostrophe stands before what would. */
-export const harmless = (cell: string): string =>
+const harmless = (cell: string): string =>
   cell
     .split(PARTS)
     .map((part) => (FORMULA.test(part) && !NUMBER.test(part) ? `'${part}` : part))
@@ -16,11 +16,12 @@ export const harmless = (cell: string): string =>
 
 const quoted = (cell: string): string => (/[",;|\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
-export const csvLine = (cells: readonly string[]): string => `${cells.map(quoted).join(",")}\r\n`;
+/** Whatever a cell holds, no spreadsheet takes a part of it for a formula. */
+export const csvLine = (cells: readonly string[]): string =>
+  `${cells.map((cell) => quoted(harmless(cell))).join(",")}\r\n`;
 
 /** A value as the cell of an export. */
 export function cellOf(value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (typeof value === "string") return harmless(value);
-  return typeof value === "object" ? harmless(JSON.stringify(value)) : String(value);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -24,32 +24,6 @@ it("says ok to anybody while the table answers, and 503 while it does not (D-HEA
   expect([status, body.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
-it.each([
-  ["GET", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"],
-  ["HEAD", "text/html"],
-])("leads a browser from / to the API reference: %s, Accept: %s", async (method, accept) => {
-  const world = await fresh();
-  const { status, headers } = await world.call(`${method} /`, { headers: { accept } });
-  expect([status, headers.location, headers["cache-control"], headers.vary]).toEqual([
-    302,
-    "/console",
-    "no-store",
-    "accept",
-  ]);
-});
-
-it.each([
-  ["GET /", {}],
-  ["GET /", { accept: "*/*" }],
-  ["GET /", { accept: "application/json" }],
-  ["POST /", { accept: "text/html" }],
-  ["GET /index.html", { accept: "text/html" }],
-])("answers %s with 404 where the headers are %o", async (route, headers) => {
-  const world = await fresh();
-  const { status, body } = await world.call(route, { headers });
-  expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
-});
-
 it("the description says what may change within a version, and how what goes is announced (D-VER)", async () => {
   const world = await fresh();
   const { info } = (await world.call("GET /openapi.json")).body;

@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { expect, it } from "vitest";
-import { buildConsole } from "../../console/build.ts";
-import { consolePages, packConsole } from "../../console/packed.ts";
+import { siteFiles } from "../../infra/site-files.ts";
+import { fileAtTheEdge } from "../infra/support/edge.ts";
 import { SETTLE_MS, violationsInThemes } from "../support/console-tab.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
@@ -18,11 +18,10 @@ interface Bench {
 
 export function outsideStories({ service, browser, faults }: Bench): void {
   it("the files of a deployment open on a plain static server, under its policy and without any other site (CON-1)", async () => {
-    const pages = consolePages(packConsole(await buildConsole()), "https://uploads.example.com");
-    const server = createServer(({ method = "", url = "" }, response) => {
-      const found = pages(method, url.replace(/\?.*/, ""));
-      const encoding = found?.isBase64Encoded ? "base64" : "utf8";
-      response.writeHead(found?.statusCode ?? 404, found?.headers).end(found?.body, encoding);
+    const files = await siteFiles();
+    const server = createServer(({ url = "" }, response) => {
+      const found = fileAtTheEdge(files, url.replace(/\?.*/, ""));
+      response.writeHead(found ? 200 : 404, found?.headers).end(found?.content);
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -1,12 +1,12 @@
 // docs/edge.md, line by line, on the synthesized template; a line without an assertion fails.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { buildConsole } from "../../console/build.ts";
-import { consolePages, documentsOf, packConsole } from "../../console/packed.ts";
+import { buildConsole, letters } from "../../console/build.ts";
 import { consolePolicy, HASHED_PATH } from "../../console/policy.ts";
 import { pagePolicy } from "../../docs/site/page.ts";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
+import { siteFiles } from "../../infra/site-files.ts";
 import { routesOf } from "../../shared/http/endpoint.ts";
 import { answerUnknown } from "../../shared/http/fallback.ts";
 import { assetWriting } from "../../shared/store/files/assets.ts";
@@ -16,9 +16,12 @@ import {
   api,
   assets,
   atTheEdge,
+  behaviourFor,
   behaviours,
   edge,
+  fileAtTheEdge,
   functionOrigins,
+  headersOf,
   one,
   originOf,
   signedFor,
@@ -28,8 +31,10 @@ import {
 import { ofType, standardContents, synthesize, type Template, textOf, whole } from "./support/template.ts";
 
 const STREAM = "/v1/in-app/stream";
-const CONSOLE = "/console/a/*";
-const FILES = [CONSOLE, "/docs", "/docs/*", "/openapi.json"];
+const OPEN_FILES = ["/console/a/*", "/docs", "/docs/*", "/openapi.json"];
+const LETTERS = letters().map(({ path }) => path);
+const PAGES = ["/console", "/console/*"];
+const FILES = [...OPEN_FILES, ...LETTERS, ...PAGES];
 const lines: Record<string, () => void | Promise<void>> = {
   E1: () => {
     expect(edge().CacheBehaviors.map(({ PathPattern }: { PathPattern: string }) => PathPattern)).toEqual([
@@ -41,7 +46,7 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect(textOf(originOf(edge().DefaultCacheBehavior).DomainName)).toMatch(/^<Api>\.execute-api\./);
     expect(textOf(originOf(edge().CacheBehaviors[0]).DomainName)).toMatch(/StreamFunctionUrl\w+\.FunctionUrl/);
     expect(textOf(originOf(assets()).DomainName)).toMatch(/^<Assets\w+\.RegionalDomainName>$/);
-    expect(textOf(originOf(behaviourOf(CONSOLE)).DomainName)).toMatch(/^<Site\w+\.RegionalDomainName>$/);
+    expect(textOf(originOf(behaviourOf("/console")).DomainName)).toMatch(/^<Site\w+\.RegionalDomainName>$/);
   },
   E2: () => {
     for (const { ViewerProtocolPolicy } of [...behaviours(), assets()]) expect(ViewerProtocolPolicy).toBe("https-only");
@@ -262,36 +267,41 @@ const lines: Record<string, () => void | Promise<void>> = {
     ]);
   },
   E23: () => {
-    expect(HASHED_PATH).toBe(CONSOLE.slice(0, -1));
-    isFileOfSite(CONSOLE);
+    expect(HASHED_PATH).toBe("/console/a/");
+    isFileOfSite("/console/a/*");
   },
   E24: async () => {
-    const built = await buildConsole();
-    const pages = consolePages(packConsole(documentsOf(built)), "https://box.s3.eu-central-1.amazonaws.com");
-    const { body, headers } = pages("GET", "/console/w/7c1/people/9f2")!;
-    expect(headers["cache-control"]).toBe("no-cache");
-    expect(headers["content-security-policy"]).toBe(
-      consolePolicy.replace("connect-src 'self'", "connect-src 'self' https://box.s3.eu-central-1.amazonaws.com"),
-    );
+    for (const path of [...LETTERS, ...PAGES]) isFileOfSite(path);
+    const [files, built] = [await siteFiles(), await buildConsole()];
+    const { content, headers } = fileAtTheEdge(files, "/console/w/7c1/people/9f2")!;
+    expect([headers["cache-control"], headers["content-type"]]).toEqual(["no-cache", "text/html; charset=utf-8"]);
+    const uploads = headers["content-security-policy"]!.match(/<Imports\w+\.RegionalDomainName>/)![0];
+    expect(headers["content-security-policy"]).toBe(consolePolicy(`https://${uploads}`));
+    for (const path of LETTERS)
+      expect(fileAtTheEdge(files, path)!.headers).toEqual({ ...built.get(path)!.headers });
+    const body = content.toString();
     expect(body).not.toMatch(/<script(?![^>]* src=)|<style|style=|onclick/);
-    const files = [...body.matchAll(/(?:src|href)="(\/console\/a\/[^"]+)"/g)].map(([, path]) => path!);
-    expect(files.length).toBeGreaterThan(3);
-    for (const path of files) {
-      expect(built.get(path)?.headers["cache-control"]).toContain("immutable");
-      expect(pages("GET", path)).toBeUndefined();
-    }
-    expect(pages("GET", "/console/a/none.js")).toBeUndefined();
-    expect(pages("GET", "/consoles")).toBeUndefined();
+    const loaded = [...body.matchAll(/(?:src|href)="(\/console\/a\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(loaded.length).toBeGreaterThan(3);
+    for (const path of loaded) expect(fileAtTheEdge(files, path)!.headers["cache-control"]).toContain("immutable");
+    expect(fileAtTheEdge(files, "/console")!.content).toEqual(content);
+    expect(fileAtTheEdge(files, "/console/icon.svg")!.headers["content-type"]).toBe("image/svg+xml");
+    expect(fileAtTheEdge(files, "/console/a/none.js")).toBeUndefined();
+    expect(behaviourFor("/consoles")).toBe(edge().DefaultCacheBehavior);
   },
   E25: () => {
-    for (const behaviour of [edge().DefaultCacheBehavior, ...edge().CacheBehaviors])
+    for (const behaviour of [edge().DefaultCacheBehavior, ...edge().CacheBehaviors]) {
+      const isConsole = [...LETTERS, ...PAGES].includes(behaviour.PathPattern);
       expect(headersOf(behaviour).SecurityHeadersConfig).toMatchObject({
         StrictTransportSecurity: { AccessControlMaxAgeSec: 31_536_000, Override: true },
-        ReferrerPolicy: { ReferrerPolicy: "no-referrer", Override: false },
+        ReferrerPolicy: isConsole
+          ? { ReferrerPolicy: "same-origin", Override: true }
+          : { ReferrerPolicy: "no-referrer", Override: false },
       });
+    }
   },
   E26: () => {
-    for (const path of FILES) isFileOfSite(path);
+    for (const path of OPEN_FILES) isFileOfSite(path);
     const { SecurityHeadersConfig, CorsConfig } = headersOf(behaviourOf("/docs"));
     expect(SecurityHeadersConfig).toMatchObject({
       ContentTypeOptions: { Override: true },
@@ -309,6 +319,19 @@ const lines: Record<string, () => void | Promise<void>> = {
         expect([name, Variables.EDGE_ONLY]).toEqual([name, "1"]);
       }
   },
+  E28: () => {
+    const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    for (const method of ["GET", "HEAD"])
+      expect(atTheEdge(method, "/", page)).toMatchObject({
+        statusCode: 302,
+        headers: { location: "/console", "cache-control": "no-store", vary: "accept" },
+      });
+    expect(atTheEdge("POST", "/", page).statusCode).toBeUndefined();
+    for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }])
+      expect(atTheEdge("GET", "/", headers).statusCode).toBeUndefined();
+    expect(atTheEdge("GET", "/index.html", page).statusCode).toBeUndefined();
+    expect(template.Resources.Fallback!.Properties.Environment?.Variables ?? {}).not.toHaveProperty("IMPORTS_BUCKET");
+  },
 };
 
 const behaviourOf = (path: string) =>
@@ -323,12 +346,6 @@ function isFileOfSite(path: string): void {
   expect(behaviour.ViewerProtocolPolicy).toBe("https-only");
   expect(originOf(behaviour).OriginCustomHeaders).toBeUndefined();
   expect(accessTo(behaviour)).toEqual(signedFor("s3"));
-}
-
-/** The headers that the edge adds to the answers of a behaviour. */
-function headersOf({ ResponseHeadersPolicyId }: { ResponseHeadersPolicyId: { Ref: string } }) {
-  const policies = new Map(ofType(template, "AWS::CloudFront::ResponseHeadersPolicy"));
-  return policies.get(ResponseHeadersPolicyId.Ref)!.Properties.ResponseHeadersPolicyConfig;
 }
 
 const page = readFileSync(new URL("../../docs/edge.md", import.meta.url), "utf8");

@@ -39,7 +39,7 @@ const packed = packSite(await siteFiles());
 const publisher = publishSite.create(world.depsFor(publishSite.name), packed);
 const answer = { StackId: "stack", RequestId: "request", LogicalResourceId: "SiteFiles", PhysicalResourceId: "site" };
 
-it("a deployment writes the documentation and the hashed files of the console, with type and caching (E23, E26)", async () => {
+it("a deployment writes the documentation and the console, with type and caching (E23, E24, E26)", async () => {
   await publisher(eventOf("Create"));
   expect(told.at(-1)).toEqual({ body: { ...answer, Status: "SUCCESS" }, type: undefined, method: "PUT" });
   const files = await siteFiles();
@@ -50,6 +50,16 @@ it("a deployment writes the documentation and the hashed files of the console, w
     expect(Buffer.from(found.Body as Uint8Array).equals(content)).toBe(true);
   }
   expect([...files.keys()].filter((path) => path.startsWith("/console/a/")).length).toBeGreaterThan(10);
+});
+
+it("a document is written after the hashed files that it names, so that none is missing to whoever loads it (E24)", async () => {
+  const order: string[] = [];
+  const s3Client = { send: async ({ input }: { input: { Key: string } }) => void order.push(input.Key) };
+  const deps = world.depsFor(publishSite.name);
+  await publishSite.create({ ...deps, aws: () => s3Client as never }, packed)(eventOf("Update"));
+  const isHashed = order.map((key) => packed.find((file) => file.key === key)!.cacheControl.includes("immutable"));
+  expect(isHashed).toEqual([...isHashed].sort().reverse());
+  expect(new Set(isHashed).size).toBe(2);
 });
 
 it("files of an earlier deployment stay for pages that are open, and all go with the stack", async () => {
@@ -73,14 +83,13 @@ it("what fails is told, so that a deployment ends; an answer that nobody takes f
   await expect(publisher(eventOf("Delete", "/gone"))).rejects.toThrow("CloudFormation could not be told: 403.");
 });
 
-it("the template has the files written before the edge and the console name them, when the function changes, in a bucket that goes with the stack", () => {
+it("the template has the files written before the edge looks for them, when the function changes, in a bucket that goes with the stack", () => {
   for (const template of [deployed(), whole()]) {
     const [[id, files] = []] = ofType(template, "AWS::CloudFormation::CustomResource");
     expect(textOf(files!.Properties.ServiceToken)).toBe("<PublishSite.Arn>");
     expect(files!.Properties).toHaveProperty("Files");
-    const [[edge, distribution] = []] = ofType(template, "AWS::CloudFront::Distribution");
+    const [[, distribution] = []] = ofType(template, "AWS::CloudFront::Distribution");
     expect(distribution!.DependsOn).toContain(id);
-    expect(template.Resources.Fallback!.DependsOn).toContain(edge);
     const [, bucket] = ofType(template, "AWS::S3::Bucket").find(([name]) => name.startsWith("Site"))!;
     expect(bucket.DeletionPolicy).toBe("Delete");
   }

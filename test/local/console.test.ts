@@ -13,9 +13,24 @@ it("a path of the console that is no file, and a method that is none of its, are
     const body = Buffer.from("{}");
     expect(bodyLimitBytes).toBeGreaterThan(body.length);
     const answer = await both.handle({ method, path, headers: {}, body, sourceIp: "203.0.113.7" });
-    return [answer.status, JSON.parse(answer.body.toString()).code];
+    return answer.status;
   };
-  expect(await ask("POST", "/console/sends")).toEqual([404, "NOT_FOUND"]);
-  expect(await ask("GET", "/console/a/none.js")).toEqual([404, "NOT_FOUND"]);
-  expect(await ask("DELETE", "/console/a/none.js")).toEqual([403, undefined]);
+  expect(await ask("GET", "/console/sends")).toBe(200);
+  expect(await ask("POST", "/console/sends")).toBe(403);
+  expect(await ask("GET", "/console/a/none.js")).toBe(404);
+  expect(await ask("DELETE", "/console/a/none.js")).toBe(403);
+  expect(await ask("POST", "/consoles")).toBe(404);
+});
+
+it.each([
+  ["GET", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", 302],
+  ["HEAD", "text/html", 302],
+  ["GET", "*/*", 404],
+  ["GET", "application/json", 404],
+  ["POST", "text/html", 404],
+])("leads a browser from / to the console, and nobody else: %s, Accept: %s (CON-1)", async (method, accept, status) => {
+  const { gateway } = await fresh();
+  const request = { method, path: "/", headers: { accept }, body: Buffer.from(""), sourceIp: "203.0.113.7" };
+  const answer = await withConsole(gateway).handle(request);
+  expect([answer.status, answer.headers.location]).toEqual([status, status === 302 ? "/console" : undefined]);
 });

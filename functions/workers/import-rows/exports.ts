@@ -4,7 +4,7 @@
 import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
-import { csvLine, harmless } from "../../../shared/rules/csv.ts";
+import { csvLine } from "../../../shared/rules/csv.ts";
 import {
   EXPORT_WATCH_MS,
   type ExportJob,
@@ -64,7 +64,7 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<bool
   const job: ExportJob = { ...taken, columns };
   const parts = job.parts === undefined ? [] : fromJson(job.parts);
   let { position, rows = 0, upload } = job;
-  let text = taken.columns === undefined ? csvLine(fromJson(columns).map(harmless)) : "";
+  let text = taken.columns === undefined ? csvLine(fromJson(columns)) : "";
   if (job.has_rest) text = await files.rest(id);
   const putPart = async () => {
     upload ??= await files.begin(id);

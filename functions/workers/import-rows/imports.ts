@@ -3,7 +3,7 @@
 
 import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
-import { csvLine, harmless } from "../../../shared/rules/csv.ts";
+import { csvLine } from "../../../shared/rules/csv.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
@@ -240,6 +240,6 @@ async function finishImport({ store, files }: WorkerContext, id: string): Promis
 
 /** The rows as a CSV file: the columns of the original, and why each was not imported, or was with a doubt (F13). */
 function csvOf(header: readonly string[], rejected: readonly Rejected[]): string {
-  const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells.map(harmless)]);
-  return [["line", "reason", ...header.map(harmless)], ...lines].map(csvLine).join("");
+  const lines = rejected.map(({ line, reason, cells }) => [String(line), reason, ...cells]);
+  return [["line", "reason", ...header], ...lines].map(csvLine).join("");
 }

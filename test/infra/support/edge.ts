@@ -1,6 +1,7 @@
 // The edge as the template describes it, and its function as it runs.
 import { expect } from "vitest";
-import { deployed, ofType, synthesize, type Template } from "./template.ts";
+import type { SiteFile, SiteFiles } from "../../../docs/site/build.ts";
+import { deployed, ofType, synthesize, type Template, textOf } from "./template.ts";
 
 export const template: Template = deployed();
 export const ASSETS = "/assets/*";
@@ -46,16 +47,64 @@ interface EdgeRequest {
   headers: Record<string, { value: string }>;
 }
 
-/** Runs the viewer-request function as CloudFront would. */
+/** Runs the viewer-request function of the functions that answer, as CloudFront would. */
 export function atTheEdge(method: string, uri: string, headers: Record<string, string> = {}) {
-  const code = one("AWS::CloudFront::Function").FunctionCode;
-  const handler = new Function(`${code}; return handler;`)() as (
-    event: object,
-  ) => EdgeRequest & { statusCode?: number };
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value }]));
-  const answer = handler({ request: { method, uri, headers: given }, viewer: { ip: "198.51.100.7" } });
+  const answer = viewerRequestOf(edge().DefaultCacheBehavior)({ method, uri, headers: given });
   return {
     ...answer,
     headers: Object.fromEntries(Object.entries(answer.headers).map(([name, { value }]) => [name, value])),
   };
 }
+
+type ViewerRequest = (request: EdgeRequest) => EdgeRequest & { statusCode?: number };
+
+/** The function of a behaviour; where it has none, the request goes on as it is. */
+function viewerRequestOf({ FunctionAssociations: [association] = [] }: Behaviour): ViewerRequest {
+  if (!association) return (request) => request;
+  const [id] = association.FunctionARN["Fn::GetAtt"];
+  const handler = new Function(`${template.Resources[id]!.Properties.FunctionCode}; return handler;`)();
+  return (request) => handler({ request, viewer: { ip: "198.51.100.7" } });
+}
+
+interface Behaviour {
+  PathPattern?: string;
+  FunctionAssociations?: { FunctionARN: { "Fn::GetAtt": [string, string] } }[];
+  ResponseHeadersPolicyId: { Ref: string };
+}
+
+/** The behaviour of a path: the first whose pattern fits, as CloudFront looks for it. */
+export function behaviourFor(path: string): Behaviour {
+  const isFitting = ({ PathPattern = "" }: Behaviour) =>
+    PathPattern.endsWith("*") ? path.startsWith(PathPattern.slice(0, -1)) : path === PathPattern;
+  return edge().CacheBehaviors.find(isFitting) ?? edge().DefaultCacheBehavior;
+}
+
+/** What the edge answers a GET of a file: the object's own headers, and those of the behaviour. */
+export function fileAtTheEdge(files: SiteFiles, path: string) {
+  const behaviour = behaviourFor(path);
+  const { uri } = viewerRequestOf(behaviour)({ method: "GET", uri: path, headers: {} });
+  const file = files.get(uri);
+  return file && { content: file.content, headers: { ...objectHeaders(file), ...addedHeaders(behaviour) } };
+}
+
+const objectHeaders = ({ type, cacheControl }: SiteFile): Record<string, string> => ({
+  "content-type": type,
+  "cache-control": cacheControl,
+});
+
+/** The headers that the edge adds to the answers of a behaviour, by name. */
+function addedHeaders(behaviour: Behaviour): Record<string, string> {
+  const { SecurityHeadersConfig: security, CustomHeadersConfig: custom } = headersOf(behaviour);
+  const further: { Header: string; Value: string }[] = custom?.Items ?? [];
+  return {
+    ...Object.fromEntries(further.map(({ Header, Value }) => [Header, Value])),
+    ...(security.ContentTypeOptions && { "x-content-type-options": "nosniff" }),
+    "content-security-policy": textOf(security.ContentSecurityPolicy?.ContentSecurityPolicy ?? ""),
+    "referrer-policy": security.ReferrerPolicy.ReferrerPolicy,
+  };
+}
+
+/** The headers that the edge adds to the answers of a behaviour, as its policy has them. */
+export const headersOf = ({ ResponseHeadersPolicyId: { Ref } }: Behaviour) =>
+  template.Resources[Ref]!.Properties.ResponseHeadersPolicyConfig;

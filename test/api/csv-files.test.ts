@@ -1,0 +1,100 @@
+// Every CSV file that the service writes, with formulas wherever a caller can put a text: none opens as a formula.
+import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { formulasIn, hasCalc, LOCALES } from "../support/calc.ts";
+import { multipartBody } from "../support/multipart.ts";
+import { send } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+/** What begins a formula somewhere: signs, also in full width; before them what a spreadsheet drops or splits at. */
+const SIGNS = ["=", "+", "-", "@", "＝", "＋", "－", "＠"];
+const BEFORE = ["", "\t", "\r", " ", "a;", "a,", "a\t", "a|", "a\n", "\u00a0", "a;\u200b"];
+const formula = (before: string, sign: string) => `${before}${sign}SUM(1;1)`;
+const hostile = BEFORE.flatMap((before) => SIGNS.map((sign) => formula(before, sign)));
+/** What begins as a formula in a part of a file, wherever it is split; an apostrophe before it keeps it a text. */
+const OPEN_FORMULA = /(?:^|[,;|\t\r\n])"?[\s\p{C}]*[=+\-@＝＋－＠]SUM\(1;1\)/u;
+
+async function everyFile(): Promise<Record<string, string>> {
+  const { world, tenant } = await withTenant();
+  const { call } = tenant;
+  const download = async (url: string): Promise<string> => {
+    const link = await world.call(`GET ${new URL(url).pathname}`);
+    const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
+    const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
+    return String(Buffer.from(Body as Uint8Array));
+  };
+  const exported = async (kind: string, filter?: object): Promise<string> => {
+    const { body } = await call("POST /api/v1/exports", { kind, filter });
+    await world.settle();
+    const { status, url } = (await call(`GET /api/v1/exports/${body.id}`)).body;
+    expect([kind, status]).toEqual([kind, "completed"]);
+    return download(url);
+  };
+
+  const attributes = Object.fromEntries(hostile.slice(0, 40).map((text, n) => [n < 8 ? text : `note${n}`, text]));
+  const people: string[] = [];
+  for (const sign of SIGNS.slice(0, 4)) {
+    const body = { external_id: formula("", sign), email: `${sign.replace("@", "=")}sum${people.length}@example.com`, attributes };
+    const made = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    expect([made.status, made.body]).toEqual([200, expect.anything()]);
+    people.push(made.body.id);
+  }
+  const list = (await call("POST /api/v1/lists", { name: "=SUM(1;1)" })).body.id;
+  await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: people });
+  const rule = { attribute: { note8: { $exists: true } } };
+  const segment = (await call("POST /api/v1/segments", { name: "=SUM(1;1)", rule })).body.id;
+  const sent = (await send(world, tenant, { subscriberIds: people })).answer.id;
+  for (const text of hostile) {
+    const body = { event_name: "bought", subscriber_id: people[0], properties: { [text]: text, list: [text] } };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    await call("POST /api/v1/suppressions", { address: `x${hostile.indexOf(text)}@example.com`, note: text });
+  }
+  await call("POST /api/v1/suppressions", { address: "=sum@shop.example", note: "n" });
+  const channel = (await call("GET /api/v1/channels")).body.channels[0].id;
+  const messages = [{ content: { title: "t", body: "b" }, channel_ids: [channel] }];
+  for (const name of hostile) await call("POST /api/v1/campaigns", { name, messages });
+  await world.settle();
+  await world.advance(MINUTE);
+
+  const quoted = (cell: string) => `"${cell}"`;
+  const header = ["external_id", "phone", ...hostile.map((_, n) => `c${n}`), "=SUM(1;1)"].join(",");
+  const cells = (id: string, phone: string) => [id, phone, ...hostile, "=SUM(1;1)"].map(quoted);
+  // A row with more cells than the header is rejected; a phone number that cannot be read is a warning.
+  const rows = [[...cells("r1", "1"), "more"], cells("w1", "=SUM(1;1)")].map((row) => row.join(","));
+  const upload = multipartBody({ listId: list }, { filename: "a.csv", content: [header, ...rows].join("\r\n") });
+  const asked = await world.call("POST /api/v1/lists/import", { as: await tenant.dashboard(), ...upload });
+  await world.settle();
+  const done = (await call(`GET /api/v1/lists/import/${asked.body.import_job_id}`)).body;
+
+  return {
+    subscribers: await exported("subscribers"),
+    list: await exported("list", { list_id: list }),
+    segment: await exported("segment", { segment_id: segment }),
+    recipients: await exported("recipients", { notification_id: sent }),
+    events: await exported("events"),
+    report: await exported("report"),
+    suppressions: await exported("suppressions"),
+    rejected: await download(done.rejected_rows_url),
+    warnings: await download(done.warnings_url),
+  };
+}
+
+let made: ReturnType<typeof everyFile> | undefined;
+const files = (): ReturnType<typeof everyFile> => {
+  made ??= everyFile();
+  return made;
+};
+
+it("no part of any file that the service writes begins a formula, at whatever it is split (RDA-16, D14)", async () => {
+  for (const [name, text] of Object.entries(await files())) {
+    expect([name, text.includes("SUM(1;1)") || text.includes("=sum@")]).toEqual([name, true]);
+    expect([name, OPEN_FORMULA.exec(text)?.[0]]).toEqual([name, undefined]);
+  }
+});
+
+it.skipIf(!hasCalc).each(LOCALES)("LibreOffice opens each without a formula, in %s (RDA-16, D14)", async (_, locale) => {
+  const texts = Object.values(await files());
+  for (const separators of ["59", "44/59/9/124"]) expect(formulasIn(texts, locale, separators)).toEqual([]);
+});
