@@ -1,5 +1,6 @@
 // `npm run probe -- <base_url>`: checks the lines of docs/edge.md that are visible from outside, on a real deployment.
 import { randomUUID } from "node:crypto";
+import { CONSOLE_PATH, HASHED_PATH } from "../console/policy.ts";
 import { preflightHeaders } from "../shared/http/fallback.ts";
 import { openToBrowsers } from "../shared/http/responses.ts";
 import { ASSETS_PATH, assetHeaders } from "../shared/store/files/assets.ts";
@@ -102,6 +103,16 @@ async function probeAnswers(ask: Ask): Promise<Check[]> {
       const kept = headers.get("cache-control") ?? "missing";
       const holds = status === 200 && parsed(text)?.openapi !== undefined && /^public, max-age=[1-9]/.test(kept);
       return demand(holds, `${status}, cache-control: ${kept}`);
+    }),
+    await check("E24", "a page of the console, under its policy", async () => {
+      const { status, headers, text } = await ask("GET", `${CONSOLE_PATH}/people`);
+      const policy = headers.get("content-security-policy") ?? "missing";
+      const holds = status === 200 && text.includes(HASHED_PATH) && policy.includes("trusted-types 'none'");
+      return demand(holds, `${status}, content-security-policy: ${policy.slice(0, 60)}`);
+    }),
+    await check("E28", "/ leads a browser to the console", async () => {
+      const { status, headers } = await ask("GET", "/", { accept: "text/html" });
+      return demand(status === 302 && headers.get("location") === CONSOLE_PATH, `${status} ${headers.get("location")}`);
     }),
     await check("E19", "/.well-known/jwks.json", async () => {
       const { status, text } = await ask("GET", "/.well-known/jwks.json");

@@ -36,7 +36,11 @@ async function everyFile(): Promise<Record<string, string>> {
   const attributes = Object.fromEntries(hostile.slice(0, 40).map((text, n) => [n < 8 ? text : `note${n}`, text]));
   const people: string[] = [];
   for (const sign of SIGNS.slice(0, 4)) {
-    const body = { external_id: formula("", sign), email: `${sign.replace("@", "=")}sum${people.length}@example.com`, attributes };
+    const body = {
+      external_id: formula("", sign),
+      email: `${sign.replace("@", "=")}sum${people.length}@example.com`,
+      attributes,
+    };
     const made = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
     expect([made.status, made.body]).toEqual([200, expect.anything()]);
     people.push(made.body.id);
@@ -94,7 +98,10 @@ it("no part of any file that the service writes begins a formula, at whatever it
   }
 });
 
-it.skipIf(!hasCalc).each(LOCALES)("LibreOffice opens each without a formula, in %s (RDA-16, D14)", async (_, locale) => {
-  const texts = Object.values(await files());
-  for (const separators of ["59", "44/59/9/124"]) expect(formulasIn(texts, locale, separators)).toEqual([]);
-});
+it.skipIf(!hasCalc).each(LOCALES)(
+  "LibreOffice opens each without a formula, in %s (RDA-16, D14)",
+  async (_, locale) => {
+    const texts = Object.values(await files());
+    for (const separators of ["59", "44/59/9/124"]) expect(formulasIn(texts, locale, separators)).toEqual([]);
+  },
+);

@@ -277,8 +277,7 @@ const lines: Record<string, () => void | Promise<void>> = {
     expect([headers["cache-control"], headers["content-type"]]).toEqual(["no-cache", "text/html; charset=utf-8"]);
     const uploads = headers["content-security-policy"]!.match(/<Imports\w+\.RegionalDomainName>/)![0];
     expect(headers["content-security-policy"]).toBe(consolePolicy(`https://${uploads}`));
-    for (const path of LETTERS)
-      expect(fileAtTheEdge(files, path)!.headers).toEqual({ ...built.get(path)!.headers });
+    for (const path of LETTERS) expect(fileAtTheEdge(files, path)!.headers).toEqual({ ...built.get(path)!.headers });
     const body = content.toString();
     expect(body).not.toMatch(/<script(?![^>]* src=)|<style|style=|onclick/);
     const loaded = [...body.matchAll(/(?:src|href)="(\/console\/a\/[^"]+)"/g)].map(([, path]) => path!);
