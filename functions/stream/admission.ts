@@ -3,6 +3,7 @@
 import { SECOND } from "../../shared/kernel/clock.ts";
 import type { Capability, Deps } from "../../shared/kernel/deps.ts";
 import { ApiError } from "../../shared/kernel/errors.ts";
+import { networkOf } from "../../shared/rules/network-of.ts";
 import type { Platform } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
 import { OpenStreams, STREAM_COUNTERS, STREAM_SLOT_MS } from "../../shared/store/sends/inbox/stream-items.ts";
@@ -67,7 +68,7 @@ export async function countStream({ platform, clock, ids }: CountingDeps, viewer
 }
 
 const ofWorkspace = ({ tenant }: Viewer): string => `T#${tenant}`;
-const ofAddress = ({ address }: Viewer): string => `A#${hashOf(address)}`;
+const ofAddress = ({ address }: Viewer): string => `A#${hashOf(networkOf(address))}`;
 
 /** The most streams that were open in this slot and the one before, by these counters together. */
 async function openIn(platform: Platform, slot: number, counters: readonly string[]): Promise<number> {

@@ -4,7 +4,10 @@
 // abuse and are far above what users cause; the limit per minute of a plan does not count them (LIM-3).
 import { MINUTE } from "../kernel/clock.ts";
 import type { Capability } from "../kernel/deps.ts";
+import { ApiError } from "../kernel/errors.ts";
+import { networkOf } from "../rules/network-of.ts";
 import type { Platform } from "../store/context.ts";
+import { written } from "../store/table-client.ts";
 import type { Caller } from "./authenticate.ts";
 import { openSampled } from "./sampled-limits.ts";
 
@@ -15,8 +18,12 @@ const UNITS_PER_REQUEST = 4;
 const UNIT_BYTES = 1_024;
 
 export interface SdkLimits {
-  /** Counts a request and its units. @throws 429 RATE_LIMITED with `Retry-After` until the minute ends (ERR-16). */
-  count(request: CountedRequest, platform: Pick<Platform, "change" | "clock">): Promise<void>;
+  /**
+   * Counts a request, and the units that it seems to have. @throws 429 RATE_LIMITED with `Retry-After` until the minute
+   * ends (ERR-16).
+   * @returns counts what it wrote beyond them, once it is done: the next request is refused where that was too much
+   */
+  count(request: CountedRequest, platform: Pick<Platform, "change" | "clock">): Promise<() => Promise<void>>;
 }
 
 export interface CountedRequest {
@@ -28,7 +35,7 @@ export interface CountedRequest {
   units: number;
 }
 
-/** What a request writes at most, in write units: a row and its index, and one for each KB of its body. None if it reads. */
+/** What a request seems to write, in write units: a row and its index, and one for each KB of its body. None if it reads. */
 export const unitsOf = (method: string, bytes: number): number =>
   method === "GET" || method === "HEAD" ? 0 : 2 + Math.floor(bytes / UNIT_BYTES);
 
@@ -50,20 +57,35 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
     const perAddress = limitsOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
     const perKey = limitsOf("sdk-key", env.SDK_REQUESTS_PER_KEY);
     const countFor = openSampled(COUNTED_TOGETHER);
+    if (perAddress || perKey) written.isCounted = true;
 
     const limits: SdkLimits = {
       count: async ({ caller, isLink, address, units }, platform) => {
         const isOpenWrite = isLink && units > 0;
         const counted = [
-          ...(perAddress && (caller.kind === "sdk" || isOpenWrite) ? [{ limits: perAddress, who: address() }] : []),
+          ...(perAddress && (caller.kind === "sdk" || isOpenWrite)
+            ? [{ limits: perAddress, who: networkOf(address()) }]
+            : []),
           ...(perKey && caller.kind === "sdk" ? [{ limits: perKey, who: caller.workspace.tenant }] : []),
         ];
         for (const { limits, who } of counted) {
           await countFor(platform, limits.requests, who, 1);
           if (units > 0) await countFor(platform, limits.units, who, units);
         }
+        const before = written.units;
+        return async () => {
+          const beyond = Math.ceil(written.units - before - units);
+          if (beyond <= 0) return;
+          for (const { limits, who } of counted)
+            await countFor(platform, limits.units, who, beyond).catch(ignoreRefusal);
+        };
       },
     };
     return () => limits;
   },
 };
+
+/** What is done is answered. The refusal is remembered for the next request. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ApiError && error.code === "RATE_LIMITED")) throw error;
+}

@@ -54,6 +54,8 @@ interface RequestContext {
   caller: Caller;
   query: unknown;
   form: unknown;
+  /** Counts for the limits what the request wrote. */
+  countWritten?: () => Promise<void>;
 }
 
 /** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */
@@ -135,7 +137,7 @@ function chain(
         log: own.log,
       };
       const handle = () => endpoint.handler({ ...bind(tenant), ...call });
-      const result = await audited(serving, { action, ...endpoint }, call, handle);
+      const result = await audited(serving, { action, ...endpoint }, call, handle).finally(context.countWritten);
       const response = respond(endpoint, result);
       await noteKeyUse(context.caller, serving.platform, deps);
       return response;
@@ -168,11 +170,12 @@ type Serving = Omit<Context<typeof servingUses>, "viewer"> & { addressOf(event: 
 /** What a known caller must pass, in this order, before the request is read. */
 const gatesOf =
   ({ route, access }: Endpoint, { platform, requestTokens, sdkLimits, demandsConfirmation, addressOf }: Serving) =>
-  async ({ caller, event }: RequestContext): Promise<void> => {
+  async (context: RequestContext): Promise<void> => {
+    const { caller, event } = context;
     await limitRequests(caller, platform, requestTokens);
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
     const isLink = route.endsWith("/:token");
-    await sdkLimits.count({ caller, isLink, address: () => addressOf(event), units }, platform);
+    context.countWritten = await sdkLimits.count({ caller, isLink, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
     requireProvider(caller, access);
     requireSecondFactor(caller, access);

@@ -19,7 +19,7 @@ import { absent, type Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
 import type { Item, Key } from "./model.ts";
 import { isConflict, onConditionFailed, transactionErrorOf, writeErrorOf } from "./refusals.ts";
-import { TableClient } from "./table-client.ts";
+import { countingSend, TableClient } from "./table-client.ts";
 
 export interface RawPage {
   items: Item[];
@@ -82,7 +82,7 @@ interface Requests {
 
 /** Opens the table once; the result binds it to a guard. An operation on a partition key that it refuses throws. */
 export function openRows(deps: Deps): (isAllowed: (pk: string) => boolean) => Rows {
-  const client: Requests["client"] = deps.aws(TableClient);
+  const client: Requests["client"] = countingSend(deps.aws(TableClient));
   const TableName = setting(deps, "TABLE_NAME");
   const pause = (attempt: number) => {
     const half = (FIRST_PAUSE_MS * 2 ** attempt) / 2;

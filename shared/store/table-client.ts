@@ -1,6 +1,13 @@
 // The document client of the one table.
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { type ConsumedCapacity, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 
 /** Made from a configuration, as every other client is. */
 export class TableClient extends DynamoDBDocumentClient {
@@ -10,6 +17,32 @@ export class TableClient extends DynamoDBDocumentClient {
     this.middlewareStack = resolvedOnce(this.middlewareStack);
   }
 }
+
+/**
+ * What the writes of this process have cost, in write units, counted once somebody wants to know. An environment of a
+ * function serves one request at a time, so that a difference is the cost of one.
+ */
+export const written = { isCounted: false, units: 0 };
+
+/** The client's `send`, which counts what its writes cost. */
+export const countingSend = (client: TableClient): Pick<TableClient, "send"> => ({
+  send: async (command: Parameters<TableClient["send"]>[0]) => {
+    if (!written.isCounted || !WRITES.some((write) => command instanceof write)) return client.send(command);
+    Object.assign(command.input, { ReturnConsumedCapacity: "TOTAL" });
+    const output = await client.send(command);
+    written.units += unitsOf(output as Written);
+    return output;
+  },
+});
+
+const WRITES = [PutCommand, UpdateCommand, DeleteCommand, TransactWriteCommand, BatchWriteCommand];
+
+interface Written {
+  ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
+}
+
+const unitsOf = ({ ConsumedCapacity = [] }: Written): number =>
+  [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
 
 type Stack = TableClient["middlewareStack"];
 

@@ -169,6 +169,24 @@ describe("requests with a publishable key", () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
+  it("count what they really write: small changes of a large profile as much as it (AMB-146, D2)", async () => {
+    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
+    const { sdk } = await world.tenant();
+    const attributes = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`a${n}`, "x".repeat(1_000)]));
+    const upsert = async (body: object) =>
+      (await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body: { external_id: "p", ...body } })).status;
+    expect(await upsert({ attributes })).toBe(200);
+    await world.advance(60_000);
+    const statuses: number[] = [];
+    for (let n = 0; n < 40; n++) statuses.push(await upsert({ attributes: { n } }));
+    expect(statuses.slice(0, 20)).toEqual(Array(20).fill(200));
+    expect(statuses.at(-1)).toBe(429);
+    await world.advance(60_000);
+    const small: number[] = [];
+    for (let n = 0; n < 60; n++) small.push(await upsert({ external_id: "q", attributes: { n } }));
+    expect(small.filter((status) => status === 429)).toEqual([]);
+  });
+
   it("changes by the links of mails are limited by address, and nobody else's are (AMB-146, D2)", async () => {
     world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
     const opt = async (sourceIp: string) => {

@@ -1,6 +1,11 @@
 // Limits of an address, and those that all callers share.
 import { expect, it } from "vitest";
-import { PASSWORDS_OF_ALL, REFRESHES_OF_ALL, REFRESHES_PER_ADDRESS } from "../../functions/api/auth/limits.ts";
+import {
+  LOGINS_PER_ADDRESS,
+  PASSWORDS_OF_ALL,
+  REFRESHES_OF_ALL,
+  REFRESHES_PER_ADDRESS,
+} from "../../functions/api/auth/limits.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../shared/store/workspaces/attempts.ts";
@@ -53,4 +58,15 @@ it("who is refused by an address is not counted for all (D10)", async () => {
   const rows = Items as { pk: { S: string }; count?: { N: string } }[];
   const shared = rows.filter(({ pk }) => pk.S.startsWith(`LIMIT#${PASSWORDS_OF_ALL.kind}#`));
   expect(shared.reduce((sum, { count }) => sum + Number(count?.N), 0)).toBeLessThanOrEqual(10);
+});
+
+it("all addresses of one IPv6 network are one machine, and another network is another (D10)", async () => {
+  const { world, login, refresh } = await edge();
+  await used(world, LOGINS_PER_ADDRESS, "2001:db8:0:1::/64");
+  expect([await login("2001:db8:0:1::1"), await login("2001:db8:0:1:a:b:c:d")]).toEqual([401, 429]);
+  expect(await login("2001:db8:0:2:a:b:c:d")).toBe(401);
+  await used(world, REFRESHES_PER_ADDRESS, "2001:db8:0:1::/64");
+  const statuses = new Set<number>();
+  for (let n = 0; n < 60; n++) statuses.add(await refresh(`2001:db8:0:1::${n.toString(16)}`));
+  expect([...statuses]).toEqual([401, 429]);
 });

@@ -19,7 +19,7 @@ import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
-import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { type AttemptLimit, countAttempt, countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/invitations.ts";
@@ -70,7 +70,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     async ({ defaultPlan: plan, registration, canMail, sharedLimits, body, headers, sourceIp, ...context }) => {
       const { platform, signer } = context;
       refuseWeak(body.password, [body.email, body.workspace_name]);
-      await countAttempt(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, REGISTRATIONS_PER_ADDRESS, sourceIp);
       await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
       await admitRegistration(platform, registration, body.email);
       await sharedLimits.password(platform);
@@ -99,7 +99,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "SIGN_IN_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
     async ({ platform, signer, factorKeys, sharedLimits, body, headers, sourceIp }) => {
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       await countGuess(platform, body.email, sourceIp);
       await sharedLimits.password(platform);
       const user = await findUser(platform, body.email, body.password);
@@ -251,7 +251,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     },
     async ({ platform, signer, factorKeys, sharedLimits, body, headers, sourceIp }) => {
       refuseWeak(body.password, []);
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       await sharedLimits.password(platform);
       const { user, ...membership } = await acceptInvitation(platform, body, {
         admit: (email) => countGuess(platform, email, sourceIp),

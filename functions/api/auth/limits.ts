@@ -4,6 +4,7 @@
 import { openSampled } from "../../../shared/http/sampled-limits.ts";
 import { DAY, HOUR, MINUTE } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
+import { networkOf } from "../../../shared/rules/network-of.ts";
 import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 
@@ -51,7 +52,7 @@ export const sharedLimits: Capability<"sharedLimits", SharedLimits> = {
     const limits: SharedLimits = {
       password: (platform) => passwords(platform, PASSWORDS_OF_ALL, EVERYBODY),
       refresh: async (platform, sourceIp) => {
-        await refreshes(platform, REFRESHES_PER_ADDRESS, sourceIp);
+        await refreshes(platform, REFRESHES_PER_ADDRESS, networkOf(sourceIp));
         await refreshes(platform, REFRESHES_OF_ALL, EVERYBODY);
       },
     };
@@ -63,7 +64,7 @@ type Counter = Pick<Platform, "change" | "clock">;
 
 /** Counts a guess at the password of an account, from a network address. @throws 429 */
 export async function countGuess(platform: Counter, email: string, sourceIp: string): Promise<void> {
-  await countAttempt(platform, GUESSES_FROM_ADDRESS, `${email} ${sourceIp}`);
+  await countAttempt(platform, GUESSES_FROM_ADDRESS, `${email} ${networkOf(sourceIp)}`);
   await countAttempt(platform, GUESSES, email);
 }
 

@@ -6,7 +6,7 @@ import { Password, refuseWeak } from "../../../shared/http/registration.ts";
 import { unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
-import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { countAttempt, countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
   changePassword,
@@ -44,7 +44,7 @@ export const passwords = [
       errors: ["RATE_LIMITED"],
     },
     async ({ platform, canMail, body, sourceIp }) => {
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       await countReset(platform, body.email);
       if (canMail) await requestMail(platform, body.email, "reset");
     },
@@ -73,7 +73,7 @@ export const passwords = [
     },
     async ({ body: { token, password, code }, ...call }) => {
       const { platform, sharedLimits, sourceIp } = call;
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       await sharedLimits.password(platform);
       const found = await userOfToken(platform, token, "reset");
       const { id, email, name, confirmed_at } = found;
@@ -116,7 +116,7 @@ export const passwords = [
       errors: ["NOT_FOUND", "RATE_LIMITED"],
     },
     async ({ platform, body, sourceIp }) => {
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       await confirmAddress(platform, body.token);
     },
   ),

@@ -7,7 +7,7 @@ import { ApiError, invalid, notFound, unauthorized } from "../../../shared/kerne
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, platformWrite } from "../../../shared/store/context.ts";
-import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { type Asserted, knownUser, signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
 import { userOf } from "../../../shared/store/workspaces/identity.ts";
 import {
@@ -67,7 +67,7 @@ export const signIn = [
       errors: ["NOT_FOUND", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
     },
     async ({ platform, egress, signedInPage, installationProvider, body, sourceIp }) => {
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { email = "", tenant_id, redirect_port } = body;
       const own = await (tenant_id === undefined
         ? providerForAddress(platform, email)
@@ -132,7 +132,7 @@ export const signIn = [
       ],
     },
     async ({ platform, signer, egress, clientSecrets, installationProvider, body, headers, sourceIp, clock, log }) => {
-      await countAttempt(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       const attempt = await endAttempt(platform, body.state, body.binding);
       if (!attempt) throw unauthorized("This sign-in has ended, or began in another browser. Begin again.");
       const { tenant, issuer, client_id: clientId, nonce, verifier, redirect_uri: redirectUri } = attempt;

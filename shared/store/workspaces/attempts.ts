@@ -1,6 +1,7 @@
 // Attempts at public endpoints, counted in fixed windows (LIM-4, docs/decisions/0021#login).
 import { SECOND } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
+import { networkOf } from "../../rules/network-of.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { AttemptCount } from "./identity-items.ts";
@@ -34,3 +35,10 @@ export async function countAttempt(
   const seconds = String(Math.max(1, Math.ceil((endsAt - now) / SECOND)));
   throw new ApiError("RATE_LIMITED", "Too many attempts. Try again later.", { headers: { "retry-after": seconds } });
 }
+
+/** Counts an attempt from a network address, as one of its network. @throws 429 */
+export const countFrom = (
+  platform: Pick<Platform, "change" | "clock">,
+  limit: AttemptLimit,
+  address: string,
+): Promise<void> => countAttempt(platform, limit, networkOf(address));
