@@ -25,7 +25,7 @@ const MAX_OWN_BYTES = 192 * 1024;
 const S3_BYTES = 120 * 1024;
 /** It contains the endpoints that are tools (docs/decisions/0037). */
 const TOOLS = "api-mcp";
-const MAX_TOOLS_BYTES = 912 * 1024;
+const MAX_TOOLS_BYTES = 914 * 1024;
 const MAX_TOOLS_OWN_BYTES = 490 * 1024;
 /** It calls the providers within a request (docs/decisions/0040). */
 const TESTS = "api-tests";
