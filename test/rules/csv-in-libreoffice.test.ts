@@ -41,5 +41,4 @@ describe.skipIf(!hasCalc)("in LibreOffice", () => {
   });
 });
 
-const quotedAtNeed = (cell: string): string =>
-  /[",;|\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+const quotedAtNeed = (cell: string): string => (/[",;|\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
