@@ -27,9 +27,15 @@ export async function quiet(changes: ReturnType<typeof createChangeSignal>): Pro
   }
 }
 
-/** Real milliseconds left to wait for a run without progress, by how long it is waited for `otherwise`. */
+/** How often a wait for runs is looked at, in real milliseconds. A longer pause is the machine's, which did something else. */
+export const LOOK = 25;
+
+/**
+ * Milliseconds left to wait for a run without progress, by how long it is waited for `otherwise`. Only those count in which
+ * this process had nothing to do: on a busy machine a worker takes long.
+ */
 export function createPatience(clock: ServiceClock): (run: Run, otherwise: number) => number {
-  const stillSince = new WeakMap<Run, { changes: number; since: number }>();
+  const waits = new WeakMap<Run, { changes: number; waited: number; idle: number }>();
 
   /** What it asked of something real may last as long as its own limit: it sleeps until that, or is ended by Lambda. */
   const patienceFor = (run: Run, otherwise: number): number => {
@@ -38,12 +44,13 @@ export function createPatience(clock: ServiceClock): (run: Run, otherwise: numbe
   };
 
   return (run, otherwise) => {
-    let still = stillSince.get(run);
-    if (still?.changes !== run.changes) {
-      still = { changes: run.changes, since: performance.now() };
-      stillSince.set(run, still);
-    }
-    return patienceFor(run, otherwise) - (performance.now() - still.since);
+    const { idle } = performance.eventLoopUtilization();
+    let wait = waits.get(run);
+    if (wait?.changes !== run.changes) wait = { changes: run.changes, waited: 0, idle };
+    wait.waited += Math.min(idle - wait.idle, LOOK);
+    wait.idle = idle;
+    waits.set(run, wait);
+    return patienceFor(run, otherwise) - wait.waited;
   };
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import type { DynamoDb, Sqs } from "./aws/index.ts";
 import type { Runner, ServiceClock } from "./clock.ts";
-import { createPatience, createRest, quiet, sleepOf, waitsForTime } from "./idle.ts";
+import { createPatience, createRest, LOOK, quiet, sleepOf, waitsForTime } from "./idle.ts";
 import type { LambdaHost, Run } from "./lambda.ts";
 import type { Log } from "./mapping.ts";
 import type { Mappings } from "./mappings.ts";
@@ -53,7 +53,7 @@ export interface Time {
   stop(): Promise<void>;
 }
 
-/** Real time that a move waits for an invocation that neither sleeps nor has asked something real. */
+/** Milliseconds without work that a move waits for an invocation that neither sleeps nor has asked something real. */
 const GRACE = 250;
 /** Real time after which a settle fails because of an invocation without progress. */
 const STUCK = 60_000;
@@ -138,10 +138,10 @@ export function createTime(deps: TimeDeps): Time {
       if (mappings().some((mapping) => mapping.runnable())) continue;
       const busy = watched();
       if (busy.length === 0 && rounds === 0) return;
-      const waits = busy.filter((run) => !waitsForTime(run)).map((run) => patienceLeft(run, otherwise()));
-      const hopeful = waits.filter((left) => left > 0);
-      if (busy.length > 0 && hopeful.length === 0) return;
-      await changes.waitForChange(hopeful.length > 0 ? Math.min(...hopeful) : GRACE);
+      const isHopeful = (run: Run) => !waitsForTime(run) && patienceLeft(run, otherwise()) > 0;
+      const hopeful = busy.filter(isHopeful).length;
+      if (busy.length > 0 && hopeful === 0) return;
+      await changes.waitForChange(hopeful > 0 ? LOOK : GRACE);
     }
   };
 
@@ -218,7 +218,7 @@ export function createTime(deps: TimeDeps): Time {
         if (resumeAt === undefined) return;
         const rests = (run: Run) => waitsForTime(run) || patienceLeft(run, GRACE) <= 0;
         if (busy.every(rests)) clock.jumpTo(resumeAt);
-        else await changes.waitForChange(GRACE);
+        else await changes.waitForChange(LOOK);
       }
     }).catch((error: unknown) => log("A sleeping request could not be resumed.", { error: String(error) }));
   };

@@ -1,6 +1,7 @@
 // Service time: what falls due runs in order of its time, months pass in milliseconds, and nothing deadlocks.
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { start, toyWorld as world } from "../support/toy-world.ts";
@@ -64,6 +65,23 @@ describe("advance", () => {
     scheduler.put("at", start + 55 * SECOND, "delayed");
     await time.advance(start + 150 * SECOND);
     expect(trace).toEqual(["0 failing", "7 slept", "50 delayed", "55 delayed", "60 failing", "120 failing"]);
+  });
+
+  test("a worker that computes for long is not overtaken by what is due later", async () => {
+    const { time, send, worker, note, trace } = await world();
+    await worker("computing", async () => {
+      for (let i = 0; i < 12; i++) {
+        const until = performance.now() + 100;
+        while (performance.now() < until);
+        await nextTurn();
+      }
+      note("computed");
+    });
+    await worker("later", () => note("later"));
+    await send("computing", "x");
+    await send("later", "x", 5);
+    await time.advance(start + MINUTE);
+    expect(trace).toEqual(["0 computed", "5 later"]);
   });
 
   test("recurring schedules fire once, at the target", async () => {
