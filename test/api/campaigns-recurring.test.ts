@@ -45,6 +45,29 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true, false]);
   });
 
+  it("one that the user switches on or makes while the campaign is paused stays on, until the next pause (SCH-12, AMB-67)", async () => {
+    const { id, schedules, actives, set, act, release, world, call } = await withSchedules(2);
+    await release(id);
+    await act(id, "pause");
+    expect((await set(schedules[0]!, true)).body.active).toBe(true);
+    const { body: first } = await call(`GET /api/v1/schedules/${schedules[0]}`);
+    const { cron_expression, timezone, template_id, channel_ids, target } = first;
+    const body = { cron_expression, timezone, template_id, channel_ids, target, campaign_id: id };
+    schedules.push((await call("POST /api/v1/schedules", body)).body.id);
+    await world.settle();
+    expect(await actives()).toEqual([true, false, true]);
+    await act(id, "archive");
+    expect(await actives()).toEqual([false, false, false]);
+    await act(id, "unarchive");
+    await world.settle();
+    expect(await actives()).toEqual([true, false, true]);
+    await act(id, "resume");
+    await act(id, "pause");
+    expect(await actives()).toEqual([false, false, false]);
+    await act(id, "resume");
+    expect(await actives()).toEqual([true, true, true]);
+  });
+
   it("archive switches them off, unarchive on; a campaign that was paused before stays paused (CMP-23, CMP-24, AMB-67)", async () => {
     const { id, actives, act, release } = await withSchedules(1);
     await release(id);

@@ -73,6 +73,17 @@ async function requireReferences(
   if (channel_ids) await requireChannels(store, plan, channel_ids);
 }
 
+/**
+ * How often the campaign of a schedule was paused or archived: what is said now counts until it is the next time.
+ * @throws 422 for a campaign that is not this workspace's
+ */
+async function holdOf(store: StoreReader, campaign: string | null | undefined): Promise<number | undefined> {
+  if (campaign === undefined || campaign === null) return undefined;
+  const found = await findCampaign(store, campaign);
+  if (!found) throw invalid({ campaign_id: "no such campaign in this workspace" });
+  return found.holds ?? 0;
+}
+
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const schedules = group("schedules", "Cron schedules.", [
@@ -101,10 +112,9 @@ export const schedules = group("schedules", "Cron schedules.", [
     async ({ store, timers, caller, body }) => {
       readCron(body);
       await requireReferences(store, workspaceOf(caller).plan, body);
-      if (body.campaign_id !== undefined && !(await findCampaign(store, body.campaign_id)))
-        throw invalid({ campaign_id: "no such campaign in this workspace" });
+      const hold = await holdOf(store, body.campaign_id);
       const { target, ...spec } = body;
-      return createSchedule(store, timers, spec);
+      return createSchedule(store, timers, { ...spec, hold });
     },
   ),
 
@@ -139,6 +149,9 @@ export const schedules = group("schedules", "Cron schedules.", [
     { permission: "content:write", isForConfirmed: true, feature: "schedules", uses: [storeWrite, timers] },
     {
       summary: "Change a schedule, switch it off or on",
+      description:
+        "A pause of its campaign switches a schedule off. One that is switched on afterwards fires, though the campaign stays " +
+        "paused, until that is paused or archived again.",
       body: ScheduleChange,
       returns: Schedule,
       example: { body: { active: false } },
@@ -149,7 +162,8 @@ export const schedules = group("schedules", "Cron schedules.", [
       // A forced deletion of its template or channel switches a schedule off.
       const needed = body.active ? { ...schedule, ...body } : body;
       await requireReferences(store, workspaceOf(caller).plan, needed);
-      return changeSchedule(store, timers, params.id, body);
+      const hold = body.active === undefined ? undefined : await holdOf(store, schedule.campaign_id);
+      return changeSchedule(store, timers, params.id, { ...body, ...(hold !== undefined && { hold }) });
     },
   ),
 

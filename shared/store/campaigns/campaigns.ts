@@ -40,6 +40,7 @@ type ServiceField =
   | "released_at"
   | "draw"
   | "archived_from"
+  | "holds"
   | "restored";
 
 export interface Campaign extends CampaignSpec, Pick<CampaignRow, ServiceField> {
@@ -170,6 +171,7 @@ export async function tryMove(store: Store, id: string, move: Move): Promise<boo
 const movedBy = (store: Store, move: Move, change: CampaignChange): CampaignChange => ({
   ...change,
   set: { ...change.set, status: campaignMoves[move].to, updated_at: timestamp(store.clock.now()) },
+  ...((move === "pause" || move === "archive") && { add: { ...change.add, holds: 1 } }),
 });
 
 const conditionsOf = (move: Move, when?: CampaignOptions["when"]): Pick<CampaignOptions, "status" | "when"> => {
@@ -288,5 +290,6 @@ const campaignOf = (row: CampaignRow): Campaign => ({
   draw: row.draw,
   archived_from: row.archived_from,
   restored: row.restored,
+  holds: row.holds,
   resumed: row.resumed === undefined ? undefined : fromJson(row.resumed),
 });

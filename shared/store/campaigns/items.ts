@@ -68,6 +68,8 @@ export const CampaignItem = entity("campaign", {
     draw: v.optional(v.string()),
     /** The status that it returns to when it is unarchived. */
     archived_from: v.optional(v.picklist(campaignMoves.archive.from)),
+    /** How often it was paused or archived. */
+    holds: v.optional(v.number()),
     /** It was unarchived and has not been resumed since. */
     restored: v.optional(v.boolean()),
     /** By job that was held when it was resumed last: its time in milliseconds, or `null`: it is skipped (AMB-138). */

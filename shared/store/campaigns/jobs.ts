@@ -81,7 +81,7 @@ export async function applyState(store: Store, timers: Timers, campaign: Campaig
       open.map((job) => (isHeld(status) ? holdJob(store, job.id) : letGo(store, timers, campaign, job))),
     );
   }
-  await switchOwned(store, timers, campaign.id, status);
+  await switchOwned(store, timers, campaign);
 }
 
 const SKIPPED = "it fell due while the campaign was paused, and was skipped when that was resumed";

@@ -34,6 +34,8 @@ export const ScheduleItem = entity("schedule", {
     annotated_on: v.optional(v.string()),
     /** The action on its campaign that switched it off. */
     held_by: v.optional(v.picklist(["pause", "archive"])),
+    /** The last of the holds of its campaign after which it was said whether it is active. */
+    hold: v.optional(v.number()),
     created_at: v.string(),
     updated_at: v.string(),
   },

@@ -40,8 +40,8 @@ export type Schedule = v.InferOutput<typeof Schedule>;
 export type ScheduleRow = NewRowOf<typeof ScheduleItem>;
 
 type Changeable = "cron_expression" | "timezone" | "template_id" | "channel_ids" | "topic" | "active";
-type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id">;
-type ScheduleChange = { [F in Changeable | "held_by"]?: ScheduleRow[F] | undefined };
+type ScheduleSpec = Pick<ScheduleRow, Changeable | "campaign_id" | "hold">;
+type ScheduleChange = { [F in Changeable | "held_by" | "hold"]?: ScheduleRow[F] | undefined };
 
 /** @throws 422 naming the field (SCH-4, SCH-8). */
 export function readCron({ cron_expression, timezone }: Pick<Schedule, "cron_expression" | "timezone">): Cron {
@@ -165,18 +165,19 @@ export async function ownedSchedules(store: StoreReader, campaign: string): Prom
 }
 
 /**
- * Switches a campaign's schedules off while it is paused or archived. Afterwards it switches on those that were switched
- * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67).
+ * Switches a campaign's schedules off when it is paused or archived. Afterwards it switches on those that were switched
+ * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67). One that the user switched on meanwhile stays
+ * on (SCH-12).
  */
 export async function switchOwned(
   store: Store,
   timers: Timers,
-  campaign: string,
-  status: CampaignStatus,
+  { id: campaign, status, holds = 0 }: { id: string; status: CampaignStatus; holds?: number | undefined },
 ): Promise<void> {
   const holder = status === "paused" ? "pause" : status === "archived" ? "archive" : undefined;
-  for (const { id, active, held_by } of await ownedSchedules(store, campaign)) {
-    if (holder && active) await changeSchedule(store, timers, id, { active: false, held_by: holder });
+  for (const { id, active, held_by, hold } of await ownedSchedules(store, campaign)) {
+    if (holder && active && hold !== holds)
+      await changeSchedule(store, timers, id, { active: false, held_by: holder, hold: holds });
     const isOver = held_by !== undefined && !active && (!holder || (holder === "pause" && held_by === "archive"));
     if (isOver) await changeSchedule(store, timers, id, { active: true });
   }

@@ -33,7 +33,7 @@ function scheduleOf(draft: Draft, more: Body = {}): string {
   return post(draft, SECOND, "/api/v1/schedules", body, { handle: newHandle(draft, "schedule") }, "schedule");
 }
 
-/** A schedule whose campaign is paused or archived, and which its user switches off meanwhile (AMB-67). */
+/** A schedule whose campaign is paused or archived, and which its user switches off or on meanwhile (AMB-67, SCH-12). */
 export function heldSchedule(draft: Draft): void {
   const { random } = draft;
   personOf(draft);
@@ -59,7 +59,7 @@ export function heldSchedule(draft: Draft): void {
     ["archive", "unarchive"],
   ]);
   act(off);
-  if (random.chance(0.7)) turn(false);
+  if (random.chance(0.7)) turn(random.chance(0.5));
   act(on);
   pass(draft, HOUR + edge(draft));
   turn(false);
