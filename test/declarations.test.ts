@@ -67,12 +67,11 @@ describe("GEN-9 every capability is there", () => {
   beforeAll(async () => {
     world = await testWorld();
     tenant = await world.tenant();
-    const as = await tenant.dashboard();
     const template = { name: "welcome", content: { title: "t", body: "b" } };
     real = {
       subscriber_id: (await addPeople(world, tenant, 1))[0],
-      template_id: (await world.call("POST /api/v1/templates", { as, body: template })).body.id,
-      channel_ids: [(await world.call("GET /api/v1/channels", { as })).body.channels[0].id],
+      template_id: (await tenant.call("POST /api/v1/templates", template)).body.id,
+      channel_ids: [(await tenant.call("GET /api/v1/channels")).body.channels[0].id],
     };
     real.job_id = (await send(world, tenant, { target: { type: "all" } })).job.id;
   });
@@ -122,16 +121,16 @@ it("no credential but the four opens anything, and the dashboard's lasts 15 minu
   expect([...kinds].sort()).toEqual(["agent", "dashboard", "sdk", "server"]);
   const world = await testWorld();
   const tenant = await world.tenant();
-  const as = await tenant.dashboard();
   const issuing = endpoints.filter(({ shape }) => JSON.stringify(shape.returns ?? "").includes("access_token"));
   expect(issuing.length).toBeGreaterThan(3);
-  const { body } = await world.call("POST /api/v1/auth/tokens/read-only", { as });
+  const { body } = await tenant.call("POST /api/v1/auth/tokens/read-only");
+  const as = await tenant.dashboard();
   for (const token of [as.authorization!.slice(7), String(body.access_token)]) {
     const { iat, exp } = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
     expect(exp - iat).toBe(900);
   }
   const all = { name: "all", scopes: ["read", "read:pii", "write:drafts", "write:send"] };
-  const { key } = (await world.call("POST /api/v1/agent-keys", { as, body: all })).body;
+  const { key } = (await tenant.call("POST /api/v1/agent-keys", all)).body;
   const agent = { authorization: `Bearer ${key}` };
   for (const route of ["GET /v1/whoami", "GET /v1/subscribers", "GET /api/v1/me", "GET /v1/hooks"])
     expect([route, (await world.call(route, { as: agent })).status]).toEqual([route, 401]);

@@ -18,14 +18,13 @@ async function outcomes(deliver: (records: Batch["Records"]) => Batch["Records"]
     return null;
   };
   const tenant = await world.tenant();
-  const as = await tenant.dashboard();
-  const call = async (route: string, body?: object) => (await world.call(route, { as, body })).body;
+  const call = async (route: string, body?: object) => (await tenant.call(route, body)).body;
   const segment = await segmentOf(world, tenant, { attribute: { plan: { $eq: "gold" } } });
   const { id: list } = await call("POST /api/v1/lists", { name: "All" });
   const subscribers: string[] = [];
   for (let n = 0; n < 3; n++) {
     const body = { external_id: `s${n}`, attributes: { plan: n === 0 ? "gold" : "tin" } };
-    subscribers.push((await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id);
+    subscribers.push(await tenant.upsert(body));
   }
   await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: subscribers });
   const message = { title: "t", body: "b" };
@@ -75,11 +74,11 @@ it("what follows from a write follows where something else that follows from it 
   const tenant = await world.tenant();
   await segmentOf(world, tenant, { attribute: { plan: { $eq: "gold" } } });
   const body = { external_id: "ada", attributes: { plan: "gold" } };
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+  await tenant.upsert(body);
   await world.settle();
   const failed = world.logs.filter(({ message }) => message === "a batch of the stream failed");
   expect(failed.length).toBeGreaterThan(0);
-  const { body: learnt } = await world.call("GET /api/v1/segments/attribute-keys", { as: await tenant.dashboard() });
+  const { body: learnt } = await tenant.call("GET /api/v1/segments/attribute-keys");
   expect(JSON.stringify(learnt)).toContain('"plan"');
   await world.close();
 });

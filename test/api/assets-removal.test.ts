@@ -15,23 +15,23 @@ describe("delete", () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     const kept = (await upload(world, tenant, { file: pictures.gif })).body;
-    expect((await remove(world, tenant, id)).status).toBe(204);
-    expect((await list(world, tenant)).body.items.map((asset: { id: string }) => asset.id)).toEqual([kept.id]);
-    expect((await remove(world, tenant, id)).status).toBe(404);
+    expect((await remove(tenant, id)).status).toBe(204);
+    expect((await list(tenant)).body.items.map((asset: { id: string }) => asset.id)).toEqual([kept.id]);
+    expect((await remove(tenant, id)).status).toBe(404);
     await world.settle();
     expect((await ask(world, url)).status).toBe(404);
     expect((await ask(world, kept.url)).status).toBe(200);
     expect(await objects(world)).toHaveLength(1);
     await world.advance(16 * MINUTE);
     expect(JSON.stringify(outsideAudit(await wholeTable(world)))).not.toContain(id);
-    expect(await storedBytes(world, tenant)).toBe(pictures.gif.length);
+    expect(await storedBytes(tenant)).toBe(pictures.gif.length);
   });
 
   it("the object is gone before the answer, although no worker has run (AST-4, AMB-118)", async () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     await world.settle();
-    expect((await remove(world, tenant, id)).status).toBe(204);
+    expect((await remove(tenant, id)).status).toBe(204);
     expect((await ask(world, url)).status).toBe(404);
     expect(await objects(world)).toEqual([]);
   });
@@ -39,10 +39,10 @@ describe("delete", () => {
   it("two concurrent deletions: one 204, one 404, and the bytes are returned once (AST-4)", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
-    const both = await Promise.all([remove(world, tenant, id), remove(world, tenant, id)]);
+    const both = await Promise.all([remove(tenant, id), remove(tenant, id)]);
     expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
     await world.settle();
-    expect(await storedBytes(world, tenant)).toBe(0);
+    expect(await storedBytes(tenant)).toBe(0);
   });
 
   it("rule 20 while S3 fails it is not confirmed; the worker removes the object (AST-4, AMB-118)", async () => {
@@ -55,8 +55,8 @@ describe("delete", () => {
     });
     const { world, tenant } = await withTenant({ hooks });
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
-    expect((await remove(world, tenant, id)).status).toBe(500);
-    expect((await list(world, tenant)).body.total).toBe(0);
+    expect((await remove(tenant, id)).status).toBe(500);
+    expect((await list(tenant)).body.total).toBe(0);
     await world.advance(30 * MINUTE);
     expect(await objects(world)).toEqual([]);
   });
@@ -71,9 +71,9 @@ describe("delete", () => {
     });
     const { world, tenant } = await withTenant({ hooks });
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
-    expect((await remove(world, tenant, id)).status).toBe(500);
+    expect((await remove(tenant, id)).status).toBe(500);
     failing = false;
-    expect((await remove(world, tenant, id)).status).toBe(404);
+    expect((await remove(tenant, id)).status).toBe(404);
     expect((await ask(world, url)).status).toBe(404);
   });
 });
@@ -91,11 +91,11 @@ describe("an interrupted upload", () => {
     async (when) => {
       const { world, tenant } = await withTenant({ hooks: failing(when) });
       expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);
-      expect((await list(world, tenant)).body).toMatchObject({ items: [], total: 0 });
-      expect(await storedBytes(world, tenant)).toBe(pictures.png.length);
+      expect((await list(tenant)).body).toMatchObject({ items: [], total: 0 });
+      expect(await storedBytes(tenant)).toBe(pictures.png.length);
       await world.advance(20 * MINUTE);
       expect(await objects(world)).toEqual([]);
-      expect(await storedBytes(world, tenant)).toBe(0);
+      expect(await storedBytes(tenant)).toBe(0);
       const rows = await wholeTable(world);
       expect(rows.filter(({ pk }) => String(pk.S).endsWith("#asset"))).toEqual([]);
     },

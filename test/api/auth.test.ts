@@ -87,7 +87,7 @@ describe("sessions", () => {
 describe("keys", () => {
   it("the SDK key is sk_, the workspace and a signature; it stays the same and works in its header only (ATH-1, GEN-13)", async () => {
     const { world, tenant } = await withTenant();
-    const read = async () => (await world.call("GET /api/v1/sdk-key", { as: await tenant.dashboard() })).body.sdk_key;
+    const read = async () => (await tenant.call("GET /api/v1/sdk-key")).body.sdk_key;
     const key = await read();
     expect(key).toMatch(/^sk_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
     expect(Buffer.from(key.slice(3).split(".")[0], "base64url").toString()).toContain(tenant.id);
@@ -127,18 +127,17 @@ describe("keys", () => {
 
   it("a server key is service_srv_ and 32 characters, shown once, kept as a hash, revoked at once (ATH-2, GEN-4)", async () => {
     const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
-    const made = (await world.call("POST /api/v1/server-keys", { as, body: { name: "zapier" } })).body;
+    const made = (await tenant.call("POST /api/v1/server-keys", { name: "zapier" })).body;
     expect(made.key).toMatch(/^service_srv_[A-Za-z0-9_-]{32}$/);
     expect(made.prefix).toBe(made.key.slice(0, 16));
-    const listed = (await world.call("GET /api/v1/server-keys", { as })).body;
+    const listed = (await tenant.call("GET /api/v1/server-keys")).body;
     expect(JSON.stringify(listed)).not.toContain(made.key);
     expect(listed.items.map(({ name }: { name: string }) => name)).toContain("zapier");
     const table = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
     expect(JSON.stringify(table)).not.toContain(made.key);
     const ask = () => world.call("GET /v1/whoami", { as: bearer(made.key) });
     expect((await ask()).status).toBe(200);
-    expect((await world.call(`DELETE /api/v1/server-keys/${made.id}`, { as })).status).toBe(204);
+    expect((await tenant.call(`DELETE /api/v1/server-keys/${made.id}`)).status).toBe(204);
     expect((await ask()).status).toBe(401);
   });
 

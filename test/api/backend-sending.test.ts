@@ -72,7 +72,7 @@ it("a backend sends once per idempotency key, sees its send as the dashboard doe
   await world.settle();
   expect(await reachedOf(world, tenant, [id])).toEqual([id]);
   const shown = await world.call(`GET /v1/notifications/${first.body.id}`, { as });
-  expect(shown.body).toEqual(await jobOf(world, tenant, first.body.id));
+  expect(shown.body).toEqual(await jobOf(tenant, first.body.id));
   const foreign = await (await world.tenant()).backend("messages:send", "messages:read");
   expect((await world.call(`GET /v1/notifications/${first.body.id}`, { as: foreign })).status).toBe(404);
   const later = { ...body, scheduled_at: "2026-11-21T12:00:00Z" };
@@ -84,7 +84,7 @@ it("a backend sends once per idempotency key, sees its send as the dashboard doe
 it("external ids name recipients; the answer lists the ones of no subscriber by the name they were given (BKS-4, BKS-5)", async () => {
   const { world, tenant } = await withTenant();
   const ids = await addPeople(world, tenant, 3);
-  const erased = await world.call(`DELETE /api/v1/subscribers/${ids[1]}`, { as: await tenant.dashboard() });
+  const erased = await tenant.call(`DELETE /api/v1/subscribers/${ids[1]}`);
   expect(erased.status).toBe(204);
   await world.settle();
   const [again = ""] = await addPeople(world, tenant, 1, () => ({ external_id: "p1" }));
@@ -95,7 +95,7 @@ it("external ids name recipients; the answer lists the ones of no subscriber by 
   expect(now.body).toEqual({ id: expect.any(String), sent: 2, unknown: 2, unknown_ids: ["stranger", "__proto__"] });
   await world.settle();
   expect(await reachedOf(world, tenant, [...ids, again])).toEqual([ids[0], again]);
-  expect((await jobOf(world, tenant, now.body.id)).skip_reasons).toEqual({ unknown_subscriber: 2 });
+  expect((await jobOf(tenant, now.body.id)).skip_reasons).toEqual({ unknown_subscriber: 2 });
 
   const many = Array.from({ length: 1_200 }, (_, n) => `stranger ${n}`);
   const large = await post(world, tenant, { external_ids: ["p2", ...many] });
@@ -116,10 +116,7 @@ it("a scheduled send reaches a subscriber who was created after it, and the prev
   const { body } = await post(world, tenant, scheduled);
   expect(body).toMatchObject({ sent: 0, unknown: 1, unknown_ids: ["p0"] });
   const [id = ""] = await addPeople(world, tenant, 1);
-  const preview = await world.call("POST /api/v1/notifications/preview", {
-    as: await tenant.dashboard(),
-    body: { external_ids: ["p0", "nobody"], ...TEXTS },
-  });
+  const preview = await tenant.call("POST /api/v1/notifications/preview", { external_ids: ["p0", "nobody"], ...TEXTS });
   expect(preview.body.counts).toMatchObject({ total: 2, sent: 1, skipped: 1 });
   await world.advance(3_600_000);
   expect(await reachedOf(world, tenant, [id])).toEqual([id]);

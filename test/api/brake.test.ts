@@ -33,7 +33,7 @@ async function pushing(people: number, hooks?: (functionName: string) => Hooks) 
   const ids = await addPeople(world, tenant, people);
   for (const id of ids) await addDevice(world, tenant, id, id);
   await world.settle();
-  const call = async (route: string, body: object = {}) => world.call(route, { as: await tenant.dashboard(), body });
+  const call = async (route: string, body: object = {}) => tenant.call(route, body);
   const begin = async (more: object = {}) => {
     const { body } = await post(world, tenant, { target: { type: "all" }, ...more });
     await world.settle();
@@ -56,7 +56,7 @@ it("a provider that refuses 30 % stops a send by default after a few hundred mes
   await world.advance(DAY);
   // Four chunks, as docs/decisions/0052 says.
   expect(provider.calls.length).toBeLessThanOrEqual(800);
-  const record = await jobOf(world, tenant, job);
+  const record = await jobOf(tenant, job);
   expect(record).toMatchObject({
     status: "processing",
     safety: { max_error_rate: 0.2, max_bounce_rate: 0.05, max_complaint_rate: 0.003 },
@@ -65,20 +65,14 @@ it("a provider that refuses 30 % stops a send by default after a few hundred mes
   });
   expect(record.halted.rate).toBeGreaterThan(0.2);
   const left = ids.find((id) => !provider.calls.includes(id));
-  const explained = await world.call(`GET /api/v1/notifications/${job}/recipients/${left}`, {
-    as: await tenant.dashboard(),
-  });
+  const explained = await tenant.call(`GET /api/v1/notifications/${job}/recipients/${left}`);
   expect(explained.body).toMatchObject({ decision: "pending", reason: "halted" });
   const from = "2026-11-01T00:00:00Z";
   const to = "2026-12-31T00:00:00Z";
-  const notes = await world.call(`GET /api/v1/annotations?from=${from}&to=${to}&kinds=blast_halted`, {
-    as: await tenant.dashboard(),
-  });
+  const notes = await tenant.call(`GET /api/v1/annotations?from=${from}&to=${to}&kinds=blast_halted`);
   expect(notes.body.annotations).toMatchObject([{ ref_id: job }]);
-  const { body: hooks } = await world.call("GET /api/v1/webhooks", { as: await tenant.dashboard() });
-  const log = await world.call(`GET /api/v1/webhooks/${hooks.items[0].id}/deliveries`, {
-    as: await tenant.dashboard(),
-  });
+  const { body: hooks } = await tenant.call("GET /api/v1/webhooks");
+  const log = await tenant.call(`GET /api/v1/webhooks/${hooks.items[0].id}/deliveries`);
   expect(log.body.items).toMatchObject([{ event_type: "notification.halted" }]);
 
   provider.outcomeOf = () => undefined;
@@ -88,7 +82,7 @@ it("a provider that refuses 30 % stops a send by default after a few hundred mes
   expect((await call(`POST /api/v1/notifications/${job}/resume`)).status).toBe(409);
   await world.advance(DAY);
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());
-  const done = await jobOf(world, tenant, job);
+  const done = await jobOf(tenant, job);
   expect(done).toMatchObject({ status: "completed", counts: { sent: 1_200 } });
   expect(done.halted).toBeUndefined();
 });
@@ -102,16 +96,16 @@ it("a resumed send that still goes wrong halts again, and a canceled one ends wi
   expect(first).toBeLessThan(400);
   await call(`POST /api/v1/notifications/${job}/resume`, { safety: { max_error_rate: 0.9 } });
   await world.advance(MINUTE);
-  const second = await jobOf(world, tenant, job);
+  const second = await jobOf(tenant, job);
   expect(second).toMatchObject({ status: "processing", halted: { limit: 0.9, rate: 1 } });
   expect(provider.calls.length).toBeGreaterThan(first);
   const tried = provider.calls.length;
   expect(tried).toBeLessThan(600);
-  expect(await cancel(world, tenant, job)).toMatchObject({ status: 200, body: { status: "canceled" } });
+  expect(await cancel(tenant, job)).toMatchObject({ status: 200, body: { status: "canceled" } });
   expect((await call(`POST /api/v1/notifications/${job}/resume`)).status).toBe(409);
   await world.advance(DAY);
   expect(provider.calls).toHaveLength(tried);
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "canceled", halted: { reason: "error_rate" } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "canceled", halted: { reason: "error_rate" } });
 });
 
 it("a worker that is at work while its send halts and is resumed halts it again (F21)", async () => {
@@ -132,7 +126,7 @@ it("a worker that is at work while its send halts and is resumed halts it again 
   const job = await begin({ safety: { max_error_rate: 0.2 } });
   await world.advance(MINUTE);
   expect(resume).toBeUndefined();
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "processing", halted: { rate: 1 } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "processing", halted: { rate: 1 } });
   // Of two chunks a group before the halt, a group that shows the worker that it was resumed, and one that halts the send again.
   expect(provider.calls.length).toBeLessThanOrEqual(60);
 });
@@ -145,7 +139,7 @@ it("the canary gets a send first, and the others after its wait (F21)", async ()
   expect(provider.calls.toSorted()).toEqual(canary.toSorted());
   await world.advance(5 * MINUTE);
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 250 } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 250 } });
 });
 
 it("the bounces of the canary stop the others (F21)", async () => {
@@ -159,7 +153,7 @@ it("the bounces of the canary stop the others (F21)", async () => {
     safety: { canary_percent: 40, canary_wait_minutes: 10 },
   });
   await world.advance(DAY);
-  expect(await jobOf(world, tenant, body.id)).toMatchObject({
+  expect(await jobOf(tenant, body.id)).toMatchObject({
     status: "processing",
     halted: { reason: "bounce_rate", limit: 0.05 },
   });
@@ -170,11 +164,11 @@ it("a small send has no brake of its own accord, and safety: null switches it of
   provider.outcomeOf = refusingThirty(ids);
   const off = await begin({ safety: null });
   await world.advance(MINUTE);
-  expect(await jobOf(world, tenant, off)).toMatchObject({ status: "completed", safety: null });
+  expect(await jobOf(tenant, off)).toMatchObject({ status: "completed", safety: null });
   await call("PATCH /api/v1/workspace", { safety: { min_audience: 5_000, max_error_rate: 0.1 } });
   const small = await begin();
   await world.advance(MINUTE);
-  expect(await jobOf(world, tenant, small)).toMatchObject({ status: "completed", safety: null });
+  expect(await jobOf(tenant, small)).toMatchObject({ status: "completed", safety: null });
   const refused = await call("POST /api/v1/notifications", {
     target: { type: "all" },
     title: "t",

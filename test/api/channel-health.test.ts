@@ -85,11 +85,10 @@ it("health: the last answers of the provider, the throttle, and what uses the ch
 
   await call(`PATCH /${channel}`, { body: { active: false } });
   expect(await health()).toMatchObject({ can_send: false, active: false });
-  const as = await tenant.dashboard();
   const messages = [{ content: { title: "t", body: "b" }, channel_ids: [channel] }];
   const body = { name: "Spring", messages, scheduled_at: timestamp(world.clock.now() + DAY) };
-  const { id } = (await world.call("POST /api/v1/campaigns", { as, body })).body;
-  await world.call(`POST /api/v1/campaigns/${id}/release`, { as });
+  const { id } = (await tenant.call("POST /api/v1/campaigns", body)).body;
+  await tenant.call(`POST /api/v1/campaigns/${id}/release`);
   expect((await health()).used_by).toEqual({ campaigns: [{ id, name: "Spring" }], schedules: [], journeys: [] });
 });
 

@@ -22,16 +22,12 @@ async function setting() {
   const person = async (external_id: string, first_name?: string): Promise<string> => {
     const attributes = { phone: "+4915112345678", ...(first_name && { first_name }) };
     const body = { external_id, email: `${external_id}@example.com`, attributes };
-    return (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+    return await tenant.upsert(body);
   };
   const filled = { chat_app_template_id: template, chat_app_parameters: parameters };
   const message = { target: { type: "all" }, channel_ids: [chat_app], data: { order: "A-1" }, ...filled };
-  const post = async (body: object) =>
-    world.call("POST /api/v1/notifications", {
-      as: await tenant.dashboard(),
-      body: { title: "t", body: "b", ...body },
-    });
-  const get = async (path: string) => (await world.call(`GET ${path}`, { as: await tenant.dashboard() })).body;
+  const post = async (body: object) => tenant.call("POST /api/v1/notifications", { title: "t", body: "b", ...body });
+  const get = async (path: string) => (await tenant.call(`GET ${path}`)).body;
   return { world, tenant, chat_app, email, template, approve, person, filled, message, post, get };
 }
 
@@ -91,9 +87,11 @@ it("the template must be one of the send's channels, with a text for each variab
   expect((await refusal({ chat_app_parameters: ["{% for %}", "b"] }))[0]).toBe(422);
   const other = await world.tenant();
   const channels = await openChannels(world, other, "chat_app");
-  const foreign = await world.call("POST /api/v1/notifications", {
-    as: await other.dashboard(),
-    body: { ...message, title: "t", body: "b", channel_ids: [channels.chat_app] },
+  const foreign = await other.call("POST /api/v1/notifications", {
+    ...message,
+    title: "t",
+    body: "b",
+    channel_ids: [channels.chat_app],
   });
   expect([foreign.status, foreign.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
 });
@@ -102,17 +100,16 @@ it("messages of campaigns have it, too (AMB-90, CMP-12, CMP-16)", async () => {
   const { world, tenant, chat_app, approve, person, filled, get } = await setting();
   await person("ada", "Ada");
   await approve();
-  const as = await tenant.dashboard();
   const content = { title: "t", body: "b" };
   const create = (body: object) =>
-    world.call("POST /api/v1/campaigns", { as, body: { name: "c", target: { type: "all" }, ...body } });
+    tenant.call("POST /api/v1/campaigns", { name: "c", target: { type: "all" }, ...body });
   const fixed = { chat_app_parameters: ["{{ subscriber.first_name }}", "A-2"] };
   const single = await create({ content, channel_ids: [chat_app], ...filled, ...fixed });
   expect([single.status, single.body]).toMatchObject([
     201,
     { ...filled, ...fixed, messages: [{ ...filled, ...fixed }] },
   ]);
-  await world.call(`POST /api/v1/campaigns/${single.body.id}/release`, { as });
+  await tenant.call(`POST /api/v1/campaigns/${single.body.id}/release`);
   await world.advance(MINUTE);
   expect((await outboxOf(world)).map(({ body }) => body)).toEqual(["Ada, your order A-2 is on its way."]);
   const message = { content, channel_ids: [chat_app], ...filled, chat_app_parameters: [] };
@@ -123,7 +120,7 @@ it("messages of campaigns have it, too (AMB-90, CMP-12, CMP-16)", async () => {
 });
 
 it("a preview and the walk of a journey judge a template that the content names for the chat app (AMB-90, F8)", async () => {
-  const { tenant, world, chat_app, template, approve, person } = await setting();
+  const { tenant, chat_app, template, approve, person } = await setting();
   const subscriber_id = await person("ada");
   const content = {
     title: "t",
@@ -132,18 +129,17 @@ it("a preview and the walk of a journey judge a template that the content names 
   };
   const preview = async () =>
     (
-      await world.call("POST /api/v1/notifications/preview", {
-        as: await tenant.dashboard(),
-        body: { target: { type: "all" }, channel_ids: [chat_app], content },
+      await tenant.call("POST /api/v1/notifications/preview", {
+        target: { type: "all" },
+        channel_ids: [chat_app],
+        content,
       })
     ).body;
-  const as = await tenant.dashboard();
   const hello = { send: { channel_ids: [chat_app], content } };
   const steps = { start: "hello", steps: { hello: { id: "hello", type: "send", ...hello } } };
   const journey = { name: "J", trigger: { type: "event", event_name: "e" }, steps };
-  const { id } = (await world.call("POST /api/v1/journeys", { as, body: journey })).body;
-  const walk = async () =>
-    (await world.call(`POST /api/v1/journeys/${id}/simulate`, { as, body: { subscriber_id } })).body.steps;
+  const { id } = (await tenant.call("POST /api/v1/journeys", journey)).body;
+  const walk = async () => (await tenant.call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id })).body.steps;
   expect((await preview()).skip_reasons).toEqual({ template_not_approved: 1 });
   expect(await walk()).toMatchObject([{ step: "hello", outcome: "skipped:template_not_approved", channels: [] }]);
   await approve();

@@ -15,9 +15,7 @@ async function setting(settings: object = { double_opt_in: true }) {
   const { channel } = await mailing(world, tenant, "ada@example.com");
   const { call } = tenant;
   const { body: list } = await call("POST /api/v1/lists", { name: "Letter", ...settings });
-  const upsert = async (email: string) =>
-    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", email } })).body
-      .id as string;
+  const upsert = async (email: string) => (await tenant.upsert({ external_id: "ada", email })) as string;
   const ada = await upsert("ada@example.com");
   const add = async () => {
     const { body } = await call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: [ada] });
@@ -127,7 +125,7 @@ describe("a list that asks", () => {
 
     await world.advance(MINUTE);
     const body = { external_id: "p", email: "victim@example.com" };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    await tenant.upsert(body);
     expect(await consents()).toEqual(["pending", "pending", "pending"]);
     await world.settle();
     expect(await members()).toEqual([]);

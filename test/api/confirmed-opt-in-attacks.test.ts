@@ -60,7 +60,7 @@ describe("addresses", () => {
     const id = (await upsert({ email: "own@example.com", consent })).body.id;
     await follow(world, "POST", (await asked()).at(-1)!.link);
     const body = { external_id: "v", email: "victim@example.com" };
-    const victim = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+    const victim = await tenant.upsert(body);
     await news(victim);
     const unsubscribe = (await mailsOf(world)).findLast((mail) => mail.unsubscribe)!.unsubscribe!;
     expect((await follow(world, "POST", unsubscribe)).status).toBe(200);

@@ -13,13 +13,7 @@ async function setting(settings: object = { double_opt_in: true }, email = "ada@
   const { channel } = await mailing(world, tenant, email);
   const { call } = tenant;
   expect((await call("PATCH /api/v1/workspace", settings)).status).toBe(200);
-  const upsert = async (more: object = {}) =>
-    (
-      await world.call("POST /api/v1/subscribers/upsert", {
-        as: tenant.sdk,
-        body: { external_id: "ada", email, ...more },
-      })
-    ).body.id as string;
+  const upsert = async (more: object = {}) => (await tenant.upsert({ external_id: "ada", email, ...more })) as string;
   const optIn = (more: object = {}) => upsert({ consent: { channel: "email", status: "opted_in" }, ...more });
   const statusOf = async (id: string, of = "email") =>
     (await call(`GET /api/v1/subscribers/${id}`)).body.consents.find(

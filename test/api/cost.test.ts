@@ -99,9 +99,7 @@ it.each([
       await world.settle();
       await world.advance(WAIT_MS);
     });
-    const { status, counts, cost } = (
-      await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })
-    ).body;
+    const { status, counts, cost } = (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
     expect([status, counts.delivered]).toEqual(["completed", people]);
     expect(cost).toEqual(estimate);
     const within = (of: number, unit: keyof typeof took) =>
@@ -121,7 +119,7 @@ describe("prices of providers", () => {
     const { sms = "", ios = "" } = await openChannels(world, tenant, "sms", "ios-push");
     for (const [n, external_id] of ["p0", "p1", "p2"].entries()) {
       const body = { external_id, attributes: { phone: `+4915112345${60 + n}` } };
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+      await tenant.upsert(body);
     }
     await world.settle();
     const price = (channel: string, price_per_message: unknown) =>
@@ -245,7 +243,6 @@ it("the rates of a month are those that docs/performance.md measured (F10)", () 
 
 it("what a month stores is what the table grows by, with the 100 bytes that AWS adds to each row (F10)", async () => {
   const { world, tenant } = await withTenant();
-  const as = await tenant.dashboard();
   const stored = async (): Promise<number> => {
     const { Table } = await world.dynamodb.operate("DescribeTable", { TableName: world.env.TABLE_NAME });
     type Sized = { TableSizeBytes?: number; IndexSizeBytes?: number; ItemCount: number };
@@ -263,7 +260,7 @@ it("what a month stores is what the table grows by, with the 100 bytes that AWS 
   const subscriber = await growth(100, async () => {
     for (let n = 0; n < 100; n++) {
       const body = { external_id: `user-${n}-0123456789`, email: `user${n}@example.com`, attributes };
-      ids.push((await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id);
+      ids.push(await tenant.upsert(body));
     }
   });
   const text = { title: "Hello", body: "A message of some length, as people write it in the app, with a link." };
@@ -277,10 +274,10 @@ it("what a month stores is what the table grows by, with the 100 bytes that AWS 
     return world.call("POST /v1/events", { as: tenant.server, body: { events } });
   });
   const many = { target: { type: "all" }, ...text };
-  const send = await growth(100, () => world.call("POST /api/v1/notifications", { as, body: many }));
+  const send = await growth(100, () => tenant.call("POST /api/v1/notifications", many));
   const single = await growth(40, async () => {
     for (const id of ids.slice(0, 40))
-      await world.call("POST /api/v1/notifications", { as, body: { subscriberIds: [id], ...text } });
+      await tenant.call("POST /api/v1/notifications", { subscriberIds: [id], ...text });
   });
   for (const [name, bytes] of Object.entries({ subscriber, send, single, event })) {
     const assumed = STORED_BYTES[name as keyof typeof STORED_BYTES];

@@ -96,9 +96,11 @@ describe("data strings", () => {
   it("a preview renders them and counts their variables without a value (D-LIQUID, F8)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 2, (n) => (n === 0 ? named() : {}));
-    const told = await world.call("POST /api/v1/notifications/preview", {
-      as: await tenant.dashboard(),
-      body: { target: { type: "all" }, title: "Hello", body: "World", data },
+    const told = await tenant.call("POST /api/v1/notifications/preview", {
+      target: { type: "all" },
+      title: "Hello",
+      body: "World",
+      data,
     });
     expect(told.body.rendered).toMatchObject({ failed: 0, unknown_variables: { "subscriber.first_name": 1 } });
     const sample = told.body.samples.find(({ subscriber_id }: { subscriber_id: string }) => subscriber_id === ada);

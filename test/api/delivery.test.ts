@@ -101,7 +101,7 @@ describe("skips", () => {
     const { world, tenant } = await withTenant();
     const ids = await openChannels(world, tenant, "ios-push", "email", "sms");
     const upsert = async (external_id: string, more: object): Promise<string> =>
-      (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
+      await tenant.upsert({ external_id, ...more });
     const no = await upsert("no", { email: "no@example.com", consent: { status: "opted_out" } });
     const dead = await upsert("dead", { email: "dead@example.com" });
     await suppressAddress(tenant.store, { kind: "email", address: "dead@example.com", reason: "manual" });
@@ -135,12 +135,11 @@ describe("skips", () => {
   it("in a workspace of opt-ins marketing mail goes only to subscribers who opted in (D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
     const { email } = await openChannels(world, tenant, "email");
-    const as = await tenant.dashboard();
-    await world.call("PATCH /api/v1/workspace", { as, body: { email_consent_mode: "opt_in" } });
+    await tenant.call("PATCH /api/v1/workspace", { email_consent_mode: "opt_in" });
     for (const external_id of ["yes", "silent"]) {
       const consent = external_id === "yes" ? { consent: { status: "opted_in" } } : {};
       const body = { external_id, email: `${external_id}@example.com`, ...consent };
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+      await tenant.upsert(body);
     }
     await world.settle();
     const { job } = await send(world, tenant, { ...everybody, channel_ids: [email] });
@@ -165,8 +164,7 @@ describe("outcomes", () => {
     const { job } = await send(world, tenant, body);
     expect(job).toMatchObject({ status: "failed", counts: { sent: 1, delivered: 0, failed: 1 } });
     await mend(world);
-    const { items } = (await world.call(`GET /api/v1/subscribers/${ada}/devices`, { as: await tenant.dashboard() }))
-      .body;
+    const { items } = (await tenant.call(`GET /api/v1/subscribers/${ada}/devices`)).body;
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["invalid"]);
     expect((await send(world, tenant, body)).job.skip_reasons).toEqual({ no_device: 1 });
     expect(await outboxOf(world)).toEqual([]);
@@ -188,7 +186,7 @@ describe("outcomes", () => {
     const { job } = await send(world, tenant, body);
     expect(job.status).toBe("processing");
     await world.advance(60 * MINUTE);
-    const ended = await jobOf(world, tenant, job.id);
+    const ended = await jobOf(tenant, job.id);
     expect([ended.status, ended.counts.failed]).toEqual(["failed", 1]);
     const row = (await ledgerOf(tenant, ada)).at(-1);
     expect(row!.state).toBe("failed");
@@ -202,7 +200,7 @@ describe("outcomes", () => {
     await spoil(world, { channel: "ios", outcome: "transient", times: 2 });
     const { job } = await send(world, tenant, body);
     await world.advance(10 * MINUTE);
-    expect(await jobOf(world, tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+    expect(await jobOf(tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
     expect((await ledgerOf(tenant, ada)).at(-1)).toMatchObject({ state: "sent", tries: { length: 3 } });
     expect(await outboxOf(world)).toHaveLength(1);
   });
@@ -212,13 +210,12 @@ describe("outcomes", () => {
     await spoil(world, { channel: "ios", outcome: "timeout", times: 1 });
     const { job } = await send(world, tenant, body);
     await world.advance(60 * MINUTE);
-    const ended = await jobOf(world, tenant, job.id);
+    const ended = await jobOf(tenant, job.id);
     expect(ended).toMatchObject({ status: "failed", uncertain: 1, fail_reasons: { delivery_unconfirmed: 1 } });
     const route = `GET /api/v1/notifications/${job.id}/recipients`;
-    const as = await tenant.dashboard();
     const unsure = { state: "uncertain", reason: "delivery_unconfirmed" };
-    expect((await world.call(`${route}?state=uncertain`, { as })).body.items).toMatchObject([unsure]);
-    expect((await world.call(`${route}/${ada}`, { as })).body).toMatchObject({ ...unsure, decision: "sent" });
+    expect((await tenant.call(`${route}?state=uncertain`)).body.items).toMatchObject([unsure]);
+    expect((await tenant.call(`${route}/${ada}`)).body).toMatchObject({ ...unsure, decision: "sent" });
     expect((await ledgerOf(tenant, ada))[0]).toMatchObject({ state: "unknown", reason: "delivery_unconfirmed" });
     expect((await outboxOf(world)).length).toBeLessThanOrEqual(1);
   });

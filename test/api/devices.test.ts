@@ -12,8 +12,8 @@ const { fresh, withTenant } = worlds();
 const register = (world: TestWorld, tenant: Tenant, body: object) =>
   world.call("POST /api/v1/devices", { as: tenant.sdk, body });
 
-const listed = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (await world.call(`GET /api/v1/subscribers/${id}/devices`, { as: await tenant.dashboard() })).body.items;
+const listed = async (tenant: Tenant, id: string) =>
+  (await tenant.call(`GET /api/v1/subscribers/${id}/devices`)).body.items;
 
 const phone = (subscriber_id: string, more: object = {}) => ({
   subscriber_id,
@@ -55,7 +55,7 @@ describe("registration", () => {
     const later = new Date(world.clock.now()).toISOString();
     const changed = { app_version: { major: 2, minor: 0, patch: 0 }, updated_at: later, last_seen_at: later };
     expect(again.body).toEqual({ ...first.body, ...changed });
-    expect(await listed(world, tenant, id)).toEqual([again.body]);
+    expect(await listed(tenant, id)).toEqual([again.body]);
   });
 
   it("a device is known by its device_id, else by its token (D-DEV)", async () => {
@@ -69,7 +69,7 @@ describe("registration", () => {
       expect([status, body.id, body.device_id]).toEqual([200, nameless.body.id, "a"]);
     // The first token is free again: its next owner is another device.
     expect((await register(world, tenant, phone(id))).status).toBe(201);
-    expect(await listed(world, tenant, id)).toHaveLength(2);
+    expect(await listed(tenant, id)).toHaveLength(2);
   });
 
   it("a token or a device_id that is registered for another subscriber moves to it (D-DEV)", async () => {
@@ -78,10 +78,10 @@ describe("registration", () => {
     const { body: device } = await register(world, tenant, phone(ada, { device_id: "a", model: "old" }));
     const moved = await register(world, tenant, phone(bob, { device_id: "a", token: "token-2" }));
     expect([moved.status, moved.body.id, moved.body.model]).toEqual([200, device.id, "old"]);
-    expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[], [moved.body]]);
+    expect([await listed(tenant, ada), await listed(tenant, bob)]).toEqual([[], [moved.body]]);
     const back = await register(world, tenant, phone(ada, { token: "token-2" }));
     expect([back.status, back.body.id]).toEqual([200, device.id]);
-    expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[back.body], []]);
+    expect([await listed(tenant, ada), await listed(tenant, bob)]).toEqual([[back.body], []]);
   });
 
   it("one token is on one device only: the device that had it is removed (D-DEV)", async () => {
@@ -91,10 +91,10 @@ describe("registration", () => {
     const { body } = await register(world, tenant, phone(bob, { device_id: "b", token: "own" }));
     const taken = await register(world, tenant, phone(bob, { device_id: "b", token: "shared" }));
     expect([taken.status, taken.body.id]).toEqual([200, body.id]);
-    expect([await listed(world, tenant, ada), await listed(world, tenant, bob)]).toEqual([[], [taken.body]]);
+    expect([await listed(tenant, ada), await listed(tenant, bob)]).toEqual([[], [taken.body]]);
     // No row points to the removed device any more.
     const again = await register(world, tenant, phone(ada, { device_id: "a", token: "fresh" }));
-    expect([again.status, await listed(world, tenant, bob)]).toEqual([201, [taken.body]]);
+    expect([again.status, await listed(tenant, bob)]).toEqual([201, [taken.body]]);
   });
 
   it("the same token of another platform, or of another workspace, is another device (D-DEV)", async () => {
@@ -105,7 +105,7 @@ describe("registration", () => {
     expect((await register(world, tenant, phone(mine, { device_id: "a" }))).status).toBe(201);
     expect((await register(world, other, phone(theirs, { device_id: "a" }))).status).toBe(201);
     expect((await register(world, tenant, phone(mine, { platform: "android" }))).status).toBe(201);
-    expect(await listed(world, tenant, mine)).toHaveLength(2);
+    expect(await listed(tenant, mine)).toHaveLength(2);
   });
 
   it("a subscriber has at most 20 devices: the one seen longest ago is removed (D-DEV)", async () => {
@@ -119,7 +119,7 @@ describe("registration", () => {
     await register(world, tenant, phone(id, name(0)));
     await world.advance(SECOND);
     await register(world, tenant, phone(id, name(20)));
-    const names = (await listed(world, tenant, id)).map((one: { device_id: string }) => one.device_id);
+    const names = (await listed(tenant, id)).map((one: { device_id: string }) => one.device_id);
     expect(names).toHaveLength(20);
     expect([names.includes("d0"), names.includes("d1"), names.includes("d20")]).toEqual([true, false, true]);
     expect((await register(world, tenant, phone(id, name(1)))).status).toBe(201);
@@ -184,7 +184,7 @@ describe("registration", () => {
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [foreign] = (await addPeople(world, other, 1)) as [string];
     const [erased] = (await addPeople(world, tenant, 1)) as [string];
-    await world.call(`DELETE /api/v1/subscribers/${erased}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${erased}`);
     for (const id of [foreign, erased]) expect((await register(world, tenant, phone(id))).status).toBe(422);
   });
 
@@ -195,17 +195,17 @@ describe("registration", () => {
       [ada, bob, ada, bob].map((id) => register(world, tenant, phone(id, { device_id: "a" }))),
     );
     expect(answers.map(({ status }) => status).filter((status) => status > 201)).toEqual([]);
-    const left = [...(await listed(world, tenant, ada)), ...(await listed(world, tenant, bob))];
+    const left = [...(await listed(tenant, ada)), ...(await listed(tenant, bob))];
     expect(left).toHaveLength(1);
   });
 });
 
 describe("cost", () => {
   /** As large as the publishable key may make a profile. */
-  const large = async (world: TestWorld, tenant: Tenant) => {
+  const large = async (tenant: Tenant) => {
     const attributes = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, "x".repeat(260)]));
     const body = { external_id: "large", attributes };
-    return (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+    return await tenant.upsert(body);
   };
   const unitsOf = async (world: TestWorld, tenant: Tenant, body: object) => {
     world.dynamodb.resetMeter();
@@ -216,7 +216,7 @@ describe("cost", () => {
 
   it("a registration costs no more for a profile of 16 KB than to read it, and a refresh does not read it (D2)", async () => {
     const { world, tenant } = await withTenant();
-    const id = await large(world, tenant);
+    const id = await large(tenant);
     const [small] = (await addPeople(world, tenant, 1)) as [string];
     await register(world, tenant, phone(small, { token: "warm" }));
     const named = (subscriber: string, n: number) => phone(subscriber, { token: `t${n}`, device_id: `d${n}` });
@@ -229,7 +229,7 @@ describe("cost", () => {
 
   it("a device that takes the name of one and the address of another costs at most 40 units, with a token of a phone (D2)", async () => {
     const { world, tenant } = await withTenant();
-    const id = await large(world, tenant);
+    const id = await large(tenant);
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     const token = (letter: string) => letter.repeat(200);
     await register(world, tenant, phone(ada, { token: token("a"), device_id: "a" }));
@@ -248,7 +248,7 @@ describe("cost", () => {
       outsideAudit(await wholeTable(world)).filter((row) => JSON.stringify(row).includes(device.id));
     const written = await itsRows();
     expect(written).toHaveLength(3);
-    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.settle();
     expect(await itsRows()).toEqual([]);
     // As a registration leaves them that read the profile before it was a tombstone.
@@ -270,7 +270,7 @@ describe("removal", () => {
       const remove = (of: string) => world.call(`DELETE /api/v1/devices/${body.id}?subscriber_id=${of}`, { as });
       expect((await remove(other)).status).toBe(404);
       expect([(await remove(id)).status, (await remove(id)).status]).toEqual([204, 404]);
-      expect(await listed(world, tenant, id)).toEqual([]);
+      expect(await listed(tenant, id)).toEqual([]);
       expect((await register(world, tenant, phone(other, { device_id: "a" }))).status).toBe(201);
     },
   );
@@ -280,7 +280,7 @@ describe("removal", () => {
     const [id, other] = (await addPeople(world, tenant, 2)) as [string, string];
     await register(world, tenant, phone(id, { device_id: "a", token: "canary-token" }));
     await register(world, tenant, { subscriber_id: id, ...browser });
-    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.settle();
     const rows = outsideAudit(await wholeTable(world))
       .filter(({ sk }) => sk.S !== id)

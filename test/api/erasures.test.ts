@@ -9,8 +9,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant, fresh } = worlds();
 
-const receipt = async (world: TestWorld, tenant: Tenant, id: string) =>
-  world.call(`GET /api/v1/erasures/${id}`, { as: await tenant.dashboard() });
+const receipt = async (tenant: Tenant, id: string) => tenant.call(`GET /api/v1/erasures/${id}`);
 
 async function erasedSubscriber(world: TestWorld, tenant: Tenant): Promise<string> {
   const person = { external_id: "ada", consent: { status: "opted_in" } };
@@ -19,7 +18,7 @@ async function erasedSubscriber(world: TestWorld, tenant: Tenant): Promise<strin
   const event = { event_name: "buy", subscriber_id: body.id };
   await world.call("POST /v1/events", { as: tenant.server, body: { events: [event] } });
   await world.settle();
-  await world.call(`DELETE /api/v1/subscribers/${body.id}`, { as: await tenant.dashboard() });
+  await tenant.call(`DELETE /api/v1/subscribers/${body.id}`);
   return body.id;
 }
 
@@ -27,11 +26,11 @@ describe("GET /api/v1/erasures/:id", () => {
   it("counts what was removed by store, and is signed once nothing is left (F14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);
-    const running = await receipt(world, tenant, id);
+    const running = await receipt(tenant, id);
     expect(running.body).toMatchObject({ subscriber_id: id, state: "running", completed_at: null, receipt: null });
     await world.settle();
     await world.advance(5 * MINUTE);
-    const { body } = await receipt(world, tenant, id);
+    const { body } = await receipt(tenant, id);
     expect(body).toMatchObject({ state: "completed", exact: true, properties_erased: false });
     expect(body.removed).toEqual(
       expect.arrayContaining([
@@ -53,7 +52,7 @@ describe("GET /api/v1/erasures/:id", () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);
     await world.advance(5 * MINUTE);
-    const { body } = await receipt(world, tenant, id);
+    const { body } = await receipt(tenant, id);
     expect((await world.call("GET /api/v1/me", { as: { authorization: `Bearer ${body.receipt}` } })).status).toBe(401);
   });
 
@@ -66,7 +65,7 @@ describe("GET /api/v1/erasures/:id", () => {
     await world.settle();
     worker.revive();
     await world.advance(30 * MINUTE);
-    expect((await receipt(world, tenant, id)).body).toMatchObject({ state: "completed", exact: false });
+    expect((await receipt(tenant, id)).body).toMatchObject({ state: "completed", exact: false });
   });
 
   it("there is no receipt of a living subscriber, an unknown one or another workspace's (F14)", async () => {
@@ -74,6 +73,6 @@ describe("GET /api/v1/erasures/:id", () => {
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [living] = (await addPeople(world, tenant, 1)) as [string];
     const foreign = await erasedSubscriber(world, other);
-    for (const id of [living, foreign, "nonsense"]) expect((await receipt(world, tenant, id)).status).toBe(404);
+    for (const id of [living, foreign, "nonsense"]) expect((await receipt(tenant, id)).status).toBe(404);
   });
 });

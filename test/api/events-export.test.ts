@@ -204,7 +204,7 @@ describe("erased subscribers", () => {
     await identify(world, tenant, "laptop", ada);
     await world.advance(SECOND);
     const before = await exportAll(world, tenant);
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     const expected = before.map((row) =>
       row.subscriber_id === ada ? { ...row, subscriber_id: null, anonymous_id: null } : row,
     );
@@ -224,7 +224,7 @@ describe("erased subscribers", () => {
     for (const canary of canaries) await identify(world, tenant, canary, id);
     await identify(world, tenant, "another-device", other);
     await world.advance(SECOND);
-    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.advance(5 * MINUTE);
     const table = await wholeTable(world);
     expect(JSON.stringify(table)).not.toContain("canary-device");
@@ -247,7 +247,7 @@ describe("erased subscribers", () => {
     await ingest(world, tenant, { event_name: "first", anonymous_id: "shared" });
     await identify(world, tenant, "shared", ada);
     await world.advance(SECOND);
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.settle();
     await ingest(world, tenant, { event_name: "late", anonymous_id: "shared" });
     await world.advance(90 * SECOND);
@@ -274,13 +274,12 @@ describe("erased subscribers", () => {
       properties: { note: "x" },
     }));
     await ingest(world, tenant, { events });
-    const as = await tenant.dashboard();
-    const refused = await world.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=yes`, { as });
+    const refused = await tenant.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=yes`);
     expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["erase_properties"]]);
-    await world.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=true`, { as });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}?erase_properties=true`);
     const body = { subscriber_ids: [bob], erase_properties: true };
-    expect((await world.call("POST /api/v1/subscribers/bulk-delete", { as, body })).body.deleted).toBe(1);
-    await world.call(`DELETE /api/v1/subscribers/${eve}`, { as });
+    expect((await tenant.call("POST /api/v1/subscribers/bulk-delete", body)).body.deleted).toBe(1);
+    await tenant.call(`DELETE /api/v1/subscribers/${eve}`);
     await world.advance(5 * MINUTE);
     const rows = await exportAll(world, tenant);
     expect(rows.map(({ properties }) => properties.note).sort()).toEqual(["x", undefined, undefined]);
@@ -292,7 +291,7 @@ describe("erased subscribers", () => {
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     const event = { event_name: "bought", subscriber_id: id, idempotency_key: "order" };
     await ingest(world, tenant, event);
-    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.advance(5 * MINUTE);
     expect((await ingest(world, tenant, event)).body).toEqual({ accepted: 1 });
     expect(await exportAll(world, tenant)).toMatchObject([{ subscriber_id: null, anonymous_id: null }]);

@@ -8,13 +8,12 @@ import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { exportAll, ingest, someEvents } from "../support/events.ts";
 import { quickStore } from "../support/people.ts";
 import { patiently } from "../support/stores.ts";
-import type { Tenant, TestWorld } from "../support/world.ts";
+import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const used = async (world: TestWorld, tenant: Tenant) =>
-  (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events;
+const used = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
 
 describe("quota", () => {
   it("the last event of the quota is taken, the next is 402 and stores nothing, repeats cost nothing (AMB-40, ERR-3)", async () => {
@@ -32,7 +31,7 @@ describe("quota", () => {
     expect((await ingest(world, tenant, keyed(10, 1))).status).toBe(402);
     await world.advance(SECOND);
     expect(await exportAll(world, tenant)).toHaveLength(10);
-    expect(await used(world, tenant)).toBe(100_000);
+    expect(await used(tenant)).toBe(100_000);
   });
 
   it("concurrent requests use the whole quota and no more (AMB-40)", async () => {
@@ -100,19 +99,18 @@ describe("durability", () => {
     broken = false;
     const stored = (await exportAll(world, tenant)).length;
     expect(stored).toBeLessThan(26);
-    expect(await used(world, tenant)).toBe(stored);
+    expect(await used(tenant)).toBe(stored);
     expect((await ingest(world, tenant, batch)).body).toEqual({ accepted: 25 });
     await world.advance(SECOND);
     expect(await exportAll(world, tenant)).toHaveLength(26);
-    expect(await used(world, tenant)).toBe(26);
+    expect(await used(tenant)).toBe(26);
   });
 });
 
 describe("credentials", () => {
   it("a revoked key may ingest up to a minute, and nothing else; its use does not extend the minute (ATH-R6)", async () => {
     const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
-    const { body: made } = await world.call("POST /api/v1/server-keys", { as, body: { name: "short" } });
+    const { body: made } = await tenant.call("POST /api/v1/server-keys", { name: "short" });
     const key = { authorization: `Bearer ${made.key}` };
     const send = async () =>
       (await world.call("POST /v1/events", { as: key, body: { event_name: "x", anonymous_id: "y" } })).status;
@@ -121,7 +119,7 @@ describe("credentials", () => {
       (await world.call("POST /v1/events/identify", { as: key, body: {} })).status,
     ];
     expect([await send(), await others()]).toEqual([202, [200, 422]]);
-    await world.call(`DELETE /api/v1/server-keys/${made.id}`, { as });
+    await tenant.call(`DELETE /api/v1/server-keys/${made.id}`);
     expect(await others()).toEqual([401, 401]);
     await world.advance(30 * SECOND);
     expect(await send()).toBe(202);

@@ -76,7 +76,7 @@ describe("what is stored", () => {
     expect(stored.map(({ properties }) => properties)).toEqual(expect.arrayContaining([{ n: 1 }, {}]));
     expect(stored).toHaveLength(2);
     expect(await exportAll(world, other)).toMatchObject([{ properties: { n: 4 } }]);
-    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(2);
+    expect((await tenant.call("GET /api/v1/billing")).body.usage.events).toBe(2);
   });
 
   it("the first event of a key stands: a repeat with another time or other content changes nothing (EVT-8, AMB-114)", async () => {
@@ -110,7 +110,7 @@ describe("what is stored", () => {
     await world.advance(SECOND);
     const stored = await exportAll(world, tenant);
     expect([stored.length, new Set(stored.map(({ id }) => id)).size]).toEqual([6, 6]);
-    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(6);
+    expect((await tenant.call("GET /api/v1/billing")).body.usage.events).toBe(6);
   });
 
   it("unknown fields of an event are ignored, and the event is stored (AMB-115)", async () => {
@@ -132,11 +132,10 @@ describe("what is stored", () => {
 
   it("an external_id is resolved by the server tier, also of a subscriber that was erased and created again (EVT-4)", async () => {
     const { world, tenant } = await withTenant();
-    const upsert = async () =>
-      (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } })).body.id;
+    const upsert = async () => await tenant.upsert({ external_id: "ada" });
     const first = await upsert();
     expect((await ingest(world, tenant, event({ anonymous_id: undefined, external_id: "ada" }))).status).toBe(202);
-    await world.call(`DELETE /api/v1/subscribers/${first}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${first}`);
     const gone = await ingest(world, tenant, event({ anonymous_id: undefined, external_id: "ada" }));
     expect([gone.status, gone.body.fields]).toEqual([422, { external_id: "names no subscriber" }]);
     const second = await upsert();
@@ -206,7 +205,7 @@ describe("requests that are refused as a whole", () => {
       expect([batch.status, Object.keys(batch.body.fields)]).toEqual([422, [named]]);
       await world.advance(SECOND);
       expect(await exportAll(world, tenant)).toEqual([]);
-      expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.events).toBe(0);
+      expect((await tenant.call("GET /api/v1/billing")).body.usage.events).toBe(0);
     },
   );
 
@@ -227,7 +226,7 @@ describe("requests that are refused as a whole", () => {
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [mine] = (await addPeople(world, tenant, 1)) as [string];
     const [foreign] = (await addPeople(world, other, 1)) as [string];
-    await world.call(`DELETE /api/v1/subscribers/${mine}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${mine}`);
     const bodies = [];
     for (const subscriber_id of [mine, foreign, UNKNOWN])
       bodies.push((await ingest(world, tenant, event({ anonymous_id: undefined, subscriber_id }), "sdk")).body);

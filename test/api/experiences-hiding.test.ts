@@ -20,7 +20,7 @@ describe("hiding and recalling", () => {
   it("a pause hides, a resume restores, an end removes (INX-33, INX-34, INX-35, D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(3);
     const [reader] = people as [string];
-    const id = await draft(world, tenant);
+    const id = await draft(tenant);
     await take(world, tenant, id, "publish");
     await send(world, tenant, { target: { type: "all" }, title: "Plain" });
     const before = await inboxOf(world, tenant, reader);
@@ -39,7 +39,7 @@ describe("hiding and recalling", () => {
   it("reading or dismissing a hidden or recalled message is 404 and changes nothing (AMB-108)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
-    const id = await draft(world, tenant);
+    const id = await draft(tenant);
     await take(world, tenant, id, "publish");
     const [message] = await inboxOf(world, tenant, reader);
     const both = async () => [
@@ -58,7 +58,7 @@ describe("hiding and recalling", () => {
   it("read-all counts and marks shown messages: hidden ones return unread (INB-7, AMB-37)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
-    const ids = [await draft(world, tenant, { name: "one" }), await draft(world, tenant, { name: "two" })];
+    const ids = [await draft(tenant, { name: "one" }), await draft(tenant, { name: "two" })];
     for (const id of ids) await take(world, tenant, id, "publish");
     await send(world, tenant, { subscriberIds: [reader] });
     await world.advance(SECOND);
@@ -76,7 +76,7 @@ describe("hiding and recalling", () => {
   it("a second read-all marks messages that were hidden at the first (INB-7)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
-    const id = await draft(world, tenant);
+    const id = await draft(tenant);
     await take(world, tenant, id, "publish");
     await world.advance(SECOND);
     await send(world, tenant, { subscriberIds: [reader] });
@@ -93,7 +93,7 @@ describe("hiding and recalling", () => {
     await send(world, tenant, { subscriberIds: [reader], title: "old" });
     for (let n = 0; n < 5; n++) {
       await world.advance(SECOND);
-      await take(world, tenant, await draft(world, tenant), "publish", "pause");
+      await take(world, tenant, await draft(tenant), "publish", "pause");
     }
     const titles = async (query: string) =>
       (await inboxOf(world, tenant, reader, query)).map(({ content }) => content.title);
@@ -104,8 +104,8 @@ describe("hiding and recalling", () => {
   it("a stream omits hidden and recalled messages, also after a reconnect (D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const query = `?subscriber_id=${people[0]}`;
-    const shown = await draft(world, tenant, { name: "shown" });
-    const hidden = await draft(world, tenant, { content: { title: "Hidden", body: "b" } });
+    const shown = await draft(tenant, { name: "shown" });
+    const hidden = await draft(tenant, { content: { title: "Hidden", body: "b" } });
     await take(world, tenant, shown, "publish");
     const [{ id: last }] = await inboxOf(world, tenant, people[0]!);
     await world.advance(SECOND);
@@ -128,10 +128,9 @@ describe("hiding and recalling", () => {
   it("an open stream omits messages that are delivered during a pause (D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const stream = await openStream(world, `?subscriber_id=${people[0]}`, tenant.sdk);
-    const id = await draft(world, tenant);
-    const as = await tenant.dashboard();
-    await world.call(`POST /api/v1/in-app/experiences/${id}/publish`, { as });
-    await world.call(`POST /api/v1/in-app/experiences/${id}/pause`, { as });
+    const id = await draft(tenant);
+    await tenant.call(`POST /api/v1/in-app/experiences/${id}/publish`);
+    await tenant.call(`POST /api/v1/in-app/experiences/${id}/pause`);
     await world.advance(5 * SECOND);
     expect(stream.frames()).toEqual([]);
     expect(await inboxOf(world, tenant, people[0]!)).toEqual([]);
@@ -143,7 +142,7 @@ describe("hiding and recalling", () => {
 describe("cost", () => {
   const hide = async (count: number) => {
     const { world, tenant } = await withPeople(count);
-    const id = await draft(world, tenant);
+    const id = await draft(tenant);
     await take(world, tenant, id, "publish");
     const costs: number[] = [];
     for (const action of ["pause", "resume", "end"])
@@ -164,7 +163,7 @@ describe("cost", () => {
     const read = async () => (await spentByCall(world, { as: tenant.sdk, route, refused })).rcu;
     await send(world, tenant, { target: { type: "all" } });
     const plain = await read();
-    const [first, second] = [await draft(world, tenant), await draft(world, tenant)];
+    const [first, second] = [await draft(tenant), await draft(tenant)];
     for (const id of [first, second]) await take(world, tenant, id, "publish");
     expect((await read()) - plain).toBeLessThanOrEqual(2 + 1);
   });

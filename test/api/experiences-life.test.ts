@@ -45,12 +45,12 @@ it("has a matrix of 25 (INX-5, INX-37)", () => expect(matrix).toHaveLength(25));
 
 it.each(matrix)("to INX-38 %s: %s (INX-30)", async (status, action) => {
   const { world, tenant } = await withTenant();
-  const id = await draft(world, tenant);
+  const id = await draft(tenant);
   await take(world, tenant, id, ...ways[status]);
-  const before = (await read(world, tenant, id)).body;
+  const before = (await read(tenant, id)).body;
   expect(before.status).toBe(status);
   const answer = await act(world, tenant, id, action);
-  const after = (await read(world, tenant, id)).body;
+  const after = (await read(tenant, id)).body;
   const next = allowed[`${status} ${action}`];
   if (next) {
     expect([answer.status, answer.body]).toEqual([200, after]);
@@ -69,16 +69,16 @@ it("to INX-38 in any order of actions the status follows the table, and at most 
   const calls = fc.array(fc.constantFrom("publish", "pause", "resume", "end", "archive"), { maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(calls, async (actions) => {
-      const id = await draft(world, tenant);
+      const id = await draft(tenant);
       let status = "draft";
       for (const action of actions) {
         const next = allowed[`${status} ${action}`];
         const answer = await act(world, tenant, id, action);
         expect([status, action, answer.status]).toEqual([status, action, next ? 200 : 400]);
         status = next ?? status;
-        expect((await read(world, tenant, id)).body.status).toBe(status);
+        expect((await read(tenant, id)).body.status).toBe(status);
       }
-      expect((await jobsOf(world, tenant, id)).length).toBeLessThanOrEqual(1);
+      expect((await jobsOf(tenant, id)).length).toBeLessThanOrEqual(1);
     }),
     { numRuns: 25 },
   );
@@ -87,12 +87,12 @@ it("to INX-38 in any order of actions the status follows the table, and at most 
 describe("pause and resume", () => {
   it("a pause cancels a scheduled send; a resume sends at start_at, or at once if that has passed (INX-33, AMB-6)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
-    const id = await draft(world, tenant, { start_at: at(2 * HOUR) });
+    const id = await draft(tenant, { start_at: at(2 * HOUR) });
     const first = (await take(world, tenant, id, "publish")).notification_id;
     await take(world, tenant, id, "pause");
-    expect((await job(world, tenant, first)).status).toBe("canceled");
+    expect((await job(tenant, first)).status).toBe("canceled");
     const second = (await take(world, tenant, id, "resume")).notification_id;
-    expect([second === first, (await job(world, tenant, second)).scheduled_at]).toEqual([false, at(2 * HOUR)]);
+    expect([second === first, (await job(tenant, second)).scheduled_at]).toEqual([false, at(2 * HOUR)]);
     await take(world, tenant, id, "pause");
     await world.advance(3 * HOUR);
     expect(await reachedOf(world, tenant, people)).toEqual([]);
@@ -106,7 +106,7 @@ describe("pause and resume", () => {
 
   it("a pause just before the time of its send: either it is canceled, or it was delivered and is hidden (INX-33, ARC-10)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
-    const id = await draft(world, tenant, { start_at: at(10 * MINUTE) });
+    const id = await draft(tenant, { start_at: at(10 * MINUTE) });
     await take(world, tenant, id, "publish");
     await world.advance(10 * MINUTE - 10);
     const [paused] = await Promise.all([act(world, tenant, id, "pause"), world.advance(MINUTE)]);
@@ -119,7 +119,7 @@ describe("pause and resume", () => {
 
   it("after end_at a resume is 400 naming the status (INX-34, AMB-5)", async () => {
     const { world, tenant } = await withTenant();
-    const id = await draft(world, tenant, { end_at: at(MINUTE) });
+    const id = await draft(tenant, { end_at: at(MINUTE) });
     await take(world, tenant, id, "publish", "pause");
     // Its time has passed, but the timer has not fired yet.
     world.clock.jumpTo(START + MINUTE);
@@ -134,10 +134,10 @@ describe("pause and resume", () => {
 describe("end", () => {
   it("cancels a scheduled send permanently (INX-35)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
-    const id = await draft(world, tenant, { start_at: at(HOUR) });
+    const id = await draft(tenant, { start_at: at(HOUR) });
     const { notification_id } = await take(world, tenant, id, "publish");
     const ended = await take(world, tenant, id, "end");
-    expect((await job(world, tenant, notification_id)).status).toBe("canceled");
+    expect((await job(tenant, notification_id)).status).toBe("canceled");
     await world.advance(2 * HOUR);
     expect((await act(world, tenant, id, "end")).body).toEqual(ended);
     expect(await reachedOf(world, tenant, people)).toEqual([]);
@@ -148,42 +148,42 @@ describe("end", () => {
     ["paused", ["publish", "pause"]],
   ] as const)("comes by itself at end_at when %s, not before, with the same effects (AMB-7)", async (_, actions) => {
     const { world, tenant, ids: people } = await withPeople(1);
-    const id = await draft(world, tenant, { end_at: at(3 * HOUR) });
+    const id = await draft(tenant, { end_at: at(3 * HOUR) });
     await take(world, tenant, id, ...actions);
     await world.advance(3 * HOUR - SECOND);
-    expect((await read(world, tenant, id)).body.status).not.toBe("ended");
+    expect((await read(tenant, id)).body.status).not.toBe("ended");
     await world.advance(2 * SECOND);
-    expect((await read(world, tenant, id)).body).toMatchObject({ status: "ended", updated_at: at(3 * HOUR) });
+    expect((await read(tenant, id)).body).toMatchObject({ status: "ended", updated_at: at(3 * HOUR) });
     expect(await inboxOf(world, tenant, people[0]!)).toEqual([]);
     expect(await notesOf(world, id)).toEqual(["experience_ended", "experience_published"]);
   });
 
   it("an end_at a moment after the publish is not missed (AMB-7)", async () => {
     const { world, tenant } = await withTenant();
-    const id = await draft(world, tenant, { end_at: at(1) });
+    const id = await draft(tenant, { end_at: at(1) });
     await act(world, tenant, id, "publish");
     await world.advance(SECOND);
-    expect((await read(world, tenant, id)).body.status).toBe("ended");
+    expect((await read(tenant, id)).body.status).toBe("ended");
   });
 
   it("the timer of an experience that was never published, or was ended through the API, does nothing (AMB-7)", async () => {
     const { world, tenant } = await withTenant();
-    const refused = await draft(world, tenant, { end_at: at(HOUR) });
+    const refused = await draft(tenant, { end_at: at(HOUR) });
     await operate(world, tenant, { monthly_send_cap: 0 });
     await addPeople(world, tenant, 1);
     expect((await act(world, tenant, refused, "publish")).status).toBe(402);
     await operate(world, tenant, { monthly_send_cap: null });
-    const ended = await draft(world, tenant, { end_at: at(HOUR) });
+    const ended = await draft(tenant, { end_at: at(HOUR) });
     const before = await take(world, tenant, ended, "publish", "end", "archive");
     await world.advance(2 * HOUR);
-    expect((await read(world, tenant, refused)).body.status).toBe("draft");
-    expect((await read(world, tenant, ended)).body).toEqual(before);
+    expect((await read(tenant, refused)).body.status).toBe("draft");
+    expect((await read(tenant, ended)).body).toEqual(before);
   });
 });
 
 it("a publish and an end each have one annotation, other actions have none (D-ANNAUTO)", async () => {
   const { world, tenant } = await withTenant();
-  const id = await draft(world, tenant);
+  const id = await draft(tenant);
   await act(world, tenant, id, "pause");
   await take(world, tenant, id, "publish");
   await act(world, tenant, id, "publish");
@@ -193,7 +193,7 @@ it("a publish and an end each have one annotation, other actions have none (D-AN
 
 it("archived_at is the time of the archiving and stays (INX-21, INX-36)", async () => {
   const { world, tenant } = await withTenant();
-  const id = await draft(world, tenant);
+  const id = await draft(tenant);
   await world.advance(HOUR);
   const archived = await take(world, tenant, id, "archive");
   expect(archived.archived_at).toBe(at(HOUR));

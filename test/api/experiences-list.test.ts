@@ -11,10 +11,10 @@ describe("list", () => {
     const { world, tenant } = await withTenant();
     const ids: string[] = [];
     for (let n = 0; n < 25; n++) {
-      ids.unshift(await draft(world, tenant, { name: `e${n}` }));
+      ids.unshift(await draft(tenant, { name: `e${n}` }));
       await world.advance(SECOND);
     }
-    const pages = [await list(world, tenant), await list(world, tenant, "?page=2")];
+    const pages = [await list(tenant), await list(tenant, "?page=2")];
     expect(pages.map(({ body }) => [body.total, body.page, body.page_size, body.items.length])).toEqual([
       [25, 1, 20, 20],
       [25, 2, 20, 5],
@@ -26,17 +26,17 @@ describe("list", () => {
     await take(world, tenant, ids[7]!, "publish", "pause");
     await take(world, tenant, ids[9]!, "archive");
     for (const [status, expected] of Object.entries({ live: [3], paused: [7], archived: [9], ended: [] })) {
-      const { body } = await list(world, tenant, `?status=${status}`);
+      const { body } = await list(tenant, `?status=${status}`);
       expect([status, body.total, body.items.map(({ id }: { id: string }) => id)]).toEqual([
         ...[status, expected.length],
         expected.map((n) => ids[n]),
       ]);
       for (const item of body.items) expect(item.status).toBe(status);
     }
-    expect((await list(world, tenant, "?status=draft&page=2&page_size=20")).body).toMatchObject({ total: 22 });
-    expect((await list(world, tenant, "?page_size=101")).body.page_size).toBe(100);
+    expect((await list(tenant, "?status=draft&page=2&page_size=20")).body).toMatchObject({ total: 22 });
+    expect((await list(tenant, "?page_size=101")).body.page_size).toBe(100);
     for (const [field, value] of Object.entries({ page: "0", page_size: "0", status: "gone" })) {
-      const { status, body } = await list(world, tenant, `?${field}=${value}`);
+      const { status, body } = await list(tenant, `?${field}=${value}`);
       expect([status, body.code, Object.keys(body.fields)]).toEqual([400, "BAD_REQUEST", [field]]);
     }
   });

@@ -8,8 +8,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const stats = async (world: TestWorld, tenant: Tenant, id: string) =>
-  world.call(`GET /api/v1/in-app/experiences/${id}/stats`, { as: await tenant.dashboard() });
+const stats = async (tenant: Tenant, id: string) => tenant.call(`GET /api/v1/in-app/experiences/${id}/stats`);
 
 let reports = 0;
 /** Each report has a time of its own: otherwise it would be a repeat (AMB-106). */
@@ -22,7 +21,7 @@ const report = (world: TestWorld, tenant: Tenant, job_id: string, interaction: s
 it("counts reports and subscribers, with the rates by impressions (INX-41, INS-1, INS-2)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 3);
-  const id = await draft(world, tenant);
+  const id = await draft(tenant);
   const { notification_id: job } = await take(world, tenant, id, "publish");
   for (const subscriber_id of [people[0], people[0], people[1], people[1], people[2]])
     await report(world, tenant, job, "inapp_impression", { subscriber_id });
@@ -30,7 +29,7 @@ it("counts reports and subscribers, with the rates by impressions (INX-41, INS-1
     await report(world, tenant, job, "inapp_click", { subscriber_id });
   await report(world, tenant, job, "inapp_dismiss", { subscriber_id: people[2] });
   await report(world, tenant, job, "tapped");
-  const { status, body } = await stats(world, tenant, id);
+  const { status, body } = await stats(tenant, id);
   expect([status, body]).toEqual([
     200,
     {
@@ -45,35 +44,35 @@ it("counts reports and subscribers, with the rates by impressions (INX-41, INS-1
     },
   ]);
   await take(world, tenant, id, "end");
-  expect((await stats(world, tenant, id)).body).toEqual({ ...body, status: "ended" });
+  expect((await stats(tenant, id)).body).toEqual({ ...body, status: "ended" });
 });
 
 it("without impressions both shares are 0, and only an A/B experience is split (INS-2, INS-3)", async () => {
   const { world, tenant } = await withTenant();
   const nothing = { impressions: 0, clicks: 0, dismissals: 0, ctr: 0 };
-  const plain = await draft(world, tenant);
-  expect((await stats(world, tenant, plain)).body).toEqual({
+  const plain = await draft(tenant);
+  expect((await stats(tenant, plain)).body).toEqual({
     experience_id: plain,
     status: "draft",
     unique_reach: 0,
     dismiss_rate: 0,
     ...nothing,
   });
-  const split = await draft(world, tenant, { variant_b: { title: "B", body: "b" } });
+  const split = await draft(tenant, { variant_b: { title: "B", body: "b" } });
   const arms = [
     { variant_id: "a", ...nothing },
     { variant_id: "b", ...nothing },
   ];
-  expect((await stats(world, tenant, split)).body.by_variant).toEqual(arms);
+  expect((await stats(tenant, split)).body.by_variant).toEqual(arms);
   const { notification_id } = await take(world, tenant, split, "publish");
   await report(world, tenant, notification_id, "inapp_click");
-  expect((await stats(world, tenant, split)).body).toMatchObject({ clicks: 1, ctr: 0, dismiss_rate: 0 });
+  expect((await stats(tenant, split)).body).toMatchObject({ clicks: 1, ctr: 0, dismiss_rate: 0 });
 });
 
 it("each arm counts the reports of its recipients (INS-3, ABH-3)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 12);
-  const id = await draft(world, tenant, { variant_b: { title: "B", body: "b" } });
+  const id = await draft(tenant, { variant_b: { title: "B", body: "b" } });
   const { notification_id: job } = await take(world, tenant, id, "publish");
   const seen = { a: 0, b: 0 };
   for (const subscriber_id of people) {
@@ -84,7 +83,7 @@ it("each arm counts the reports of its recipients (INS-3, ABH-3)", async () => {
     if (arm === "b") await report(world, tenant, job, "inapp_click", { subscriber_id, variant_id: arm });
   }
   expect(Math.min(seen.a, seen.b)).toBeGreaterThan(0);
-  const { body } = await stats(world, tenant, id);
+  const { body } = await stats(tenant, id);
   expect(body).toMatchObject({ impressions: 12, unique_reach: 12, clicks: seen.b });
   expect(body.by_variant).toEqual([
     { variant_id: "a", impressions: seen.a, clicks: 0, dismissals: 0, ctr: 0 },

@@ -14,7 +14,7 @@ import {
 } from "../support/experiences.ts";
 import { quickStore } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
-import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
+import { START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
@@ -22,13 +22,13 @@ const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString()
 const content = READY.content;
 const base = { name: "a", format: "card", content } as const;
 
-const makeList = async (world: TestWorld, tenant: Tenant): Promise<string> =>
-  (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body: { name: "VIP" } })).body.id;
+const makeList = async (tenant: Tenant): Promise<string> =>
+  (await tenant.call("POST /api/v1/lists", { name: "VIP" })).body.id;
 
 describe("create", () => {
   it("answers 201 with a draft of what is required, and GET the same (INX-2, INX-22, AMB-120)", async () => {
-    const { world, tenant } = await withTenant();
-    const answer = await create(world, tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
+    const { tenant } = await withTenant();
+    const answer = await create(tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
     expect([answer.status, answer.body]).toEqual([
       201,
       {
@@ -43,13 +43,13 @@ describe("create", () => {
         updated_at: at(0),
       },
     ]);
-    const again = await read(world, tenant, answer.body.id);
+    const again = await read(tenant, answer.body.id);
     expect([again.status, again.body]).toEqual([200, answer.body]);
   });
 
   it("stores every field unchanged (INX-2, INX-7, INX-8, INX-12, INX-13, INX-18, INX-19, INX-20)", async () => {
-    const { world, tenant } = await withTenant();
-    const list_id = await makeList(world, tenant);
+    const { tenant } = await withTenant();
+    const list_id = await makeList(tenant);
     const whole = {
       name: "x".repeat(200),
       format: "fullscreen",
@@ -78,19 +78,19 @@ describe("create", () => {
       split_percentage: 99,
       holdout_percentage: 99,
     };
-    const { status, body } = await create(world, tenant, whole);
+    const { status, body } = await create(tenant, whole);
     expect([status, body]).toEqual([201, expect.objectContaining({ ...whole, status: "draft" })]);
-    expect((await read(world, tenant, body.id)).body).toEqual(body);
+    expect((await read(tenant, body.id)).body).toEqual(body);
   });
 
   it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("accepts the format %s (INX-4)", async (format) => {
-    const { world, tenant } = await withTenant();
-    expect((await create(world, tenant, { ...base, format })).body.format).toBe(format);
+    const { tenant } = await withTenant();
+    expect((await create(tenant, { ...base, format })).body.format).toBe(format);
   });
 
   it("accepts each trigger and frequency; the defaults are immediate and once (INX-9, INX-11)", async () => {
-    const { world, tenant } = await withTenant();
-    const shown = async (display: object) => (await create(world, tenant, { ...base, display })).body.display;
+    const { tenant } = await withTenant();
+    const shown = async (display: object) => (await create(tenant, { ...base, display })).body.display;
     expect(await shown({})).toEqual({ trigger: "immediate", frequency: "once" });
     for (const trigger of ["immediate", "session_start"]) expect((await shown({ trigger })).trigger).toBe(trigger);
     expect(await shown({ trigger: "event", trigger_event: "e" })).toMatchObject({ trigger_event: "e" });
@@ -99,8 +99,8 @@ describe("create", () => {
   });
 
   it("the share of arm A is 50 by default, if there is a B arm (INX-19)", async () => {
-    const { world, tenant } = await withTenant();
-    const { body } = await create(world, tenant, { ...base, variant_b: { title: "B" } });
+    const { tenant } = await withTenant();
+    const { body } = await create(tenant, { ...base, variant_b: { title: "B" } });
     expect([body.variant_b, body.split_percentage]).toEqual([{ title: "B" }, 50]);
   });
 
@@ -154,21 +154,21 @@ describe("create", () => {
   ])(
     "answers 400 naming %s (INX-3, INX-10, INX-12, INX-13, INX-16, INX-18, INX-20, INX-22, AMB-3, AMB-102, ABH-4)",
     async (field, body) => {
-      const { world, tenant } = await withTenant();
-      const answer = await create(world, tenant, body);
+      const { tenant } = await withTenant();
+      const answer = await create(tenant, body);
       expect([answer.status, answer.body.code, Object.keys(answer.body.fields)]).toEqual([400, "BAD_REQUEST", [field]]);
       expect(answer.body.message).toContain(field);
-      expect((await list(world, tenant)).body.total).toBe(0);
+      expect((await list(tenant)).body.total).toBe(0);
     },
   );
 
   it("another workspace's list is treated as missing (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
-    const audience = { type: "list", list_id: await makeList(world, other) };
+    const audience = { type: "list", list_id: await makeList(other) };
     const [foreign, missing] = [
-      await create(world, tenant, { ...base, audience }),
-      await create(world, tenant, { ...base, audience: { type: "list", list_id: UNKNOWN } }),
+      await create(tenant, { ...base, audience }),
+      await create(tenant, { ...base, audience: { type: "list", list_id: UNKNOWN } }),
     ];
     expect([foreign.status, foreign.body]).toEqual([400, missing.body]);
   });
@@ -179,8 +179,8 @@ describe("create", () => {
       putItem(Status, { kind: "experience", id: world.ids.uuidAt(START - n) }, { status: "draft" }),
     );
     await quickStore(world, tenant).writeAll(rows);
-    expect((await create(world, tenant, base)).status).toBe(201);
-    expect(await create(world, tenant, base)).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
+    expect((await create(tenant, base)).status).toBe(201);
+    expect(await create(tenant, base)).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
   });
 });
 

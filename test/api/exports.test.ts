@@ -11,8 +11,7 @@ const { withTenant } = worlds();
 async function setting(options: Parameters<typeof withTenant>[0] = {}) {
   const { world, tenant } = await withTenant(options);
   const { call } = tenant;
-  const upsert = async (body: object, of = tenant): Promise<string> =>
-    (await world.call("POST /api/v1/subscribers/upsert", { as: of.sdk, body })).body.id;
+  const upsert = async (body: object, of = tenant): Promise<string> => await of.upsert(body);
   const begin = async (body: object): Promise<string> => {
     const made = await call("POST /api/v1/exports", body);
     expect(made).toMatchObject({ status: 202, body: { id: expect.any(String) } });
@@ -70,15 +69,14 @@ it("subscribers as a file that imports again as it is, without formulas (RDA-16)
     "bob,,,,,,,,,,,,,",
   ]);
   const other = await world.tenant();
-  const list = (await world.call("POST /api/v1/lists", { as: await other.dashboard(), body: { name: "All" } })).body.id;
+  const list = (await other.call("POST /api/v1/lists", { name: "All" })).body.id;
   const content = `${lines.join("\r\n")}\r\n`;
   const request = multipartBody({ listId: list }, { filename: "people.csv", content });
   const imported = await world.call("POST /api/v1/lists/import", { as: await other.dashboard(), ...request });
   await world.settle();
-  const as = await other.dashboard();
-  const { body } = await world.call(`GET /api/v1/lists/import/${imported.body.import_job_id}`, { as });
+  const { body } = await other.call(`GET /api/v1/lists/import/${imported.body.import_job_id}`);
   expect(body).toMatchObject({ status: "completed", processed_rows: 2, failed_rows: 0 });
-  const found = (await world.call("GET /api/v1/subscribers?external_id=ada", { as })).body.items[0];
+  const found = (await other.call("GET /api/v1/subscribers?external_id=ada")).body.items[0];
   expect(JSON.parse(found.attributes)).toMatchObject({ first_name: "Ada", phone: "+4915112345678", vip: true });
 
   const id = await begin({ kind: "subscribers" });

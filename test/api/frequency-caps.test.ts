@@ -24,7 +24,7 @@ async function setting(frequency_caps: object[], more: object = {}) {
   const inApp = channels.find(({ type }) => type === "in_app")!.id;
   const person = async (external_id: string): Promise<string> => {
     const body = { external_id, email: `${external_id}@example.com` };
-    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    const id = await tenant.upsert(body);
     await addPhone(world, tenant, id, "ios");
     return id;
   };
@@ -244,7 +244,7 @@ it("experiences are shown as often as they say themselves, at any hour (D-CAP, D
   const { world, tenant, ids, push, person } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
   const ada = await person("ada");
   expect((await push({ channel_ids: [ids.in_app] })).job.counts.delivered).toBe(1);
-  await take(world, tenant, await draft(world, tenant), "publish");
+  await take(world, tenant, await draft(tenant), "publish");
   expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
   expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
 });

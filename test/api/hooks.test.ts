@@ -65,13 +65,12 @@ describe("server keys: /v1/hooks", () => {
     const { world, tenant } = await withTenant();
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(world, tenant)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 422, 422]);
-    const as = await tenant.dashboard();
     const body = { target_url, events: ["subscriber.created"] };
-    const refused = await world.call("POST /api/v1/webhooks", { as, body });
+    const refused = await tenant.call("POST /api/v1/webhooks", body);
     expect(refused).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
     const { id } = answers.find(({ status }) => status === 201)!.body;
     expect((await world.call(`DELETE /v1/hooks/${id}`, { as: tenant.server })).status).toBe(204);
-    expect((await world.call("POST /api/v1/webhooks", { as, body })).status).toBe(201);
+    expect((await tenant.call("POST /api/v1/webhooks", body)).status).toBe(201);
   });
 
   it("a deleted endpoint is gone, and a second deletion is 404 (HOK-7, AMB-31)", async () => {
@@ -101,9 +100,8 @@ describe("server keys: /v1/hooks", () => {
 
   it("a key with scopes needs hooks:write to create and hooks:read to read (AMB-79)", async () => {
     const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
     const keyWith = async (scopes: string[]) => {
-      const { key } = (await world.call("POST /api/v1/server-keys", { as, body: { name: "k", scopes } })).body;
+      const { key } = (await tenant.call("POST /api/v1/server-keys", { name: "k", scopes })).body;
       return { authorization: `Bearer ${key}` };
     };
     const reader = await keyWith(["hooks:read"]);
@@ -127,9 +125,8 @@ describe("dashboard: /api/v1/webhooks", () => {
     const world = await fresh({ network: outside.network });
     now = () => world.clock.now();
     const tenant = await world.tenant();
-    const as = await tenant.dashboard();
     const body = { target_url, events: ["subscriber.created"], description: "CRM" };
-    const made = (await world.call("POST /api/v1/webhooks", { as, body })).body;
+    const made = (await tenant.call("POST /api/v1/webhooks", body)).body;
     const upsert = (external_id: string) =>
       world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
     const at = (path: string) => `/api/v1/webhooks/${made.id}${path}`;

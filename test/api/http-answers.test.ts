@@ -35,7 +35,7 @@ describe("answers", () => {
       },
     });
     const { world, tenant } = await withTenant({ hooks });
-    const { status, body, headers } = await world.call("GET /api/v1/channels", { as: await tenant.dashboard() });
+    const { status, body, headers } = await tenant.call("GET /api/v1/channels");
     expect([status, body]).toEqual([500, { code: "INTERNAL_ERROR", message: expect.any(String) }]);
     expect(body.message).toContain(headers["x-request-id"]);
     expect(JSON.stringify(body)).not.toContain("arn:");
@@ -48,18 +48,17 @@ describe("answers", () => {
         if (operation === "Query") throw awsFailure("ServiceUnavailable", "busy");
       },
     });
-    const { world, tenant } = await withTenant({ hooks });
-    const { status, body, headers } = await world.call("GET /api/v1/channels", { as: await tenant.dashboard() });
+    const { tenant } = await withTenant({ hooks });
+    const { status, body, headers } = await tenant.call("GET /api/v1/channels");
     expect([status, body.code, headers["retry-after"]]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
   });
 
   it("ids are UUIDs throughout (GEN-3)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = await addPeople(world, tenant, 1);
-    const as = await tenant.dashboard();
     const body = { subscriberIds: [id], title: "t", body: "b" };
-    const sent = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
-    const channel = (await world.call("GET /api/v1/channels", { as })).body.channels[0].id;
+    const sent = (await tenant.call("POST /api/v1/notifications", body)).body.id;
+    const channel = (await tenant.call("GET /api/v1/channels")).body.channels[0].id;
     for (const each of [id, sent, channel, tenant.id])
       expect(each).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });

@@ -73,25 +73,23 @@ describe("routes", () => {
   });
 
   it("an id that could be none of ours is 404, however it is spelt (D-HTTPCODES)", async () => {
-    const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
+    const { tenant } = await withTenant();
     for (const id of ["%2F", "a%2Fb", "%00", "..%2f..", "a%20b", "x".repeat(300), "%F0%9F%98%80", "undefined", "*"])
       for (const thing of ["templates", "subscribers", "notifications", "channels"]) {
-        const { status, body } = await world.call(`GET /api/v1/${thing}/${id}`, { as });
+        const { status, body } = await tenant.call(`GET /api/v1/${thing}/${id}`);
         expect([thing, id, status, body.code]).toEqual([thing, id, 404, "NOT_FOUND"]);
       }
   });
 
   it("route traps: a literal segment is not taken for an id", async () => {
-    const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
-    const bulk = await world.call("POST /api/v1/subscribers/bulk-delete", { as, body: { subscriber_ids: [UNKNOWN] } });
+    const { tenant } = await withTenant();
+    const bulk = await tenant.call("POST /api/v1/subscribers/bulk-delete", { subscriber_ids: [UNKNOWN] });
     expect([bulk.status, bulk.body]).toEqual([200, { deleted: 0, not_found: [UNKNOWN] }]);
-    expect((await world.call("DELETE /api/v1/subscribers/bulk-delete", { as })).status).toBe(404);
-    expect((await world.call("DELETE /api/v1/subscribers/upsert", { as })).status).toBe(404);
-    const all = await world.call("POST /v1/in-app/messages/read", { as, body: { subscriber_id: UNKNOWN } });
+    expect((await tenant.call("DELETE /api/v1/subscribers/bulk-delete")).status).toBe(404);
+    expect((await tenant.call("DELETE /api/v1/subscribers/upsert")).status).toBe(404);
+    const all = await tenant.call("POST /v1/in-app/messages/read", { subscriber_id: UNKNOWN });
     expect([all.status, all.body]).toEqual([200, { updated: 0 }]);
-    const one = await world.call("POST /v1/in-app/messages/read/read", { as, body: { subscriber_id: UNKNOWN } });
+    const one = await tenant.call("POST /v1/in-app/messages/read/read", { subscriber_id: UNKNOWN });
     expect(one.status).toBe(404);
   });
 });
@@ -180,10 +178,8 @@ describe("bodies", () => {
   });
 
   it("timestamps come in RFC 3339 only, with any offset, and go out in UTC (GEN-2)", async () => {
-    const { world, tenant } = await withTenant();
-    const as = await tenant.dashboard();
-    const since = (text: string) =>
-      world.call(`GET /api/v1/subscribers?updated_since=${encodeURIComponent(text)}`, { as });
+    const { tenant } = await withTenant();
+    const since = (text: string) => tenant.call(`GET /api/v1/subscribers?updated_since=${encodeURIComponent(text)}`);
     for (const good of ["2026-01-01T00:00:00Z", "2026-01-01t00:00:00z", "2026-01-01T00:00:00.123456789+14:00"])
       expect((await since(good)).status).toBe(200);
     for (const bad of [

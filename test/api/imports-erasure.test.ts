@@ -44,8 +44,7 @@ async function setting(options: Parameters<typeof withTenant>[0] = {}) {
     const stored = JSON.stringify([await wholeTable(world), await files()]).toLowerCase();
     return TRACES.filter((trace) => stored.includes(trace.toLowerCase()));
   };
-  const upsert = async (body: object, of: Tenant = tenant): Promise<string> =>
-    (await world.call("POST /api/v1/subscribers/upsert", { as: of.sdk, body })).body.id;
+  const upsert = async (body: object, of: Tenant = tenant): Promise<string> => await of.upsert(body);
   const erase = async (id: string) => expect((await call(`DELETE /api/v1/subscribers/${id}`)).status).toBe(204);
   return { world, tenant, call, send, job, start, run, upload, files, traces, upsert, erase };
 }
@@ -101,7 +100,7 @@ it("an erasure leaves the files of other workspaces (SUB-9, GEN-8)", async () =>
   const before = await files();
   const other = await world.tenant();
   const id = await upsert(ADA, other);
-  expect((await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await other.dashboard() })).status).toBe(204);
+  expect((await other.call(`DELETE /api/v1/subscribers/${id}`)).status).toBe(204);
   await world.settle();
   expect(await files()).toEqual(before);
   expect(Object.keys(before)).toHaveLength(2);

@@ -19,7 +19,7 @@ async function setting(type: "segment_entered" | "segment_exited") {
   const started = async () => (await all.runs(journey)).length;
   const upsert = async (external_id: string, plan: string) => {
     const body = { external_id, attributes: { plan } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    await tenant.upsert(body);
     await world.settle();
   };
   return { ...files, members, started, upsert };

@@ -23,7 +23,7 @@ async function withTopics() {
   const found = await setting();
   const { world, tenant } = found;
   const createTopics = async (of: Tenant) => {
-    for (const body of TOPICS) await world.call("POST /api/v1/topics", { as: await of.dashboard(), body });
+    for (const body of TOPICS) await of.call("POST /api/v1/topics", body);
   };
   await createTopics(tenant);
   const choices = async (external_id: string, of: Tenant = tenant) => {
@@ -40,7 +40,7 @@ async function withTopics() {
 
 it("a dry run and a result say what choices do, and name unknown topics (TPC-5, RDA-14)", async () => {
   const { world, tenant, run, post, list, choices, optOut, attributes, consents } = await withTopics();
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "cyd" } });
+  await tenant.upsert({ external_id: "cyd" });
   await optOut("cyd");
   const mapping = JSON.stringify({ Weekly: "topic:weekly" });
   const refused = await post(
@@ -93,10 +93,9 @@ it("a dry run and a result say what choices do, and name unknown topics (TPC-5, 
 it("an export has the choices, and imports them again (TPC-5, RDA-16)", async () => {
   const { world, tenant, run, createTopics, choices } = await withTopics();
   await run(CSV);
-  const as = await tenant.dashboard();
-  const { id } = (await world.call("POST /api/v1/exports", { as, body: { kind: "subscribers" } })).body;
+  const { id } = (await tenant.call("POST /api/v1/exports", { kind: "subscribers" })).body;
   await world.settle();
-  const { url } = (await world.call(`GET /api/v1/exports/${id}`, { as })).body;
+  const { url } = (await tenant.call(`GET /api/v1/exports/${id}`)).body;
   const link = await world.call(`GET ${new URL(url).pathname}`);
   const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
   const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });

@@ -182,9 +182,9 @@ describe("rows", () => {
 
 describe("consent", () => {
   it("is recorded with its evidence, and never reverts an opt-out (IMP-12)", async () => {
-    const { world, tenant, run, consents } = await setting();
+    const { tenant, run, consents } = await setting();
     const out = { external_id: "left", consent: { status: "opted_out" } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: out });
+    await tenant.upsert(out);
     const at = "2025-03-01T09:30:00Z";
     const content = `external_id,consent_status,consent_at,consent_source\nleft,yes,${at},form\nnew,yes,${at},form\n`;
     const done = await run(content);

@@ -26,14 +26,9 @@ async function inboundWorld(credentials: object = CHAT_APP) {
     });
   };
   const person = async (external_id: string, phone: string | null = PHONE): Promise<string> =>
-    (
-      await world.call("POST /api/v1/subscribers/upsert", {
-        as: tenant.sdk,
-        body: { external_id, attributes: { phone } },
-      })
-    ).body.id;
+    await tenant.upsert({ external_id, attributes: { phone } });
   const consents = async (subscriber: string) =>
-    (await world.call(`GET /api/v1/subscribers/${subscriber}/consents`, { as: await tenant.dashboard() })).body.items;
+    (await tenant.call(`GET /api/v1/subscribers/${subscriber}/consents`)).body.items;
   return { world, tenant, id, ...calls, post, person, consents };
 }
 
@@ -180,10 +175,10 @@ it("an opt-out is stored once as a chat-app consent of every subscriber with the
 });
 
 it("the newest consent counts: a late opt-out is only added to the history (AMB-90)", async () => {
-  const { world, tenant, post, person, consents } = await inboundWorld();
+  const { tenant, post, person, consents } = await inboundWorld();
   const anna = await person("anna");
   const consent = { channel: "chat_app", status: "opted_in" };
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "anna", consent } });
+  await tenant.upsert({ external_id: "anna", consent });
   await post(wrote("STOP", { seconds: at - 3_600 }));
   expect((await consents(anna)).map(({ status }: { status: string }) => status).sort()).toEqual([
     "opted_in",
@@ -206,7 +201,7 @@ it("a number that was changed, removed or erased matches no subscriber (AMB-90)"
   const [moved, cleared, erased] = [await person("moved"), await person("cleared"), await person("erased")];
   await person("moved", "+4915123456700");
   await person("cleared", null);
-  expect((await world.call(`DELETE /api/v1/subscribers/${erased}`, { as: await tenant.dashboard() })).status).toBe(204);
+  expect((await tenant.call(`DELETE /api/v1/subscribers/${erased}`)).status).toBe(204);
   await world.advance(DAY);
   expect((await post(wrote("STOP"))).status).toBe(200);
   for (const subscriber of [moved, cleared]) expect(await consents(subscriber)).toEqual([]);

@@ -74,7 +74,7 @@ describe("funnel and summary of a journey", () => {
     );
     const greet = async (external_id: string, phone: string) => {
       const body = { external_id, attributes: { phone } };
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+      await tenant.upsert(body);
       await track(external_id, "signed_up");
     };
     const price = (price_per_message: number) => call(`PATCH /api/v1/channels/${sms}`, { price_per_message });

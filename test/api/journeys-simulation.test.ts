@@ -127,7 +127,7 @@ it("judges the walk as the journey does: who is not eligible, has no address, op
   });
   const id = await create(steps, { entry_rules: { eligibility: { attribute: { plan: { $eq: "pro" } } } } });
   const upsert = async (external_id: string, more: object): Promise<string> =>
-    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
+    await tenant.upsert({ external_id, ...more });
   const pro = { attributes: { plan: "pro" } };
   const people: Record<string, string> = {
     free: await upsert("free", { email: "free@example.com", attributes: { plan: "free" } }),
@@ -180,7 +180,7 @@ it("the walks of random people through random journeys are their replay, and wha
     const consent = isLucky(0.3) ? { consent: { status: "opted_out" } } : {};
     const address = isLucky(0.8) ? { email: `${external_id}@example.com` } : {};
     const body = { external_id, ...address, ...consent, attributes: { plan: one(["pro", "free"]), n } };
-    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    const id = await tenant.upsert(body);
     people.set(external_id, id);
     if (isLucky(0.2))
       await suppressAddress(tenant.store, { kind: "email", address: `${external_id}@example.com`, reason: "manual" });

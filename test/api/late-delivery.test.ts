@@ -17,15 +17,11 @@ test.each(["Hello", "Hello {{ subscriber.id }}"])(
       }),
     });
     const ids: string[] = [];
-    for (const external_id of ["ada", "bob"])
-      ids.push(
-        (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } })).body.id,
-      );
-    const as = await tenant.dashboard();
+    for (const external_id of ["ada", "bob"]) ids.push(await tenant.upsert({ external_id }));
     const body = { title, body: "World", subscriberIds: ids };
-    const { id } = (await world.call("POST /api/v1/notifications", { as, body })).body;
+    const { id } = (await tenant.call("POST /api/v1/notifications", body)).body;
     await world.settle();
-    expect((await world.call(`DELETE /api/v1/subscribers/${ids[0]}`, { as })).status).toBe(204);
+    expect((await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}`)).status).toBe(204);
     await world.advance(5 * MINUTE);
     broken = false;
     await world.advance(5 * MINUTE);
@@ -33,7 +29,7 @@ test.each(["Hello", "Hello {{ subscriber.id }}"])(
     const rows = (Items as { pk: { S: string }; sk: { S: string } }[]).map(({ pk, sk }) => `${pk.S} ${sk.S}`);
     expect(rows.filter((row) => row.includes(`#U#${ids[0]}`))).toEqual([]);
     expect(rows.filter((row) => row.includes(`#U#${ids[1]} I#`))).toHaveLength(1);
-    const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+    const job = (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
     expect(job).toMatchObject({ status: "completed", counts: { sent: 2, delivered: 1, failed: 1 } });
   },
 );

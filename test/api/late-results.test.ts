@@ -120,7 +120,7 @@ describe("the outcome of a journey's send step", () => {
     const id = await active(graphOf({ m: { send: message }, end: "exit" } as never));
     const reached = async (address: string) => {
       const body = { external_id: "ada", email: address };
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+      await tenant.upsert(body);
       await setting.track("ada", "signed_up");
       await world.advance(MINUTE);
       return (await setting.stats(id)).steps.m.outcomes;

@@ -27,7 +27,7 @@ it(
       const taken = worker.steps();
       worker.revive();
       await world.advance(9 * MINUTE);
-      const job = await jobOf(world, tenant, id);
+      const job = await jobOf(tenant, id);
       const given = (await outboxOf(world, `?job_id=${id}`)).map(({ subscriber_id }) => subscriber_id);
       const rows = (await Promise.all(people.map((one) => ledgerOf(tenant, one))))
         .flat()

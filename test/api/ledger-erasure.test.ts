@@ -15,8 +15,8 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const erase = async (world: TestWorld, tenant: Tenant, id: string) =>
-  expect((await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() })).status).toBe(204);
+const erase = async (tenant: Tenant, id: string) =>
+  expect((await tenant.call(`DELETE /api/v1/subscribers/${id}`)).status).toBe(204);
 
 /** Rows that hold the id, as it is or as chunks pack it. */
 const tracesOf = async (world: TestWorld, id: string): Promise<string[]> =>
@@ -41,7 +41,7 @@ it("what was sent is kept without the subscriber: chunks, touches, inbox, contro
   const held = await send(world, tenant, { target: { type: "all" }, holdout_percentage: 99 });
   expect((await tracesOf(world, ada)).length).toBeGreaterThan(6);
 
-  await erase(world, tenant, ada);
+  await erase(tenant, ada);
   await world.settle();
   await world.advance(5 * MINUTE);
   expect(await tracesOf(world, ada)).toEqual([]);
@@ -49,7 +49,7 @@ it("what was sent is kept without the subscriber: chunks, touches, inbox, contro
   expect(tombstone).not.toHaveProperty("mark");
 
   for (const { job } of [both, push, failed, held]) {
-    expect(await jobOf(world, tenant, job.id)).toEqual(job);
+    expect(await jobOf(tenant, job.id)).toEqual(job);
     const row = await tenant.store.get(ChunkItem, { job: job.id, range: REQUEST_RANGE, n: 0 });
     const chunk = chunkOf(row!);
     const everybody = [...chunk.recipients.map(({ subscriber }) => subscriber), ...chunk.heldOut];
@@ -73,7 +73,7 @@ it("a worker that read a chunk before an erasure writes under the pseudonym that
   const { job } = await send(world, tenant, { subscriberIds: [ada, bob] });
   const chunkRef = { job: job.id, range: REQUEST_RANGE, n: 0 };
   const plannedAt = world.clock.now();
-  await erase(world, tenant, ada);
+  await erase(tenant, ada);
   await world.settle();
   await world.advance(MINUTE);
   const names = await namesNow(tenant.store, chunkRef, plannedAt, [ada, bob]);
@@ -96,11 +96,11 @@ it("a subscriber erased between the plan and a late delivery is in no chunk eith
   for (const id of [ada, bob]) await addPhone(world, tenant, id, "ios");
   const { id } = (await post(world, tenant, { subscriberIds: [ada, bob], channel_ids: [ios] })).body;
   await world.settle();
-  await erase(world, tenant, ada);
+  await erase(tenant, ada);
   await world.advance(5 * MINUTE);
   isBroken = false;
   await world.advance(9 * MINUTE);
-  expect(await jobOf(world, tenant, id)).toMatchObject({
+  expect(await jobOf(tenant, id)).toMatchObject({
     status: "completed",
     counts: { sent: 2, delivered: 1, failed: 1 },
     fail_reasons: { erased: 1 },
@@ -121,19 +121,19 @@ it("an inbox send counts erased subscribers as erased if it did not reach them, 
   const { id } = (await post(world, tenant, { subscriberIds: [ada, ...others] })).body;
   // Nothing is claimed yet.
   await world.settle();
-  await erase(world, tenant, ada);
+  await erase(tenant, ada);
   await world.advance(5 * MINUTE);
   // The messages are written, their chunk is not closed.
   broken.deliver = "TransactWriteItems";
   await world.advance(7 * MINUTE);
   broken.erase = "Query";
-  for (const reached of others.slice(0, 2)) await erase(world, tenant, reached);
+  for (const reached of others.slice(0, 2)) await erase(tenant, reached);
   await world.settle();
   broken.deliver = "";
   await world.advance(9 * MINUTE);
   broken.erase = "";
   await world.advance(30 * MINUTE);
-  expect(await jobOf(world, tenant, id)).toMatchObject({
+  expect(await jobOf(tenant, id)).toMatchObject({
     status: "completed",
     counts: { total: 4, sent: 4, delivered: 3, failed: 1 },
     fail_reasons: { erased: 1 },

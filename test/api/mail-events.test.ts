@@ -20,13 +20,11 @@ describe("events of SES", () => {
     const { job } = await mail();
     await world.advance(MINUTE);
     expect(await ledgerOf(tenant, ada)).toMatchObject([{ state, job: job.id }]);
-    expect((await consentsOf(world, tenant, ada)).items).toMatchObject([
-      { channel: "email", status: "suppressed", source },
-    ]);
+    expect((await consentsOf(tenant, ada)).items).toMatchObject([{ channel: "email", status: "suppressed", source }]);
     for (const category of ["marketing", "transactional"])
       expect((await mail({ category })).job.skip_reasons).toEqual({ suppressed: 1 });
     const route = `GET /api/v1/notifications/${job.id}/recipients/${ada}`;
-    const { body: explained } = await world.call(route, { as: await tenant.dashboard() });
+    const { body: explained } = await tenant.call(route);
     const expected = fate === "bounce" ? ["bounced", "Permanent: General"] : ["delivered", null];
     expect([explained.state, explained.reason]).toEqual(expected);
   });
@@ -47,9 +45,9 @@ describe("events of SES", () => {
     await tell(world, bounce("old@example.com", "Transient"));
     expect(await ledgerOf(tenant, ada)).toMatchObject([{ state: "sent", bounce: "Transient: General" }]);
     await tell(world, bounce("old@example.com"));
-    expect((await consentsOf(world, tenant, ada)).items).toEqual([]);
+    expect((await consentsOf(tenant, ada)).items).toEqual([]);
     await tell(world, bounce("ADA@example.com"));
-    expect((await consentsOf(world, tenant, ada)).items).toHaveLength(1);
+    expect((await consentsOf(tenant, ada)).items).toHaveLength(1);
     const before = JSON.stringify(await wholeTable(world));
     await tell(world, bounce("ada@example.com"));
     await tell(world, { eventType: "Delivery", mail: { tags } });
@@ -79,7 +77,7 @@ describe("events of SES", () => {
       const { world, tenant } = await withTenant();
       const { ada, mail } = await mailing(world, tenant);
       const bob = { external_id: "bob", email: "bob@example.com" };
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: bob });
+      await tenant.upsert(bob);
       await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
       const { job } = await mail();
       await world.advance(60 * MINUTE);
@@ -89,12 +87,11 @@ describe("events of SES", () => {
       const tags = { tenant: [tenant.id], job: [job.id], subscriber: [ada], at };
       await tell(world, { ...event, mail: { tags } });
       expect(await ledgerOf(tenant, ada)).toMatchObject([{ state }]);
-      const as = await tenant.dashboard();
       for (const filter of [`?state=${listed.state}`, `?state=${listed.state}&channel=email`]) {
-        const { body } = await world.call(`GET /api/v1/notifications/${job.id}/recipients${filter}`, { as });
+        const { body } = await tenant.call(`GET /api/v1/notifications/${job.id}/recipients${filter}`);
         expect(body.items).toMatchObject([listed]);
       }
-      const { body: record } = await world.call(`GET /api/v1/notifications/${job.id}`, { as });
+      const { body: record } = await tenant.call(`GET /api/v1/notifications/${job.id}`);
       expect(record).toMatchObject({
         counts,
         uncertain: counts.uncertain,
@@ -102,7 +99,7 @@ describe("events of SES", () => {
         delivered_by_channel: counts.delivered > 0 ? { email: 1 } : {},
       });
       await tell(world, { ...event, mail: { tags } });
-      expect((await world.call(`GET /api/v1/notifications/${job.id}`, { as })).body.counts).toEqual(record.counts);
+      expect((await tenant.call(`GET /api/v1/notifications/${job.id}`)).body.counts).toEqual(record.counts);
     },
   );
 
@@ -113,7 +110,7 @@ describe("events of SES", () => {
     await world.advance(MINUTE);
     const [row] = await ledgerOf(tenant, ada);
     const at = [String(Date.parse(String(row!.sk).split("#")[1]!))];
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(5 * MINUTE);
     const before = JSON.stringify(await wholeTable(world));
     const bounce = { bounceType: "Permanent", bouncedRecipients: [{ emailAddress: "ada@example.com" }] };
@@ -180,9 +177,7 @@ describe("a newsletter", () => {
     expect(recipients).toMatchObject({ opened: 1, opened_human: 1, clicked: 1 });
     expect((await follow(world, "GET", letter.unsubscribe!)).body).toContain("Unsubscribe");
     expect((await follow(world, "POST", letter.unsubscribe!)).status).toBe(200);
-    expect((await consentsOf(world, tenant, ada)).items).toMatchObject([
-      { status: "opted_out", source: "unsubscribe" },
-    ]);
+    expect((await consentsOf(tenant, ada)).items).toMatchObject([{ status: "opted_out", source: "unsubscribe" }]);
     const { job: next } = await send(world, tenant, { target: { type: "all" }, channel_ids: [channel] });
     expect(next).toMatchObject({ counts: { delivered: 0, skipped: 1 }, skip_reasons: { no_consent: 1 } });
   });

@@ -86,9 +86,9 @@ describe("links", () => {
       return [status, headers.location];
     };
     const again = { external_id: "ada", attributes: { first_name: "Bea" } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: again });
+    await tenant.upsert(again);
     expect(await target()).toEqual([302, `${SHOP}/Ada`]);
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.settle();
     expect(await target()).toEqual([302, `${SHOP}/Ada`]);
   });
@@ -97,7 +97,7 @@ describe("links", () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { job, mail: letter } = await mail({ body: BODY });
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(300 * SECOND);
     const before = JSON.stringify(outsideAudit(await wholeTable(world)));
     expect((await follow(world, "GET", letter.clicks[0]!)).status).toBe(302);

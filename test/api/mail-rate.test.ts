@@ -30,8 +30,7 @@ async function mailing() {
     await world.settle();
     return String(body.id);
   };
-  const healthOf = async () =>
-    (await world.call(`GET /api/v1/channels/${channel}/health`, { as: await tenant.dashboard() })).body;
+  const healthOf = async () => (await tenant.call(`GET /api/v1/channels/${channel}/health`)).body;
   return { world, tenant, channel, upload, begin, healthOf };
 }
 
@@ -40,11 +39,11 @@ it("mails by SES keep to nine tenths of the account's rate, so that none is thro
   world.ses.limit(SANDBOX);
   const start = world.clock.now();
   const job = await begin();
-  expect((await jobOf(world, tenant, job)).pacing).toEqual([
+  expect((await jobOf(tenant, job)).pacing).toEqual([
     { channel_id: channel, rate_per_second: 0.9, until: expect.any(String) },
   ]);
   await world.advance(2 * MINUTE);
-  expect(await jobOf(world, tenant, job)).toMatchObject({
+  expect(await jobOf(tenant, job)).toMatchObject({
     status: "completed",
     counts: { delivered: PEOPLE, failed: 0 },
   });
@@ -63,10 +62,9 @@ it("the rate of SES is read again every hour; a channel's setting is kept, and o
   await world.advance(HOUR);
   await begin(1);
   expect(await channelRate(tenant.store, channel)).toBe(90);
-  const as = await tenant.dashboard();
-  await world.call(`PATCH /api/v1/channels/${channel}`, { as, body: { rate_per_second: 5 } });
+  await tenant.call(`PATCH /api/v1/channels/${channel}`, { rate_per_second: 5 });
   expect(await channelRate(tenant.store, channel)).toBe(5);
-  await world.call(`PATCH /api/v1/channels/${channel}`, { as, body: { rate_per_second: null } });
+  await tenant.call(`PATCH /api/v1/channels/${channel}`, { rate_per_second: null });
   await upload(SMTP);
   await world.advance(MINUTE);
   await begin(1);
@@ -79,7 +77,7 @@ it("while the rate of SES cannot be read, mails go out, and it is read again (AM
   const fault = { channel: "aws:ses", operation: "GetAccount", times: 1 };
   expect((await world.call("POST /_local/faults", { body: fault })).status).toBe(201);
   const job = await begin(1);
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
   expect(await channelRate(tenant.store, channel)).toBeUndefined();
   await world.advance(5 * MINUTE);
   await begin(1);

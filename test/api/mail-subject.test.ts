@@ -73,7 +73,7 @@ describe("a subject that renders to nothing", () => {
   it("the others of the send get theirs (D-EMAIL)", async () => {
     const { world, tenant, send } = await setting();
     const bob = { external_id: "bob", email: "bob@example.com", attributes: { nickname: "Bob" } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: bob });
+    await tenant.upsert(bob);
     expect(await send({ title: template, body: "b" })).toMatchObject({
       sent: 1,
       skip_reasons: { blank_subject: 1 },

@@ -14,8 +14,7 @@ const BODY =
   `<a href="mailto:a@b.example">Write</a><a href="tel:+4930123">Call</a>`;
 
 async function withDefaults(world: TestWorld, tenant: Tenant, utm_defaults: object | null) {
-  const as = await tenant.dashboard();
-  const changed = await world.call("PATCH /api/v1/workspace", { as, body: { utm_defaults } });
+  const changed = await tenant.call("PATCH /api/v1/workspace", { utm_defaults });
   await world.advance(1_000);
   return changed;
 }
@@ -77,14 +76,13 @@ describe("UTM defaults", () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant);
     await withDefaults(world, tenant, { source: "shop" });
-    const as = await tenant.dashboard();
     const content = { title: "News", body: `<a href="${SHOP}/new">New</a>` };
     const wish = { target: { type: "all" }, channel_ids: [channel], name: "May", ...content };
-    const send = await world.call("POST /api/v1/notifications/preview", { as, body: wish });
+    const send = await tenant.call("POST /api/v1/notifications/preview", wish);
     const href = `href="${SHOP}/new?utm_source=shop&amp;utm_medium=email&amp;utm_campaign=May"`;
     expect(send.body.renderings[0].html).toContain(href);
     const shown = async (more: object) =>
-      (await world.call("POST /api/v1/templates/preview", { as, body: { content, channels: ["email"], ...more } })).body
+      (await tenant.call("POST /api/v1/templates/preview", { content, channels: ["email"], ...more })).body
         .renderings[0].html;
     expect(await shown({ category: "marketing", name: "May" })).toContain(href);
     expect(await shown({ category: "transactional" })).toContain(`href="${SHOP}/new"`);
@@ -95,10 +93,9 @@ describe("UTM defaults", () => {
     const { world, tenant } = await withTenant();
     const { ada, channel } = await mailing(world, tenant);
     await withDefaults(world, tenant, { source: "shop" });
-    const as = await tenant.dashboard();
-    await world.call("PATCH /api/v1/workspace", { as, body: { test_subscriber_ids: [ada] } });
+    await tenant.call("PATCH /api/v1/workspace", { test_subscriber_ids: [ada] });
     const body = { title: "News", body: `See ${SHOP}/new`, channel_ids: [channel], to: [ada] };
-    const answer = await world.call("POST /api/v1/notifications/test", { as, body });
+    const answer = await tenant.call("POST /api/v1/notifications/test", body);
     expect(answer.body.deliveries).toMatchObject([{ state: "sent" }]);
     const { body: outbox } = await world.call("GET /_local/outbox?channel=email");
     expect(JSON.stringify(outbox)).toContain(`${SHOP}/new?utm_source=shop&utm_medium=email`);

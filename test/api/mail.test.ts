@@ -27,10 +27,10 @@ describe("unsubscribing", () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const sender = { sender_name: "Tom & Söhne", postal_address: "Hauptstr. 1\n10115 Berlin" };
-    const changed = await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: sender });
+    const changed = await tenant.call("PATCH /api/v1/workspace", sender);
     expect(changed.body).toMatchObject(sender);
     const body = { external_id: "ada", attributes: { locale: "de-AT" } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    await tenant.upsert(body);
     const { mail: sent } = await mail({ title: "Neu", body: "Hallo" });
     expect(sent.text).toMatch(/^Hallo\n\n-- \nTom & Söhne\nHauptstr\. 1\n10115 Berlin\nAbmelden: http/);
     expect(sent.html).toMatch(/Tom &amp; Söhne<br>Hauptstr\. 1<br>10115 Berlin<br><a href="[^"]*">Abmelden<\/a><\/p>/);
@@ -39,7 +39,7 @@ describe("unsubscribing", () => {
     const { mail: receipt } = await mail({ category: "transactional" });
     expect(receipt.text).not.toContain("Hauptstr");
     const cleared = { sender_name: null, postal_address: null };
-    await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: cleared });
+    await tenant.call("PATCH /api/v1/workspace", cleared);
     await world.advance(1_000);
     expect((await mail({ body: "Hallo" })).mail.text).toMatch(/^Hallo\n\n-- \nAbmelden: http/);
   });
@@ -55,7 +55,7 @@ describe("unsubscribing", () => {
     expect(clicked.headers["access-control-allow-origin"]).toBeUndefined();
     await follow(world, "POST", unsubscribe!);
     await Promise.all([follow(world, "POST", unsubscribe!), follow(world, "POST", unsubscribe!)]);
-    const { items } = await consentsOf(world, tenant, ada);
+    const { items } = await consentsOf(tenant, ada);
     expect(items).toMatchObject([{ channel: "email", status: "opted_out", source: "unsubscribe" }]);
     const wish = { target: { type: "all" }, channel_ids: [channel] };
     expect((await send(world, tenant, wish)).job.skip_reasons).toEqual({ no_consent: 1 });
@@ -71,10 +71,10 @@ describe("unsubscribing", () => {
     await follow(world, "POST", unsubscribe!);
     await world.advance(1_000);
     const body = { external_id: "ada", consent: { status: "opted_in" } };
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    await tenant.upsert(body);
     await world.advance(1_000);
     expect((await follow(world, "POST", unsubscribe!)).status).toBe(200);
-    const { items } = await consentsOf(world, tenant, ada);
+    const { items } = await consentsOf(tenant, ada);
     expect(items.map(({ status }: { status: string }) => status)).toEqual(["opted_out", "opted_in", "opted_out"]);
   });
 
@@ -96,7 +96,7 @@ describe("unsubscribing", () => {
     const { world, tenant } = await withTenant();
     const { ada, mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
-    await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(300_000);
     for (const link of [unsubscribe!, unsubscribe!.replace("/u/", "/p/")])
       for (const method of ["GET", "POST"] as const) {

@@ -23,7 +23,7 @@ beforeEach(async () => {
 const toAll = { target: { type: "all" }, title: "Sale", body: "Today only." };
 const plan = async (body: object = toAll) => (await mcp.tool(key, "plan_send", body)).value;
 const confirm = (token: string, as = key) => mcp.tool(as, "confirm_send", { token });
-const sends = async () => (await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() })).body.items;
+const sends = async () => (await tenant.call("GET /api/v1/notifications")).body.items;
 
 describe("AGT-3 F18 a send by an agent", () => {
   it("is planned without being sent, and sent once by its confirmation (AGT-3, F18, D-MCP)", async () => {
@@ -59,8 +59,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     const { id, sent } = (await confirm(token)).value;
     await world.settle();
     expect(sent).toBe(3);
-    const { items } = (await world.call(`GET /api/v1/notifications/${id}/recipients`, { as: await tenant.dashboard() }))
-      .body;
+    const { items } = (await tenant.call(`GET /api/v1/notifications/${id}/recipients`)).body;
     expect(items.map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id).sort()).toEqual(
       people.toSorted(),
     );
@@ -88,7 +87,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     const planned = await plan({ ...toAll, holdout_percentage: 40 });
     const { id } = (await confirm(planned.token)).value;
     await world.settle();
-    const job = (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+    const job = (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
     expect(job.counts).toMatchObject({ sent: planned.counts.sent, held_out: planned.counts.held_out });
   });
 

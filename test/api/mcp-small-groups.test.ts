@@ -13,7 +13,7 @@ const setting = async () => {
     email: `p${n}@example.com`,
     attributes: { plan: n < 25 ? "pro" : "free" },
   }));
-  await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: { agent_attributes: ["plan"] } });
+  await tenant.call("PATCH /api/v1/workspace", { agent_attributes: ["plan"] });
   return createMcp(world, tenant);
 };
 

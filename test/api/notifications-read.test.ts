@@ -8,7 +8,7 @@ import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { inboxOf, quickStore } from "../support/people.ts";
 import { spentByCall } from "../support/spending.ts";
-import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
+import { START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withPeople, withTenant } = worlds();
@@ -93,8 +93,7 @@ describe("idempotency", () => {
 });
 
 describe("read", () => {
-  const list = async (world: TestWorld, tenant: Tenant, query = "") =>
-    world.call(`GET /api/v1/notifications${query}`, { as: await tenant.dashboard() });
+  const list = async (tenant: Tenant, query = "") => tenant.call(`GET /api/v1/notifications${query}`);
 
   it("docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit (D-NTF)", async () => {
     const { world, tenant } = await withTenant();
@@ -114,8 +113,8 @@ describe("read", () => {
       return putItem(JobItem, { job: copy }, { ...row, id: copy });
     });
     await quickStore(world, tenant).writeAll(copies);
-    const first = (await list(world, tenant, "?limit=100")).body;
-    const second = (await list(world, tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
+    const first = (await list(tenant, "?limit=100")).body;
+    const second = (await list(tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
     expect(first.items.length).toBeGreaterThan(20);
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(36);
     expect(second.next_cursor).toBe("");
@@ -129,19 +128,18 @@ describe("read", () => {
       ids.unshift((await post(world, tenant, body)).body.id);
       await world.advance(1);
     }
-    const first = (await list(world, tenant)).body;
+    const first = (await list(tenant)).body;
     expect(first.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 20));
-    const second = (await list(world, tenant, `?cursor=${first.next_cursor}`)).body;
+    const second = (await list(tenant, `?cursor=${first.next_cursor}`)).body;
     expect(second.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(20));
     expect(second.next_cursor).toBe("");
-    const scheduled = (await list(world, tenant, "?status=scheduled&limit=3")).body;
+    const scheduled = (await list(tenant, "?status=scheduled&limit=3")).body;
     expect(scheduled.items).toHaveLength(3);
-    const rest = (await list(world, tenant, `?status=scheduled&limit=1000&cursor=${scheduled.next_cursor}`)).body;
+    const rest = (await list(tenant, `?status=scheduled&limit=1000&cursor=${scheduled.next_cursor}`)).body;
     expect(rest.items).toHaveLength(2);
-    expect((await list(world, tenant, "?source_type=campaign")).body.items).toEqual([]);
-    expect(first.items[0]).toEqual(await jobOf(world, tenant, ids[0]!));
-    for (const query of ["?limit=0", "?status=gone", "?cursor=x"])
-      expect((await list(world, tenant, query)).status).toBe(422);
+    expect((await list(tenant, "?source_type=campaign")).body.items).toEqual([]);
+    expect(first.items[0]).toEqual(await jobOf(tenant, ids[0]!));
+    for (const query of ["?limit=0", "?status=gone", "?cursor=x"]) expect((await list(tenant, query)).status).toBe(422);
   });
 
   it("a cursor fits any period, before, in and after it; a period that ends before it begins is 422 (D-NTF)", async () => {
@@ -150,9 +148,8 @@ describe("read", () => {
       await post(world, tenant, { ...everybody, title: `${n}` });
       await world.advance(SECOND);
     }
-    const as = await tenant.dashboard();
     const listed = (query: object) =>
-      world.call(`GET /api/v1/notifications?${new URLSearchParams({ limit: "1", ...query })}`, { as });
+      tenant.call(`GET /api/v1/notifications?${new URLSearchParams({ limit: "1", ...query })}`);
     const { body: first } = await listed({});
     const cursor = first.next_cursor;
     const titles = async (query: object) => (await listed({ cursor, ...query })).body.items.map(titleOf);
@@ -196,22 +193,20 @@ describe("read", () => {
         .slice(0, 20)
         .map(({ id }) => id);
     const idsOf = (answer: { body: { items: { id: string }[] } }) => answer.body.items.map(({ id }) => id);
-    expect(idsOf(await list(world, tenant))).toEqual(newest("api", "campaign", "journey"));
-    expect(idsOf(await list(world, tenant, "?exclude_source_type=journey"))).toEqual(newest("api", "campaign"));
-    expect(idsOf(await list(world, tenant, "?source_type=journey"))).toEqual(newest("journey"));
-    expect((await list(world, tenant, "?exclude_source_type=nonsense")).status).toBe(422);
+    expect(idsOf(await list(tenant))).toEqual(newest("api", "campaign", "journey"));
+    expect(idsOf(await list(tenant, "?exclude_source_type=journey"))).toEqual(newest("api", "campaign"));
+    expect(idsOf(await list(tenant, "?source_type=journey"))).toEqual(newest("journey"));
+    expect((await list(tenant, "?exclude_source_type=nonsense")).status).toBe(422);
     const as = await tenant.dashboard();
     const route = "GET /api/v1/notifications?source_type=api&limit=20";
     const cost = await spentByCall(world, { as, route, refused: { route: "GET /api/v1/notifications?limit=0" } });
-    expect(idsOf(await list(world, tenant, "?source_type=api&limit=20"))).toEqual(newest("api"));
+    expect(idsOf(await list(tenant, "?source_type=api&limit=20"))).toEqual(newest("api"));
     expect(cost.rcu).toBeLessThanOrEqual(8);
     expect(cost.requests).toBeLessThanOrEqual(4);
     const pages: string[] = [];
     let cursor = "";
     do {
-      const page = (
-        await list(world, tenant, `?source_type=campaign&limit=7&cursor=${cursor}`.replace(/&cursor=$/, ""))
-      ).body;
+      const page = (await list(tenant, `?source_type=campaign&limit=7&cursor=${cursor}`.replace(/&cursor=$/, ""))).body;
       pages.push(...page.items.map(({ id }: { id: string }) => id));
       cursor = page.next_cursor;
     } while (cursor !== "");
@@ -227,13 +222,13 @@ describe("read", () => {
     for (const limit of [4, 25]) {
       const listed: string[] = [];
       for (let cursor: string | undefined; cursor !== ""; ) {
-        const page = (await list(world, tenant, `?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`)).body;
+        const page = (await list(tenant, `?limit=${limit}${cursor ? `&cursor=${cursor}` : ""}`)).body;
         listed.push(...page.items.map(({ id }: { id: string }) => id));
         cursor = page.next_cursor;
       }
       expect(listed).toEqual(newest);
     }
     await world.settle();
-    for (const id of made) expect(await jobOf(world, tenant, id)).toMatchObject({ id, status: "completed" });
+    for (const id of made) expect(await jobOf(tenant, id)).toMatchObject({ id, status: "completed" });
   });
 });

@@ -30,7 +30,7 @@ describe("fire", () => {
   ])("a send in %s is delivered then, never earlier and within a second (NTF-9, AMB-38)", async (_, ms) => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, ms);
-    expect(await jobOf(world, tenant, id)).toMatchObject({
+    expect(await jobOf(tenant, id)).toMatchObject({
       status: "scheduled",
       sent: 0,
       scheduled_at: new Date(START + ms).toISOString(),
@@ -40,7 +40,7 @@ describe("fire", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
     await world.advance(SECOND);
     expect(await reachedOf(world, tenant, ids)).toEqual(ids);
-    const job = await jobOf(world, tenant, id);
+    const job = await jobOf(tenant, id);
     expect(job).toMatchObject({ status: "completed", sent: 2, counts: { total: 2, delivered: 2 } });
     const late = Date.parse(job.dispatched_at) - (START + ms);
     expect(late).toBeGreaterThanOrEqual(0);
@@ -52,11 +52,11 @@ describe("fire", () => {
     const all = await schedule(world, tenant, SOON);
     const given = await schedule(world, tenant, SOON, { subscriberIds: ids });
     const [late] = await addPeople(world, tenant, 1, () => ({ external_id: "late" }));
-    await world.call(`DELETE /api/v1/subscribers/${ids[0]}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}`);
     await world.advance(SOON + SECOND);
     expect(await reachedOf(world, tenant, [...ids, late!], all)).toEqual([ids[1], late]);
     expect(await reachedOf(world, tenant, [...ids, late!], given)).toEqual([ids[1]]);
-    expect((await jobOf(world, tenant, given)).skip_reasons).toEqual({ unknown_subscriber: 1 });
+    expect((await jobOf(tenant, given)).skip_reasons).toEqual({ unknown_subscriber: 1 });
   });
 
   it("many sends of one minute all go out, each once (ARC-5, NTF-9)", async () => {
@@ -71,14 +71,14 @@ describe("fire", () => {
   it("scheduled_at may carry any offset and is shown in UTC (NTF-9, GEN-2)", async () => {
     const { world, tenant } = await withPeople(2);
     const answer = await post(world, tenant, { ...everybody, scheduled_at: "2026-11-20T18:30:00+05:30" });
-    expect((await jobOf(world, tenant, answer.body.id)).scheduled_at).toBe("2026-11-20T13:00:00.000Z");
+    expect((await jobOf(tenant, answer.body.id)).scheduled_at).toBe("2026-11-20T13:00:00.000Z");
   });
 
   it("1,100 given ids wait in the table and are all reached (NTF-9)", async () => {
     const { world, tenant, ids } = await withPeople(1_100);
     const id = await schedule(world, tenant, SOON, { subscriberIds: ids });
     await world.advance(SOON + SECOND);
-    expect(await jobOf(world, tenant, id)).toMatchObject({
+    expect(await jobOf(tenant, id)).toMatchObject({
       status: "completed",
       counts: { total: 1_100, delivered: 1_100 },
     });
@@ -102,20 +102,20 @@ describe("cancel", () => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, SOON);
     await world.advance(SOON - SECOND);
-    const answer = await cancel(world, tenant, id);
+    const answer = await cancel(tenant, id);
     expect([answer.status, answer.body]).toMatchObject([200, { id, status: "canceled" }]);
-    const again = await cancel(world, tenant, id);
+    const again = await cancel(tenant, id);
     expect([again.status, again.body]).toEqual([200, answer.body]);
     await world.advance(SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
-    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", sent: 0, counts: { total: 0 } });
+    expect(await jobOf(tenant, id)).toMatchObject({ status: "canceled", sent: 0, counts: { total: 0 } });
   });
 
   it("a cancel between the timer's wake-up and the send still prevents it (NTF-10)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const id = await schedule(world, tenant, 10 * MINUTE);
     await world.advance(9 * MINUTE + 59 * SECOND + 999);
-    expect((await cancel(world, tenant, id)).status).toBe(200);
+    expect((await cancel(tenant, id)).status).toBe(200);
     await world.advance(SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
@@ -123,12 +123,12 @@ describe("cancel", () => {
   it("409 once dispatched, 404 for an unknown one, 403 to a role that may not send (D-NTF-CANCEL, NTF-20)", async () => {
     const { world, tenant } = await withPeople(2);
     const sent = (await post(world, tenant, everybody)).body.id;
-    const queued = await cancel(world, tenant, sent);
+    const queued = await cancel(tenant, sent);
     expect([queued.status, queued.body.code]).toEqual([409, "CONFLICT"]);
     await world.settle();
-    const done = await cancel(world, tenant, sent);
+    const done = await cancel(tenant, sent);
     expect([done.status, done.body.message]).toEqual([409, expect.stringContaining("completed")]);
-    expect((await cancel(world, tenant, "00000000-0000-4000-8000-000000000000")).status).toBe(404);
+    expect((await cancel(tenant, "00000000-0000-4000-8000-000000000000")).status).toBe(404);
     const scheduled = await schedule(world, tenant, SOON);
     const developer = await tenant.dashboard("developer");
     const refused = await world.call(`POST /api/v1/notifications/${scheduled}/cancel`, { as: developer });
@@ -166,19 +166,19 @@ describe("cancel", () => {
 });
 
 describe("what changed meanwhile", () => {
-  const template = async (world: TestWorld, tenant: Tenant): Promise<string> => {
+  const template = async (tenant: Tenant): Promise<string> => {
     const body = { name: "t", content: { title: "Template", body: "Text" } };
-    return (await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body })).body.id;
+    return (await tenant.call("POST /api/v1/templates", body)).body.id;
   };
   const byTemplate = (template_id: string) => ({ ...everybody, template_id, title: undefined, body: undefined });
 
   it("a template deleted before the fire time fails the job, delivered 0 (NTF-22, TPL-8, AMB-48)", async () => {
     const { world, tenant, ids } = await withPeople(2);
-    const template_id = await template(world, tenant);
+    const template_id = await template(tenant);
     const id = await schedule(world, tenant, SOON, byTemplate(template_id));
-    await world.call(`DELETE /api/v1/templates/${template_id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/templates/${template_id}`);
     await world.advance(SOON + SECOND);
-    expect(await jobOf(world, tenant, id)).toMatchObject({
+    expect(await jobOf(tenant, id)).toMatchObject({
       status: "failed",
       error: expect.stringContaining("template"),
       counts: { delivered: 0 },
@@ -189,13 +189,13 @@ describe("what changed meanwhile", () => {
 
   it("a template's content is that of the fire time, and the record shows it (NTF-21)", async () => {
     const { world, tenant, ids } = await withPeople(2);
-    const template_id = await template(world, tenant);
+    const template_id = await template(tenant);
     const id = await schedule(world, tenant, SOON, byTemplate(template_id));
     const body = { content: { title: "Newer" } };
-    await world.call(`PATCH /api/v1/templates/${template_id}`, { as: await tenant.dashboard(), body });
+    await tenant.call(`PATCH /api/v1/templates/${template_id}`, body);
     await world.advance(SOON + SECOND);
     expect((await inboxOf(world, tenant, ids[0]!))[0].content).toEqual({ title: "Newer", body: "Text" });
-    expect(await jobOf(world, tenant, id)).toMatchObject({ title: "Newer", body: "Text", template_id });
+    expect(await jobOf(tenant, id)).toMatchObject({ title: "Newer", body: "Text", template_id });
   });
 
   it("a cap reached at the fire time fails the job and says the numbers (D-NTF-STATE, ERR-4)", async () => {
@@ -203,7 +203,7 @@ describe("what changed meanwhile", () => {
     const id = await schedule(world, tenant, SOON);
     await operate(world, tenant, { monthly_send_cap: 2 });
     await world.advance(SOON + SECOND);
-    expect(await jobOf(world, tenant, id)).toMatchObject({
+    expect(await jobOf(tenant, id)).toMatchObject({
       status: "failed",
       error: expect.stringContaining("0 of 2"),
     });
@@ -217,9 +217,9 @@ describe("what changed meanwhile", () => {
     await world.advance(3 * SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
     await operate(world, tenant, { status: "active" });
-    expect((await jobOf(world, tenant, id)).status).toBe("scheduled");
+    expect((await jobOf(tenant, id)).status).toBe("scheduled");
     await world.advance(10 * MINUTE);
-    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 2 } });
+    expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 2 } });
   });
 
   it("a held send can be canceled (AMB-86)", async () => {
@@ -228,7 +228,7 @@ describe("what changed meanwhile", () => {
     await operate(world, tenant, { status: "suspended" });
     await world.advance(2 * SOON);
     await operate(world, tenant, { status: "active" });
-    expect((await cancel(world, tenant, id)).status).toBe(200);
+    expect((await cancel(tenant, id)).status).toBe(200);
     await world.advance(SOON);
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
@@ -241,7 +241,7 @@ describe("what changed meanwhile", () => {
     const id = await schedule(world, tenant, SOON);
     world.clock.jumpTo(START + SOON + lateness);
     await world.settle();
-    const job = await jobOf(world, tenant, id);
+    const job = await jobOf(tenant, id);
     expect(job.status).toBe(status);
     expect(job.error).toBe(status === "failed" ? "expired" : null);
     expect(await reachedOf(world, tenant, ids)).toEqual(status === "failed" ? [] : ids);

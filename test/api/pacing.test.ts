@@ -14,10 +14,7 @@ async function phones(count: number, rate_per_second: number | undefined) {
   const { world, tenant } = await withTenant();
   const { ios: channel = "" } = await openChannels(world, tenant, "ios-push");
   const limit = async (rate: number | null) =>
-    world.call(`PATCH /api/v1/channels/${channel}`, {
-      as: await tenant.dashboard(),
-      body: { rate_per_second: rate },
-    });
+    tenant.call(`PATCH /api/v1/channels/${channel}`, { rate_per_second: rate });
   if (rate_per_second !== undefined)
     expect((await limit(rate_per_second)).body).toMatchObject({ rate_per_second, status: "active" });
   const people = await addPeople(world, tenant, count);
@@ -34,7 +31,7 @@ it("a channel's rate is kept, over chunks and workers, and each recipient is tri
   const { world, tenant, channel, people, begin } = await phones(45, 1);
   const start = world.clock.now();
   const jobs = [await begin(people, "marketing"), await begin(people.slice(0, 20), "marketing")];
-  const { pacing } = await jobOf(world, tenant, jobs[1]!);
+  const { pacing } = await jobOf(tenant, jobs[1]!);
   expect(pacing).toEqual([{ channel_id: channel, rate_per_second: 1, until: expect.any(String) }]);
   expect(Date.parse(pacing[0].until) - start).toBeGreaterThanOrEqual((65 / 0.8) * SECOND);
   await world.advance(3 * MINUTE);
@@ -50,8 +47,7 @@ it("a channel's rate is kept, over chunks and workers, and each recipient is tri
   for (const [i, at] of first!.entries()) expect(at).toBeGreaterThanOrEqual(i * 1.25);
   expect(second![0]).toBeGreaterThanOrEqual(45 / 0.8);
   expect(second![19]).toBeGreaterThanOrEqual(64 / 0.8);
-  for (const id of jobs)
-    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { failed: 0 } });
+  for (const id of jobs) expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { failed: 0 } });
   const rows = (await ledgerOf(tenant, people[44]!)).filter(({ state }) => state === "sent");
   expect(rows.map(({ tries }) => (tries as string[]).length)).toEqual([1]);
 });
@@ -61,7 +57,7 @@ it("a transactional message does not wait behind marketing (AMB-111)", async () 
   await begin(people, "marketing");
   const urgent = await begin(people.slice(0, 1), "transactional");
   await world.advance(SECOND);
-  expect(await jobOf(world, tenant, urgent)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  expect(await jobOf(tenant, urgent)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });
 
 it("a provider that limits the rate is asked again when it says, and no try is used up (AMB-111)", async () => {
@@ -69,9 +65,9 @@ it("a provider that limits the rate is asked again when it says, and no try is u
   await spoil(world, { channel: "ios", outcome: "rate_limited", retry_after_seconds: 600, times: 1 });
   const job = await begin(people, "marketing");
   await world.advance(9 * MINUTE);
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "processing", counts: { delivered: 0 } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "processing", counts: { delivered: 0 } });
   await world.advance(2 * MINUTE);
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
 });
 
 it("a throttle lowers the rate for a time; a limit can be removed (AMB-111)", async () => {
@@ -82,7 +78,7 @@ it("a throttle lowers the rate for a time; a limit can be removed (AMB-111)", as
   expect(await channelRate(tenant.store, channel)).toBe(35);
   await world.advance(MINUTE);
   expect(await channelRate(tenant.store, channel)).toBeGreaterThan(35);
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 3 } });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: 3 } });
   await limit(2);
   expect(await channelRate(tenant.store, channel)).toBe(2);
   await world.advance(HOUR);

@@ -9,8 +9,7 @@ const { withTenant } = worlds();
 const setting = async () => {
   const { world, tenant } = await withTenant();
   const ids = await addPeople(world, tenant, 60);
-  const post = async (path: string, body: object) =>
-    world.call(`POST /api/v1/notifications${path}`, { as: await tenant.dashboard(), body });
+  const post = async (path: string, body: object) => tenant.call(`POST /api/v1/notifications${path}`, body);
   const body = {
     ...{ target: { type: "all" }, title: "A", body: "a", variant_b: { title: "B", body: "b" } },
     ...{ holdout_percentage: 30, split_percentage: 40 },
@@ -19,7 +18,7 @@ const setting = async () => {
     Promise.all(
       ids.map(async (id) => {
         const route = `GET /api/v1/notifications/${job}/recipients/${id}`;
-        const { held_out, variant_id } = (await world.call(route, { as: await tenant.dashboard() })).body;
+        const { held_out, variant_id } = (await tenant.call(route)).body;
         return held_out ? "held out" : variant_id;
       }),
     );

@@ -54,7 +54,7 @@ async function crowd({ world, tenant }: Awaited<ReturnType<typeof setting>>, cou
     if (chance(0.5)) await addPhone(world, tenant, id, "ios", { push_enabled: chance(0.8) });
     if (chance(0.2)) {
       const consent = { channel: pick(["email", "sms"]), status: "opted_out" };
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: `p${n}`, consent } });
+      await tenant.upsert({ external_id: `p${n}`, consent });
     }
   }
   return people;

@@ -95,7 +95,7 @@ it("transactional messages, a bypass, the inbox, other days: nothing waits (D-QU
   expect((await push({ category: "transactional" })).job).toMatchObject({ status: "completed", deferred: 0 });
   expect((await push({ bypass_quiet_hours: true })).job).toMatchObject({ status: "completed", deferred: 0 });
   expect(await reached(world)).toEqual([ben, ben]);
-  const channels = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels;
+  const channels = (await tenant.call("GET /api/v1/channels")).body.channels;
   const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
   const both = await push({ channel_ids: [ids.ios, inApp] });
   expect(both.job).toMatchObject({ status: "processing", deferred: 1 });
@@ -155,7 +155,7 @@ it("who is erased or opts out in the meantime is not reached (D-QUIET)", async (
   const { job: texted } = await push({ subscriberIds: [out, stays], target: undefined, channel_ids: [ids.sms] });
   await call(`DELETE /api/v1/subscribers/${gone}`);
   const consent = { channel: "sms", status: "opted_out" };
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "out", consent } });
+  await tenant.upsert({ external_id: "out", consent });
   const [device] = (await call(`GET /api/v1/subscribers/${off}/devices`)).body.items;
   await world.call(`DELETE /api/v1/devices/${device.id}?subscriber_id=${off}`, { as: tenant.sdk });
   await world.advance(TOKYO_MORNING + MINUTE);

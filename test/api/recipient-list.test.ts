@@ -54,7 +54,7 @@ it("lists every recipient once, as the counts and the explanations say, and by s
   expect(await recipients(world, tenant, job.id, "channel=ios")).toHaveLength(delivered + failed);
   for (const one of all.slice(0, 15)) {
     const route = `GET /api/v1/notifications/${job.id}/recipients/${one.subscriber_id}`;
-    const { state, reason } = (await world.call(route, { as: await tenant.dashboard() })).body;
+    const { state, reason } = (await tenant.call(route)).body;
     expect([one.external_id, one.state, one.reason]).toEqual([one.external_id, state, reason]);
   }
 });
@@ -71,7 +71,7 @@ it("shows who waits for the end of quiet hours, and until when (RDA-4)", async (
 it("gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox (RDA-4)", async () => {
   const { world, tenant, ids, person, explain } = await quietSetting(withTenant, { channels: ["email"] });
   const ben = await person("ben", "Asia/Tokyo", { email: "ben@example.com" });
-  const { channels: all } = (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body;
+  const { channels: all } = (await tenant.call("GET /api/v1/channels")).body;
   const in_app = all.find(({ type }: { type: string }) => type === "in_app").id;
   const subscriberIds = [ben, await person("ada")];
   const { job } = await send(world, tenant, { subscriberIds, channel_ids: [in_app, ids.email] });
@@ -83,7 +83,7 @@ it("gives each channel its own state, reason and time: a mail in quiet hours bes
   const [listed] = await recipients(world, tenant, job.id, "state=deferred");
   expect(listed).toMatchObject({ state: "deferred", channel: "email", reason: "quiet_hours", channels });
   expect(await explain(job.id, ben)).toMatchObject({ decision: "deferred", reason: "quiet_hours", channels });
-  expect((await world.call("GET /api/v1/activity", { as: await tenant.dashboard() })).body.items).toContainEqual(
+  expect((await tenant.call("GET /api/v1/activity")).body.items).toContainEqual(
     expect.objectContaining({ subscriber_id: ben, channel: "email", channels: listed?.channels }),
   );
 });
@@ -103,15 +103,14 @@ it("is 404 in another workspace, names no one who was erased, and reads little f
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const people = await addPeople(world, tenant, 160);
   const { job } = await send(world, tenant, { target: { type: "all" } });
-  const as = await other.dashboard();
-  expect((await world.call(`GET /api/v1/notifications/${job.id}/recipients`, { as })).status).toBe(404);
+  expect((await other.call(`GET /api/v1/notifications/${job.id}/recipients`)).status).toBe(404);
   for (const state of ["failed", "uncertain"]) {
     const route = `GET /api/v1/notifications/${job.id}/recipients?state=${state}`;
     const refused = { route: `${route}&limit=0` };
     const cost = await spentByCall(world, { as: await tenant.dashboard(), route, refused });
     expect([state, Math.max(20, cost.rcu)]).toEqual([state, 20]);
   }
-  await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: await tenant.dashboard() });
+  await tenant.call(`DELETE /api/v1/subscribers/${people[0]}`);
   await world.settle();
   const all = await recipients(world, tenant, job.id, "limit=100");
   expect(all).toHaveLength(160);

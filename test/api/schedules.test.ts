@@ -15,12 +15,10 @@ async function setting(plan: PlanName = "premium") {
   const as = () => tenant.dashboard();
   const template = async (of: Tenant = tenant) => {
     const body = { name: world.ids.uuid(), content: { title: "Daily", body: "News" } };
-    return (await world.call("POST /api/v1/templates", { as: await of.dashboard(), body })).body.id as string;
+    return (await of.call("POST /api/v1/templates", body)).body.id as string;
   };
-  const channel = async (of: Tenant = tenant) =>
-    (await world.call("GET /api/v1/channels", { as: await of.dashboard() })).body.channels[0].id as string;
-  const person = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "u1" } }))
-    .body.id as string;
+  const channel = async (of: Tenant = tenant) => (await of.call("GET /api/v1/channels")).body.channels[0].id as string;
+  const person = (await tenant.upsert({ external_id: "u1" })) as string;
   const spec = {
     cron_expression: "0 9 * * *",
     timezone: "Europe/Berlin",

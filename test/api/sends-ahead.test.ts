@@ -29,8 +29,8 @@ async function sendAll(world: TestWorld, tenant: Tenant, people: readonly string
 
 const usedBy = async (world: TestWorld, tenant: Tenant) => (await usageOf(quickStore(world, tenant))).sends;
 
-async function deliveredOf(world: TestWorld, tenant: Tenant): Promise<number> {
-  const { body } = await world.call("GET /api/v1/insights/heatmap", { as: await tenant.dashboard() });
+async function deliveredOf(tenant: Tenant): Promise<number> {
+  const { body } = await tenant.call("GET /api/v1/insights/heatmap");
   return body.cells.reduce((sum: number, { delivered }: { delivered: number }) => sum + delivered, 0);
 }
 
@@ -39,16 +39,16 @@ it("what was taken ahead and not used is returned, and deliveries are counted on
   const people = await addPeople(world, tenant, 5);
   const quarter = quarterAt(world.clock.now());
   await sendAll(world, tenant, people);
-  expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([5, 5]);
+  expect([await usedBy(world, tenant), await deliveredOf(tenant)]).toEqual([5, 5]);
   await sendAll(world, tenant, people, BUSY - 5);
-  expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([TAKEN, BUSY]);
+  expect([await usedBy(world, tenant), await deliveredOf(tenant)]).toEqual([TAKEN, BUSY]);
   for (let n = 0; n < 2; n++) {
     await world.advance(31 * MINUTE);
     await fanOutQueue
       .open(world.depsFor("fan-out"))(tenant.id)
       .send([{ kind: "settle", tenant: tenant.id, quarter }]);
     await world.settle();
-    expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([BUSY, BUSY]);
+    expect([await usedBy(world, tenant), await deliveredOf(tenant)]).toEqual([BUSY, BUSY]);
   }
   await sendAll(world, tenant, people.slice(0, 3));
   expect(await usedBy(world, tenant)).toBe(BUSY + 3);
@@ -97,8 +97,8 @@ it("the nightly recount settles what no watch has settled, and says so (D-BILL, 
   // The queue gives up the message of the watch.
   await world.advance(5 * 60 * MINUTE);
   isAway = false;
-  expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([TAKEN, 0]);
+  expect([await usedBy(world, tenant), await deliveredOf(tenant)]).toEqual([TAKEN, 0]);
   await world.advance(DAY);
-  expect([await usedBy(world, tenant), await deliveredOf(world, tenant)]).toEqual([BUSY, BUSY]);
+  expect([await usedBy(world, tenant), await deliveredOf(tenant)]).toEqual([BUSY, BUSY]);
   expect(JSON.stringify(world.logs)).toContain("counted late");
 });

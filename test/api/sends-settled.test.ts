@@ -26,9 +26,8 @@ const usedIn = async (world: TestWorld, tenant: Tenant, period = "2026-11") =>
 
 it("a planned send reserves its audience, and uses what it sent: no address, a cap and a holdout are free (D-BILL, AMB-38)", async () => {
   const { world, tenant, people, pushed } = await phones();
-  const as = await tenant.dashboard();
   const frequency_caps = [{ category: "marketing", channel_class: "push", max: 1, per: "day" }];
-  expect((await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } })).status).toBe(200);
+  expect((await tenant.call("PATCH /api/v1/workspace", { frequency_caps })).status).toBe(200);
   await post(world, tenant, { channel_ids: pushed.channel_ids, subscriberIds: [people[0]] });
   await world.settle();
   expect(await usedIn(world, tenant)).toBe(1);
@@ -36,21 +35,21 @@ it("a planned send reserves its audience, and uses what it sent: no address, a c
   await spoil(world, { channel: "ios", outcome: "transient", times: 4 });
   await world.advance(MINUTE);
   await world.settle();
-  expect([(await jobOf(world, tenant, id)).status, await usedIn(world, tenant)]).toEqual(["processing", 1 + 12]);
+  expect([(await jobOf(tenant, id)).status, await usedIn(world, tenant)]).toEqual(["processing", 1 + 12]);
   await world.advance(HOUR);
-  expect((await jobOf(world, tenant, id)).counts).toMatchObject({ total: 12, sent: 4, delivered: 4, skipped: 8 });
+  expect((await jobOf(tenant, id)).counts).toMatchObject({ total: 12, sent: 4, delivered: 4, skipped: 8 });
   expect(await usedIn(world, tenant)).toBe(1 + 4);
 
   const single = { channel_ids: pushed.channel_ids, subscriberIds: [people[0]] };
   const capped = (await post(world, tenant, single)).body.id;
   await world.advance(HOUR);
-  expect((await jobOf(world, tenant, capped)).skip_reasons).toEqual({ capped: 1 });
+  expect((await jobOf(tenant, capped)).skip_reasons).toEqual({ capped: 1 });
   expect(await usedIn(world, tenant)).toBe(1 + 4);
 
   const held = { ...everybody, holdout_percentage: 40, scheduled_at: inMs(world, MINUTE) };
   const inApp = (await post(world, tenant, held)).body.id;
   await world.advance(HOUR);
-  const { counts } = await jobOf(world, tenant, inApp);
+  const { counts } = await jobOf(tenant, inApp);
   expect(counts.sent + counts.held_out).toBe(12);
   expect(await usedIn(world, tenant)).toBe(1 + 4 + counts.sent);
 });
@@ -62,12 +61,12 @@ it("what a stopped send did not use is returned, also when it ends in the next m
   const late = (await post(world, tenant, { ...pushed, scheduled_at: inMs(world, MINUTE) })).body.id;
   await world.advance(MINUTE);
   await world.settle();
-  expect((await jobOf(world, tenant, late)).status).toBe("processing");
+  expect((await jobOf(tenant, late)).status).toBe("processing");
   expect(await usedIn(world, tenant)).toBe(12);
   await operate(world, tenant, { status: "deleted" });
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
-  const { status, counts } = await jobOf(world, tenant, late);
+  const { status, counts } = await jobOf(tenant, late);
   expect([status, counts.total]).toEqual(["canceled", 12]);
   expect([await usedIn(world, tenant), await usedIn(world, tenant, "2026-12")]).toEqual([counts.sent, 0]);
 });
@@ -79,7 +78,7 @@ it("a send that a deletion stopped before it was planned uses nothing (D-BILL, A
   await operate(world, tenant, { status: "deleted" });
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
-  expect([(await jobOf(world, tenant, id)).status, await usedIn(world, tenant)]).toEqual(["canceled", 0]);
+  expect([(await jobOf(tenant, id)).status, await usedIn(world, tenant)]).toEqual(["canceled", 0]);
 });
 
 it("a number that an operator set is not changed by the sends that had begun (D-BILL)", async () => {

@@ -35,9 +35,8 @@ async function costOf(world: TestWorld, tenant: Tenant, body: object) {
 it("a long text is stored once however many sends have it, and each shows it (NTF-17, D-NTF)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "plan number 3" } }));
-  const as = await tenant.dashboard();
   const template = { name: "Long", content: { title: "From a template", body: long } };
-  const template_id = (await world.call("POST /api/v1/templates", { as, body: template })).body.id;
+  const template_id = (await tenant.call("POST /api/v1/templates", template)).body.id;
   const one = { subscriberIds: [ada] };
   const sends: { body?: string | undefined; variant_b?: { title: string; body: string }; [name: string]: unknown }[] = [
     { ...one, body: long },
@@ -50,7 +49,7 @@ it("a long text is stored once however many sends have it, and each shows it (NT
   for (const body of sends) {
     const { id } = (await post(world, tenant, body)).body;
     await world.settle();
-    const { body: text, variant_b, ...job } = await jobOf(world, tenant, id);
+    const { body: text, variant_b, ...job } = await jobOf(tenant, id);
     const { body: _, variant_b: other, ...given } = { subscriber_filters: null, data: null, ...body };
     const { subscriber_filters, data } = given;
     const title = "template_id" in body ? "From a template" : "Hello";
@@ -72,7 +71,7 @@ it("a long text is stored once however many sends have it, and each shows it (NT
   stream.disconnect();
   const contents = (await wholeTable(world)).filter(({ pk }) => String(pk.S ?? pk).includes("#S#"));
   expect(contents).toHaveLength(4);
-  const list = (await world.call("GET /api/v1/notifications", { as: await tenant.dashboard() })).body.items;
+  const list = (await tenant.call("GET /api/v1/notifications")).body.items;
   expect(list.map(({ body }: { body: string }) => body === long)).toEqual(sends.map(() => true));
 });
 
@@ -88,7 +87,7 @@ it("a single in-app send costs the same whatever the length of a text that was s
   await costOf(world, tenant, { ...one, body: long });
   expect(await costOf(world, tenant, { ...one, body: long })).toEqual(short);
   const body = { name: "Short", content: { title: "From a template", body: "Hello" } };
-  const made = await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body });
+  const made = await tenant.call("POST /api/v1/templates", body);
   const by = { ...one, title: undefined, body: undefined, template_id: made.body.id };
   await costOf(world, tenant, by);
   expect((await costOf(world, tenant, by)).wcu).toBe(short.wcu);
@@ -115,7 +114,7 @@ it("sends of one burst are each delivered once, and a repeated message changes n
   expect(cost.wcu / 10 - entrance.wcu).toBeLessThanOrEqual(6.5);
   await again(world, tenant, jobs);
   for (const [i, id] of jobs.entries()) {
-    expect(await jobOf(world, tenant, id)).toMatchObject({
+    expect(await jobOf(tenant, id)).toMatchObject({
       status: "completed",
       sent: 1,
       counts: { total: 1, sent: 1, delivered: 1, failed: 0 },
@@ -133,11 +132,11 @@ it("a suspended workspace's send is held, and is handed over in a round of its o
   await world.settle();
   await world.advance(2 * HOUR);
   await operate(world, tenant, { status: "active" });
-  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "queued", sent: 1 });
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "queued", sent: 1 });
   expect(await inboxOf(world, tenant, ada!)).toEqual([]);
   await world.call("POST /v1/in-app/messages/read", { as: tenant.sdk, body: { subscriber_id: ada } });
   await world.advance(20 * MINUTE);
-  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
   const [message] = await inboxOf(world, tenant, ada!);
   expect(message).toMatchObject({ notification_id: id, status: "unread" });
   expect(Date.parse(message.created_at) - START).toBeGreaterThanOrEqual(2 * HOUR);
@@ -181,11 +180,11 @@ it("the only recipient of a send is anonymous after erasure, whether the message
   const sent = (await post(world, tenant, { subscriberIds: [ada] })).body.id;
   await world.settle();
   const route = `GET /api/v1/notifications/${sent}/recipients/${ada}`;
-  expect((await world.call(route, { as: await tenant.dashboard() })).body).toMatchObject({ decision: "sent" });
+  expect((await tenant.call(route)).body).toMatchObject({ decision: "sent" });
   await operate(world, tenant, { status: "suspended" });
   await operate(world, tenant, { status: "active" });
   const { id: late } = (await post(world, tenant, { subscriberIds: [ada] })).body;
-  await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
   await world.advance(20 * MINUTE);
   for (const job of [sent, late]) {
@@ -209,7 +208,7 @@ it("a crash at any step of a push to one subscriber sends it at most once, and i
     const taken = worker.steps();
     worker.revive();
     await world.advance(9 * MINUTE);
-    const { status, sent, counts, fail_reasons } = await jobOf(world, tenant, id);
+    const { status, sent, counts, fail_reasons } = await jobOf(tenant, id);
     const at = `step ${n} ${moment}`;
     const unconfirmed = fail_reasons.delivery_unconfirmed ?? 0;
     const given = (await outboxOf(world, `?job_id=${id}`)).length;
@@ -240,12 +239,12 @@ it("a push to one subscriber is tried again after a refusal, and shows what is k
   const { id } = (await post(world, tenant, { subscriberIds: [ada], channel_ids: [ios] })).body;
   await world.settle();
   await world.advance(7 * MINUTE);
-  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "processing", sent: 1, counts: { delivered: 0 } });
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "processing", sent: 1, counts: { delivered: 0 } });
   const route = `GET /api/v1/notifications/${id}/recipients`;
-  expect((await world.call(route, { as: await tenant.dashboard() })).body.items).toMatchObject([{ state: "pending" }]);
+  expect((await tenant.call(route)).body.items).toMatchObject([{ state: "pending" }]);
   await mend(world);
   await world.advance(HOUR);
-  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1, failed: 0 } });
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1, failed: 0 } });
   expect(await ledgerOf(tenant, ada)).toHaveLength(4);
 });
 
@@ -265,10 +264,10 @@ it("a send to one subscriber whose message was lost is found by the watch of its
   // The queue gives up the messages of the sends, and those of the first watches.
   await world.advance(4 * HOUR);
   isLost = false;
-  expect((await jobOf(world, tenant, jobs[0]!)).status).toBe("queued");
+  expect((await jobOf(tenant, jobs[0]!)).status).toBe("queued");
   await world.advance(50 * MINUTE);
   for (const id of jobs)
-    expect(await jobOf(world, tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+    expect(await jobOf(tenant, id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
   const rows = (await wholeTable(world)).map((row) => JSON.stringify(row));
   expect(rows.filter((row) => row.includes("sends-watch"))).toEqual([]);
 });
@@ -285,7 +284,7 @@ it("a worker that stops at any step of a send to one inbox, for long, leaves one
     await world.advance(12 * MINUTE);
     worker.revive();
     await world.advance(40 * MINUTE);
-    const { status, counts } = await jobOf(world, tenant, id);
+    const { status, counts } = await jobOf(tenant, id);
     const messages = (await inboxOf(world, tenant, ada)).filter(({ notification_id }) => notification_id === id);
     expect([n, moment, status, counts.delivered, messages.length]).toEqual([n, moment, "completed", 1, 1]);
     return taken;

@@ -125,9 +125,9 @@ describe("fallback", () => {
     expect(await reachedOf(world, tenant, [ada], job.id)).toEqual([ada]);
     // Counted as delivered, so without the reason of the device: fail_reasons has none either.
     const route = `GET /api/v1/notifications/${job.id}/recipients`;
-    const { items } = (await world.call(route, { as: await tenant.dashboard() })).body;
+    const { items } = (await tenant.call(route)).body;
     expect([items, job.fail_reasons]).toMatchObject([[{ state: "delivered", reason: null, channel: "in_app" }], {}]);
-    const explained = (await world.call(`${route}/${ada}`, { as: await tenant.dashboard() })).body;
+    const explained = (await tenant.call(`${route}/${ada}`)).body;
     expect([explained.reason, explained.attempts[0].reason]).toEqual([null, "DeviceTokenNotForTopic"]);
   });
 
@@ -140,7 +140,7 @@ describe("fallback", () => {
     await spoil(world, { channel: "ios", outcome: "timeout" });
     const { job } = await send(world, tenant, body);
     await world.advance(2 * MINUTE);
-    const ended = await jobOf(world, tenant, job.id);
+    const ended = await jobOf(tenant, job.id);
     expect([ended.fail_reasons, ended.channel_arbitration.fallback_steps]).toEqual([{ delivery_unconfirmed: 1 }, 0]);
     expect(await reachedOf(world, tenant, [ada])).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe("fallback", () => {
     await spoil(world, { channel: "ios", outcome: "transient" });
     const { job } = await send(world, tenant, body);
     await world.advance(60 * MINUTE);
-    const ended = await jobOf(world, tenant, job.id);
+    const ended = await jobOf(tenant, job.id);
     expect([ended.status, ended.channel_arbitration.fallback_steps]).toEqual(["failed", 0]);
     expect(await reachedOf(world, tenant, [ada])).toEqual([]);
   });

@@ -156,7 +156,7 @@ describe("arms and control", () => {
     const expected = ids.map((id) => fateOf(answer.id, id, 30, 50));
     expect(await fates(world, tenant, ids, answer.id)).toEqual(expected);
     const held_out = expected.filter((fate) => fate === "held out").length;
-    expect((await jobOf(world, tenant, answer.id)).counts).toMatchObject({ total: 101, held_out, skipped: 1 });
+    expect((await jobOf(tenant, answer.id)).counts).toMatchObject({ total: 101, held_out, skipped: 1 });
   });
 
   it("the control is drawn from those the filters leave (ABH-2)", async () => {

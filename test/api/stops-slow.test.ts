@@ -101,5 +101,5 @@ it.each<Case>([
   await world.advance(2 * HOUR);
   expect(await reached()).toBe(1);
   const counts = { sent: 1, delivered: 1, failed: 0 };
-  expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts });
+  expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts });
 });

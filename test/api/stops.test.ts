@@ -81,7 +81,7 @@ it.each([
   await stops[how].go(campaign);
   await world.advance(how === "suspended" ? 2 * HOUR : 2 * MINUTE);
   expect((await reached()).sort()).toEqual(people.toSorted());
-  expect(await jobOf(world, tenant, job)).toMatchObject({
+  expect(await jobOf(tenant, job)).toMatchObject({
     status: "completed",
     counts: { sent: PEOPLE, delivered: PEOPLE, failed: 0 },
   });
@@ -101,7 +101,7 @@ it.each(["suspended", "paused"] as const)(
     await stops[how].go(campaign);
     await world.advance(2 * HOUR);
     expect((await reached()).sort()).toEqual(people.toSorted());
-    expect(await jobOf(world, tenant, job)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
+    expect(await jobOf(tenant, job)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
   },
 );
 
@@ -144,16 +144,15 @@ it("a restored workspace sees the whole audience of a send that its deletion sto
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
   const skipped = PEOPLE - delivered;
-  expect(await jobOf(world, tenant, job)).toMatchObject({
+  expect(await jobOf(tenant, job)).toMatchObject({
     status: "canceled",
     counts: { total: PEOPLE, sent: delivered, delivered, failed: 0, skipped, held_out: 0 },
     skip_reasons: { canceled: skipped },
   });
-  const as = await tenant.dashboard();
-  const list = (await world.call(`GET /api/v1/notifications/${job}/recipients?state=canceled&limit=100`, { as })).body;
+  const list = (await tenant.call(`GET /api/v1/notifications/${job}/recipients?state=canceled&limit=100`)).body;
   expect(list.items).toHaveLength(skipped);
   const [first] = list.items;
-  const why = (await world.call(`GET /api/v1/notifications/${job}/recipients/${first.subscriber_id}`, { as })).body;
+  const why = (await tenant.call(`GET /api/v1/notifications/${job}/recipients/${first.subscriber_id}`)).body;
   expect([why.decision, why.state]).toEqual(["canceled", "canceled"]);
   expect(people).toContain(first.subscriber_id);
 });
@@ -171,9 +170,8 @@ it("no inbox message follows a deletion, where its worker stopped after a claim 
     }),
   });
   const people = await peopleOfOneChunk(world, tenant);
-  const as = await tenant.dashboard();
   const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
-  await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } });
+  await tenant.call("PATCH /api/v1/workspace", { frequency_caps });
   const { id } = (await post(world, tenant, { subscriberIds: people.slice(0, 3), title: "Hi", body: "Hello" })).body;
   await world.settle();
   expect(between.isOpen).toBe(false);
@@ -183,7 +181,7 @@ it("no inbox message follows a deletion, where its worker stopped after a claim 
   expect(messages.flat()).toEqual([]);
   await operate(world, tenant, { status: "active" });
   const counts = { total: 3, sent: 0, delivered: 0, failed: 0, skipped: 3, held_out: 0 };
-  expect(await jobOf(world, tenant, id)).toMatchObject({ status: "canceled", counts, skip_reasons: { canceled: 3 } });
+  expect(await jobOf(tenant, id)).toMatchObject({ status: "canceled", counts, skip_reasons: { canceled: 3 } });
 });
 
 it.each([
@@ -205,9 +203,8 @@ it.each([
     });
     const { ios } = await openChannels(world, tenant, "ios-push");
     const people = await peopleOfOneChunk(world, tenant);
-    const as = await tenant.dashboard();
     const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
-    await world.call("PATCH /api/v1/workspace", { as, body: { frequency_caps } });
+    await tenant.call("PATCH /api/v1/workspace", { frequency_caps });
     const send = async (to: string[]) => {
       const { id } = (await post(world, tenant, { subscriberIds: to, channel_ids: [ios] })).body;
       await world.settle();
@@ -222,7 +219,7 @@ it.each([
     delete claim.during;
     await operate(world, tenant, { status: "active" });
     await world.advance(HOUR);
-    expect(await jobOf(world, tenant, stopped)).toMatchObject(end);
+    expect(await jobOf(tenant, stopped)).toMatchObject(end);
     expect(await outboxOf(world)).toHaveLength(3 + end.counts.delivered);
     // Each was counted by the claim, and not again by the one after it.
     const counters = (await wholeTable(world)).filter(({ sk }) => sk.S?.startsWith("F#day#"));

@@ -141,7 +141,7 @@ describe("lifetime", () => {
   it("the stream of an erased subscriber ends and leaves no row (SUB-8)", async () => {
     const { world, tenant, open, id } = await withReader();
     const stream = await open();
-    const erased = await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    const erased = await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     expect(erased.status).toBe(204);
     await world.advance(3 * MINUTE);
     expect([stream.ended, stream.retries()]).toEqual([true, [2_000, 5 * MINUTE]]);

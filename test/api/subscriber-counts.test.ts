@@ -14,8 +14,7 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-const billOf = async (world: TestWorld, tenant: Tenant) =>
-  (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage;
+const billOf = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage;
 const upsert = (world: TestWorld, tenant: Tenant, external_id: string) =>
   world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
 
@@ -29,28 +28,26 @@ it("the number of subscribers is exact at once, and stays so when batches of the
     },
   });
   const { world, tenant } = await withTenant({ hooks });
-  const as = await tenant.dashboard();
   const body = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
-  await world.call("POST /api/v1/webhooks", { as, body });
+  await tenant.call("POST /api/v1/webhooks", body);
   await world.settle();
   failing = 10;
   const people = await Promise.all(Array.from({ length: 20 }, (_, n) => upsert(world, tenant, `p${n}`)));
   await upsert(world, tenant, "p0");
-  expect((await billOf(world, tenant)).subscribers).toBe(20);
-  for (const { body } of people.slice(0, 5)) await world.call(`DELETE /api/v1/subscribers/${body.id}`, { as });
-  expect((await billOf(world, tenant)).subscribers).toBe(15);
+  expect((await billOf(tenant)).subscribers).toBe(20);
+  for (const { body } of people.slice(0, 5)) await tenant.call(`DELETE /api/v1/subscribers/${body.id}`);
+  expect((await billOf(tenant)).subscribers).toBe(15);
   await world.settle();
   expect(failing).toBeLessThan(10);
-  expect((await billOf(world, tenant)).subscribers).toBe(15);
+  expect((await billOf(tenant)).subscribers).toBe(15);
 });
 
 it("every counter that a customer sees or a limit reads is repaired in the night, with a line in the log (AMB-40)", async () => {
   const { world, tenant } = await withTenant();
   const { store } = tenant;
-  const as = await tenant.dashboard();
   const ids = await addPeople(world, tenant, 30);
-  const list = (await world.call("POST /api/v1/lists", { as, body: { name: "friends" } })).body;
-  await world.call(`POST /api/v1/lists/${list.id}/subscribers`, { as, body: { subscriber_ids: ids.slice(0, 8) } });
+  const list = (await tenant.call("POST /api/v1/lists", { name: "friends" })).body;
+  await tenant.call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: ids.slice(0, 8) });
   const group = { kind: "list", id: list.id } as const;
   expect(await countMembers(store, group)).toBe(8);
   await store.change(SubscriberCount, { shard: "a" }, { add: { n: 50, changes: 1 } });
@@ -59,9 +56,9 @@ it("every counter that a customer sees or a limit reads is repaired in the night
   await store.put(WebhookCount, {}, { n: 9, changes: 9 });
   await store.put(DynamicSegmentCount, {}, { n: 2, changes: 1 });
   await store.put(AssetTotals, {}, { bytes: 700, assets: 2, changes: 1 });
-  expect((await billOf(world, tenant)).subscribers).toBe(77);
+  expect((await billOf(tenant)).subscribers).toBe(77);
   await world.advance(DAY);
-  expect(await billOf(world, tenant)).toMatchObject({ subscribers: 30, asset_bytes: 0, dynamic_segments: 0 });
+  expect(await billOf(tenant)).toMatchObject({ subscribers: 30, asset_bytes: 0, dynamic_segments: 0 });
   expect([await countMembers(store, group), (await store.get(WebhookCount, {}))?.n]).toEqual([8, 0]);
   expect((await store.queryAll(SubscriberCount, {})).reduce((sum, { n }) => sum + n, 0)).toBe(30);
   const repaired = world.logs.filter(({ message }) => message === "a counter was repaired");
@@ -69,6 +66,6 @@ it("every counter that a customer sees or a limit reads is repaired in the night
 
   await upsert(world, tenant, "one more");
   await world.advance(DAY);
-  expect((await billOf(world, tenant)).subscribers).toBe(31);
+  expect((await billOf(tenant)).subscribers).toBe(31);
   expect(world.logs.filter(({ message }) => message === "a counter was repaired")).toHaveLength(repaired.length);
 });

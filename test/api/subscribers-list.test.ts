@@ -59,8 +59,8 @@ describe("paging", () => {
     const first = (await list(world, tenant, "?limit=10")).body;
     const seen = first.items.map(({ id }: { id: string }) => id);
     const rest = (await list(world, tenant, "?limit=100")).body.items.slice(10);
-    await world.call(`DELETE /api/v1/subscribers/${seen[9]}`, { as: await tenant.dashboard() });
-    await world.call(`DELETE /api/v1/subscribers/${rest[0].id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${seen[9]}`);
+    await tenant.call(`DELETE /api/v1/subscribers/${rest[0].id}`);
     await world.advance(SECOND);
     await addPeople(world, tenant, 5, (n) => ({ external_id: `late${n}` }));
     const second = (await list(world, tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
@@ -80,11 +80,10 @@ describe("paging", () => {
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     await addPeople(world, tenant, 3);
     await addPeople(world, other, 3);
-    const as = await tenant.dashboard();
     for (const title of ["a", "b"])
-      await world.call("POST /api/v1/notifications", { as, body: { target: { type: "all" }, title, body: "b" } });
+      await tenant.call("POST /api/v1/notifications", { target: { type: "all" }, title, body: "b" });
     const foreign = (await list(world, other, "?limit=1")).body.next_cursor;
-    const otherList = (await world.call("GET /api/v1/notifications?limit=1", { as })).body.next_cursor;
+    const otherList = (await tenant.call("GET /api/v1/notifications?limit=1")).body.next_cursor;
     expect(foreign).not.toBe("");
     expect(otherList).not.toBe("");
     const [text = "", signature = ""] = (await list(world, tenant, "?limit=1")).body.next_cursor.split(".");
@@ -102,7 +101,7 @@ describe("filters", () => {
     const [first] = await addPeople(world, tenant, 3);
     const named = async () => (await list(world, tenant, "?external_id=p0")).body;
     expect((await named()).items.map(({ id }: { id: string }) => id)).toEqual([first]);
-    await world.call(`DELETE /api/v1/subscribers/${first}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${first}`);
     expect(await named()).toEqual({ items: [], next_cursor: "" });
     const [second] = await addPeople(world, tenant, 1);
     expect((await named()).items.map(({ id }: { id: string }) => id)).toEqual([second]);
@@ -140,11 +139,10 @@ describe("who may read", () => {
   it("the dashboard has the same list, and a single read (D-SUB-LIST, SUB-15)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 3);
-    const as = await tenant.dashboard();
     const { body } = await list(world, tenant);
-    expect((await world.call("GET /api/v1/subscribers", { as })).body).toEqual(body);
+    expect((await tenant.call("GET /api/v1/subscribers")).body).toEqual(body);
     const [one] = body.items;
-    expect((await world.call(`GET /api/v1/subscribers/${one.id}`, { as })).body).toMatchObject(one);
+    expect((await tenant.call(`GET /api/v1/subscribers/${one.id}`)).body).toMatchObject(one);
   });
 
   it("devices in the partitions of the profiles are not listed as subscribers (D-SUB-LIST)", async () => {
@@ -152,7 +150,7 @@ describe("who may read", () => {
     const [id] = await addPeople(world, tenant, 1);
     await addDevice(world, tenant, String(id), "phone");
     expect((await list(world, tenant)).body.items).toHaveLength(1);
-    const { status } = await world.call(`GET /api/v1/subscribers/${id}%23D%23phone`, { as: await tenant.dashboard() });
+    const { status } = await tenant.call(`GET /api/v1/subscribers/${id}%23D%23phone`);
     expect(status).toBe(404);
   });
 
@@ -160,7 +158,7 @@ describe("who may read", () => {
     const { world, tenant } = await withTenant();
     const keyWith = async (scopes: string[]) => {
       const body = { name: "k", scopes };
-      const { body: made } = await world.call("POST /api/v1/server-keys", { as: await tenant.dashboard(), body });
+      const { body: made } = await tenant.call("POST /api/v1/server-keys", body);
       return { authorization: `Bearer ${made.key}` };
     };
     const refused = await world.call("GET /v1/subscribers", { as: await keyWith(["events:read"]) });

@@ -112,8 +112,7 @@ describe("upsert", () => {
     for (const external_id of ["a", "b", "a", "a"]) await upsert(world, tenant, { external_id });
     await world.settle();
     const body = { target: { type: "all" }, title: "t", body: "b" };
-    const sent = async (who: Tenant) =>
-      (await world.call("POST /api/v1/notifications", { as: await who.dashboard(), body })).body.sent;
+    const sent = async (who: Tenant) => (await who.call("POST /api/v1/notifications", body)).body.sent;
     expect([await sent(tenant), await sent(other)]).toEqual([2, 0]);
   });
 });
@@ -164,8 +163,7 @@ describe("attributes", () => {
 });
 
 describe("consent", () => {
-  const consents = async (world: TestWorld, tenant: Tenant, id: string) =>
-    world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await tenant.dashboard() });
+  const consents = async (tenant: Tenant, id: string) => tenant.call(`GET /api/v1/subscribers/${id}/consents`);
 
   it("an assertion is recorded with its evidence, and the answer stays exactly SUB-1 (SUB-4, D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
@@ -180,7 +178,7 @@ describe("consent", () => {
     const { status, body } = await upsert(world, tenant, { external_id: "ada", consent });
     expect(status).toBe(200);
     expect(Object.keys(body).sort()).toEqual(["attributes", "created_at", "external_id", "id", "updated_at"]);
-    const { body: history } = await consents(world, tenant, body.id);
+    const { body: history } = await consents(tenant, body.id);
     expect(history.items).toEqual([
       {
         id: expect.stringMatching(UUID),
@@ -201,7 +199,7 @@ describe("consent", () => {
     const { id } = (await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } })).body;
     await world.advance(MINUTE);
     await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_out" } });
-    const { items } = (await consents(world, tenant, id)).body;
+    const { items } = (await consents(tenant, id)).body;
     expect(items.map(({ status, express }: { status: string; express: boolean }) => [status, express])).toEqual([
       ["opted_out", false],
       ["opted_in", true],
@@ -216,7 +214,7 @@ describe("consent", () => {
     expect(JSON.parse(body.attributes)).toEqual({ a: 1 });
     const profile = await tenant.rows.get({ pk: `T#${tenant.id}#S${body.id[0]}`, sk: body.id });
     expect(profile?.["c:email"]).toBe("opted_out");
-    expect((await consents(world, tenant, body.id)).body.items).toHaveLength(2);
+    expect((await consents(tenant, body.id)).body.items).toHaveLength(2);
   });
 
   it("consented_at may be five minutes ahead; beyond it is 422 and nothing is written (D-CONSENT, AMB-117)", async () => {
@@ -238,6 +236,6 @@ describe("consent", () => {
     await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_out" } });
     const profile = await tenant.rows.get({ pk: `T#${tenant.id}#S${id[0]}`, sk: id });
     expect(profile?.["c:email"]).toBe("opted_out");
-    expect((await consents(world, tenant, id)).body.items[1].consented_at).toBe(new Date(START).toISOString());
+    expect((await consents(tenant, id)).body.items[1].consented_at).toBe(new Date(START).toISOString());
   });
 });

@@ -17,7 +17,7 @@ const CONTENT = {
 it("an unsaved content is rendered as its send would be, and nothing is stored (RDA-8, CHC-5)", async () => {
   const { world, tenant } = await withTenant();
   const upsert = { external_id: "ada", attributes: { first_name: "Ada <3" } };
-  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert })).body;
+  const id = await tenant.upsert(upsert);
   await world.settle();
   const as = await tenant.dashboard("viewer");
   const preview = (body: object) => world.call("POST /api/v1/templates/preview", { as, body });
@@ -48,15 +48,14 @@ it("an unsaved content is rendered as its send would be, and nothing is stored (
 
 it("a mail is shown with the footer it will have, whose links lead nowhere (CHC-5, CHC-4)", async () => {
   const { world, tenant } = await withTenant();
-  const as = await tenant.dashboard();
   const own = { sender_name: "Tom & Co", postal_address: "1 High Street" };
-  await world.call("PATCH /api/v1/workspace", { as, body: own });
+  await tenant.call("PATCH /api/v1/workspace", own);
   const upsert = { external_id: "ada", attributes: { locale: "de-AT" } };
-  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert })).body;
+  const id = await tenant.upsert(upsert);
   await world.advance(1_000);
   const of = async (send: object) => {
     const body = { content: { title: "Hi", body: "Text" }, channels: ["email"], ...send };
-    const { renderings } = (await world.call("POST /api/v1/templates/preview", { as, body })).body;
+    const { renderings } = (await tenant.call("POST /api/v1/templates/preview", body)).body;
     return renderings[0] as { html: string; body: string };
   };
   const marketing = await of({ category: "marketing", topic: "news", render_for: id });

@@ -5,51 +5,46 @@ import { putItem } from "../../shared/store/item.ts";
 import { createNamed, MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { quickStore } from "../support/people.ts";
-import { type Answer, START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
+import { type Answer, START, type Tenant, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const content = { title: "Hello", body: "World" };
 
-const create = async (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer> =>
-  world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body });
-const named = async (world: TestWorld, tenant: Tenant, name: string): Promise<string> =>
-  (await create(world, tenant, { name, content })).body.id;
-const get = async (world: TestWorld, tenant: Tenant, id: string) =>
-  world.call(`GET /api/v1/templates/${id}`, { as: await tenant.dashboard() });
-const list = async (world: TestWorld, tenant: Tenant, query = "") =>
-  world.call(`GET /api/v1/templates${query}`, { as: await tenant.dashboard() });
-const patch = async (world: TestWorld, tenant: Tenant, id: string, body: unknown) =>
-  world.call(`PATCH /api/v1/templates/${id}`, { as: await tenant.dashboard(), body });
-const remove = async (world: TestWorld, tenant: Tenant, id: string) =>
-  world.call(`DELETE /api/v1/templates/${id}`, { as: await tenant.dashboard() });
+const create = async (tenant: Tenant, body: unknown): Promise<Answer> => tenant.call("POST /api/v1/templates", body);
+const named = async (tenant: Tenant, name: string): Promise<string> =>
+  (await create(tenant, { name, content })).body.id;
+const get = async (tenant: Tenant, id: string) => tenant.call(`GET /api/v1/templates/${id}`);
+const list = async (tenant: Tenant, query = "") => tenant.call(`GET /api/v1/templates${query}`);
+const patch = async (tenant: Tenant, id: string, body: unknown) => tenant.call(`PATCH /api/v1/templates/${id}`, body);
+const remove = async (tenant: Tenant, id: string) => tenant.call(`DELETE /api/v1/templates/${id}`);
 const namesOf = ({ body }: Answer): string[] => body.data.map(({ name }: { name: string }) => name);
 
 describe("create", () => {
   it("answers 201 with exactly the template's fields, and GET the same (TPL-1, TPL-2)", async () => {
-    const { world, tenant } = await withTenant();
-    const answer = await create(world, tenant, { name: "Welcome", content });
+    const { tenant } = await withTenant();
+    const answer = await create(tenant, { name: "Welcome", content });
     expect(answer.status).toBe(201);
     const created_at = new Date(START).toISOString();
     expect(answer.body).toEqual({ id: expect.any(String), name: "Welcome", content, created_at });
-    const read = await get(world, tenant, answer.body.id);
+    const read = await get(tenant, answer.body.id);
     expect([read.status, read.body]).toEqual([200, answer.body]);
   });
 
   it("a name that is taken is 422 naming it, and so is the loser of a race (TPL-3)", async () => {
-    const { world, tenant } = await withTenant();
-    await named(world, tenant, "Welcome");
-    const { status, body } = await create(world, tenant, { name: " Welcome ", content });
+    const { tenant } = await withTenant();
+    await named(tenant, "Welcome");
+    const { status, body } = await create(tenant, { name: " Welcome ", content });
     expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", ["name"]]);
-    const race = await Promise.all(Array.from({ length: 5 }, () => create(world, tenant, { name: "Race", content })));
+    const race = await Promise.all(Array.from({ length: 5 }, () => create(tenant, { name: "Race", content })));
     expect(race.map((answer) => answer.status).sort()).toEqual([201, 422, 422, 422, 422]);
-    expect((await list(world, tenant)).body.total).toBe(2);
+    expect((await list(tenant)).body.total).toBe(2);
   });
 
   it("the same name may exist in two workspaces (TPL-9, GEN-8)", async () => {
     const world = await fresh();
     for (const tenant of [await world.tenant(), await world.tenant()])
-      expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
+      expect((await create(tenant, { name: "Welcome", content })).status).toBe(201);
   });
 
   it.each([
@@ -60,8 +55,8 @@ describe("create", () => {
     ["content.body", { name: "a", content: { title: "t", body: null } }],
     ["content.body", { name: "a", content: { title: "t", body: "{% if %}" } }],
   ])("answers 422 naming %s (TPL-3)", async (field, body) => {
-    const { world, tenant } = await withTenant();
-    const answer = await create(world, tenant, body);
+    const { tenant } = await withTenant();
+    const answer = await create(tenant, body);
     expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
@@ -72,10 +67,10 @@ describe("create", () => {
       putItem(Name, { kind: "template", name: `t${n}` }, { id: world.ids.uuidAt(START - n) }),
     );
     await quickStore(world, tenant).writeAll(names);
-    expect((await create(world, tenant, { name: "the 10,000th", content })).status).toBe(201);
-    const { status, body } = await create(world, tenant, { name: "one more", content });
+    expect((await create(tenant, { name: "the 10,000th", content })).status).toBe(201);
+    const { status, body } = await create(tenant, { name: "one more", content });
     expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
-    expect((await list(world, tenant, "?per_page=1")).body.total).toBe(MAX_ENTITIES);
+    expect((await list(tenant, "?per_page=1")).body.total).toBe(MAX_ENTITIES);
   });
 });
 
@@ -84,22 +79,22 @@ describe("list", () => {
     const { world, tenant } = await withTenant();
     const expected: string[] = [];
     for (let n = 0; n < 45; n++) {
-      await named(world, tenant, `t${n}`);
+      await named(tenant, `t${n}`);
       expected.unshift(`t${n}`);
       await world.advance(SECOND);
     }
-    const first = await list(world, tenant);
+    const first = await list(tenant);
     expect(first.status).toBe(200);
     expect(Object.keys(first.body).sort()).toEqual(["data", "page", "total"]);
     expect([first.body.total, first.body.page, first.body.data.length]).toEqual([45, 1, 20]);
-    const all = [first, await list(world, tenant, "?page=2"), await list(world, tenant, "?page=3")];
+    const all = [first, await list(tenant, "?page=2"), await list(tenant, "?page=3")];
     expect(all.map(({ body }) => [body.data.length, body.total, body.page])).toEqual([
       [20, 45, 1],
       [20, 45, 2],
       [5, 45, 3],
     ]);
     expect(all.flatMap(namesOf)).toEqual(expected);
-    expect((await list(world, tenant, "?page=4")).body).toEqual({ data: [], total: 45, page: 4 });
+    expect((await list(tenant, "?page=4")).body).toEqual({ data: [], total: 45, page: 4 });
     expect(first.body.data[0].content).toEqual(content);
   });
 
@@ -110,8 +105,8 @@ describe("list", () => {
       const id = world.ids.uuidAt(START - n);
       await createNamed(store, TemplateItem, { id, name: `t${n}`, ...content, created_at: "2026-01-01T00:00:00.000Z" });
     }
-    expect((await list(world, tenant, "?per_page=1000")).body.data).toHaveLength(100);
-    expect((await list(world, tenant, "?per_page=1")).body.data).toHaveLength(1);
+    expect((await list(tenant, "?per_page=1000")).body.data).toHaveLength(100);
+    expect((await list(tenant, "?per_page=1")).body.data).toHaveLength(1);
     for (const [field, value] of [
       ["page", "0"],
       ["page", "-1"],
@@ -119,16 +114,16 @@ describe("list", () => {
       ["per_page", "0"],
       ["per_page", "1.5"],
     ]) {
-      const { status, body } = await list(world, tenant, `?${field}=${value}`);
+      const { status, body } = await list(tenant, `?${field}=${value}`);
       expect([field, value, status, Object.keys(body.fields)]).toEqual([field, value, 422, [field]]);
     }
   });
 
   it("name filters by what it contains, whatever the case, and the total follows (TPL-4)", async () => {
-    const { world, tenant } = await withTenant();
-    for (const name of ["Summer sale", "WINTER SALE", "Welcome", "100% off", "Größe"]) await named(world, tenant, name);
+    const { tenant } = await withTenant();
+    for (const name of ["Summer sale", "WINTER SALE", "Welcome", "100% off", "Größe"]) await named(tenant, name);
     const found = async (text: string) => {
-      const answer = await list(world, tenant, `?name=${encodeURIComponent(text)}`);
+      const answer = await list(tenant, `?name=${encodeURIComponent(text)}`);
       expect(answer.body.total).toBe(answer.body.data.length);
       return namesOf(answer).sort();
     };
@@ -138,7 +133,7 @@ describe("list", () => {
     expect(await found("GRÖSSE")).toEqual([]);
     expect(await found("GRÖ")).toEqual(["Größe"]);
     expect(await found(".*")).toEqual([]);
-    const second = await list(world, tenant, "?name=sale&per_page=1&page=2");
+    const second = await list(tenant, "?name=sale&per_page=1&page=2");
     expect([second.body.data.length, second.body.total]).toEqual([1, 2]);
   });
 });
@@ -147,23 +142,23 @@ describe("one template", () => {
   it("answers 404 for an unknown, a removed and another workspace's template (TPL-5, TPL-7, TPL-8, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
-    const [gone, foreign] = [await named(world, tenant, "gone"), await named(world, other, "theirs")];
-    await remove(world, tenant, gone);
+    const [gone, foreign] = [await named(tenant, "gone"), await named(other, "theirs")];
+    await remove(tenant, gone);
     for (const id of [UNKNOWN, "nonsense", gone, foreign])
       for (const answer of [
-        await get(world, tenant, id),
-        await patch(world, tenant, id, { name: "mine" }),
-        await patch(world, tenant, id, { content: { title: "t" } }),
-        await remove(world, tenant, id),
+        await get(tenant, id),
+        await patch(tenant, id, { name: "mine" }),
+        await patch(tenant, id, { content: { title: "t" } }),
+        await remove(tenant, id),
       ])
         expect([id, answer.status, answer.body.code]).toEqual([id, 404, "NOT_FOUND"]);
-    expect((await get(world, other, foreign)).body.name).toBe("theirs");
-    expect((await list(world, tenant)).body.total).toBe(0);
+    expect((await get(other, foreign)).body.name).toBe("theirs");
+    expect((await list(tenant)).body.total).toBe(0);
   });
 
   it("PATCH overwrites what is given, keeps the rest and answers with the whole template (TPL-6)", async () => {
-    const { world, tenant } = await withTenant();
-    const before = (await create(world, tenant, { name: "Welcome", content })).body;
+    const { tenant } = await withTenant();
+    const before = (await create(tenant, { name: "Welcome", content })).body;
     const steps: [change: object, after: object][] = [
       [{ content: { title: "Hi" } }, { name: "Welcome", content: { title: "Hi", body: "World" } }],
       [{ content: { body: "there" } }, { name: "Welcome", content: { title: "Hi", body: "there" } }],
@@ -179,36 +174,36 @@ describe("one template", () => {
       [{ name: "Bye" }, { name: "Bye", content: { title: "Bye", body: "you" } }],
     ];
     for (const [change, after] of steps) {
-      const answer = await patch(world, tenant, before.id, change);
+      const answer = await patch(tenant, before.id, change);
       expect([answer.status, answer.body]).toEqual([200, { ...before, ...after }]);
-      expect((await get(world, tenant, before.id)).body).toEqual(answer.body);
+      expect((await get(tenant, before.id)).body).toEqual(answer.body);
     }
-    expect(namesOf(await list(world, tenant))).toEqual(["Bye"]);
+    expect(namesOf(await list(tenant))).toEqual(["Bye"]);
   });
 
   it("an empty change is 422, and so is the name of another template (TPL-7)", async () => {
-    const { world, tenant } = await withTenant();
-    const id = await named(world, tenant, "one");
-    await named(world, tenant, "two");
-    for (const body of [{}, { content: {} }]) expect((await patch(world, tenant, id, body)).status).toBe(422);
+    const { tenant } = await withTenant();
+    const id = await named(tenant, "one");
+    await named(tenant, "two");
+    for (const body of [{}, { content: {} }]) expect((await patch(tenant, id, body)).status).toBe(422);
     for (const [field, body] of [
       ["name", { name: "two", content: { title: "changed" } }],
       ["name", { name: "" }],
       ["content.title", { content: { title: "" } }],
       ["id", { id: UNKNOWN, name: "x" }],
     ] as const) {
-      const answer = await patch(world, tenant, id, body);
+      const answer = await patch(tenant, id, body);
       expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
     }
-    expect((await get(world, tenant, id)).body).toMatchObject({ name: "one", content });
+    expect((await get(tenant, id)).body).toMatchObject({ name: "one", content });
   });
 
   it("DELETE answers 204, frees the name and leaves the list (TPL-8)", async () => {
-    const { world, tenant } = await withTenant();
-    const id = await named(world, tenant, "Welcome");
-    const answer = await remove(world, tenant, id);
+    const { tenant } = await withTenant();
+    const id = await named(tenant, "Welcome");
+    const answer = await remove(tenant, id);
     expect([answer.status, answer.body]).toEqual([204, ""]);
-    expect((await list(world, tenant)).body.total).toBe(0);
-    expect((await create(world, tenant, { name: "Welcome", content })).status).toBe(201);
+    expect((await list(tenant)).body.total).toBe(0);
+    expect((await create(tenant, { name: "Welcome", content })).status).toBe(201);
   });
 });

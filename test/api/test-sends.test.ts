@@ -19,7 +19,7 @@ it("a test send goes to test subscribers and to the caller's own address, marked
   }))) as [string, string];
   await addPhone(world, tenant, ada, "ios");
   const consent = { channel: "sms", status: "opted_out" };
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "p0", consent } });
+  await tenant.upsert({ external_id: "p0", consent });
   const caps = [{ category: "marketing", max: 1, per: "day" }];
   const settings = { test_subscriber_ids: [ada], quiet_hours: night, frequency_caps: caps };
   expect((await call("PATCH /api/v1/workspace", settings)).body).toMatchObject({ test_subscriber_ids: [ada] });
@@ -111,7 +111,7 @@ it("a test send reaches nobody else, and is refused more than 20 times an hour (
   expect(statuses.filter((status) => status === 200)).toHaveLength(20);
   expect(statuses.filter((status) => status === 429)).toHaveLength(2);
   await world.advance(HOUR);
-  const erased = await world.call(`DELETE /api/v1/subscribers/${ada}`, { as: await tenant.dashboard() });
+  const erased = await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
   expect(erased.status).toBeLessThan(300);
   expect((await call(ROUTE, said)).body.deliveries).toEqual([
     { subscriber_id: ada, channel: "in_app", state: "skipped", reason: "erased" },

@@ -34,7 +34,7 @@ it.each(["ios-push", "android-push", "email", "sms", "chat_app"] as const)(
     const { job } = await send(world, tenant, body);
     expect(job).toMatchObject({ status: "processing", counts: { sent: PEOPLE, delivered: 0, failed: 0 } });
     await world.advance(HOUR);
-    expect(await jobOf(world, tenant, job.id)).toMatchObject({
+    expect(await jobOf(tenant, job.id)).toMatchObject({
       status: "completed",
       counts: { sent: PEOPLE, delivered: PEOPLE, failed: 0 },
     });
@@ -49,6 +49,6 @@ it("a chunk that waits through more than sixteen messages is not stopped as a lo
   await spoil(world, { channel, outcome: "rate_limited", times: 90 });
   const { job } = await send(world, tenant, body);
   await world.advance(HOUR);
-  expect(await jobOf(world, tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
+  expect(await jobOf(tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
   expect(world.sqs.depth("deliver-dead")).toMatchObject({ visible: 0 });
 });

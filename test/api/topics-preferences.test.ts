@@ -18,10 +18,10 @@ describe("preferences", () => {
     const { body: read } = await world.call("GET /v1/preferences?external_id=ada", { as: tenant.sdk });
     const put = (body: object) => world.call("PUT /v1/preferences", { as: tenant.sdk, body });
     expect(await put(read)).toMatchObject({ status: 200, body: read });
-    expect((await consentsOf(world, tenant, ada)).items).toEqual([]);
+    expect((await consentsOf(tenant, ada)).items).toEqual([]);
     const [deals, news] = read.topics;
     expect((await put({ ...read, topics: [deals, { ...news, status: "opted_out" }] })).status).toBe(200);
-    const { items } = await consentsOf(world, tenant, ada);
+    const { items } = await consentsOf(tenant, ada);
     expect(items).toMatchObject([{ channel: "topic:news", status: "opted_out" }]);
     for (const [topics, field] of [
       [{ news: "maybe" }, "topics.news"],
@@ -55,7 +55,7 @@ describe("preferences", () => {
     expect(status(await set(backend, { deals: "opted_in", news: "opted_in" }))).toEqual(["opted_in", "opted_in"]);
     await world.advance(1_000);
     await call(`POST /api/v1/subscribers/${ada}/consents`, { channel: "topic:news", status: "opted_out" });
-    const { items } = await consentsOf(world, tenant, ada);
+    const { items } = await consentsOf(tenant, ada);
     const seen = items.map((one: Record<string, string>) => [one.channel, one.status, one.source].join(" "));
     expect(seen[0]).toBe("topic:news opted_out dashboard");
     expect(seen.slice(1, 3).sort()).toEqual(["topic:deals opted_in server", "topic:news opted_in server"]);
@@ -120,7 +120,7 @@ describe("preferences", () => {
       ["pl", "Twoje preferencje"],
       ["ja", "Your preferences"],
     ]) {
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", locale } });
+      await tenant.upsert({ external_id: "ada", locale });
       expect((await follow(world, "GET", path)).body).toContain(`<h1>${words}</h1>`);
     }
     const before = JSON.stringify(await wholeTable(world));
@@ -137,7 +137,7 @@ describe("preferences", () => {
     const save = () => world.call(`POST ${path}`, { headers, raw: Buffer.from(form) });
     expect((await save()).body).toContain("Your choice is saved.");
     await save();
-    const { items } = await consentsOf(world, tenant, ada);
+    const { items } = await consentsOf(tenant, ada);
     expect(items.map((one: Record<string, string>) => `${one.channel} ${one.status} ${one.source}`).sort()).toEqual([
       "topic:deals opted_in preferences_page",
       "topic:news opted_out preferences_page",

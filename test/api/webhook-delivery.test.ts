@@ -39,7 +39,7 @@ describe("events", () => {
     const { id } = await upsert(here);
     const scheduled_at = new Date(world.clock.now() + HOUR).toISOString();
     const body = { subscriberIds: [id], title: "t", body: "b", scheduled_at };
-    const job = (await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body })).body;
+    const job = (await tenant.call("POST /api/v1/notifications", body)).body;
     await world.settle();
     expect(outside.received).toHaveLength(0);
     await world.advance(2 * HOUR);
@@ -54,17 +54,16 @@ describe("events", () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     await hook(here, ["notification.terminal"]);
-    const as = await tenant.dashboard();
     const template = { name: "gone", content: { title: "t", body: "b" } };
-    const template_id = (await world.call("POST /api/v1/templates", { as, body: template })).body.id;
+    const template_id = (await tenant.call("POST /api/v1/templates", template)).body.id;
     const { id } = await upsert(here);
     const scheduled_at = new Date(world.clock.now() + HOUR).toISOString();
     const send = (body: object) =>
-      world.call("POST /api/v1/notifications", { as, body: { subscriberIds: [id], scheduled_at, ...body } });
+      tenant.call("POST /api/v1/notifications", { subscriberIds: [id], scheduled_at, ...body });
     const failing = (await send({ template_id })).body;
     const canceled = (await send({ title: "t", body: "b" })).body;
-    await world.call(`DELETE /api/v1/templates/${template_id}`, { as });
-    await world.call(`POST /api/v1/notifications/${canceled.id}/cancel`, { as });
+    await tenant.call(`DELETE /api/v1/templates/${template_id}`);
+    await tenant.call(`POST /api/v1/notifications/${canceled.id}/cancel`);
     await world.advance(2 * HOUR);
     expect(outside.received.map(({ body }) => JSON.parse(body).data)).toEqual([
       { job_id: failing.id, status: "failed", delivered: 0, failed: 0, total: 0 },
@@ -102,7 +101,7 @@ describe("events", () => {
     const { id: webhook } = await hook(here, ["subscriber.created"]);
     const { id } = await upsert(here, { external_id: "canary-7", email: "canary@example.com" });
     await world.settle();
-    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.advance(HOUR);
     const { items } = await log(here, webhook);
     expect(items).toMatchObject([{ outcome: "delivered", payload: null }]);
@@ -141,8 +140,7 @@ describe("requests", () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id, secret } = await hook(here, ["subscriber.created"]);
-    const as = await tenant.dashboard();
-    const rotated = (await world.call(`POST /api/v1/webhooks/${id}/secret/rotate`, { as })).body.secret;
+    const rotated = (await tenant.call(`POST /api/v1/webhooks/${id}/secret/rotate`)).body.secret;
     expect(rotated).not.toBe(secret);
     await upsert(here);
     await world.advance(23 * HOUR);

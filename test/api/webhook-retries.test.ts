@@ -71,8 +71,7 @@ describe("retries", () => {
 });
 
 describe("consecutive failures", () => {
-  const failures = async ({ world, tenant }: Setting, id: string) =>
-    (await world.call(`GET /api/v1/webhooks/${id}`, { as: await tenant.dashboard() })).body;
+  const failures = async ({ tenant }: Setting, id: string) => (await tenant.call(`GET /api/v1/webhooks/${id}`)).body;
 
   it("counts consecutive failed deliveries; a success resets the count (WHK-11, AMB-103)", async () => {
     const here = await setting();
@@ -104,7 +103,7 @@ describe("consecutive failures", () => {
     await world.settle();
     expect(outside.received).toHaveLength(calls);
     const body = { active: true };
-    await world.call(`PATCH /api/v1/webhooks/${id}`, { as: await tenant.dashboard(), body });
+    await tenant.call(`PATCH /api/v1/webhooks/${id}`, body);
     expect(await failures(here, id)).toMatchObject({ active: true, disabled_at: null, consecutive_failures: 0 });
   });
 

@@ -23,7 +23,7 @@ async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>,
   const webhook: string = (await world.call("POST /v1/hooks", { as: tenant.server, body: hook })).body.id;
   const list = async (query = "") => {
     const route = `GET /api/v1/webhooks/${webhook}/deliveries${query}`;
-    return (await world.call(route, { as: await tenant.dashboard() })).body;
+    return (await tenant.call(route)).body;
   };
   return {
     world,
@@ -49,7 +49,7 @@ async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>,
     names: () => outside.received.map(({ body }) => JSON.parse(body).data.external_id),
     replay: async (more: object = {}) => {
       const body = { from: timestamp(world.clock.now() - DAY), to: timestamp(world.clock.now()), ...more };
-      return world.call(`POST /api/v1/webhooks/${webhook}/replay`, { as: await tenant.dashboard(), body });
+      return tenant.call(`POST /api/v1/webhooks/${webhook}/replay`, body);
     },
   };
 }
@@ -66,8 +66,7 @@ describe("X-Service-Sequence", () => {
     await accept("ada");
     await accept("ben");
     await world.advance(MINUTE);
-    for (const external_id of ["cleo", "dora"])
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+    for (const external_id of ["cleo", "dora"]) await tenant.upsert({ external_id });
     await world.advance(MINUTE);
     const to = (host: string) => outside.received.filter((request) => request.to === host);
     const numbers = (host: string) => to(host).map(({ headers }) => Number(headers["x-service-sequence"]));
@@ -172,7 +171,7 @@ describe("first attempts of a group", () => {
     await world.settle();
     const redeliver = async () => {
       const route = `POST /api/v1/webhooks/${webhook}/deliveries/${id}/redeliver`;
-      return (await world.call(route, { as: await tenant.dashboard() })).status;
+      return (await tenant.call(route)).status;
     };
     expect(await redeliver()).toBe(409);
     await world.advance(5 * MINUTE + SECOND);

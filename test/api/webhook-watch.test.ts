@@ -31,8 +31,7 @@ async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>,
     upsert: (external_id = "u1") =>
       world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } }),
     log: async () => {
-      const as = await tenant.dashboard();
-      return (await world.call(`GET /api/v1/webhooks/${webhook}/deliveries`, { as })).body.items;
+      return (await tenant.call(`GET /api/v1/webhooks/${webhook}/deliveries`)).body.items;
     },
     redeliver: (id: string) => post(`/deliveries/${id}/redeliver`),
     replay: () => post("/replay", { from: timestamp(world.clock.now() - DAY), to: timestamp(world.clock.now()) }),
@@ -85,7 +84,7 @@ describe("a delivery whose message was dead-lettered", () => {
   it("after its claim logs that attempt although an erasure ends it (WHK-8, SUB-10)", async () => {
     const { world, tenant, outside, upsert, log } = await claimed();
     const { id } = (await upsert()).body;
-    await world.call(`DELETE /api/v1/subscribers/${id}`, { as: await tenant.dashboard() });
+    await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.advance(HOUR);
     const ended = { outcome: "failed", attempt_count: 1, attempts: [UNKNOWN], payload: null };
     expect(await log()).toMatchObject([ended]);
@@ -222,8 +221,7 @@ describe("a delivery whose worker died in an attempt", () => {
     await world.advance(HOUR);
     expect(giveUp).toBeUndefined();
     expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 4, last_status_code: 204 }]);
-    const as = await tenant.dashboard();
-    const { consecutive_failures } = (await world.call(`GET /api/v1/webhooks/${webhook}`, { as })).body;
+    const { consecutive_failures } = (await tenant.call(`GET /api/v1/webhooks/${webhook}`)).body;
     expect(consecutive_failures).toBe(0);
   });
 });

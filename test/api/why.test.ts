@@ -18,7 +18,7 @@ async function setting() {
   const { email } = await openChannels(world, tenant, "email");
   const upsert = async (external_id: string, more: object = {}): Promise<string> => {
     const body = { external_id, email: `${external_id}@example.com`, attributes: { plan: "pro" }, ...more };
-    return (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body.id;
+    return await tenant.upsert(body);
   };
   const send = async (title: string, body: object) => {
     const answer = await call("POST /api/v1/notifications", { title, body: "b", channel_ids: [email], ...body });

@@ -47,7 +47,7 @@ export async function fillWorld(world: TestWorld, document: OpenApi): Promise<Po
     known.note(kind, await foreignIds(world, own, route));
   }
   const whole = { external_id: "ada", attributes: wholeProfile };
-  await world.call("POST /api/v1/subscribers/upsert", { as: own.sdk, body: whole });
+  await own.upsert(whole);
   await world.settle();
   for (const [kind, token] of await mailedTokens(world, own)) known.note(kind, token);
   const agent = await createMcp(world, own).key(...AGENT_SCOPES);
@@ -152,7 +152,7 @@ async function mailedTokens(world: TestWorld, tenant: Tenant): Promise<[kind: st
     phone: "+4915112345678",
     consent,
   };
-  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  const id = await tenant.upsert(body);
   await send(world, tenant, { subscriberIds: [id], title: "Hello", body: "See https://shop.example/sale" });
   const mails = await outboxOf(world, `?channel=email&subscriber_id=${id}`);
   return mails.flatMap(({ payload }) => {

@@ -97,11 +97,10 @@ it("a refusal names the parameter that was sent, in words that are not those of 
 });
 
 it("a secret that no header can carry is refused when it is stored (CRD-7)", async () => {
-  const { world, tenant } = await withTenant();
-  const as = await tenant.dashboard();
-  const made = await world.call("POST /api/v1/channels", { as, body: { name: "Chat", type: "chat_app" } });
+  const { tenant } = await withTenant();
+  const made = await tenant.call("POST /api/v1/channels", { name: "Chat", type: "chat_app" });
   const body = { access_token: "tok\u2026en", phone_number_id: "1", waba_id: "2" };
-  const refused = await world.call(`POST /api/v1/channels/${made.body.id}/credentials/chat_app`, { as, body });
+  const refused = await tenant.call(`POST /api/v1/channels/${made.body.id}/credentials/chat_app`, body);
   expect([refused.status, Object.keys(refused.body.fields ?? {})]).toEqual([422, ["access_token"]]);
 });
 

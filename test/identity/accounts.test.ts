@@ -279,7 +279,7 @@ describe("an invitation", () => {
     world = await testWorld({ env: { MAIL_SENDER: "", CONFIRM_ADDRESSES: "1" } });
     const tenant = await world.tenant();
     const body = { email: EMAIL_OF_GRACE, role: "developer" };
-    const invited = await world.call("POST /api/v1/team/invitations", { as: await tenant.dashboard(), body });
+    const invited = await tenant.call("POST /api/v1/team/invitations", body);
     expect(invited.body).toMatchObject({ mailed: false, token: expect.stringMatching(/^[\w-]{43}$/) });
     const done = await accept(invited.body.token);
     expect(done.status).toBe(201);

@@ -78,7 +78,7 @@ describe.skipIf(!existsSync(installed))("at oidc-provider (skipped until tools/i
       groups_claim: "groups",
       group_roles: [{ group: "eng", role: "developer" }],
     };
-    const put = async () => world.call("PUT /api/v1/auth/identity-provider", { as: await tenant.dashboard(), body });
+    const put = async () => tenant.call("PUT /api/v1/auth/identity-provider", body);
     const { record_name: name, record_value } = (await put()).body.domains[0];
     await world.call("POST /_local/dns", { body: { name, text: record_value } });
     expect((await put()).status).toBe(200);

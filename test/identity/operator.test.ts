@@ -13,8 +13,7 @@ const { operate, upsert, send } = operating(() => world);
 describe("the plan and the operator", () => {
   it("a change of plan takes effect at once and leaves an annotation (ANN-6, D-BILL)", async () => {
     const tenant = await world.tenant({ plan: "free" });
-    const as = await tenant.dashboard();
-    const { body } = await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
+    const { body } = await tenant.call("PUT /api/v1/billing/plan", { plan: "growth" });
     expect([body.plan, body.limits.sends]).toEqual(["growth", 500_000]);
     expect(
       (
@@ -23,7 +22,7 @@ describe("the plan and the operator", () => {
         })
       ).status,
     ).toBe(200);
-    await world.call("PUT /api/v1/billing/plan", { as, body: { plan: "growth" } });
+    await tenant.call("PUT /api/v1/billing/plan", { plan: "growth" });
     await operate({ tenant_id: tenant.id, plan: "growth" });
     const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
     expect(items).toEqual([
@@ -35,8 +34,7 @@ describe("the plan and the operator", () => {
     const tenant = await world.tenant();
     const { id: subscriber } = (await upsert(tenant, "a")).body;
     const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
-    const status = async () =>
-      (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body.status;
+    const status = async () => (await tenant.call(`GET /api/v1/notifications/${id}`)).body.status;
     await operate({ tenant_id: tenant.id, status: "suspended" });
     await world.advance(5 * 3_600_000);
     await operate({ tenant_id: tenant.id, status: "active" });
@@ -56,7 +54,7 @@ describe("the plan and the operator", () => {
     await world.advance(26 * 3_600_000);
     await operate({ tenant_id: tenant.id, status: "active" });
     await world.advance(6 * 60_000);
-    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
+    const { body } = await tenant.call(`GET /api/v1/notifications/${id}`);
     expect([body.status, body.error]).toEqual(["failed", "expired"]);
   });
 
@@ -72,8 +70,7 @@ describe("the plan and the operator", () => {
 
   it("settings are read and changed, and a bad one is named (AMB-85)", async () => {
     const tenant = await world.tenant();
-    const as = await tenant.dashboard();
-    const patch = (body: object) => world.call("PATCH /api/v1/workspace", { as, body });
+    const patch = (body: object) => tenant.call("PATCH /api/v1/workspace", body);
     const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
     expect((await patch({ name: "New", timezone: "Europe/Berlin", quiet_hours })).body).toMatchObject({
       name: "New",
@@ -82,14 +79,13 @@ describe("the plan and the operator", () => {
     });
     expect((await patch({ quiet_hours: null })).body.quiet_hours).toBeNull();
     expect(Object.keys((await patch({ timezone: "Mars/Olympus" })).body.fields)).toEqual(["timezone"]);
-    expect((await world.call("GET /api/v1/workspace", { as })).body.email_consent_mode).toBe("opt_out");
+    expect((await tenant.call("GET /api/v1/workspace")).body.email_consent_mode).toBe("opt_out");
   });
 
   it("the currency of revenue is said to those who sign in, until it is taken back (CNV-6)", async () => {
     const tenant = await world.tenant();
-    const as = await tenant.dashboard();
-    const patch = (currency: string | null) => world.call("PATCH /api/v1/workspace", { as, body: { currency } });
-    const said = async () => (await world.call("GET /api/v1/me", { as })).body.tenant.currency;
+    const patch = (currency: string | null) => tenant.call("PATCH /api/v1/workspace", { currency });
+    const said = async () => (await tenant.call("GET /api/v1/me")).body.tenant.currency;
     expect(await said()).toBeNull();
     expect((await patch("EUR")).body.currency).toBe("EUR");
     expect((await patch("euro")).body.fields).toEqual({ currency: "must be an ISO 4217 code such as EUR" });

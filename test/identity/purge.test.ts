@@ -66,7 +66,7 @@ describe("a purge", () => {
     const stillThere = new Set((await rowsOf(world, neighbour)).map(nameOf));
     expect(lasting.filter((name) => !stillThere.has(name))).toEqual([]);
     expect((await world.call("GET /v1/whoami", { as: neighbour.server })).status).toBe(200);
-    const images = await world.call("GET /api/v1/in-app/assets", { as: await neighbour.dashboard() });
+    const images = await neighbour.call("GET /api/v1/in-app/assets");
     expect(images.body.items).toHaveLength(1);
   });
 

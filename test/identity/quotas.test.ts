@@ -51,7 +51,7 @@ describe("quotas and caps", () => {
     const { id } = (await send(await tenant.dashboard(), { scheduled_at: "2026-11-20T13:00:00Z" })).body;
     await operate({ tenant_id: tenant.id, monthly_send_cap: 1 });
     await world.advance(3_700_000);
-    const { body } = await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() });
+    const { body } = await tenant.call(`GET /api/v1/notifications/${id}`);
     expect([body.status, body.counts.delivered]).toEqual(["failed", 0]);
     expect(body.error).toContain("cap");
   });
@@ -125,9 +125,8 @@ describe("quotas and caps", () => {
     expect([refused.status, refused.body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
     expect(refused.body.message).toContain("1000 of 1000");
     expect((await upsert(tenant, "s7")).status).toBe(200);
-    const as = await tenant.dashboard();
-    const { items } = (await world.call("GET /api/v1/subscribers?external_id=s7", { as })).body;
-    await world.call(`DELETE /api/v1/subscribers/${items[0].id}`, { as });
+    const { items } = (await tenant.call("GET /api/v1/subscribers?external_id=s7")).body;
+    await tenant.call(`DELETE /api/v1/subscribers/${items[0].id}`);
     await world.settle();
     expect((await upsert(tenant, "just one more")).status).toBe(200);
   });
@@ -137,6 +136,6 @@ describe("quotas and caps", () => {
     await three(tenant);
     await send(await tenant.dashboard());
     await world.advance(11 * 86_400_000);
-    expect((await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.sends).toBe(0);
+    expect((await tenant.call("GET /api/v1/billing")).body.usage.sends).toBe(0);
   });
 });

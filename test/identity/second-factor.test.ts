@@ -147,7 +147,7 @@ describe("a second factor", () => {
     const { key } = await enrol(session);
     const tenant = await world.tenant();
     const body = { email: EMAIL, role: "viewer" };
-    const invited = await world.call("POST /api/v1/team/invitations", { as: await tenant.dashboard(), body });
+    const invited = await tenant.call("POST /api/v1/team/invitations", body);
     const { token } = (await withMailedToken(world, invited)).body;
     const given = { token, name: "Ada", password: PASSWORD };
     expect((await post("invitations/accept", given)).body.code).toBe("SECOND_FACTOR_REQUIRED");

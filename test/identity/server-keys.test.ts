@@ -72,7 +72,7 @@ describe("server keys", () => {
     const { id, key } = (await create({ name: "zap", scopes: ["subscribers:read"] })).body;
     const as = { authorization: `Bearer ${key}` };
     const usedAt = async () => {
-      const { items } = (await world.call("GET /api/v1/server-keys", { as: await tenant.dashboard() })).body;
+      const { items } = (await tenant.call("GET /api/v1/server-keys")).body;
       return items.find((item: { id: string }) => item.id === id).last_used_at;
     };
     expect((await world.call("GET /v1/hooks", { as })).status).toBe(403);

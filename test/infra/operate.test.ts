@@ -21,13 +21,10 @@ const operateJson = async (...words: string[]) => JSON.parse(await operate(...wo
 it("the operator lists every workspace with its usage, and those that are near a limit (RDA-19)", async () => {
   const agency = await world.tenant({ name: "Agency" });
   await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
-  const created = await world.call("POST /api/v1/agency/workspaces", {
-    as: await agency.dashboard(),
-    body: { name: "Client" },
-  });
+  const created = await agency.call("POST /api/v1/agency/workspaces", { name: "Client" });
   const small = await world.tenant({ plan: "free", name: "Small" });
   await world.host.invoke("operator", { tenant_id: small.id, usage: { sends: 8_500, events: 100 } });
-  await world.call("POST /api/v1/subscribers/upsert", { as: small.sdk, body: { external_id: "a" } });
+  await small.upsert({ external_id: "a" });
   const all = await operateJson("workspaces");
   expect(all.map(({ id }: { id: string }) => id).sort()).toEqual([agency.id, created.body.id, small.id].sort());
   const near = await operateJson("workspaces", "--near", "80");
@@ -47,9 +44,7 @@ it("the operator lists every workspace with its usage, and those that are near a
 it("the list goes on beyond a page, and a workspace whose data is gone is not in it (RDA-19)", async () => {
   const agency = await world.tenant();
   await world.host.invoke("operator", { tenant_id: agency.id, kind: "agency" });
-  const as = await agency.dashboard();
-  for (let n = 0; n < 51; n++)
-    await world.call("POST /api/v1/agency/workspaces", { as, body: { name: `Client ${n}` } });
+  for (let n = 0; n < 51; n++) await agency.call("POST /api/v1/agency/workspaces", { name: `Client ${n}` });
   expect(await operateJson("workspaces")).toHaveLength(52);
 });
 
@@ -131,7 +126,7 @@ it("a batch that the publisher answers with failures stays among the dead letter
 it("failed records of the stream are handled again, and stay where they fail again (RDA-19)", async () => {
   const { aws } = world.depsFor("test");
   const tenant = await world.tenant();
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } });
+  await tenant.upsert({ external_id: "ada" });
   const Records = await world.dynamodb.records(TABLE, "", 100);
   await world.settle();
   const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "react-dead" });

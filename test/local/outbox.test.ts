@@ -30,7 +30,7 @@ async function verified(world: TestWorld, tenant: Tenant, only?: string): Promis
 
 async function person(world: TestWorld, tenant: Tenant, external_id: string, phone: string): Promise<string> {
   const body = { external_id, email: `${external_id}@example.org`, attributes: { phone, first_name: external_id } };
-  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  const id = await tenant.upsert(body);
   for (const platform of Object.values(platforms)) await addPhone(world, tenant, id, platform);
   return id;
 }
@@ -160,7 +160,7 @@ describe.each(channels)("POST /_local/faults of %s", (channel) => {
       expect([outcome, await spoilt.of(ada), await spoilt.of(bob)]).toEqual([outcome, given, 1]);
       const row = (await ledgerOf(tenant, ada)).filter(({ job }) => job === spoilt.id).at(-1);
       expect(row?.state).toBe(state);
-      expect((await jobOf(world, tenant, spoilt.id)).counts).toMatchObject({ delivered: 1 + given, failed: 1 - given });
+      expect((await jobOf(tenant, spoilt.id)).counts).toMatchObject({ delivered: 1 + given, failed: 1 - given });
       const whole = await send();
       expect(await whole.of(bob)).toBe(1);
       // A push token that the provider gave up is not used again; a number or an address that was refused may be.
@@ -195,7 +195,7 @@ it("a channel of SES gives the same outbox, and its simulator's addresses are ta
   world.ses.onEvent(({ eventType, mail }) => told.push([eventType, mail.destination[0]]));
   for (const name of ["bounce", "complaint", "success"]) {
     const email = `${name}@simulator.amazonses.com`;
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: name, email } });
+    await tenant.upsert({ external_id: name, email });
   }
   await world.settle();
   const { id: job } = (await post(world, tenant, { target: { type: "all" }, channel_ids: [id] })).body;

@@ -35,7 +35,7 @@ async function work() {
   const ids: string[] = [];
   const upsert = async (externalId: string, n: number) => {
     const body = { external_id: externalId, attributes: { n } };
-    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    const id = await tenant.upsert(body);
     if (!ids.includes(id)) ids.push(id);
     acknowledge(({ people }) => people.set(externalId, { id, externalId, n, erased: "no" }));
   };

@@ -97,14 +97,13 @@ it("a login at the identity provider ends in the browser of this machine (ACC-15
   const world = await testWorld();
   const provider = openIdProvider(world);
   const tenant = await world.tenant();
-  const as = await tenant.dashboard();
   const body = {
     issuer: ISSUER,
     client_id: CLIENT.id,
     domains: ["company.example"],
     default_role: "viewer",
   };
-  const put = () => world.call("PUT /api/v1/auth/identity-provider", { as, body });
+  const put = () => tenant.call("PUT /api/v1/auth/identity-provider", body);
   const { record_name: name, record_value: text } = (await put()).body.domains[0];
   await world.call("POST /_local/dns", { body: { name, text } });
   await put();
@@ -169,7 +168,6 @@ it.runIf(existsSync("/proc"))(
 
 it("sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
   const { world, tenant, cli } = await opened();
-  const as = await tenant.dashboard();
   cli.write("people.csv", "external_id,email,first_name\nada,ada@example.com,Ada\nbob,not-an-address,Bob\n");
   const imported = await cli.run("import", "people.csv", "--list", "Readers", "--create");
   expect(imported.out.join("\n")).toMatch(/completed: 2 rows, 1 rejected[\s\S]*line 3/);
@@ -179,7 +177,7 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
   expect((await cli.run("tail", "--once")).out).toEqual([expect.stringMatching(/delivered.*in_app.*ada/)]);
   const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
   const body = { name: "Onboarding", trigger: { type: "event", event_name: "signed_up" }, steps };
-  expect((await world.call("POST /api/v1/journeys", { as, body })).status).toBe(201);
+  expect((await tenant.call("POST /api/v1/journeys", body)).status).toBe(201);
   const simulated = await cli.run("simulate", "Onboarding", "--subscriber", "ada");
   expect(simulated).toMatchObject({
     code: 0,
@@ -197,14 +195,13 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
 });
 
 it("says why a person got a send, and what a journey did with a person, in words", async () => {
-  const { world, tenant, cli } = await opened();
-  const as = await tenant.dashboard();
-  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada" } });
+  const { tenant, cli } = await opened();
+  await tenant.upsert({ external_id: "ada" });
   await cli.run("send", "--to", "ada", "--title", "Hello", "--body", "b");
   expect(await cli.run("explain", "Hello", "ada")).toMatchObject({ code: 0, out: ["Delivered by In-app."] });
   const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
   const trigger = { type: "event", event_name: "signed_up" };
-  await world.call("POST /api/v1/journeys", { as, body: { name: "Onboarding", trigger, steps } });
+  await tenant.call("POST /api/v1/journeys", { name: "Onboarding", trigger, steps });
   const told = await cli.run("why", "Onboarding", "ada");
   expect(told).toMatchObject({ code: 0, out: [expect.stringContaining("nothing happened that starts this journey")] });
   expect((await cli.run("explain", "Nothing", "ada")).code).toBe(1);
@@ -213,10 +210,9 @@ it("says why a person got a send, and what a journey did with a person, in words
 it("tail goes on with what is new, and leaves out what is older than where it began", async () => {
   const world = await testWorld();
   const tenant = await world.tenant();
-  const as = await tenant.dashboard();
   await addPeople(world, tenant, 120);
   const send = async (target: object) => {
-    await world.call("POST /api/v1/notifications", { as, body: { title: "t", body: "b", ...target } });
+    await tenant.call("POST /api/v1/notifications", { title: "t", body: "b", ...target });
     await world.settle();
   };
   await send({ target: { type: "all" } });
@@ -234,11 +230,9 @@ it("tail goes on with what is new, and leaves out what is older than where it be
 
 it("forwards the deliveries of a webhook to this machine, and replays those before (F11)", async () => {
   const { world, tenant, cli } = await opened();
-  const as = await tenant.dashboard();
   const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
-  expect((await world.call("POST /api/v1/webhooks", { as, body: hook })).status).toBe(201);
-  for (const external_id of ["ada", "bob"])
-    await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } });
+  expect((await tenant.call("POST /api/v1/webhooks", hook)).status).toBe(201);
+  for (const external_id of ["ada", "bob"]) await tenant.upsert({ external_id });
   await world.settle();
   const { to, received } = await receiver();
   expect((await cli.run("listen", "--to", to, "--once")).code).toBe(0);
@@ -251,8 +245,7 @@ it("forwards the deliveries of a webhook to this machine, and replays those befo
 
   let pauses = 0;
   const pause = async () => {
-    if (++pauses === 1)
-      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "carla" } });
+    if (++pauses === 1) await tenant.upsert({ external_id: "carla" });
     return pauses < 5;
   };
   const isDown = () => pauses === 1 || pauses === 2;

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 const api = async (tenant: Tenant, route: string, body?: unknown) => {
-  const answer = await world.call(route, { as: await tenant.dashboard(), body });
+  const answer = await tenant.call(route, body);
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return answer.body;
 };
@@ -128,10 +128,7 @@ it("diff says who would enter and leave a segment (F17)", async () => {
     ["bob", "free"],
     ["eve", "team"],
   ])
-    await world.call("POST /api/v1/subscribers/upsert", {
-      as: source.sdk,
-      body: { external_id, attributes: { plan } },
-    });
+    await source.upsert({ external_id, attributes: { plan } });
   await api(source, "POST /api/v1/segments", { name: "Paying", is_dynamic: true, rule });
   cli.write("engagement/segments/paying.json", { name: "Paying", rule: { attribute: { plan: { $in: ["team"] } } } });
   cli.write("engagement/segments/free.json", { name: "Free", rule: { attribute: { plan: { $eq: "free" } } } });

@@ -10,8 +10,7 @@ it("an export of Pinpoint becomes subscribers, devices, segments, templates, jou
   const world = await testWorld();
   const tenant = await world.tenant();
   const cli = await cliOf(world, tenant);
-  const as = await tenant.dashboard();
-  const get = async (route: string) => (await world.call(`GET ${route}`, { as })).body;
+  const get = async (route: string) => (await tenant.call(`GET ${route}`)).body;
   for (const [file, content] of Object.entries(pinpointExport)) cli.write(`pinpoint/${file}`, content);
   const { counts, unmapped } = await cli.json("from-pinpoint", "pinpoint", "--people");
   expect(counts).toMatchObject({
@@ -53,7 +52,7 @@ it("an export of Pinpoint becomes subscribers, devices, segments, templates, jou
   const [{ id: journey }] = (await get("/api/v1/journeys")).journeys;
   const sample = { attributes: { plan: "pro" } };
   const body = { sample, events: [{ event_name: "app_opened", occurred_at: "2026-11-22T13:00:00Z" }] };
-  const walked = await world.call(`POST /api/v1/journeys/${journey}/simulate`, { as, body });
+  const walked = await tenant.call(`POST /api/v1/journeys/${journey}/simulate`, body);
   expect(walked.body.steps?.map(({ step }: { step: string }) => step)).toEqual([
     "mail",
     "pause",
@@ -139,8 +138,7 @@ async function convertedOf(documents: Record<string, string>, ...options: string
   for (const [name, content] of Object.entries(documents)) cli.write(`pinpoint/${name}`, content);
   const { counts, unmapped } = await cli.json("from-pinpoint", "pinpoint", ...options);
   const read = (file: string) => JSON.parse(readFileSync(join(cli.folder, `engagement/${file}.json`), "utf8"));
-  const as = await tenant.dashboard();
-  const get = async (route: string) => (await world.call(`GET ${route}`, { as })).body;
+  const get = async (route: string) => (await tenant.call(`GET ${route}`)).body;
   return {
     counts: counts as Record<string, number>,
     lost: (unmapped as { field: string }[]).map(({ field }) => field),

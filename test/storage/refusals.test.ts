@@ -173,8 +173,7 @@ describe("conflicts and lost replies", () => {
       },
     });
     const { world, tenant } = await withTenant({ hooks });
-    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "a" } }))
-      .body;
+    const id = await tenant.upsert({ external_id: "a" });
     const as = route.includes("upsert") ? tenant.sdk : await tenant.dashboard();
     armed = true;
     const given = body && JSON.parse(JSON.stringify(body).replace(":id", id));

@@ -9,14 +9,12 @@ export async function upload(world: TestWorld, tenant: Tenant, parts: AssetForm)
   return world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw, headers });
 }
 
-export const list = async (world: TestWorld, tenant: Tenant, query = "") =>
-  world.call(`GET /api/v1/in-app/assets${query}`, { as: await tenant.dashboard() });
+export const list = async (tenant: Tenant, query = "") => tenant.call(`GET /api/v1/in-app/assets${query}`);
 
-export const remove = async (world: TestWorld, tenant: Tenant, id: string) =>
-  world.call(`DELETE /api/v1/in-app/assets/${id}`, { as: await tenant.dashboard() });
+export const remove = async (tenant: Tenant, id: string) => tenant.call(`DELETE /api/v1/in-app/assets/${id}`);
 
-export const storedBytes = async (world: TestWorld, tenant: Tenant): Promise<number> =>
-  (await world.call("GET /api/v1/billing", { as: await tenant.dashboard() })).body.usage.asset_bytes;
+export const storedBytes = async (tenant: Tenant): Promise<number> =>
+  (await tenant.call("GET /api/v1/billing")).body.usage.asset_bytes;
 
 export const objects = async (world: TestWorld): Promise<string[]> => {
   const { Contents } = await world.s3.operate("ListObjectsV2", { Bucket: world.env.ASSETS_BUCKET });

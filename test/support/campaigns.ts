@@ -9,14 +9,12 @@ export async function withCampaigns(world: TestWorld) {
   const tenant = await world.tenant();
   const as = () => tenant.dashboard();
   const call = async (route: string, body?: object) => world.call(route, { as: await as(), ...(body && { body }) });
-  const channel = async (of: Tenant = tenant) =>
-    (await world.call("GET /api/v1/channels", { as: await of.dashboard() })).body.channels[0].id as string;
+  const channel = async (of: Tenant = tenant) => (await of.call("GET /api/v1/channels")).body.channels[0].id as string;
   const template = async (of: Tenant = tenant) => {
     const body = { name: world.ids.uuid(), content: text("Template") };
-    return (await world.call("POST /api/v1/templates", { as: await of.dashboard(), body })).body.id as string;
+    return (await of.call("POST /api/v1/templates", body)).body.id as string;
   };
-  const person = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "u1" } }))
-    .body.id as string;
+  const person = (await tenant.upsert({ external_id: "u1" })) as string;
   const channel_ids = [await channel()];
   const create = (body: object = {}) =>
     call("POST /api/v1/campaigns", { name: "Spring", content: text("Hello"), channel_ids, ...body });

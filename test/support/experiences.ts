@@ -10,24 +10,23 @@ export const READY = {
 
 const path = (id = "") => `/api/v1/in-app/experiences${id && `/${id}`}`;
 
-export const createExperience = async (world: TestWorld, tenant: Tenant, body: unknown): Promise<Answer> =>
-  world.call(`POST ${path()}`, { as: await tenant.dashboard(), body });
+export const createExperience = async (tenant: Tenant, body: unknown): Promise<Answer> =>
+  tenant.call(`POST ${path()}`, body);
 
-export const readExperience = async (world: TestWorld, tenant: Tenant, id: string): Promise<Answer> =>
-  world.call(`GET ${path(id)}`, { as: await tenant.dashboard() });
+export const readExperience = async (tenant: Tenant, id: string): Promise<Answer> => tenant.call(`GET ${path(id)}`);
 
-export const patchExperience = async (world: TestWorld, tenant: Tenant, id: string, body: unknown): Promise<Answer> =>
-  world.call(`PATCH ${path(id)}`, { as: await tenant.dashboard(), body });
+export const patchExperience = async (tenant: Tenant, id: string, body: unknown): Promise<Answer> =>
+  tenant.call(`PATCH ${path(id)}`, body);
 
-export const listExperiences = async (world: TestWorld, tenant: Tenant, query = ""): Promise<Answer> =>
-  world.call(`GET ${path()}${query}`, { as: await tenant.dashboard() });
+export const listExperiences = async (tenant: Tenant, query = ""): Promise<Answer> =>
+  tenant.call(`GET ${path()}${query}`);
 
 export const act = async (world: TestWorld, tenant: Tenant, id: string, action: string, body?: unknown) =>
   world.call(`POST ${path(id)}/${action}`, { as: await tenant.dashboard(), ...(body !== undefined && { body }) });
 
 /** Creates a draft that is ready to be published, with the given changes. @returns its id. */
-export async function draft(world: TestWorld, tenant: Tenant, changes: object = {}): Promise<string> {
-  const { status, body } = await createExperience(world, tenant, { ...READY, ...changes });
+export async function draft(tenant: Tenant, changes: object = {}): Promise<string> {
+  const { status, body } = await createExperience(tenant, { ...READY, ...changes });
   if (status !== 201) throw new Error(`The draft was refused: ${JSON.stringify(body)}`);
   return body.id;
 }
@@ -46,12 +45,7 @@ export async function take(world: TestWorld, tenant: Tenant, id: string, ...acti
 }
 
 /** The send of an experience, by its own id. */
-export const jobOf = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+export const jobOf = async (tenant: Tenant, id: string) => (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
 /** All sends of an experience. */
-export const jobsOf = async (world: TestWorld, tenant: Tenant, id: string) =>
-  (
-    await world.call(`GET /api/v1/notifications?source_type=experience&source_id=${id}`, {
-      as: await tenant.dashboard(),
-    })
-  ).body.items;
+export const jobsOf = async (tenant: Tenant, id: string) =>
+  (await tenant.call(`GET /api/v1/notifications?source_type=experience&source_id=${id}`)).body.items;

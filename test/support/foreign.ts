@@ -11,23 +11,22 @@ import type { Tenant, TestWorld } from "./world.ts";
 
 type Make = (world: TestWorld, tenant: Tenant) => Promise<string>;
 
-const subscriber: Make = async (world, tenant) =>
-  (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "foreign" } })).body.id;
+const subscriber: Make = async (_, tenant) => await tenant.upsert({ external_id: "foreign" });
 
 const device: Make = async (world, tenant) => {
   const body = { external_id: "foreign", platform: "ios", token: "foreign-token" };
   return (await world.call("POST /api/v1/devices", { as: tenant.sdk, body })).body.id;
 };
 
-const notification: Make = async (world, tenant) => {
+const notification: Make = async (_, tenant) => {
   const body = { target: { type: "all" }, title: "t", body: "b", scheduled_at: "2027-01-01T00:00:00Z" };
-  return (await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/notifications", body)).body.id;
 };
 
 const message: Make = async (world, tenant) => {
   const id = await subscriber(world, tenant);
   const body = { subscriberIds: [id], title: "t", body: "b" };
-  await world.call("POST /api/v1/notifications", { as: await tenant.dashboard(), body });
+  await tenant.call("POST /api/v1/notifications", body);
   await world.settle();
   const { messages } = (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk })).body;
   return messages[0].id;
@@ -35,39 +34,36 @@ const message: Make = async (world, tenant) => {
 
 const template: Make = async (world, tenant) => {
   const body = { name: `foreign ${world.ids.uuid()}`, content: { title: "t", body: "b" } };
-  return (await world.call("POST /api/v1/templates", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/templates", body)).body.id;
 };
 
 const list: Make = async (world, tenant) => {
   const body = { name: `foreign ${world.ids.uuid()}` };
-  return (await world.call("POST /api/v1/lists", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/lists", body)).body.id;
 };
 
 const topic: Make = async (world, tenant) => {
   const body = { key: `foreign-${world.ids.uuid()}`, name: "foreign" };
-  return (await world.call("POST /api/v1/topics", { as: await tenant.dashboard(), body })).body.key;
+  return (await tenant.call("POST /api/v1/topics", body)).body.key;
 };
 
 const segment: Make = async (world, tenant) => {
   const body = { name: `foreign ${world.ids.uuid()}`, rule: { attribute: { plan: { $eq: "pro" } } } };
-  return (await world.call("POST /api/v1/segments", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/segments", body)).body.id;
 };
 
-const channel: Make = async (world, tenant) =>
-  (await world.call("GET /api/v1/channels", { as: await tenant.dashboard() })).body.channels[0].id;
+const channel: Make = async (_, tenant) => (await tenant.call("GET /api/v1/channels")).body.channels[0].id;
 
-const invitation: Make = async (world, tenant) => {
+const invitation: Make = async (_, tenant) => {
   const body = { email: "foreign@team.example", role: "viewer" };
-  const as = await tenant.dashboard();
-  const { items } = (await world.call("GET /api/v1/team/invitations", { as })).body;
+  const { items } = (await tenant.call("GET /api/v1/team/invitations")).body;
   if (items.length > 0) return items[0].id;
-  return (await world.call("POST /api/v1/team/invitations", { as, body })).body.id;
+  return (await tenant.call("POST /api/v1/team/invitations", body)).body.id;
 };
 
-const identityKey: Make = async (world, tenant) => {
-  const as = await tenant.dashboard();
-  const { items } = (await world.call("GET /api/v1/identity-keys", { as })).body;
-  return items[0]?.id ?? (await world.call("POST /api/v1/identity-keys", { as })).body.id;
+const identityKey: Make = async (_, tenant) => {
+  const { items } = (await tenant.call("GET /api/v1/identity-keys")).body;
+  return items[0]?.id ?? (await tenant.call("POST /api/v1/identity-keys")).body.id;
 };
 
 const session: Make = async (world, tenant) => {
@@ -93,23 +89,23 @@ const schedule: Make = async (world, tenant) => {
     channel_ids: [await channel(world, tenant)],
     target: { type: "all" },
   };
-  return (await world.call("POST /api/v1/schedules", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/schedules", body)).body.id;
 };
 
 const campaign: Make = async (world, tenant) => {
   const body = { name: "foreign", content: { title: "t", body: "b" }, channel_ids: [await channel(world, tenant)] };
-  return (await world.call("POST /api/v1/campaigns", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/campaigns", body)).body.id;
 };
 
-const journey: Make = async (world, tenant) => {
+const journey: Make = async (_, tenant) => {
   const steps = { start: "end", steps: { end: { id: "end", type: "exit" } } };
   const body = { name: "foreign", trigger: { type: "event", event_name: "signed_up" }, steps };
-  return (await world.call("POST /api/v1/journeys", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/journeys", body)).body.id;
 };
 
-const exportJob: Make = async (world, tenant) => {
+const exportJob: Make = async (_, tenant) => {
   const body = { kind: "subscribers" };
-  return (await world.call("POST /api/v1/exports", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/exports", body)).body.id;
 };
 
 const importJob: Make = async (world, tenant) => {
@@ -119,9 +115,9 @@ const importJob: Make = async (world, tenant) => {
   return id;
 };
 
-const annotation: Make = async (world, tenant) => {
+const annotation: Make = async (_, tenant) => {
   const body = { occurred_at: "2026-11-01T00:00:00Z", text: "foreign" };
-  return (await world.call("POST /api/v1/annotations", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/annotations", body)).body.id;
 };
 
 const webhook: Make = async (world, tenant) => {
@@ -129,13 +125,13 @@ const webhook: Make = async (world, tenant) => {
   const { status, body: made } = await world.call("POST /v1/hooks", { as: tenant.server, body });
   if (status === 201) return made.id;
   // There are as many as a workspace may have.
-  return (await world.call("GET /api/v1/webhooks", { as: await tenant.dashboard() })).body.items[0].id;
+  return (await tenant.call("GET /api/v1/webhooks")).body.items[0].id;
 };
 
 const client: Make = async (world, tenant) => {
   await world.host.invoke("operator", { tenant_id: tenant.id, kind: "agency" });
   const body = { name: "foreign" };
-  return (await world.call("POST /api/v1/agency/workspaces", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/agency/workspaces", body)).body.id;
 };
 
 const owner: Make = async (_, tenant) => tenant.owner;
@@ -145,14 +141,14 @@ const asset: Make = async (world, tenant) => {
   return (await world.call("POST /api/v1/in-app/assets", { as: await tenant.dashboard(), raw: body, headers })).body.id;
 };
 
-const experience: Make = async (world, tenant) => {
+const experience: Make = async (_, tenant) => {
   const body = { name: "foreign", format: "banner", content: { title: "t" } };
-  return (await world.call("POST /api/v1/in-app/experiences", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/in-app/experiences", body)).body.id;
 };
 
-const suppression: Make = async (world, tenant) => {
+const suppression: Make = async (_, tenant) => {
   const body = { address: "gone@example.com" };
-  return (await world.call("POST /api/v1/suppressions", { as: await tenant.dashboard(), body })).body.id;
+  return (await tenant.call("POST /api/v1/suppressions", body)).body.id;
 };
 
 const makers: [prefix: string, make: Make][] = [

@@ -26,5 +26,5 @@ export const hook = async ({ world, tenant }: Setting, events: string[], target_
 export const upsert = async ({ world, tenant }: Setting, body: object = { external_id: "u1" }) =>
   (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
 
-export const log = async ({ world, tenant }: Setting, id: string, query = "") =>
-  (await world.call(`GET /api/v1/webhooks/${id}/deliveries${query}`, { as: await tenant.dashboard() })).body;
+export const log = async ({ tenant }: Setting, id: string, query = "") =>
+  (await tenant.call(`GET /api/v1/webhooks/${id}/deliveries${query}`)).body;

@@ -5,7 +5,7 @@ import type { worlds } from "./worlds.ts";
 
 /** Uploads a file that no import has taken yet. @returns the id of the upload. */
 export async function uploadFile(world: TestWorld, tenant: Tenant, content: string): Promise<string> {
-  const { body: form } = await world.call("POST /api/v1/lists/import/uploads", { as: await tenant.dashboard() });
+  const { body: form } = await tenant.call("POST /api/v1/lists/import/uploads");
   await world.call(`POST ${new URL(form.url).pathname}`, multipartBody(form.fields, { filename: "a.csv", content }));
   return form.upload_id;
 }
@@ -17,8 +17,7 @@ export const importing =
     const { world, tenant } = await withTenant(options);
     const as = () => tenant.dashboard();
     const listOf = async (of: Tenant = tenant) =>
-      (await world.call("POST /api/v1/lists", { as: await of.dashboard(), body: { name: world.ids.uuid() } })).body
-        .id as string;
+      (await of.call("POST /api/v1/lists", { name: world.ids.uuid() })).body.id as string;
     const list = await listOf();
     const post = async (fields: Record<string, string>, file?: FilePart) =>
       world.call("POST /api/v1/lists/import", { as: await as(), ...multipartBody(fields, file) });

@@ -45,8 +45,7 @@ export async function journeySetting(world: TestWorld) {
     return id;
   };
   const person = async (external_id: string, attributes: object = {}): Promise<string> =>
-    (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, attributes } })).body
-      .id;
+    await tenant.upsert({ external_id, attributes });
   const track = async (external_id: string, event_name: string, more: object = {}) => {
     const answer = await world.call("POST /v1/events", {
       as: tenant.server,

@@ -65,11 +65,10 @@ export const mailsOf = async (world: TestWorld, query = ""): Promise<(ReadMail &
 /** A workspace with an e-mail channel by SES, and one subscriber. */
 export async function mailing(world: TestWorld, tenant: Tenant, email = "ada@example.com") {
   const { email: channel } = await openChannels(world, tenant, "email");
-  const as = await tenant.dashboard();
-  await world.call(`POST /api/v1/channels/${channel}/credentials/email`, { as, body: SES });
+  await tenant.call(`POST /api/v1/channels/${channel}/credentials/email`, SES);
   await world.settle();
   const body = { external_id: "ada", email, attributes: { first_name: "Ada" } };
-  const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+  const id = await tenant.upsert(body);
   await world.settle();
   const mail = async (more: object = {}) => {
     const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
@@ -83,8 +82,8 @@ export async function mailing(world: TestWorld, tenant: Tenant, email = "ada@exa
 export const follow = (world: TestWorld, method: "GET" | "POST" | "HEAD", path: string, headers: Headers = BROWSER) =>
   world.call(`${method} ${path}`, { headers });
 
-export const consentsOf = async (world: TestWorld, tenant: Tenant, id: string): Promise<Answer["body"]> =>
-  (await world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await tenant.dashboard() })).body;
+export const consentsOf = async (tenant: Tenant, id: string): Promise<Answer["body"]> =>
+  (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
 
 /** An event of SES about a mail that was sent. */
 export const tellOfMail = async (world: TestWorld, detail: object) => {

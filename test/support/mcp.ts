@@ -13,8 +13,7 @@ export function createMcp(world: TestWorld, tenant: Tenant) {
     rpc,
     /** A new key of these scopes. */
     key: async (...scopes: string[]): Promise<string> => {
-      const as = await tenant.dashboard();
-      return (await world.call("POST /api/v1/agent-keys", { as, body: { name: "test", scopes } })).body.key;
+      return (await tenant.call("POST /api/v1/agent-keys", { name: "test", scopes })).body.key;
     },
     /** A request of the revision without a handshake. */
     stateless: (key: string, method: string, params: { name?: string }, headers: Headers) => {

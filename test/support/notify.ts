@@ -9,11 +9,11 @@ export const post = async (world: TestWorld, tenant: Tenant, body: object, heade
   });
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever JSON came back
-export const jobOf = async (world: TestWorld, tenant: Tenant, id: string): Promise<any> =>
-  (await world.call(`GET /api/v1/notifications/${id}`, { as: await tenant.dashboard() })).body;
+export const jobOf = async (tenant: Tenant, id: string): Promise<any> =>
+  (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
 
-export const cancel = async (world: TestWorld, tenant: Tenant, id: string): Promise<Answer> =>
-  world.call(`POST /api/v1/notifications/${id}/cancel`, { as: await tenant.dashboard() });
+export const cancel = async (tenant: Tenant, id: string): Promise<Answer> =>
+  tenant.call(`POST /api/v1/notifications/${id}/cancel`);
 
 /** The time `ms` after now, as a request says it. */
 export const inMs = (world: TestWorld, ms: number): string => new Date(world.clock.now() + ms).toISOString();

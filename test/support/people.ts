@@ -119,14 +119,11 @@ export async function reachedOf(
 
 /** Sends as the owner and runs what follows. @returns the answer, and the job once everything has come to rest. */
 export async function send(world: TestWorld, tenant: Tenant, body: object): Promise<{ answer: Json; job: Json }> {
-  const as = await tenant.dashboard();
   const message = { title: "Hello", body: "World", ...body };
-  const created = await world.call("POST /api/v1/notifications", { as, body: message });
+  const created = await tenant.call("POST /api/v1/notifications", message);
   if (created.status !== 201) throw new Error(`The send was refused: ${JSON.stringify(created.body)}`);
   await world.settle();
-  const { body: job } = await world.call(`GET /api/v1/notifications/${created.body.id}`, {
-    as: await tenant.dashboard(),
-  });
+  const { body: job } = await tenant.call(`GET /api/v1/notifications/${created.body.id}`);
   return { answer: created.body, job };
 }
 

@@ -25,7 +25,7 @@ export async function quietSetting(
   await configure({ quiet_hours: quiet });
   const person = async (external_id: string, timezone?: string, more: object = {}): Promise<string> => {
     const body = { external_id, ...(timezone && { timezone }), ...more };
-    const { id } = (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body })).body;
+    const id = await tenant.upsert(body);
     await addPhone(world, tenant, id, "ios");
     return id;
   };

@@ -8,7 +8,7 @@ export const choosing =
     const { call } = tenant;
     for (const topic of topics) await call("POST /api/v1/topics", topic);
     const person = async (external_id: string, more: object = {}): Promise<string> =>
-      (await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...more } })).body.id;
+      await tenant.upsert({ external_id, ...more });
     const choose = (external_id: string, chosen: object) =>
       world.call("PUT /v1/preferences", { as: tenant.sdk, body: { external_id, topics: chosen } });
     const { channels } = (await call("GET /api/v1/channels")).body;

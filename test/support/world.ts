@@ -63,7 +63,9 @@ export interface Tenant {
   /** A dashboard token, by default of the owner. Within a minute the same one: to sign one takes a millisecond. */
   dashboard(role?: Role, options?: { readOnly?: boolean }): Promise<Headers>;
   /** Calls as the owner on the dashboard. */
-  call(route: string, body?: object): Promise<Answer>;
+  call(route: string, body?: unknown): Promise<Answer>;
+  /** Creates or changes a subscriber as the app does. @returns its id */
+  upsert(person: object): Promise<string>;
   /** A new server key of these scopes; of all if none is named. */
   backend(...scopes: Scope[]): Promise<Headers>;
   store: Store;
@@ -195,7 +197,12 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
         dashboards.set(name, headers);
         return headers;
       },
-      call: async (route, body) => call(route, { as: await made.dashboard(), ...(body && { body }) }),
+      call: async (route, body) => call(route, { as: await made.dashboard(), ...(body !== undefined && { body }) }),
+      upsert: async (body) => {
+        const answer = await call("POST /api/v1/subscribers/upsert", { as: made.sdk, body });
+        if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+        return answer.body.id;
+      },
     };
     return made;
   };
