@@ -12,6 +12,11 @@ const look = (path: string, query: Record<string, string> = {}, as = "owner"): L
 
 const last = <T>(items: T[], count: number) => items.slice(-count);
 
+const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">): Look[] =>
+  [...campaigns.map(({ id }) => ["campaign", id]), ...journeys.map(({ id }) => ["journey", id])].map(
+    ([source_type, source_id]) => look("/api/v1/insights/series", { source_type: source_type!, source_id: source_id! }),
+  );
+
 type Looks = (world: World, isEnd: boolean) => Look[];
 
 /** By area: what its commands may have changed. */
@@ -93,8 +98,18 @@ const AREAS: Record<string, Looks> = {
       look(`/api/v1/in-app/experiences/${id}/stats`),
     ]),
   ],
-  insights: ({ campaigns, journeys, jobs }) => [
+  insights: ({ campaigns, journeys, jobs }, isEnd) => [
     look("/api/v1/insights/config"),
+    look("/api/v1/insights/heatmap"),
+    look("/api/v1/insights/series"),
+    // From the moment of a send: the hour and the day in which the period begins count whole.
+    ...last(jobs, 2).flatMap(({ created_at }) => [
+      look("/api/v1/insights/series", { interval: "hour", start: iso(created_at) }),
+      look("/api/v1/insights/series", { group_by: "channel", start: iso(created_at) }),
+    ]),
+    look("/api/v1/insights/series", { group_by: "category" }),
+    ...["campaign", "journey", "channel"].map((group_by) => look("/api/v1/insights/summary", { group_by })),
+    ...(isEnd ? sources({ campaigns, journeys }) : []),
     ...campaigns.flatMap(({ id, status }) =>
       status === "draft"
         ? []
@@ -121,6 +136,10 @@ const AREAS: Record<string, Looks> = {
         : []),
     ]),
   ],
+  exports: ({ exports }, isEnd) => [
+    look("/api/v1/exports", isEnd ? { limit: "2" } : {}),
+    ...last(exports, isEnd ? 10 : 1).map(({ id }) => look(`/api/v1/exports/${id}`)),
+  ],
   imports: ({ imports }) => imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
   workspace: () => [look("/api/v1/workspace"), look("/api/v1/billing")],
 };
@@ -142,6 +161,7 @@ const REACHES: [RegExp, string[]][] = [
   [/schedules/, ["schedules", "sends"]],
   [/experiences/, ["experiences", "sends"]],
   [/insights/, ["insights"]],
+  [/exports/, ["exports"]],
   [/hooks/, ["hooks"]],
   [/workspace|billing/, ["workspace"]],
 ];
@@ -152,7 +172,9 @@ export function looksAfter(world: World, path: string): Look[] {
 }
 /** Time has passed: whatever may have become due. */
 export const looksAfterWaiting = (world: World): Look[] =>
-  ["sends", "segments", "journeys", "campaigns", "schedules", "hooks"].flatMap((area) => AREAS[area]!(world, false));
+  ["sends", "segments", "journeys", "campaigns", "schedules", "hooks", "workspace"].flatMap((area) =>
+    AREAS[area]!(world, false),
+  );
 
 export const looksAfterLink = (world: World): Look[] =>
   ["people", "lists", "sends", "insights"].flatMap((area) => AREAS[area]!(world, false));

@@ -38,6 +38,8 @@ export interface Product {
   receive(status: number): void;
   /** Opens the stream of a subscriber (its id here), from an id of a frame on. */
   stream(subscriber: string, position: string | undefined): Promise<OpenStream>;
+  /** The text of a file, by the address that an answer gave. */
+  download(url: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -114,6 +116,12 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
         ...tenant.sdk,
         ...(position !== undefined && { "last-event-id": position }),
       }),
+    download: async (url) => {
+      const { headers } = await world.call(`GET ${new URL(url).pathname}`);
+      const Key = decodeURIComponent(new URL(String(headers.location)).pathname.split("/").slice(2).join("/"));
+      const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
+      return Buffer.from(Body as Uint8Array).toString();
+    },
     close: () => world.close(),
   };
 }

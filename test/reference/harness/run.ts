@@ -5,6 +5,7 @@ import { createReference } from "../model/reference.ts";
 import type { Rulings } from "../model/rulings.ts";
 import { lookAt, outbox } from "./compare.ts";
 import { answerHooks, call, fault, link } from "./deeds.ts";
+import { compareFile } from "./files.ts";
 import { allLooks, looksAfter, looksAfterWaiting } from "./looks.ts";
 import { openProduct } from "./product.ts";
 import type { Command, Program } from "./program.ts";
@@ -110,6 +111,9 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   await product.settle();
   reference.advance(product.now());
   await quieten(sides);
+  const isExport = command.method === "POST" && command.path === "/api/v1/exports";
+  const misprint = isExport ? await compareFile(sides, number) : undefined;
+  if (misprint) return misprint;
   return lookAt(sides, looksAfter(reference.world, command.path), number);
 }
 

@@ -1,9 +1,16 @@
 // Touches and conversions (D-ATTRIB, AMB-53, AMB-97, AMB-109, AMB-110).
 import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
-import { DAY, MINUTE } from "./kit.ts";
+import { DAY, instant, invalid, MINUTE } from "./kit.ts";
 import type { Event, Job, Recipient } from "./records.ts";
 import { eventsOf } from "./stitching.ts";
 import { at, type World } from "./world.ts";
+
+/** ISG-10: the last 30 days. */
+export function windowOf(world: World, query: Record<string, string>): [number, number] {
+  const end = query.end === undefined ? world.now : (instant(query.end) ?? invalid());
+  const start = query.start === undefined ? end - 30 * DAY : (instant(query.start) ?? invalid());
+  return [start, end];
+}
 
 export interface Touch {
   job: Job;

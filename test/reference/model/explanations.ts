@@ -18,7 +18,7 @@ function channelOf({ state, deliveries }: Recipient): Body {
 }
 
 /** SUB-10: rows of erased people stay, without a name. Unknown external ids have an id of the product's own. */
-function line(world: World, recipient: Recipient): Body {
+export function line(world: World, recipient: Recipient): Body {
   const { subscriber_id, state, variant } = recipient;
   const isUnknown = recipient.reasons.includes("unknown_subscriber");
   const isErased = !isUnknown && !found(world.subscribers, subscriber_id);

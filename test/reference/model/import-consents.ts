@@ -15,8 +15,8 @@ export interface Said {
   kept?: string | undefined;
 }
 
-const isYes = (text: string) => ["true", "yes", "1"].includes(text.toLowerCase());
-const isNo = (text: string) => ["false", "no", "0"].includes(text.toLowerCase());
+export const isYes = (text: string) => ["true", "yes", "1"].includes(text.toLowerCase());
+export const isNo = (text: string) => ["false", "no", "0"].includes(text.toLowerCase());
 
 /** What the name of a column and its cell say. Null: nothing. */
 export function saidByName(

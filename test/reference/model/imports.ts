@@ -6,7 +6,20 @@ import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
 import { isZone } from "./cron.ts";
 import { attributeKey, parseCsv, type Reader, readerOf } from "./csv.ts";
 import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
-import { ABSENT, ANY, type Body, invalid, isUuid, MINUTE, notFound, Refusal, type Request, Unpromised } from "./kit.ts";
+import { type Choice, choicesOf, takeChoice, topicColumn, unknownTopics } from "./import-topics.ts";
+import {
+  ABSENT,
+  ANY,
+  type Body,
+  invalid,
+  isUuid,
+  MINUTE,
+  notFound,
+  Refusal,
+  type Request,
+  Unordered,
+  Unpromised,
+} from "./kit.ts";
 import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import type { Import, Subscriber } from "./records.ts";
@@ -50,10 +63,12 @@ interface Row {
   fields: Record<string, string>;
   attributes: Body;
   said: Said | null;
+  choices: Choice[];
 }
 
 /** A row by standard fields, its attributes, and the strongest of what it says of consent. */
-function readRow(world: World, { body }: Import, header: string[], cells: string[], readers: Reader[]): Row {
+function readRow(world: World, job: Import, header: string[], cells: string[], readers: Reader[]): Row {
+  const { body } = job;
   const { source = "csv", time_zone: zone = world.settings.timezone } = body;
   const fields: Record<string, string> = {};
   const attributes: Record<string, Body> = {};
@@ -61,6 +76,7 @@ function readRow(world: World, { body }: Import, header: string[], cells: string
   header.forEach((name, index) => {
     const value = cells[index]!.trim();
     const field = fieldOf(source, name);
+    if (topicColumn(world, job, name)) return;
     if (field) fields[field] = value;
     else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
   });
@@ -73,7 +89,7 @@ function readRow(world: World, { body }: Import, header: string[], cells: string
   const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
   const strength = ({ status }: Said) => STRENGTH.indexOf(status);
   const said = all.reduce<Said | null>((held, one) => (held && strength(held) >= strength(one) ? held : one), null);
-  return { fields, attributes, said };
+  return { fields, attributes, said, choices: choicesOf(world, job, header, cells, time ?? constant) };
 }
 
 /** AMB_133: E.164, by the region of the job; what cannot be read stays as it is. */
@@ -108,19 +124,22 @@ function process(world: World, job: Import): void {
     return;
   }
   job.total_rows = rows.length;
+  job.unknown_topics = unknownTopics(world, job, header);
   const whole = rows.filter((cells) => cells.length === header.length);
   const readers = header.map((_, index) => readerOf(whole.map((cells) => cells[index]!.trim())));
   for (const cells of rows) {
     job.processed_rows++;
     const isWhole = cells.length === header.length;
-    const row = isWhole ? readRow(world, job, header, cells, readers) : { fields: {}, attributes: {}, said: null };
+    const row = isWhole
+      ? readRow(world, job, header, cells, readers)
+      : { fields: {}, attributes: {}, said: null, choices: [] };
     if (faultOf(header, cells, row.fields)) job.failed_rows++;
     else take(world, job, row);
   }
   job.status = "completed";
 }
 
-function take(world: World, job: Import, { fields, attributes, said }: Row): void {
+function take(world: World, job: Import, { fields, attributes, said, choices }: Row): void {
   const external_id = fields.external_id || fields.email!.toLowerCase();
   const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
   const subscriber = known ?? createSubscriber(world, external_id);
@@ -132,6 +151,7 @@ function take(world: World, job: Import, { fields, attributes, said }: Row): voi
   addressChanged(world, subscriber, before);
   const outcome = said ? translate(world, job, subscriber, fields, said) : null;
   if (outcome) job.consent_summary[outcome]!++;
+  for (const choice of choices) takeChoice(world, job, subscriber, choice);
   if (!known) tellCreated(world, subscriber);
   join(world, job, subscriber, outcome === "opted_in");
   subscriberChanged(world, subscriber);
@@ -210,6 +230,7 @@ function start(world: World, { body }: Request) {
     ...{ body: { ...body, text: body.file }, processed_rows: 0, total_rows: null, failed_rows: 0 },
     consent_summary: Object.fromEntries(SUMMARY.map((name) => [name, 0])),
     ...{ phone_summary: { kept: 0, converted: 0, unreadable: 0 }, failed: false, suppresses: [] },
+    ...{ topic_summary: {}, unknown_topics: [] },
   };
   world.imports.push(job);
   at(world, world.now, () => process(world, job));
@@ -221,8 +242,9 @@ function get(world: World, _: Request, { jobId }: Record<string, string>) {
   const job = found(world.imports, jobId) ?? notFound();
   const { id, status, processed_rows, total_rows, failed_rows, failed } = job;
   const error_message = failed ? ANY : ABSENT;
-  const { consent_summary, phone_summary } = job;
-  const counted = { processed_rows, failed_rows, consent_summary, phone_summary };
+  const { consent_summary, phone_summary, topic_summary } = job;
+  const unknown_topics = new Unordered(job.unknown_topics);
+  const counted = { processed_rows, failed_rows, consent_summary, phone_summary, topic_summary, unknown_topics };
   const rows = failed ? {} : { ...counted, ...(total_rows !== null && { total_rows }) };
   return { status: 200, body: { import_job_id: id, status, error_message, ...rows } };
 }

@@ -1,21 +1,15 @@
 // Reports: campaign report, funnel, lift, heatmap, conversion definitions (CRP, ISG, CNV, F9).
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
-import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays } from "./attribution.ts";
+import { conversionsAfter, converted, engagement, type Touch, touchesOf, windowDays, windowOf } from "./attribution.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
 import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
-import { About, type Body, DAY, instant, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import { About, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records.ts";
+import { heatmap, series, summary } from "./series.ts";
 import { found, type World } from "./world.ts";
-
-/** ISG-10: the last 30 days. */
-function windowOf(world: World, query: Record<string, string>): [number, number] {
-  const end = query.end === undefined ? world.now : (instant(query.end) ?? invalid());
-  const start = query.start === undefined ? end - 30 * DAY : (instant(query.start) ?? invalid());
-  return [start, end];
-}
 
 const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
   ...{ delivered: touches.length, ...later(jobs.flatMap(({ recipients }) => recipients)) },
@@ -34,7 +28,7 @@ const within = (jobs: Job[], start: number, end: number) =>
   jobs.filter(({ dispatched_at: time, error }) => !error && time !== null && time >= start && time <= end);
 
 /** CRP-2 to CRP-5, AMB-68: by message only where there are several. */
-function report(world: World, { query }: Request, { id }: Record<string, string>) {
+export function report(world: World, query: Record<string, string>, id: string | undefined): Body {
   const campaign = found(world.campaigns, id) ?? notFound();
   const [start, end] = windowOf(world, query);
   const jobs = within(jobsOf(world, campaign), start, end);
@@ -73,7 +67,7 @@ function report(world: World, { query }: Request, { id }: Record<string, string>
     bounced: channel === "email" ? bounced.length : 0,
   }));
   const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };
-  return { status: 200, body: { ...totals(world, jobs, touches), by_channel: new Unordered(by_channel), ...messages } };
+  return { ...totals(world, jobs, touches), by_channel: new Unordered(by_channel), ...messages };
 }
 
 /** ISG-1, ISG-2, AMB-97: an unknown source has zeros. */
@@ -85,14 +79,6 @@ function funnel(world: World, { query }: Request) {
   const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
   const jobs = within(all, start, end);
   return { status: 200, body: totals(world, jobs, touchesOf(jobs, start, end)) };
-}
-
-/** ISG-4, ISG-5: weekday and hour in UTC; empty buckets are left out. */
-function heatmap(_world: World, { query }: Request) {
-  const text = query.days ?? "90";
-  if (!/^\d+$/.test(text) || Number(text) < 1) invalid();
-  const window_days = Math.min(Number(text), 365);
-  return { status: 200, body: { window_days } };
 }
 
 function arm(world: World, people: { subscriber: string; at: number }[]): Body {
@@ -143,9 +129,14 @@ function forget(world: World, { query }: Request) {
 }
 
 export const insightOperations: Operation[] = [
-  read("GET /api/v1/campaigns/:id/report", report),
+  read("GET /api/v1/campaigns/:id/report", (world, { query }, { id }) => ({
+    status: 200,
+    body: report(world, query, id),
+  })),
   read("GET /api/v1/insights/funnel", funnel),
   read("GET /api/v1/insights/heatmap", heatmap),
+  read("GET /api/v1/insights/series", series),
+  read("GET /api/v1/insights/summary", summary),
   read("GET /api/v1/insights/lift", lift),
   read("GET /api/v1/insights/config", (world) => ({
     status: 200,

@@ -297,9 +297,22 @@ export interface Import {
   failed_rows: number;
   consent_summary: Record<string, number>;
   phone_summary: Record<string, number>;
+  topic_summary: Record<string, Record<string, number>>;
+  unknown_topics: string[];
   /** The addresses that its rows suppress. */
   suppresses: string[];
   failed: boolean;
+}
+export interface Export {
+  id: string;
+  kind: string;
+  filter: Body;
+  status: string;
+  rows: Body[];
+  created_at: number;
+  completed_at: number | null;
+  /** Somebody was erased since, whom it may name. */
+  isForgotten: boolean;
 }
 export interface Annotation {
   id: string;

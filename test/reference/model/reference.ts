@@ -8,6 +8,7 @@ import { addChannel, channelOperations } from "./channels.ts";
 import { deviceOperations } from "./devices.ts";
 import { eventOperations } from "./events.ts";
 import { experienceOperations } from "./experiences.ts";
+import { exportOperations } from "./exports.ts";
 import { hookOperations } from "./hooks.ts";
 import { importOperations } from "./imports.ts";
 import { inboxOperations } from "./inbox.ts";
@@ -33,7 +34,7 @@ const operations: Operation[] = [
   ...[...importOperations, ...subscriberOperations, ...deviceOperations, ...listOperations, ...templateOperations],
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
-  ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations],
+  ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations, ...exportOperations],
   ...[...addressOperations, ...annotationOperations, ...workspaceOperations, ...removalOperations],
 ];
 

@@ -5,6 +5,7 @@ import { forgetAddress } from "./addresses.ts";
 import { checkEmail, idList, limitOf, listing, optionalRecord, requiredText } from "./checks.ts";
 import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents, stated } from "./consents.ts";
 import { deviceRecord } from "./devices.ts";
+import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
@@ -77,6 +78,7 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
   }
   for (const { anonymous_id } of aliases) world.forgotten.push({ anonymous_id, until: world.now + MINUTE });
   forgetPayloads(world, id);
+  forgetFiles(world);
 }
 
 /** SUB-12 to SUB-14, AMB-36. */

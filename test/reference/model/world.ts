@@ -10,6 +10,7 @@ import type {
   Device,
   Event,
   Experience,
+  Export,
   Hook,
   HookDelivery,
   Import,
@@ -88,6 +89,7 @@ export interface World {
   /** What receivers of webhooks answer. */
   receiver: number;
   imports: Import[];
+  exports: Export[];
   annotations: Annotation[];
   outbox: Sent[];
   timers: Timer[];
@@ -129,7 +131,14 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
     ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none(), readers: none() },
     ...{ interactions: none(), events: none(), aliases: none(), forgotten: none(), segments: none(), members: none() },
     ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },
-    ...{ definitions: none(), experiences: none(), hooks: none(), hookDeliveries: none(), imports: none() },
+    ...{
+      definitions: none(),
+      experiences: none(),
+      hooks: none(),
+      hookDeliveries: none(),
+      imports: none(),
+      exports: none(),
+    },
     ...{
       annotations: none(),
       outbox: none(),

@@ -176,6 +176,8 @@ const CELLS: Record<string, string[]> = {
   Unsubscribed: ["true", "no", "2026-10-02", ""],
   Newsletter: ["yes", "no", ""],
   Bounced: ["true", "false", ""],
+  "topic:news": ["yes", "no", "opted_in", "opted_out", "maybe", ""],
+  "topic_at:news": ["2026-10-01", "2026-10-01T00:00:00Z", ""],
 };
 const IDS = ["external_id", "email", "Customer ID", "E-Mail Address"];
 
@@ -203,6 +205,26 @@ export function importFile(draft: Draft): void {
   };
   const handle = newHandle(draft, "import");
   add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/lists/import", body, file, handle });
+}
+
+/** A file of everything that is listed, or of a part. */
+export function file(draft: Draft): void {
+  const { random } = draft;
+  const period = random.chance(0.5) ? { filter: { start: iso(draft.now - random.pick([1000, 3_600_000])) } } : {};
+  const body = random.pick<Body>([
+    ...[{ kind: "subscribers" }, { kind: "subscribers" }, { kind: "suppressions" }],
+    ...[
+      { kind: "list", filter: { list_id: someOf(draft, "list") } },
+      { kind: "report", ...period },
+    ],
+    ...[
+      { kind: "segment", filter: { segment_id: someOf(draft, "segment") } },
+      { kind: "events", ...period },
+    ],
+    { kind: "recipients", filter: { notification_id: someOf(draft, "send") } },
+  ]);
+  const handle = newHandle(draft, "file");
+  add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/exports", body, handle });
 }
 
 export function settings(draft: Draft): void {

@@ -2,6 +2,7 @@
 import type { Program } from "../program.ts";
 import * as behaviour from "./behaviour.ts";
 import { type Draft, openDraft } from "./draft.ts";
+import * as files from "./files.ts";
 import * as meetings from "./meetings.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
@@ -50,6 +51,7 @@ const AREAS: Record<string, [number, Make][]> = {
   insights: [[3, behaviour.conversion]],
   hooks: [[3, plans.hook]],
   imports: [[4, plans.importFile]],
+  exports: [[2, plans.file]],
   settings: [[2, plans.settings]],
   billing: [[1, plans.cap]],
 };
@@ -74,6 +76,8 @@ const STORIES: [string[], Make][] = [
   [["experiences", "sends"], meetings.readWhileHidden],
   [["sends"], stories.previewed],
   [["experiences", "sends"], meetings.liveStream],
+  [["imports", "topics", "lists"], files.topicsOfFiles],
+  [["sends", "settings", "billing", "faults"], files.overMonthsEnd],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 3;

@@ -1,0 +1,62 @@
+// Stories of files and of the calendar: choices of topics in imports, and sends over the end of a month.
+import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
+import { ask, DAY, HOUR, MINUTE, mailChannel, pass, personOf, post, SECOND, sendTo, settings } from "./stories.ts";
+
+/** Who chose a topic here, and what a file says that they chose before or after (docs/decisions/0070). */
+export function topicsOfFiles(draft: Draft): void {
+  const { random } = draft;
+  post(draft, SECOND, "/api/v1/topics", { key: "news", name: "news", default: "in" }, { handle: "news" }, "topic");
+  const list = newHandle(draft, "list");
+  post(draft, SECOND, "/api/v1/lists", { name: `File ${list}` }, { handle: list }, "list");
+  const names = random.some(PEOPLE, random.between(1, 3));
+  for (const name of names) {
+    const subscriber_id = personOf(draft, name);
+    const body = { subscriber_id, topics: { news: random.pick(["opted_in", "opted_in", "opted_out"]) } };
+    if (random.chance(0.7)) ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body });
+  }
+  for (let n = random.between(1, 2); n > 0; n--) {
+    const times = [iso(draft.now - DAY), iso(draft.now - 90 * DAY), iso(draft.now + DAY), ""];
+    const line = (name: string) => [name, random.pick(["yes", "no", "no", "opted_out", "maybe"]), random.pick(times)];
+    const column = random.pick(["topic:news", "topic:news", "topic:gone", "Letters"]);
+    const mapping = column === "Letters" ? { mapping: JSON.stringify({ Letters: "topic:news" }) } : {};
+    const header = ["external_id", column, random.pick(["topic_at:news", "consent_at"])];
+    const file = [header, ...names.map(line)].map((cells) => cells.join()).join("\n");
+    const body = { listId: `@${list}`, ...mapping };
+    post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
+    pass(draft, MINUTE);
+  }
+}
+
+/** Sends that are taken from the quota of one month and end in the next (D-BILL, docs/decisions/0093). */
+export function overMonthsEnd(draft: Draft): void {
+  const { random, commands } = draft;
+  const people = random.some(PEOPLE, random.between(2, 4)).map((name) => personOf(draft, name));
+  // Who has no address is of the audience, and costs nothing.
+  post(draft, SECOND, "/api/v1/subscribers/upsert", { external_id: "f" }, { as: "sdk", handle: "p_f" }, "person");
+  mailChannel(draft);
+  const day = new Date(draft.now);
+  const end = Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1);
+  const quiet = { start: "22:00", end: "08:00", timezone_mode: "workspace" };
+  settings(draft, { timezone: "UTC", quiet_hours: random.pick([null, quiet, quiet]), frequency_caps: [] });
+  const cap = (monthly_send_cap: number | null) =>
+    ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+  if (random.chance(0.4)) cap(random.between(2, 5));
+  pass(draft, Math.max(end - 2 * HOUR - draft.now, SECOND));
+  const fault = { channel: "email", outcome: "transient", times: random.between(1, 3) };
+  if (random.chance(0.8)) commands.push({ kind: "fault", wait: 0, ...fault, person: random.pick(people).slice(1) });
+  const everybody = { target: { type: "all" }, subscriberIds: undefined };
+  // What goes out at its time holds its audience until it ends; what goes out at once holds what it plans.
+  if (random.chance(0.9)) {
+    const scheduled_at = iso(end - random.pick([30 * MINUTE, 5 * MINUTE, MINUTE, SECOND]));
+    sendTo(draft, SECOND, people, { ...everybody, scheduled_at, holdout_percentage: random.pick([0, 50]) });
+  }
+  for (const before of random.some([HOUR, 5 * MINUTE, MINUTE, SECOND, 0], random.between(1, 3)).sort((a, b) => b - a))
+    sendTo(draft, end - before - draft.now, people, random.chance(0.5) ? everybody : {});
+  pass(draft, Math.max(end + random.pick([SECOND, HOUR]) - draft.now, SECOND));
+  sendTo(draft, SECOND, people);
+  pass(draft, 10 * HOUR);
+  commands.push({ kind: "clear faults", wait: 0 });
+  settings(draft, { quiet_hours: null });
+  cap(null);
+  sendTo(draft, SECOND, people);
+}

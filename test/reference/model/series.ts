@@ -1,0 +1,220 @@
+// Figures over time, conversions by their last touch, and the hours of the week (RDA-10, ISG-3 to ISG-5, D-ATTRIB, AMB-97).
+import { conversionsAfter, type Touch, touchesOf, windowOf } from "./attribution.ts";
+import { CLICKS, channelOf, OPENS } from "./interactions.ts";
+import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, type Request, Unordered } from "./kit.ts";
+import type { Interaction, Job, Recipient } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** Something that one figure counts. */
+interface Fact {
+  at: number;
+  measure: string;
+  job: Job;
+  /** The types of channels that it belongs to. */
+  channels: string[];
+  n: number;
+}
+
+const MEASURES = [
+  "sent",
+  "delivered",
+  "failed",
+  "skipped",
+  "bounced",
+  "complained",
+  "unsubscribed",
+  "opened",
+  "opened_human",
+  "clicked",
+  "clicked_human",
+];
+const OF_CONVERSIONS = ["conversions", "last_touch_revenue_cents"];
+
+/** What became of a recipient, on the day of the outcome; what came back later on that of its mail (AMB-139). */
+function outcomesOf(job: Job, recipient: Recipient): Fact[] {
+  const { state, deliveries, at } = recipient;
+  const types = (states: string[]) =>
+    deliveries.filter((d) => states.includes(d.state)).map(({ channel }) => channel.type);
+  const fact = (measure: string, time: number, channels: string[] = []): Fact => ({
+    at: time,
+    measure,
+    job,
+    channels,
+    n: 1,
+  });
+  const reached = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+  const mailed = deliveries.find(({ channel }) => channel.type === "email")?.attempts.at(-1) ?? at;
+  const facts = [
+    ...(state === "delivered" ? [fact("delivered", Math.min(...reached), types(["delivered"]))] : []),
+    ...(state === "bounced" ? [fact("bounced", mailed, ["email"])] : []),
+    ...(state === "failed" ? [fact("failed", at)] : []),
+    ...(state === "skipped" ? [fact("skipped", at)] : []),
+    ...(recipient.hasComplained ? [fact("complained", mailed, ["email"])] : []),
+    ...(recipient.hasUnsubscribed ? [fact("unsubscribed", mailed, ["email"])] : []),
+  ];
+  const isSent = ["delivered", "failed", "bounced"].includes(state);
+  return isSent ? [...facts, { ...facts[0]!, measure: "sent" }] : facts;
+}
+
+/** A report that says it is older counts when it comes, as one of a client's event would be refused (EVT-17). */
+const timeOf = ({ occurred_at, received_at }: Interaction) =>
+  received_at - occurred_at < 2 * DAY ? occurred_at : received_at;
+
+/** AMB-68, F19: the first time that a person opened, or clicked; of people what apps report, for programs name no browser. */
+function engagementOf(world: World, job: Job): Fact[] {
+  const first = (measure: string, kinds: string[], isHuman: boolean): Fact[] => {
+    const rows = world.interactions.filter(
+      ({ job_id, subscriber_id, interaction, said }) =>
+        job_id === job.id && subscriber_id && kinds.includes(interaction) && (!isHuman || said !== null),
+    );
+    return [...Map.groupBy(rows, ({ subscriber_id }) => subscriber_id).values()].map((own) => {
+      const [earliest] = own.toSorted((a, b) => a.received_at - b.received_at);
+      return { at: timeOf(earliest!), measure, job, channels: [channelOf(earliest!) ?? ""], n: 1 };
+    });
+  };
+  return [
+    ...[...first("opened", [...OPENS, ...CLICKS], false), ...first("opened_human", [...OPENS, ...CLICKS], true)],
+    ...[...first("clicked", CLICKS, false), ...first("clicked_human", CLICKS, true)],
+  ];
+}
+
+interface Conversion {
+  touch: Touch;
+  revenue: number;
+}
+
+/** Each conversion event for the message that was delivered last before it. Of two at one instant: either. */
+function lastTouches(world: World): Conversion[] | undefined {
+  const touches = touchesOf(world.jobs, 0, world.now);
+  if (world.events.some(({ erased, conversions }) => erased && conversions.length > 0)) return undefined;
+  const last = new Map<unknown, Conversion>();
+  for (const touch of touches)
+    for (const { event, revenue } of conversionsAfter(world, touch.recipient.subscriber_id, touch.at)) {
+      const known = last.get(event);
+      if (known && known.touch.at === touch.at && known.touch.job !== touch.job) return undefined;
+      if (!known || known.touch.at < touch.at) last.set(event, { touch, revenue });
+    }
+  return [...last.values()];
+}
+
+function conversionFacts(world: World): Fact[] | undefined {
+  return lastTouches(world)?.flatMap(({ touch: { job, recipient }, revenue }) => {
+    const at = job.dispatched_at!;
+    const channels = typesOf(recipient);
+    return OF_CONVERSIONS.map((measure) => ({
+      at,
+      measure,
+      job,
+      channels,
+      n: measure === "conversions" ? 1 : revenue,
+    }));
+  });
+}
+
+const typesOf = ({ deliveries }: Recipient) =>
+  deliveries.filter(({ delivered_at }) => delivered_at !== null).map(({ channel }) => channel.type);
+
+function factsOf(world: World): Fact[] {
+  return world.jobs.flatMap((job) => [
+    ...job.recipients.flatMap((recipient) => outcomesOf(job, recipient)),
+    ...engagementOf(world, job),
+  ]);
+}
+
+/** Sums by bucket and group; a bucket in which nothing happened is left out. */
+function bucketsOf(facts: Fact[], width: number, groupsOf: (fact: Fact) => (string | null)[], names: string[]): Body[] {
+  const buckets = new Map<string, Body>();
+  for (const fact of facts)
+    for (const group of groupsOf(fact)) {
+      const at = iso(Math.floor(fact.at / width) * width);
+      const zero = { at, group, ...Object.fromEntries(names.map((name) => [name, 0])) };
+      const bucket = buckets.get(`${at} ${group}`) ?? zero;
+      bucket[fact.measure] += fact.n;
+      buckets.set(`${at} ${group}`, bucket);
+    }
+  const order = ({ at, group }: Body) => `${at} ${group ?? ""}`;
+  return [...buckets.values()]
+    .filter((bucket) => names.some((name) => bucket[name] !== 0))
+    .sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+/** The buckets in which the period begins and ends count whole. */
+const touching = (facts: Fact[], [start, end]: [number, number], width: number): Fact[] =>
+  facts.filter(({ at }) => Math.floor(at / width) * width > start - width && Math.floor(at / width) * width <= end);
+
+/** RDA-10. */
+export function series(world: World, { query }: Request) {
+  const { interval = "day", group_by, source_type, source_id } = query;
+  const window = windowOf(world, query);
+  if (source_type !== undefined)
+    return { status: 200, body: { buckets: ofSource(world, source_type, source_id, window) } };
+  if (interval === "hour" && group_by !== undefined) invalid("group_by");
+  const width = interval === "hour" ? HOUR : DAY;
+  const conversions = interval === "hour" ? [] : conversionFacts(world);
+  if (conversions === undefined) return { status: 200, body: { buckets: ANY } };
+  const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
+  // A recipient may have several channels: what it comes to in all belongs to none.
+  const shown = group_by === "channel" ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
+  const facts = touching([...factsOf(world), ...conversions], window, width).filter(({ measure }) =>
+    shown.includes(measure),
+  );
+  const groups = ({ job, channels }: Fact): (string | null)[] => {
+    if (group_by === "channel") return [...new Set(channels)];
+    return group_by === "category" ? [job.spec.category ?? "marketing"] : [null];
+  };
+  return { status: 200, body: { buckets: bucketsOf(facts, width, groups, shown) } };
+}
+
+/** Of a campaign or journey: by the day of the dispatch; opens and clicks of campaigns on their own day. */
+function ofSource(world: World, type: string, id: string | undefined, window: [number, number]): Body {
+  if (!isUuid(id)) invalid("source_id");
+  const isOwn = ({ job: { source, error } }: Fact) => source.type === type && source.id === id && !error;
+  const isEngagement = ({ measure }: Fact) => /^(opened|clicked)/.test(measure);
+  const dated = factsOf(world)
+    .filter(isOwn)
+    .flatMap((fact) => {
+      if (isEngagement(fact) && type === "campaign") return [fact];
+      return fact.job.dispatched_at === null ? [] : [{ ...fact, at: fact.job.dispatched_at }];
+    });
+  return bucketsOf(touching(dated, window, DAY), DAY, () => [null], MEASURES);
+}
+
+/** ISG-3, AMB-97: conversion events by last touch; for channels `source_id` is the channel. */
+export function summary(world: World, { query }: Request) {
+  const { group_by } = query;
+  if (!["campaign", "journey", "channel"].includes(group_by!)) invalid("group_by");
+  const [start, end] = windowOf(world, query);
+  const conversions = lastTouches(world);
+  if (!conversions) return { status: 200, body: { rows: ANY } };
+  const rows = new Map<string, Body>();
+  for (const { touch, revenue } of conversions) {
+    const day = Math.floor(touch.job.dispatched_at! / DAY) * DAY;
+    if (day <= start - DAY || day > end) continue;
+    const reached = touch.recipient.deliveries.filter(({ delivered_at }) => delivered_at !== null);
+    const { type, id } = touch.job.source;
+    const sources = group_by === "channel" ? reached.map(({ channel }) => channel.id) : type === group_by ? [id!] : [];
+    for (const source_id of new Set(sources)) {
+      const row = rows.get(source_id) ?? { source_id, conversions: 0, revenue_cents: 0 };
+      rows.set(source_id, row);
+      row.conversions++;
+      row.revenue_cents += revenue;
+    }
+  }
+  return { status: 200, body: { rows: new Unordered([...rows.values()]) } };
+}
+
+/** ISG-4, ISG-5, AMB-56: weekday and hour in UTC; empty buckets are left out. */
+export function heatmap(world: World, { query }: Request) {
+  const text = query.days ?? "90";
+  if (!/^\d+$/.test(text) || Number(text) < 1) invalid();
+  const window_days = Math.min(Number(text), 365);
+  const cells = new Map<string, Body>();
+  for (const { at, measure, n } of factsOf(world)) {
+    if (measure !== "delivered" && measure !== "opened") continue;
+    const [weekday, hour] = [new Date(at).getUTCDay(), new Date(at).getUTCHours()];
+    const cell = cells.get(`${weekday} ${hour}`) ?? { weekday, hour, delivered: 0, opened: 0 };
+    cells.set(`${weekday} ${hour}`, cell);
+    cell[measure] += n;
+  }
+  return { status: 200, body: { window_days, cells: new Unordered([...cells.values()]) } };
+}
