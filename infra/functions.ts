@@ -1,4 +1,5 @@
 // Every deployed function, derived from functions/index.ts: its trigger, its limits, its grants.
+
 import { groups, operator, stream, workers } from "../functions/index.ts";
 import { furtherActions, listedActions } from "../functions/table-actions.ts";
 import { PUBLISHER, WORKER_TIMEOUT_SECONDS } from "../shared/contract/messages.ts";
@@ -6,6 +7,7 @@ import type { Group } from "../shared/http/endpoint.ts";
 import type { KnownRoute } from "../shared/http/fallback.ts";
 import { servingUses } from "../shared/http/serving.ts";
 import type { Grant, Uses } from "../shared/kernel/deps.ts";
+import { byText } from "../shared/kernel/order.ts";
 import type { Worker } from "../shared/runtime/worker.ts";
 import { publishSite } from "./publish-site.ts";
 import { publishes, type Settings } from "./settings.ts";
@@ -151,7 +153,7 @@ function environmentAndGrantsOf(uses: Uses): Pick<DeployedFunction, "env" | "gra
     on,
     actions: [...new Set(all.flatMap(({ actions }) => actions))].sort(),
   }));
-  return { env, grants: grants.sort((a, b) => (a.on < b.on ? -1 : 1)) };
+  return { env, grants: grants.sort(byText(({ on }) => on)) };
 }
 
 /** The input of the fallback: every route, and who may call it. */

@@ -1,7 +1,9 @@
 // API Gateway HTTP API (payload format 2.0) and the function URL of a streaming route, in process.
+
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { type Clock, SECOND } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
+import { byText } from "../shared/kernel/order.ts";
 import { isAwsFailure } from "./aws/index.ts";
 import { OVER } from "./clock.ts";
 import { type GatewayRequest, proxyEvent } from "./gateway-event.ts";
@@ -166,7 +168,7 @@ function routeFinder(routes: readonly GatewayRoute[]) {
       const rank = `${segments.map(rankOf).join("")}~${method === "ANY" ? 1 : 0}`;
       return { route, method, segments, rank };
     });
-  keyed.sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0));
+  keyed.sort(byText(({ rank }) => rank));
   const fallback = routes.find(({ routeKey }) => routeKey === "$default");
 
   return (method: string, path: string): RouteMatch | undefined => {
@@ -180,7 +182,11 @@ function routeFinder(routes: readonly GatewayRoute[]) {
   };
 }
 
-const rankOf = (segment: string): string => (segment.endsWith("+}") ? "2" : segment.startsWith("{") ? "1" : "0");
+/** What is said literally comes before a parameter, and that before the rest of a path. */
+function rankOf(segment: string): string {
+  if (segment.endsWith("+}")) return "2";
+  return segment.startsWith("{") ? "1" : "0";
+}
 
 function match(segments: string[], given: string[]): Record<string, string> | undefined {
   const parameters: Record<string, string> = {};

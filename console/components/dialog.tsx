@@ -139,6 +139,8 @@ interface AskButtonProps<O extends Operation> extends Omit<AskProps<O>, "close">
 /** A button that asks first. */
 export function AskButton<O extends Operation>({ label, icon, refusal, ...ask }: AskButtonProps<O>) {
   const [isAsking, setAsking] = useState(false);
+  // The compiler does not see what is left of properties of a type that it does not know: all of AskProps but `close`.
+  const asked = ask as unknown as AskProps<O>;
   return (
     <>
       <Button
@@ -150,7 +152,7 @@ export function AskButton<O extends Operation>({ label, icon, refusal, ...ask }:
       >
         {label}
       </Button>
-      {isAsking && <Ask {...(ask as unknown as AskProps<O>)} close={() => setAsking(false)} />}
+      {isAsking && <Ask {...asked} close={() => setAsking(false)} />}
     </>
   );
 }

@@ -1,6 +1,8 @@
 // Which shapes of responses are named components, and their names. Shapes are compared by identity.
+
 import { type GenericSchema, getTitle } from "valibot";
 import { pascal, resourceName } from "../../shared/http/operation-names.ts";
+import { byText } from "../../shared/kernel/order.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import type { Operation } from "./contents.ts";
 import { schemaOf } from "./json-schema.ts";
@@ -50,7 +52,7 @@ export function namedShapes(operations: readonly Operation[], reserved: readonly
   for (const { group, route, returns } of answers)
     if (route.startsWith("GET ") && !named.has(returns))
       for (const element of elementsOf(returns)) add(resourceName(route.replace(/\/:\w+$/, "")), group, element);
-  return Object.fromEntries([...shapes].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...shapes].sort(byText(([name]) => name)));
 }
 
 /** The schema of each, referring to the others. */

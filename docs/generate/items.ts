@@ -1,6 +1,8 @@
 // Every item that is declared under `shared/store`, found by its declaration: what the data model, the golden file of the
 // table and the checks of erasure and purge derive from.
+
 import { readdirSync } from "node:fs";
+import { byText } from "../../shared/kernel/order.ts";
 import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 
 const STORE = new URL("../../shared/store/", import.meta.url);
@@ -57,6 +59,6 @@ export async function tableGolden(): Promise<string> {
     return [name, { pk, sk, attributes: Object.keys(item.row).sort() }] as const;
   });
   const views = indexes.map(({ name, item }) => [name, { index: item.index, ...sampleKey(item) }] as const);
-  const sorted = [...rows, ...views].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [...rows, ...views].sort(byText(([name]) => name));
   return `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`;
 }

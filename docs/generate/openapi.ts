@@ -1,8 +1,10 @@
 // The OpenAPI 3.1 document, derived from the declarations.
+
 import type { Deprecation } from "../../shared/http/deprecation.ts";
 import type { Credential } from "../../shared/http/endpoint.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { methodNames, pascal } from "../../shared/http/operation-names.ts";
+import { byText } from "../../shared/kernel/order.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { namedShapes, type Shapes, schemasOf } from "./components.ts";
 import { type Contents, type Operation, operationsOf } from "./contents.ts";
@@ -141,7 +143,7 @@ export async function openApiOf(contents: Contents): Promise<OpenApi> {
         },
         ...(operations.some(({ endpoint }) => endpoint.shape.deprecated) && announcementHeaders),
       },
-      responses: Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: Object.fromEntries(Object.entries(responses).sort(byText(([status]) => status))),
       schemas,
     },
   };

@@ -1,5 +1,7 @@
 // What clients may rely on: every route with its callers, its input and output fields, and their bounds (D-VER).
+
 import type { Deprecation } from "../../shared/http/deprecation.ts";
+import { byText } from "../../shared/kernel/order.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { openInReleases } from "./grammars.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";
@@ -47,7 +49,7 @@ export function signatureOf({ paths, components }: OpenApi): Signature {
       routeOf(operation, schemas),
     ]),
   );
-  return Object.fromEntries(routes.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(routes.sort(byText(([name]) => name)));
 }
 
 function routeOf(operation: OperationObject, schemas: Schemas): RouteSignature {
@@ -78,7 +80,7 @@ function put(into: Record<string, Field>, path: string, { types, values, bounds,
     ...(values && { enum: [...values].sort() }),
     ...(Object.keys(bounds).length > 0 && { bounds }),
   };
-  for (const [name, field] of [...fields].sort(([a], [b]) => (a < b ? -1 : 1)))
+  for (const [name, field] of [...fields].sort(byText(([name]) => name)))
     put(into, name === "[]" ? `${path}[]` : `${path}.${name}`, field.shape, field.optional);
 }
 

@@ -35,12 +35,17 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
     .filter(({ credentials }) => credentials.includes("agent"))
     .map(({ route }) => route.slice(route.indexOf("/")));
 
-  return async (event) => {
+  const answerTo = (event: APIGatewayProxyEventV2): Answer => {
     const { method, path } = event.requestContext.http;
+    const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
+    if (methods.length > 0) return preflight(methods);
+    return tools.includes(path) ? postOnly() : unknownEndpoint();
+  };
+
+  return async (event) => {
     const requestId = event.requestContext.requestId || ids.uuid();
     const commonHeaders = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
-    const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
-    const answer = methods.length > 0 ? preflight(methods) : tools.includes(path) ? postOnly() : unknownEndpoint();
+    const answer = answerTo(event);
     log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
     return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };

@@ -55,6 +55,7 @@ function openMailer(deps: Deps, from_email: string): Mailer {
     if (outcome.status === "accepted") return "sent";
     deps.log({ level: "warn", message: "a mail was not sent", tenant, mail: id, ...outcome });
     // One that got no answer may have been sent.
-    return outcome.status === "rejected" ? "rejected" : outcome.status === "unknown" ? "sent" : "failed";
+    if (outcome.status === "unknown") return "sent";
+    return outcome.status === "rejected" ? "rejected" : "failed";
   };
 }

@@ -120,7 +120,8 @@ async function attemptIn(session: Session, task: Task, signal: AbortSignal): Pro
     else session.end();
 
     const isUntouched = progress === "idle" || progress === "begun";
-    if (session.isReused && isUntouched && !mayGoOn && !signal.aborted) return { kind: "closed_before" };
+    const wasClosedBefore = session.isReused && isUntouched && !mayGoOn;
+    if (wasClosedBefore && !signal.aborted) return { kind: "closed_before" };
     if (isStop(error)) return { kind: "decided", outcome: error.outcome };
     const reason = brokenOff(signal);
     const outcome: Outcome = progress === "may_be_accepted" ? { status: "unknown", reason } : retryable(reason);

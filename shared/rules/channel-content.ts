@@ -2,8 +2,7 @@
 
 import type { ContentOf } from "./channel-fields.ts";
 import { type ChannelClass, channelTypes, classOf, type KindOf, kindOf } from "./channel-types.ts";
-import type { ContentField } from "./content-kinds.ts";
-import { type ContentKind, contentKinds } from "./content-kinds.ts";
+import { type ContentField, type ContentKind, contentKinds } from "./content-kinds.ts";
 
 /** What each class of channels says in place of title and body. What a channel leaves out falls back to those. */
 export type ByChannel = { [C in ChannelClass]?: ContentOf<(typeof contentKinds)[KindOf<C>]> };
@@ -53,20 +52,14 @@ const TEST_MARK = "[Test] ";
 
 /** What a test send says: the same, with "[Test] " before every subject and title, and before the text of an SMS. */
 export function markedAsTest<T extends Says>(says: T): T {
-  const { title, by_channel, variant_b } = says;
-  return {
-    ...says,
-    title: mark(title ?? ""),
-    ...(by_channel && { by_channel: markedChannels(by_channel) }),
-    ...(variant_b && {
-      variant_b: {
-        ...variant_b,
-        title: mark(variant_b.title),
-        ...(variant_b.by_channel && { by_channel: markedChannels(variant_b.by_channel) }),
-      },
-    }),
-  };
+  return { ...marked(says), ...(says.variant_b && { variant_b: marked(says.variant_b) }) };
 }
+
+const marked = <T extends Pick<Says, "title" | "by_channel">>(says: T): T => ({
+  ...says,
+  title: mark(says.title ?? ""),
+  ...(says.by_channel && { by_channel: markedChannels(says.by_channel) }),
+});
 
 const mark = (text: string): string => TEST_MARK + text;
 

@@ -1,4 +1,5 @@
 // What differs between two versions of a journey (F20).
+import { byText } from "../kernel/order.ts";
 import { type Edge, edgesOf } from "./journey-edges.ts";
 import type { JourneyNode } from "./journey-graph.ts";
 import type { Definition } from "./journey-replay.ts";
@@ -17,7 +18,7 @@ export interface JourneyDiff {
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) =>
     typeof one === "object" && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+      ? Object.fromEntries(Object.entries(one).sort(byText(([name]) => name)))
       : one,
   ) ?? "";
 

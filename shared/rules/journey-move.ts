@@ -35,8 +35,8 @@ export async function nextMove(
   knowledge: Knowledge,
 ): Promise<JourneyMove | undefined> {
   const { arrival, outcomes } = await advance(graph, position, knowledge);
-  if (!isNew && outcomes.length === 0 && arrival.kind === "waits" && isSame(arrival.position, position))
-    return undefined;
+  const isStill = arrival.kind === "waits" && isSame(arrival.position, position);
+  if (isStill && !isNew && outcomes.length === 0) return undefined;
 
   const { now } = knowledge;
   if (arrival.kind !== "sends") return { outcomes, ...placeOf(graph, arrival, { from: position, now }) };

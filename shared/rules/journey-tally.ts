@@ -1,4 +1,5 @@
 // What a simulation of a journey on history adds up to (F3): small, however long the history is.
+import { byText } from "../kernel/order.ts";
 import { costOfSend, type ProviderCost, roundedDollars, WIDE_FROM } from "./cost.ts";
 import { edgesOf, takenOf } from "./journey-edges.ts";
 import type { Graph } from "./journey-graph.ts";
@@ -76,7 +77,7 @@ export function summaryOf({ steps: counted, provider = NO_CHARGE, ...tally }: Re
     edges,
     dead: edges.filter(({ taken }) => taken === 0).map(({ taken: _, ...edge }) => edge),
     loops: Object.fromEntries(ids.flatMap((id) => (of(id).repeated > 0 ? [[id, of(id).repeated]] : []))),
-    sends: sends.sort((a, b) => (`${a.day} ${a.channel}` < `${b.day} ${b.channel}` ? -1 : 1)),
+    sends: sends.sort(byText(({ day, channel }) => `${day} ${channel}`)),
     skipped: tally.skipped,
     deferred: tally.deferred,
     cut_short: tally.cut,

@@ -1,4 +1,5 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
+import { compareTexts } from "../kernel/order.ts";
 import { dayOf, placeIn } from "./bare-dates.ts";
 import { isRefusedKey } from "./json-limits.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -153,7 +154,7 @@ export const valuesIn = (zone: string): Comparison => ({
       if (day && other !== undefined) return placeIn(day, other);
       const otherDay = instant === undefined ? undefined : dayOf(value, zone);
       if (otherDay && instant !== undefined) return -placeIn(otherDay, instant);
-      return value < operand ? -1 : value > operand ? 1 : 0;
+      return compareTexts(value, operand);
     };
   },
 });

@@ -1,4 +1,5 @@
 // Why an address was not reached, in words of the service itself, and which reason counts for a recipient with several.
+import { compareTexts } from "../kernel/order.ts";
 
 /** The reason of a message that may have been delivered, and is therefore not sent again. */
 export const UNCONFIRMED = "delivery_unconfirmed";
@@ -22,4 +23,4 @@ const rankOf = (reason: string): number => (isLateSkip(reason) ? 2 : Number(reas
  * @returns undefined if there are none.
  */
 export const countedReason = <R extends string>(reasons: readonly R[]): R | undefined =>
-  reasons.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))[0];
+  reasons.toSorted((a, b) => rankOf(a) - rankOf(b) || compareTexts(a, b))[0];

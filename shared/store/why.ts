@@ -1,8 +1,10 @@
 // Why one person got something or did not, asked in one call: of a send, a campaign or a journey, each by its id or its
 // name, the person by id, external id or e-mail address.
+
 import * as v from "valibot";
 import { isUuid } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
+import { byText } from "../kernel/order.ts";
 import { erasedInWords, sendInWords } from "../rules/why-words.ts";
 import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
 import type { StoreReader } from "./context.ts";
@@ -119,7 +121,7 @@ async function jobsOfRun(store: StoreReader, journey: string, subscriber: string
   const open = newest.filter(({ id }) => !reached.has(id));
   const places = await Promise.all(open.map((job) => placeInPlan(store, job, subscriber)));
   const own = [...known.filter(({ source }) => source.id === journey), ...open.filter((_, i) => places[i]?.place)];
-  return own.sort((a, b) => (a.created_at < b.created_at ? -1 : 1)).slice(-MAX_EXPLAINED);
+  return own.sort(byText(({ created_at }) => created_at)).slice(-MAX_EXPLAINED);
 }
 
 /** A living person, or by its id one that was erased. */

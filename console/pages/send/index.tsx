@@ -84,9 +84,10 @@ interface ReleaseProps {
 
 function Release({ draft, reach: { body, chosen, preview }, send, submit, close }: ReleaseProps) {
   const isLater = draft.when === "later";
+  const name = draft.name || draft.title;
   return (
     <ReleaseSheet
-      title={`${isLater ? "Schedule" : "Send"} ${draft.name || draft.title ? `“${draft.name || draft.title}”` : "this template"}?`}
+      title={`${isLater ? "Schedule" : "Send"} ${name ? `“${name}”` : "this template"}?`}
       act={isLater ? "Schedule for" : "Send to"}
       action={send}
       preview={preview}
@@ -120,8 +121,8 @@ function useReach(draft: Draft) {
     every: PREVIEW_EVERY_MS,
   });
   const isCurrent = settled !== undefined && JSON.stringify(settled) === JSON.stringify(body) && !preview.isLoading;
-  const refusal =
-    missing ?? (!isCurrent ? "Counting who gets it." : preview.error ? "Fix the marked fields first." : undefined);
+  const fault = preview.error ? "Fix the marked fields first." : undefined;
+  const refusal = missing ?? (isCurrent ? fault : "Counting who gets it.");
   const counts = preview.data?.counts;
   return { usable, chosen, missing, body, asked, preview, counts, reached: counts?.sent ?? 0, refusal };
 }
@@ -159,16 +160,7 @@ function Outcome({ reach, send }: OutcomeProps) {
     <Card>
       {send.error && <Failure error={send.error} />}
       <div class="outcome" aria-live="polite">
-        {missing ? null : preview.error ? (
-          <Failure error={preview.error} retry={preview.refresh} />
-        ) : counts ? (
-          <p>
-            {preview.data?.exact ? "" : "About, from a sample: "}
-            {countSentence(counts, skipped)}
-          </p>
-        ) : (
-          <p class="dim">Counting who gets it.</p>
-        )}
+        {!missing && <Counted reach={reach} />}
         <Unknown variables={preview.data?.rendered.unknown_variables ?? {}} />
       </div>
       {counts && reached === 0 && !missing && (
@@ -185,6 +177,17 @@ function Outcome({ reach, send }: OutcomeProps) {
         </Button>
       </div>
     </Card>
+  );
+}
+
+function Counted({ reach: { preview, counts } }: { reach: Reach }) {
+  if (preview.error) return <Failure error={preview.error} retry={preview.refresh} />;
+  if (!counts) return <p class="dim">Counting who gets it.</p>;
+  return (
+    <p>
+      {preview.data?.exact ? "" : "About, from a sample: "}
+      {countSentence(counts, preview.data?.skip_reasons ?? {})}
+    </p>
   );
 }
 

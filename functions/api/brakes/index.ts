@@ -57,7 +57,8 @@ async function shown(
   const node = graph?.steps[ref.step];
   const { state, lanes, attempts, late } = await viewStep(store, ref);
   const halted = (state && haltOfStep(state)) ?? null;
-  const status = state?.canceled ? ("canceled" as const) : halted ? ("halted" as const) : ("open" as const);
+  const held = halted ? ("halted" as const) : ("open" as const);
+  const status = state?.canceled ? ("canceled" as const) : held;
   const { bounced, complained, opted_out } = late;
   const limits = limitsOf(node?.type === "send" ? node.send.safety : undefined, workspace, state);
   return {

@@ -116,10 +116,11 @@ async function storeVerdicts(store: Store, channel: string, verdicts: readonly R
   for (const { provider_template_id, name, language, status, reason, at } of verdicts) {
     const verdict = verdictOf(status, reason);
     const template = await findChatAppTemplate(store, channel, chatAppTemplateId(channel, name, language));
-    const providerId = template?.provider_template_id;
+    if (!template || !verdict) continue;
+    const { provider_template_id: providerId } = template;
     // Compared as numbers: some of these ids have more digits than a JSON number represents exactly.
-    if (template && verdict && providerId !== undefined && Number(providerId) === Number(provider_template_id))
-      await noteVerdict(store, template, providerId, verdict, at);
+    if (providerId === undefined || Number(providerId) !== Number(provider_template_id)) continue;
+    await noteVerdict(store, template, providerId, verdict, at);
   }
 }
 

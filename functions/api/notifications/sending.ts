@@ -118,8 +118,10 @@ const paced = async (store: StoreReader, { status, category, deliverySettings }:
 };
 
 /** The limits that apply; before the dispatch those that were asked for. */
-const brakeOf = ({ safety, deliverySettings }: Job) =>
-  deliverySettings ? (deliverySettings.brake ?? null) : safety === "off" ? null : (safety ?? null);
+function brakeOf({ safety, deliverySettings }: Job) {
+  if (deliverySettings) return deliverySettings.brake ?? null;
+  return safety === undefined || safety === "off" ? null : safety;
+}
 
 /** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
 export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {

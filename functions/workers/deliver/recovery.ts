@@ -76,7 +76,8 @@ export async function recover(work: Work, held: Held, { isStopped = false } = {}
       if (!isNoted(verdict)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
       continue;
     }
-    const outcome = isCapped(i) ? CAPPED : found ? outcomeOf(found, unit) : UNKNOWN;
+    const reported = found ? outcomeOf(found, unit) : UNKNOWN;
+    const outcome = isCapped(i) ? CAPPED : reported;
     const addressee = elementAt(addressees, unit.recipient);
     const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
     if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;

@@ -66,8 +66,8 @@ export async function record(
 ): Promise<FollowUp> {
   const verdict: Verdict = isFinal ? { kind: "failed" } : verdictOf(result, n - delivery.earlier);
   const outcome = verdict.kind === "retry" ? "pending" : verdict.kind;
-  const extraItems =
-    outcome === "failed" ? [failureWrite(store, webhook.id)] : outcome === "delivered" ? successWrites(webhook) : [];
+  const failures = outcome === "failed" ? [failureWrite(store, webhook.id)] : [];
+  const extraItems = outcome === "delivered" ? successWrites(webhook) : failures;
   // Its attempt was given up, which may have been counted as a failure since the endpoint was read.
   const lateItems = outcome === "delivered" ? successWrites({ ...webhook, consecutive_failures: 1 }) : extraItems;
   const message = {

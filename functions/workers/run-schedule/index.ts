@@ -42,9 +42,10 @@ export const runSchedule = queueWorker(
     // The message of an earlier tick may still be on its way: a schedule takes its ticks in their order.
     for (;;) {
       const schedule = await findSchedule(context.store, id);
-      if (!schedule?.active || schedule.revision !== revision || schedule.next === undefined || schedule.next > upTo)
-        return;
-      await takeTick(context, schedule, schedule.next);
+      if (!schedule?.active || schedule.revision !== revision) return;
+      const { next } = schedule;
+      if (next === undefined || next > upTo) return;
+      await takeTick(context, schedule, next);
     }
   },
 );

@@ -208,8 +208,8 @@ async function enterByEvents(context: WorkerContext, events: readonly Subscriber
     const isLate = Date.parse(occurred_at) < Date.parse(at);
     const cause = { event_id: id, event_name, ...(isLate && { occurred_at }), at, key: `event#${id}` };
     return (byTrigger.get(eventTrigger(event_name)) ?? []).map((journey) => {
-      const isLateFor = isTooOld(journey.trigger, event);
-      const reason = event.historical ? ("historical" as const) : isLateFor ? ("too_old" as const) : undefined;
+      const tooOld = isTooOld(journey.trigger, event) ? ("too_old" as const) : undefined;
+      const reason = event.historical ? ("historical" as const) : tooOld;
       return { journey, reason, candidate: { subscriber, cause, of: id } };
     });
   });

@@ -147,13 +147,19 @@ const shownOf = (shard: number, row: Row, outcome: AuditOutcome | undefined): Au
   actor: { type: row.actor_type, id: row.actor, name: null, role: row.role ?? null },
   target: row.target ?? outcome?.created ?? null,
   subject: subjectOf(row.action, row.target ?? outcome?.created),
-  outcome: !outcome ? "unknown" : outcome.status < 400 ? "ok" : outcome.status < 500 ? "refused" : "failed",
+  outcome: wordOf(outcome),
   status: outcome?.status ?? null,
   code: outcome?.code ?? null,
   request_id: row.request_id,
   ip: row.ip ?? null,
   sends: row.sends ? shownSends(fromJson(row.sends)) : null,
 });
+
+function wordOf(outcome: AuditOutcome | undefined): AuditEntryShape["outcome"] {
+  if (!outcome) return "unknown";
+  if (outcome.status < 400) return "ok";
+  return outcome.status < 500 ? "refused" : "failed";
+}
 
 /** What the operations of a group are about, by the name of the group. A halted step is named by its journey. */
 const kindsOfGroups: Record<string, NamedKind> = {

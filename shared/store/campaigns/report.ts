@@ -1,5 +1,6 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 
+import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import type { StoreReader } from "../context.ts";
@@ -118,7 +119,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
     cost: { ...cost, per_conversion: funnel.converted > 0 ? roundedDollars(cost.dollars / funnel.converted) : null },
     by_channel: [...reachedByChannel(sends)]
       .map(([channel, reached]) => ({ channel, ...reached, provider_dollars: chargedBy(channel, jobs) }))
-      .sort((a, b) => (a.channel < b.channel ? -1 : 1)),
+      .sort(byText(({ channel }) => channel)),
     skip_reasons: sumOf(sends.map(({ job }) => job)).skip_reasons,
     by_variant: armsOf(sends.map(({ totals }) => totals)),
     by_message: campaign.messages.length > 1 ? by_message : [],

@@ -1,6 +1,8 @@
 // Chat-app templates of a channel: drafts, submitted ones, and the provider's verdicts on them (WAT).
+
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
+import { byText } from "../../kernel/order.ts";
 import { chatAppTemplateMoves, providerName, type verdictOf } from "../../rules/chat-app-template-states.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -68,7 +70,7 @@ const keyOf = ({ channel_id, id }: TemplateRef) => ({ channel: channel_id, id })
 export async function listChatAppTemplates(store: StoreReader, channel: string): Promise<ChatAppTemplateRow[]> {
   if (!(await store.get(ChannelItem, { id: channel }))) throw notFound("channel");
   const templates = await readTemplates(store, channel);
-  return templates.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  return templates.sort(byText(({ created_at }) => created_at));
 }
 
 const readTemplates = (store: StoreReader, channel: string): Promise<ChatAppTemplateRow[]> =>

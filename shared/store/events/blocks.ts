@@ -1,5 +1,6 @@
 // How the events of a request are put together into blocks, and what is written for them (docs/decisions/0025).
 
+import { byText } from "../../kernel/order.ts";
 import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem } from "../item.ts";
@@ -41,9 +42,7 @@ export function planBlocks(
 ): { blocks: NewBlock[]; alone: NewEvent[] } {
   const blocks: NewBlock[] = [];
   const alone: NewEvent[] = [];
-  const sorted = [...events].sort((a, b) =>
-    a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0,
-  );
+  const sorted = [...events].sort(byText(({ occurred_at }) => occurred_at));
   for (const ofDay of Map.groupBy(sorted, ({ occurred_at }) => dayOf(occurred_at)).values()) {
     const groups: NewEvent[][] = [];
     for (let from = 0; from < ofDay.length; ) {

@@ -1,6 +1,8 @@
 // The partitions of an export, each read in the order of (occurred_at, id): events that are stored alone, and blocks,
 // whose periods overlap.
+
 import { timestamp } from "../../kernel/clock.ts";
+import { byText } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";
 import { rowOf } from "../item.ts";
 import { spanOf } from "./block-keys.ts";
@@ -102,7 +104,7 @@ function openBlocks(store: StoreReader, partition: DayShard, { from, to }: Windo
           next = row.sk + AFTER;
         }
         isAtEnd = page.next === undefined;
-        events.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+        events.sort(byText(placeOf));
       }
     },
   };

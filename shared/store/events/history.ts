@@ -1,5 +1,7 @@
 // What a subscriber has done under its id and its anonymous ids: for segments, journeys and attribution.
+
 import { timestamp } from "../../kernel/clock.ts";
+import { compareTexts } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
@@ -94,11 +96,9 @@ export async function countEvents(store: StoreReader, actor: Actor): Promise<num
  * two names of one subscriber. The id of one with an idempotency key has no order, and it stays where it was.
  */
 export const earlier = (a: StoredEvent, b: StoredEvent): number =>
-  compare(a.occurred_at, b.occurred_at) || compare(a.received_at, b.received_at) || byIds(a.id, b.id);
+  compareTexts(a.occurred_at, b.occurred_at) || compareTexts(a.received_at, b.received_at) || byIds(a.id, b.id);
 
-const byIds = (a: string, b: string): number => (isOrdered(a) && isOrdered(b) ? compare(a, b) : 0);
+const byIds = (a: string, b: string): number => (isOrdered(a) && isOrdered(b) ? compareTexts(a, b) : 0);
 
 /** A UUID of version 7. */
 const isOrdered = (id: string): boolean => id[14] === "7";
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

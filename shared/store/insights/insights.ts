@@ -1,5 +1,7 @@
 // Results of sends (ISG): funnels, sums by last touch, lift against the control group, and when messages are opened.
+
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { compareTexts } from "../../kernel/order.ts";
 import { type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import { liftOf, rateOf } from "../../rules/lift.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
@@ -180,7 +182,7 @@ export async function summaryOf(store: StoreReader, group: ConversionGroup, wind
     sums.map(({ id }) => ({ kind: group, id })),
   );
   return sums
-    .sort((a, b) => b.lastRevenue - a.lastRevenue || b.lastN - a.lastN || (a.id < b.id ? -1 : 1))
+    .sort((a, b) => b.lastRevenue - a.lastRevenue || b.lastN - a.lastN || compareTexts(a.id, b.id))
     .map(({ id, lastN, lastRevenue }) => ({
       source_id: id,
       source: { id, name: names.of(group, id) },

@@ -1,7 +1,9 @@
 // Figures over time (RDA-10): of a workspace by day or hour, in all or by category or type of channel, and of one campaign
 // or journey by day. They are sums of counters that other reports have too (docs/decisions/0041).
+
 import { DAY, HOUR, timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
+import { compareTexts } from "../../kernel/order.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
@@ -50,7 +52,7 @@ function createSums(counted: readonly Measure[]) {
     buckets: (): Bucket[] =>
       [...sums.values()]
         .filter((bucket) => measures.some((name) => bucket[name]))
-        .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : (a.group ?? "") < (b.group ?? "") ? -1 : 1)),
+        .sort((a, b) => compareTexts(a.at, b.at) || compareTexts(a.group ?? "", b.group ?? "")),
   };
 }
 

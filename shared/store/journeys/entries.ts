@@ -72,11 +72,12 @@ export async function admitted(
     const at = Date.parse(candidate.cause.at);
     const entry = entryGuard(row, { reentryAfter, at });
     const isOwn = row?.id === runIdOf(store.tenant, journey.id, candidate);
-    if (entry && !isOwn) open.push({ candidate, entry });
-    else if (isOwn && row.status === "active") begun.push({ candidate, run: runOf(row) });
-    else if (!isOwn && !areMoved && row?.status === "active" && isOverdue(row, at))
-      overdue.push({ candidate, run: runOf(row) });
-    else if (!isOwn) refused.push(refusal(candidate, row?.status === "active" ? "already_active" : "reentry_window"));
+    const isActive = row?.status === "active";
+    if (isOwn) {
+      if (isActive) begun.push({ candidate, run: runOf(row) });
+    } else if (entry) open.push({ candidate, entry });
+    else if (isActive && !areMoved && isOverdue(row, at)) overdue.push({ candidate, run: runOf(row) });
+    else refused.push(refusal(candidate, isActive ? "already_active" : "reentry_window"));
   }
   const profiles = await getProfiles(
     store,

@@ -106,6 +106,11 @@ export const JourneyOfPerson = v.pipe(
 );
 export type JourneyOfPerson = v.InferOutput<typeof JourneyOfPerson>;
 
+function closedBy(status: Journey["status"]): "paused" | "not_active" | undefined {
+  if (status === "active") return undefined;
+  return status === "paused" ? "paused" : "not_active";
+}
+
 export async function journeyOfPerson(
   store: StoreReader,
   journey: Journey,
@@ -131,8 +136,7 @@ export async function journeyOfPerson(
     now,
   });
   const judged = causes.map((cause) => ({ cause, ...outcomeOf(entry, cause) }));
-  const closed = journey.status === "active" ? undefined : journey.status === "paused" ? "paused" : "not_active";
-  const standing = closed ?? standingAt(entry, now)?.reason ?? (matches ? null : "not_eligible");
+  const standing = closedBy(journey.status) ?? standingAt(entry, now)?.reason ?? (matches ? null : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
   const triggers = judged.map(({ cause: { at, occurred_at, event, segment }, outcome, run }) => ({
     at,

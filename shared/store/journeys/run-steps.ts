@@ -1,5 +1,7 @@
 // What happened at the steps of a run, as the API returns it.
+
 import * as v from "valibot";
+import { compareTexts } from "../../kernel/order.ts";
 import { familyOf } from "../families.ts";
 import type { RunRow } from "./run-items.ts";
 
@@ -25,4 +27,4 @@ export const stepsOf = (row: RunRow): v.InferOutput<typeof RunSteps> =>
       const at = name.lastIndexOf("|");
       return { step: name.slice(0, at), outcome: name.slice(at + 1), count };
     })
-    .sort((a, b) => (a.step === b.step ? (a.outcome < b.outcome ? -1 : 1) : a.step < b.step ? -1 : 1));
+    .sort((a, b) => compareTexts(a.step, b.step) || compareTexts(a.outcome, b.outcome));

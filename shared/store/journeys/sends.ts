@@ -55,6 +55,13 @@ interface Planned<S extends Sender> {
 
 export const allowanceOf = ({ plan, monthly_send_cap: sendCap }: WorkspaceRecord): Allowance => ({ plan, sendCap });
 
+/** What a step says; undefined where its template is gone. */
+async function textsOf(store: Store, { template_id, content }: SendIntent["node"]["send"]) {
+  if (template_id === undefined) return content;
+  const template = await store.get(TemplateItem, { id: template_id });
+  return template && contentOfTemplate(template);
+}
+
 /** Plans the sends of runs: who gets them, and the outcome of a step that sends nothing to a subscriber. */
 export async function planSends<S extends Sender>(
   store: Store,
@@ -70,9 +77,7 @@ export async function planSends<S extends Sender>(
   for (const taking of steps.values()) {
     const { node } = taking[0]?.send ?? {};
     if (!node) continue;
-    const { template_id } = node.send;
-    const template = template_id === undefined ? undefined : await store.get(TemplateItem, { id: template_id });
-    const texts = template ? contentOfTemplate(template) : template_id === undefined ? node.send.content : undefined;
+    const texts = await textsOf(store, node.send);
     if (!texts) {
       for (const sender of taking) planned.outcomeOf.set(sender, "failed");
       continue;

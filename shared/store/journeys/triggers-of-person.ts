@@ -69,7 +69,9 @@ async function causeOfSegment(
     entered ? enteredLeaf(store, segment, subscriber) : undefined,
     store.get(SegmentItem, { id: segment }),
   ]);
-  const at = row ? (entered ? row.entered_at : row.member ? undefined : row.exited_at) : packed;
+  const exitedAt = row?.member ? undefined : row?.exited_at;
+  const movedAt = entered ? row?.entered_at : exitedAt;
+  const at = row ? movedAt : packed;
   if (at === undefined) return undefined;
   return {
     at,

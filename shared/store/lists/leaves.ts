@@ -1,6 +1,8 @@
 // Members of static segments, packed in sorted leaves: some fifty in a row of 1 KB (docs/decisions/0057). A leaf holds
 // the ids from its sort key up to the next leaf. It keeps its range, except that a split gives the upper part away.
+
 import { timestamp } from "../../kernel/clock.ts";
+import { byText } from "../../kernel/order.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf } from "../item.ts";
@@ -137,7 +139,7 @@ export function leafChanges(
     if (entering.length === 0 && kept.length === leaf.members.length) return [];
     const entered_at = timestamp(at);
     const members = [...kept, ...entering.map((subscriber) => ({ subscriber, entered_at }))];
-    members.sort((a, b) => (a.subscriber < b.subscriber ? -1 : 1));
+    members.sort(byText(({ subscriber }) => subscriber));
     const isPartial = kept.length < leaf.members.length && inPieces(members).length > 1;
     return [{ leaf, members: isPartial ? kept : members, isPartial }];
   });

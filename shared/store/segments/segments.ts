@@ -1,9 +1,11 @@
 // Segments (SEG-1 to SEG-14): the subscribers that match a rule, computed once or kept up to date.
+
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { LastError } from "../../contract/schemas.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
+import { byText } from "../../kernel/order.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { capProblem, type Rule } from "../../rules/segment-evaluation.ts";
@@ -245,7 +247,7 @@ const busy = () => conflict("Somebody else is changing this at the moment. Try a
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      ? Object.fromEntries(Object.entries(part).sort(byText(([name]) => name)))
       : part,
   );
 

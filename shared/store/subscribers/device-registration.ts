@@ -1,7 +1,9 @@
 // Registration of devices (D-DEV): one transaction with the rows that point to the device; a refresh is one write.
+
 import type * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
+import { byText } from "../../kernel/order.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type ItemWrite, type KeyOf, putItem, type RowOf, removeItem } from "../item.ts";
@@ -188,6 +190,6 @@ async function surplusOf(
   const gone = new Set([device?.sk, former?.sk]);
   const others = (await deviceRows(store, subscriber)).filter(({ sk }) => !gone.has(sk));
   const order = ({ last_seen_at, id }: DeviceRow) => `${last_seen_at}#${id}`;
-  others.sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  others.sort(byText(order));
   return others.slice(0, Math.max(0, others.length - (MAX_DEVICES - 1)));
 }

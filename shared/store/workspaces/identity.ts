@@ -1,4 +1,5 @@
 // Workspaces, users, members and their keys: what decides who may call (docs/decisions/0021#identity).
+
 import { scrypt as scryptCallback, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import * as v from "valibot";
@@ -7,6 +8,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { conflict } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
+import { byText } from "../../kernel/order.ts";
 import type { PlanName } from "../../rules/plans.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
@@ -137,7 +139,7 @@ export const userOf = (row: RowOf<typeof UserItem>): User => fieldsOf(userFields
 /** The workspaces of a user, oldest membership first. */
 export async function membershipsOf(platform: PlatformReader, user: string): Promise<Membership[]> {
   const { items } = await platform.query(MembershipItem, { user });
-  return items.sort((a, b) => a.created_at.localeCompare(b.created_at)).map(({ tenant, role }) => ({ tenant, role }));
+  return items.sort(byText(({ created_at }) => created_at)).map(({ tenant, role }) => ({ tenant, role }));
 }
 
 /** scrypt of a password; `salt` is 16 random bytes. */

@@ -1,8 +1,10 @@
 // Who belongs to a workspace, and in which role (D-TEAM, AMB-78).
+
 import * as v from "valibot";
 import type { Role } from "../../contract/roles.ts";
 import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
+import { byText } from "../../kernel/order.ts";
 import { above, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, removeItem } from "../item.ts";
@@ -16,7 +18,7 @@ export type Member = v.InferOutput<typeof Member>;
 /** Members, oldest first. */
 export async function listMembers(platform: PlatformReader, tenant: TenantId): Promise<Member[]> {
   const { items } = await platform.query(MemberItem, { tenant });
-  return items.map((row) => fieldsOf(memberFields, row)).sort((a, b) => a.created_at.localeCompare(b.created_at));
+  return items.map((row) => fieldsOf(memberFields, row)).sort(byText(({ created_at }) => created_at));
 }
 
 /** @throws 404, 403 for an admin who changes an owner, 409 for the last owner. */

@@ -1,9 +1,11 @@
 // The identity provider of a workspace: its settings, the domains that are proven, and sign-ins that were begun (ACC-14, ACC-15).
+
 import { createHash } from "node:crypto";
 import { SECOND, timestamp } from "../../kernel/clock.ts";
 import type { Capability } from "../../kernel/deps.ts";
 import { conflict } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
+import { byText } from "../../kernel/order.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
@@ -35,7 +37,7 @@ export const providerOf = (platform: PlatformReader, tenant: string): Promise<Pr
 /** The provider that speaks for the domain of an address; the one that proved it first. */
 export async function providerForAddress(platform: PlatformReader, email: string): Promise<Provider | undefined> {
   const { items } = await platform.query(ProvenDomain, { domain: domainOf(email) });
-  const [first] = items.sort((a, b) => a.proven_at.localeCompare(b.proven_at));
+  const [first] = items.sort(byText(({ proven_at }) => proven_at));
   return first && providerOf(platform, first.tenant);
 }
 

@@ -1,8 +1,10 @@
 // Sessions and their refresh tokens: one row per session, and one per family of tokens, which holds the hash of the token
 // that is valid now (docs/decisions/0021#identity, docs/decisions/0033).
+
 import { createHmac } from "node:crypto";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import type { TenantId } from "../../kernel/ids.ts";
+import { compareTexts } from "../../kernel/order.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
@@ -160,7 +162,7 @@ export async function listSessions(platform: PlatformReader, user: string): Prom
   const now = platform.clock.now();
   return rows
     .filter(({ expires }) => expires * SECOND > now)
-    .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at));
+    .sort((a, b) => compareTexts(b.last_used_at, a.last_used_at));
 }
 
 /** Ends a session and all that came from it (AMB-145). @returns false if the user has no such session */

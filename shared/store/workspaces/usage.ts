@@ -1,6 +1,8 @@
 // What a workspace has used in its billing period, reserved before it is used (D-BILL, F25).
+
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
+import { byText } from "../../kernel/order.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, any, atMost, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -211,7 +213,7 @@ export async function usageRecord(store: StoreReader): Promise<PeriodUsage[]> {
       sends: rows.reduce((sum, row) => sum + row.sends, 0),
       events: rows.reduce((sum, row) => sum + row.events, 0),
     }))
-    .sort((a, b) => (a.period < b.period ? -1 : 1));
+    .sort(byText(({ period }) => period));
 }
 
 /** The expected usage at the end of the period, at the pace so far. */

@@ -1,5 +1,6 @@
 // Where candidates come from: the shards of a workspace, the members of a list or segment, ids that the caller gave.
 
+import { byText } from "../../../kernel/order.ts";
 import type { AudienceRules, Candidate } from "../../../rules/audience.ts";
 import { hasDevices } from "../../../rules/channel-types.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
@@ -188,7 +189,7 @@ export async function everyone(store: StoreReader, max: number): Promise<Placed[
     }),
   );
   if (candidates.length > max) return undefined;
-  return candidates.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return candidates.sort(byText(({ id }) => id));
 }
 
 /** All members; undefined as soon as they are more than `max`. */

@@ -59,8 +59,10 @@ export async function closeChunks(store: Store, closings: readonly Closing[]): P
  * Where the outcomes of a chunk are counted: in its range; when the quarter-hour of a one-off send is settled
  * (docs/decisions/0056); or, of a journey, in the transaction that ends its jobs.
  */
-const counterOf = ({ chunkRef, job }: Closing): "range" | "quarter" | "journey" =>
-  !isOnJob(chunkRef) ? "range" : job.source.type === "api" ? "quarter" : "journey";
+function counterOf({ chunkRef, job }: Closing): "range" | "quarter" | "journey" {
+  if (!isOnJob(chunkRef)) return "range";
+  return job.source.type === "api" ? "quarter" : "journey";
+}
 
 /** What is not counted of the chunk yet. */
 const uncounted = ({ hold, tally }: Closing): Record<string, number> =>
@@ -132,20 +134,32 @@ async function closeJobs(store: Store, closings: readonly Closing[]): Promise<vo
 
 /** How a job ends, on condition that it is still held. */
 function endOf({ clock }: Store, closing: Closing) {
-  const { job, hold, tally, isStopped } = closing;
+  const { job, hold, tally } = closing;
   const { sent } = tally.counts;
-  const hasFailed = outcomeOf(tally.counts) === "failed";
-  const error = isStopped ? WORKSPACE_DELETED : hasFailed ? NOTHING_DELIVERED.message : undefined;
+  const ending = endingOf(closing);
+  const isGood = ending.kind === "delivered";
+  const error = isGood ? undefined : ending.error;
   const set = { completed_at: timestamp(clock.now()), ...(error && { error }), ...reservedSet(job, sent) };
   const add = uncounted(closing);
-  const bad = isStopped ? ("abandon" as const) : hasFailed ? ("fail" as const) : undefined;
   return hold.kind === "lease"
     ? {
-        action: bad ?? ("complete" as const),
+        action: isGood ? ("complete" as const) : ending.kind,
         change: { set, add, remove: CLAIM_ATTRIBUTES },
         when: isHeld(hold.lease, is("status", "processing")),
       }
-    : { action: bad ?? ("deliver" as const), change: { set, add }, when: all(is("round", hold.at), absent("owner")) };
+    : {
+        action: isGood ? ("deliver" as const) : ending.kind,
+        change: { set, add },
+        when: all(is("round", hold.at), absent("owner")),
+      };
+}
+
+type Ending = { kind: "delivered" } | { kind: "abandon" | "fail"; error: string };
+
+function endingOf({ tally, isStopped }: Closing): Ending {
+  if (isStopped) return { kind: "abandon", error: WORKSPACE_DELETED };
+  const hasFailed = outcomeOf(tally.counts) === "failed";
+  return hasFailed ? { kind: "fail", error: NOTHING_DELIVERED.message } : { kind: "delivered" };
 }
 
 /** What the end of a job removes of its claim. `reported` stays: these outcomes were counted before a wait. */

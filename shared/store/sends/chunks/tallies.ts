@@ -1,5 +1,7 @@
 // The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
+
 import * as v from "valibot";
+import { compareTexts } from "../../../kernel/order.ts";
 import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses } from "../../../rules/channel-types.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
@@ -174,7 +176,7 @@ export function tallyOf(row: object): Tally {
 export function arbitrationReport({ chosen, ...numbers }: Arbitration): ArbitrationReport {
   const rows = Object.entries(chosen).map(([name, subscribers]) => ({ ...choiceOf(name), subscribers }));
   const order = ({ class: one, source }: (typeof rows)[number]) => `${one}:${source}`;
-  const sorted = rows.sort((a, b) => b.subscribers - a.subscribers || (order(a) < order(b) ? -1 : 1));
+  const sorted = rows.sort((a, b) => b.subscribers - a.subscribers || compareTexts(order(a), order(b)));
   return { chosen: sorted, ...numbers };
 }
 

@@ -176,7 +176,8 @@ function writesOf(
   const isFirstAnswer = answer !== undefined && isFirst(answer);
   const marks = isFirstAnswer ? [...firsts, answer] : firsts;
   const followed = linkFollowed(report, receivedAt);
-  if (subscriber !== undefined && (marks.length > 0 || followed || retracted.length > 0))
+  const isMarked = marks.length > 0 || retracted.length > 0 || followed;
+  if (subscriber !== undefined && isMarked)
     writes.push(markWrite({ subscriber, job: job_id }, engagement, { marks, followed, retracted, received_at }));
   if (subscriber !== undefined && isFirstAnswer) writes.push(...noteEngagement(store, subscriber, report));
   const reached = stages.filter((stage) => firsts.includes(stage));

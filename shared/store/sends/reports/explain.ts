@@ -259,12 +259,17 @@ async function shownMessages(
   return [...inbox, ...[...byChannel.values()].flatMap((row) => shownOf(job, profile, row, event))];
 }
 
+/** Whether the texts of now are others than those that were sent; null where it is not known what was sent. */
+function saysOtherNow({ claimed_with }: TouchRow, words: Parameters<typeof saidHash>[0]): boolean | null {
+  const { said } = claimed_with === undefined ? {} : fromJson(claimed_with);
+  return said === undefined ? null : said !== saidHash(words);
+}
+
 function shownOf(job: Job, profile: LivingProfile | undefined, row: TouchRow, event: Event): ShownMessage[] {
   const channel = channelTypes.find((type) => type === row.channel && type !== "in_app");
   if (!channel || !profile) return [];
   const renderer = rendererOf(job, timeOfTouch(row), event);
   const words = renderer.renderScope(row.arm, scopeOf(profile, job, event), channel);
-  const { said } = row.claimed_with === undefined ? {} : fromJson(row.claimed_with);
   if (!words) return [{ channel, title: null, body: null, attributes_changed: true }];
   const { title, body, bodies } = words;
   return [
@@ -273,7 +278,7 @@ function shownOf(job: Job, profile: LivingProfile | undefined, row: TouchRow, ev
       title,
       body: bodies ? bodies.text : body,
       ...(bodies && { html: bodies.html }),
-      attributes_changed: renderer.isStatic ? false : said === undefined ? null : said !== saidHash(words),
+      attributes_changed: renderer.isStatic ? false : saysOtherNow(row, words),
     },
   ];
 }

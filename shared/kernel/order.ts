@@ -1,0 +1,12 @@
+// The order of texts, by their code units whatever the language: that of the table, and of timestamps.
+
+export function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Sorts by one text of each: `rows.sort(byText(({ created_at }) => created_at))`. */
+export const byText =
+  <T>(textOf: (one: T) => string) =>
+  (a: T, b: T): number =>
+    compareTexts(textOf(a), textOf(b));
