@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createDynamoDb, openDatabase } from "../local/aws/index.ts";
+import { createDynamoDb, openDatabase, startAwsPort } from "../local/aws/index.ts";
 import { systemClock, systemIds } from "../shared/runtime/system.ts";
+import { remote } from "../test/parity/remote.ts";
 import { people } from "../test/support/imports.ts";
 import { multipartBody } from "../test/support/multipart.ts";
 import { testWorld } from "../test/support/world.ts";
@@ -141,6 +142,50 @@ async function transactions(tokens: number): Promise<LocalFigure> {
   });
 }
 
+const PUTS = 2_000;
+const ITEMS_BEFORE = 50_000;
+const ITEMS_A_BATCH = 25;
+
+/** Single puts over HTTP into a table with so many items: with the part of the caller, which is in this process. */
+async function puts(before: number): Promise<LocalFigure> {
+  return inFolder(async (folder) => {
+    const database = openDatabase(join(folder, "engine.sqlite"));
+    const engine = createDynamoDb({ clock: systemClock, ids: systemIds, database });
+    // The bench calls no other service.
+    const services = { dynamodb: engine, sqs: engine, scheduler: engine, kms: engine };
+    const port = await startAwsPort(services, 0, () => undefined);
+    const { operate } = remote(port.url);
+    const TableName = "things";
+    await operate("CreateTable", {
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+    });
+    const item = (n: number) => ({ pk: { S: `thing-${n}` }, name: { S: "x".repeat(200) }, n: { N: String(n) } });
+    for (let n = 0; n < before; n += ITEMS_A_BATCH) {
+      const some = Array.from({ length: ITEMS_A_BATCH }, (_, i) => ({ PutRequest: { Item: item(n + i) } }));
+      await engine.operate("BatchWriteItem", { RequestItems: { [TableName]: some } });
+    }
+    const put = async (from: number) => {
+      for (let n = from; n < from + PUTS; n++) await operate("PutItem", { TableName, Item: item(n) });
+    };
+    await put(before);
+    const start = process.cpuUsage();
+    await put(before + PUTS);
+    const { user, system } = process.cpuUsage(start);
+    await port.close();
+    database.close();
+    const size = `into ${before} items`;
+    return {
+      what: "put of the embedded engine, over HTTP",
+      size,
+      figure: (user + system) / PUTS / 1_000,
+      unit: "ms of CPU",
+    };
+  });
+}
+
 interface LockedPackage {
   dev?: boolean;
   link?: boolean;
@@ -190,6 +235,9 @@ export async function benchLocalService({ write, tell }: { write: boolean; tell(
   note(none);
   // A scan of the tokens grew with them.
   note({ ...(await transactions(60_000)), most: Math.max(0.2, none.figure * 2) });
+  const alone = await puts(0);
+  note(alone);
+  note({ ...(await puts(ITEMS_BEFORE)), most: alone.figure * 1.5 });
   note(installed());
 
   const isMissed = ({ figure, most }: LocalFigure) => most !== undefined && figure > most;

@@ -39,6 +39,8 @@ export function localClients(
   const clients = awsClients({
     region: REGION,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    // Else each client looks for an address in the environment and in files at its first call.
+    ignoreConfiguredEndpointUrls: true,
     requestHandler: requestHandler(services, hooks, async () => (clock.isHeld() ? undefined : nextTurn())),
   });
   const send = sendThrough(services, hooks);

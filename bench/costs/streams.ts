@@ -2,6 +2,7 @@
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { type OpenStream, openStream } from "../../test/support/sse.ts";
 import type { Tenant, TestWorld } from "../../test/support/world.ts";
+import { fill } from "../people.ts";
 import { type Cost, costOf, inWorld, most, type Row, taken } from "./cost.ts";
 
 /** Less than the life of a stream, with its keepalives. */
@@ -15,17 +16,15 @@ async function listener(world: TestWorld, tenant: Tenant, n: number): Promise<st
   return String(id);
 }
 
-async function open(world: TestWorld, tenant: Tenant, subscriber: string): Promise<OpenStream> {
-  const stream = await openStream(world, `?subscriber_id=${subscriber}`, tenant.sdk);
-  if (stream.status !== 200) throw new Error(`The stream answered ${stream.status}.`);
-  return stream;
-}
-
 async function idle(streams: number): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
     const opened: OpenStream[] = [];
-    for (let n = 0; n < streams; n++) opened.push(await open(world, tenant, await listener(world, tenant, n)));
+    for (let n = 0; n < streams; n++) {
+      const stream = await openStream(world, `?subscriber_id=${await listener(world, tenant, n)}`, tenant.sdk);
+      if (stream.status !== 200) throw new Error(`The stream answered ${stream.status}.`);
+      opened.push(stream);
+    }
     const query = {
       work: "live stream, idle",
       size: `${streams} open`,
@@ -39,14 +38,30 @@ async function idle(streams: number): Promise<Cost> {
   });
 }
 
+/** Resolves when the stream is answered. Nothing else is waited for, and nothing is read of it. */
+const answered = (world: TestWorld, tenant: Tenant, subscriber: string, isRead: () => boolean): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const request = {
+      method: "GET",
+      path: `/v1/in-app/stream?subscriber_id=${subscriber}`,
+      headers: tenant.sdk,
+      body: Buffer.alloc(0),
+      sourceIp: "203.0.113.7",
+    };
+    const start = (status: number) =>
+      status === 200 ? resolve() : reject(new Error(`The stream answered ${status}.`));
+    void world.gateway.stream(request, { start, write: isRead, end: () => undefined });
+  });
+
 /** Streams of other people, one after the other, while so many are open. */
 async function opening(before: number): Promise<Cost> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();
-    const subscribers: string[] = [];
-    for (let n = 0; n < before + OPENED; n++) subscribers.push(await listener(world, tenant, n));
-    const opened: OpenStream[] = [];
-    for (const subscriber of subscribers.splice(0, before)) opened.push(await open(world, tenant, subscriber));
+    const subscribers = await fill(world, tenant, before + OPENED);
+    let isOpen = true;
+    const open = (subscriber: string) => answered(world, tenant, subscriber, () => isOpen);
+    for (const subscriber of subscribers.splice(0, before)) await open(subscriber);
+    await world.settle();
     const query = {
       work: "live stream, opened",
       size: `${before} open before`,
@@ -56,9 +71,10 @@ async function opening(before: number): Promise<Cost> {
       targets: [most("cpu", 68, "echo")],
     };
     const cost = await costOf(world, query, async () => {
-      for (const subscriber of subscribers) opened.push(await open(world, tenant, subscriber));
+      for (const subscriber of subscribers) await open(subscriber);
+      await world.settle();
     });
-    for (const stream of opened) stream.disconnect();
+    isOpen = false;
     return cost;
   });
 }
