@@ -11,8 +11,9 @@ work beside its target, loads on a table of limited throughput, the local servic
 
   costs [work…]       the rows whose names contain one of these
   scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table, and the ceilings
-  --write             writes docs/performance.md: of costs all rows, or those that are named; of scale all ceilings;
-                      of service its figures
+  service [what…]     the figures whose names contain one of these
+  --write             writes docs/performance.md: of costs and service all rows, or those that are named; of scale all
+                      ceilings
   --seconds 20        of service time that a load of scale lasts: a shorter one is smaller and has less burst
   --sizes 100,1000    of the product's scenarios
   --items N           of the engine's table
@@ -104,7 +105,11 @@ async function run(): Promise<boolean> {
     return kept;
   }
   if (what === "service") {
-    const { lines, kept } = await (await import("./local-service.ts")).benchLocalService({ write: values.write, tell });
+    const { lines, kept } = await (await import("./local-service.ts")).benchLocalService({
+      only: rest,
+      write: values.write,
+      tell,
+    });
     console.log(lines.join("\n"));
     return kept;
   }
