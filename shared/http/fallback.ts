@@ -35,8 +35,7 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
     .filter(({ credentials }) => credentials.includes("agent"))
     .map(({ route }) => route.slice(route.indexOf("/")));
 
-  const answerTo = (event: APIGatewayProxyEventV2): Answer => {
-    const { method, path } = event.requestContext.http;
+  const answerTo = ({ method, path }: { method: string; path: string }): Answer => {
     const methods = method === "OPTIONS" ? open.filter(({ segments }) => fits(segments, path)) : [];
     if (methods.length > 0) return preflight(methods);
     return tools.includes(path) ? postOnly() : unknownEndpoint();
@@ -45,7 +44,7 @@ export function answerUnknown(routes: readonly KnownRoute[], { ids, log }: Pick<
   return async (event) => {
     const requestId = event.requestContext.requestId || ids.uuid();
     const commonHeaders = { "x-request-id": requestId, "x-content-type-options": "nosniff" };
-    const answer = answerTo(event);
+    const answer = answerTo(event.requestContext.http);
     log({ level: "info", message: "request", request_id: requestId, route: "$default", status: answer.statusCode });
     return { ...answer, headers: { ...commonHeaders, ...answer.headers } };
   };
