@@ -80,13 +80,6 @@ describe("create", () => {
     expect(job).not.toHaveProperty("channel_arbitration");
   });
 
-  it("smart mode needs Growth: 403 with its own body on Starter (SMA-1)", async () => {
-    const { world, tenant } = await withTenant();
-    await operate(world, tenant, { plan: "starter" });
-    const { status, body } = await post(world, tenant, { ...everybody, channel_arbitration_mode: "smart" });
-    expect([status, body]).toEqual([403, { error: "feature_not_available", feature: "smart_channel" }]);
-  });
-
   it.each([
     ["target", {}],
     ["target", { ...everybody, subscriberIds: [UNKNOWN] }],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { noteEngagement } from "../../shared/store/subscribers/engagement.ts";
 import { AnswersItem } from "../../shared/store/subscribers/statistics-items.ts";
-import { jobOf, post } from "../support/notify.ts";
+import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
@@ -12,16 +12,6 @@ const { withTenant } = worlds();
 const smart = { channel_arbitration_mode: "smart" };
 
 describe("ranking of a send", () => {
-  it("needs Growth or higher, with the body of its own (SMA-1)", async () => {
-    for (const plan of ["free", "starter"] as const) {
-      const { world, tenant } = await withTenant({ plan });
-      const { status, body } = await post(world, tenant, { target: { type: "all" }, ...smart });
-      expect([status, body]).toEqual([403, { error: "feature_not_available", feature: "smart_channel" }]);
-    }
-    const { world, tenant } = await withTenant({ plan: "growth" });
-    expect((await post(world, tenant, { target: { type: "all" }, ...smart })).status).toBe(201);
-  });
-
   it("personal from 5 deliveries within 90 days, else the default (SMA-3, SMA-4, SMA-5, SMA-7)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];

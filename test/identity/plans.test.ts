@@ -100,13 +100,6 @@ it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ER
 });
 
 describe("features", () => {
-  it("in-app delivery is refused on a plan without it, in its own body (GEN-10, INX-1, ERR-20)", async () => {
-    const tenant = await world.tenant({ plan: "free" });
-    const { body, status } = await world.call("GET /v1/in-app/messages?subscriber_id=x", { as: tenant.sdk });
-    expect(status).toBe(403);
-    expect(body).toEqual({ error: "in_app_not_permitted", message: expect.any(String), upgrade_required: true });
-  });
-
   it("smart mode needs Growth or higher (SMA-1, ERR-20)", async () => {
     for (const plan of planNames) {
       const as = await (await world.tenant({ plan })).dashboard();

@@ -1,20 +1,15 @@
 // Writes that are refused, that meet others, or whose reply is lost: what the table makes of each.
 import { describe, expect, it } from "vitest";
-import { awsFailure, type Hooks } from "../../local/aws/index.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { absent, all, any, below, is, oneOf, present } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
 import { onConditionFailed, onTransactionCanceled, tooLarge } from "../../shared/store/refusals.ts";
 import type { RawWrite } from "../../shared/store/rows.ts";
-import { at, connectionLost, failing, patiently, storeOf } from "../support/stores.ts";
+import { at, connectionLost, failing, storeOf } from "../support/stores.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const withStore = async (options: Parameters<typeof fresh>[0] = {}) => storeOf(await fresh(options));
-
-const conflict = () =>
-  awsFailure("TransactionCanceledException", "Transaction cancelled", {
-    fields: { CancellationReasons: [{ Code: "None" }, { Code: "TransactionConflict" }] },
-  });
 
 describe("refusals", () => {
   const old = { ...at("a"), n: 5, status: "here" };
@@ -85,38 +80,6 @@ describe("conflicts and lost replies", () => {
     { put: at("a"), when: absent() },
     { update: at("n"), change: { add: { n: 1 } } },
   ];
-
-  it("a transaction that met another one is tried again until it passes, and done once", async () => {
-    const { hooks, seen } = failing("TransactWriteItems", 4, "before", conflict);
-    const { world, store } = await withStore({ hooks });
-    await patiently(world, store.transact(steps));
-    expect(seen.calls).toBe(5);
-    expect(await store.get(at("n"))).toEqual({ ...at("n"), n: 1 });
-  });
-
-  it("one that meets others for ever ends as busy; a refusal among conflicts is a refusal at once", async () => {
-    const forever = failing("TransactWriteItems", 1_000, "before", conflict);
-    const one = await withStore({ hooks: forever.hooks });
-    await expect(patiently(one.world, one.store.transact(steps))).rejects.toMatchObject({
-      name: "ThrottlingException",
-    });
-    const mixed = failing("TransactWriteItems", 1, "before", () =>
-      awsFailure("TransactionCanceledException", "", {
-        fields: {
-          CancellationReasons: [
-            { Code: "ConditionalCheckFailed", Item: { pk: { S: "p" } } },
-            { Code: "TransactionConflict" },
-          ],
-        },
-      }),
-    );
-    const two = await withStore({ hooks: mixed.hooks });
-    const refusals = await two.store.transact(steps).then(
-      () => [],
-      onTransactionCanceled((all) => all),
-    );
-    expect([refusals, mixed.seen.calls]).toEqual([[{ old: { pk: "p" } }, undefined], 1]);
-  });
 
   it("a transaction whose reply is lost is done once, however often the client asks", async () => {
     const { hooks, seen } = failing("TransactWriteItems", 1, "after", connectionLost);

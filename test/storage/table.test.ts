@@ -60,17 +60,6 @@ describe("reading", () => {
     expect(await store.getAll([])).toEqual([]);
   });
 
-  it("getAll asks again for what was left unprocessed", async () => {
-    let left = 5;
-    const unprocessed = (operation: string, count: number) =>
-      operation === "BatchGetItem" && left-- > 0 ? count - 10 : 0;
-    const { world, store } = await withStore({ faults: { unprocessed } });
-    await store.writeAll(Array.from({ length: 60 }, (_, n) => ({ put: { ...at(`${n}`), n } })));
-    const found = await patiently(world, store.getAll(Array.from({ length: 60 }, (_, n) => at(`${n}`))));
-    expect(found.map((item) => item?.n)).toEqual(Array.from({ length: 60 }, (_, n) => n));
-    expect(left).toBeLessThan(1);
-  });
-
   it("count is of the whole range, however many pages it is", async () => {
     const { store } = await withStore();
     const text = "x".repeat(90_000);
@@ -115,14 +104,6 @@ describe("writing", () => {
     await store.writeAll(Array.from({ length: 59 }, (_, n) => ({ remove: at(`${100 + n}`) })));
     expect((await store.query({ pk: "T#shop#X" })).items.map(({ n }) => n)).toEqual([59]);
     await store.writeAll([]);
-  });
-
-  it("a batch that is never taken whole ends with an error that clients see as 503", async () => {
-    const unprocessed = (_: string, count: number) => count;
-    const { world, store } = await withStore({ faults: { unprocessed } });
-    const calls: (() => Promise<unknown>)[] = [() => store.writeAll([{ put: at("a") }]), () => store.getAll([at("a")])];
-    for (const work of calls)
-      await expect(patiently(world, work())).rejects.toMatchObject({ name: "ThrottlingException" });
   });
 
   it("update sets, removes, adds and sets once, leaves undefined alone and gives the item as it is now", async () => {

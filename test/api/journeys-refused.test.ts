@@ -1,0 +1,136 @@
+// What would have started a run and did not, counted by reason (AMB-147).
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR } from "../../shared/kernel/clock.ts";
+import { countRefused } from "../../shared/store/journeys/refusals.ts";
+import { attribute, delayed, graphOf, journeySetting } from "../support/journeys.ts";
+import { operate } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const setting = async () => {
+  const found = await journeySetting(await fresh());
+  return { ...found, refused: async (id: string) => (await found.stats(id)).refused };
+};
+
+describe("refused entries", () => {
+  it("of a person whose run is active count as already_active (AMB-147)", async () => {
+    const { active, person, track, refused } = await setting();
+    const id = await active(delayed("1h"));
+    await person("ada");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({});
+    await track("ada", "signed_up");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ already_active: 2 });
+  });
+
+  it("of a person who may not enter again yet count as reentry_window (AMB-147)", async () => {
+    const { active, person, track, refused, send } = await setting();
+    const entry_rules = { allow_reentry: true, reentry_window: "1d" };
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules });
+    await person("ada");
+    await track("ada", "signed_up");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ reentry_window: 1 });
+  });
+
+  it("of a person who does not meet the rules count as not_eligible (AMB-147)", async () => {
+    const { active, person, track, refused, send } = await setting();
+    const entry_rules = { eligibility: attribute("plan", "pro") };
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules });
+    await person("ada", { plan: "free" });
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ not_eligible: 1 });
+  });
+
+  it("by old and by historical events count as too_old and historical (AMB-147)", async () => {
+    const { world, active, person, tenant, track, refused, send } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    await person("ada");
+    const occurred_at = new Date(world.clock.now() - 10 * DAY).toISOString();
+    await track("ada", "signed_up", { occurred_at });
+    const body = { historical: true, events: [{ event_name: "signed_up", external_id: "ada" }] };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    await world.settle();
+    expect(await refused(id)).toEqual({ historical: 1, too_old: 1 });
+  });
+
+  it("while the journey is paused count as paused (AMB-147)", async () => {
+    const { active, person, track, refused, send, call, stats } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await person("ada");
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ paused: 1 });
+    expect((await stats(id)).runs.completed).toBe(0);
+  });
+
+  it("beyond the quota count as over_quota, and those that still fit enter (AMB-147)", async () => {
+    const { world, active, person, tenant, refused, send, stats, inbox } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    const people = [];
+    for (const name of ["ada", "bob", "cyd"]) people.push(await person(name));
+    await operate(world, tenant, { monthly_send_cap: 2 });
+    const events = ["ada", "bob", "cyd"].map((external_id) => ({ event_name: "signed_up", external_id }));
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.settle();
+    expect(await refused(id)).toEqual({ over_quota: 1 });
+    expect((await stats(id)).runs.completed).toBe(2);
+    expect((await Promise.all(people.map(inbox))).flat()).toEqual(["Hi", "Hi"]);
+  });
+
+  it("beyond the quota are let in once there are sends again (AMB-147)", async () => {
+    const { world, active, person, tenant, track, refused, send, inbox } = await setting();
+    const id = await active(graphOf({ only: send("Hi") }));
+    const ada = await person("ada");
+    await operate(world, tenant, { monthly_send_cap: 0 });
+    await track("ada", "signed_up");
+    expect(await inbox(ada)).toEqual([]);
+    await operate(world, tenant, { monthly_send_cap: null });
+    await track("ada", "signed_up");
+    expect(await refused(id)).toEqual({ over_quota: 1 });
+    expect(await inbox(ada)).toEqual(["Hi"]);
+  });
+
+  it("of a run whose delay was over before the trigger are none, however late its worker is (AMB-136)", async () => {
+    const { world, tenant, active, person, refused, runs } = await setting();
+    const id = await active(delayed("1h"), { entry_rules: { allow_reentry: true } });
+    await person("ada");
+    const accept = () =>
+      world.call("POST /v1/events", {
+        as: tenant.server,
+        body: { events: [{ event_name: "signed_up", external_id: "ada" }] },
+      });
+    await accept();
+    await world.settle();
+    world.clock.jumpTo(world.clock.now() + 2 * HOUR);
+    await accept();
+    await world.settle();
+    expect(await refused(id)).toEqual({});
+    expect((await runs(id)).map(({ status }: { status: string }) => status)).toEqual(["active", "completed"]);
+  });
+
+  it("are judged as of the trigger, also by a worker that is hours behind (AMB-136)", async () => {
+    const { world, tenant, active, person, refused, stats, send } = await setting();
+    const rule = { event: { name: "visited", within: "1h" } };
+    const id = await active(graphOf({ only: send("Hi") }), { entry_rules: { eligibility: rule } });
+    await person("ada");
+    const body = {
+      events: ["visited", "signed_up"].map((event_name) => ({ event_name, external_id: "ada" })),
+    };
+    await world.call("POST /v1/events", { as: tenant.server, body });
+    world.clock.jumpTo(world.clock.now() + 3 * HOUR);
+    await world.settle();
+    expect([await refused(id), (await stats(id)).runs.completed]).toEqual([{}, 1]);
+  });
+
+  it("are counted once however often their message is delivered (AMB-147)", async () => {
+    const { tenant, refused, active } = await setting();
+    const id = await active(delayed("1h"));
+    const some = [{ reason: "not_eligible", subscriber: "a", key: "event#1" }] as const;
+    await countRefused(tenant.store, id, some);
+    await countRefused(tenant.store, id, some);
+    expect(await refused(id)).toEqual({ not_eligible: 1 });
+  });
+});
