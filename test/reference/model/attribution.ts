@@ -2,7 +2,7 @@
 import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
 import { DAY, instant, invalid, MINUTE } from "./kit.ts";
 import type { Event, Job, Recipient } from "./records.ts";
-import { eventsOf } from "./stitching.ts";
+import { ownerOf } from "./stitching.ts";
 import { at, type World } from "./world.ts";
 
 /** ISG-10: the last 30 days. */
@@ -38,6 +38,7 @@ const LOOKS = [2 * MINUTE, 15 * MINUTE];
  */
 export function lookForConversions(world: World, event: Event): void {
   const look = () => {
+    if (event.erased) return false;
     const definition = world.definitions.find(({ event_name }) => event_name === event.event_name);
     if (definition) event.conversions.push(definition);
     return definition !== undefined;
@@ -52,7 +53,8 @@ export interface Conversion {
 
 /** Conversion events of a person within the window after a time. */
 export function conversionsAfter(world: World, subscriber: string, time: number): Conversion[] {
-  return eventsOf(world, subscriber).flatMap((event) => {
+  const own = world.events.filter((event) => ownerOf(world, event) === subscriber);
+  return own.flatMap((event) => {
     const after = event.occurred_at - time;
     const definition = event.conversions.find(({ window_seconds }) => after >= 0 && after <= window_seconds * 1000);
     if (!definition) return [];

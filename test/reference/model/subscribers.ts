@@ -7,7 +7,7 @@ import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents,
 import { deviceRecord } from "./devices.ts";
 import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
-import { instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
+import { type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
 import type { Subscriber } from "./records.ts";
 import { cancelRunsOf } from "./runs.ts";
@@ -65,7 +65,8 @@ export function eraseSubscriber(world: World, subscriber: Subscriber): void {
   const aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id === id);
   for (const event of world.events) {
     const isAlias = aliases.some(({ anonymous_id }) => anonymous_id === event.anonymous_id);
-    if (event.subscriber_id === id || isAlias) event.erased = true;
+    // What was counted of it stays counted (docs/decisions/0011-events-and-their-counters.md).
+    if (event.subscriber_id === id || isAlias) Object.assign(event, { erased: true, subscriber_id: id });
   }
   world.aliases = world.aliases.filter(({ subscriber_id }) => subscriber_id !== id);
   // A send that named the person names nobody any more, also not whoever gets the external id next.
@@ -143,7 +144,11 @@ function consentHistory(world: World, _: Request, { id }: Record<string, string>
     consented_at: iso(row.consented_at),
     recorded_at: iso(row.recorded_at),
   }));
-  return { status: 200, body: { items: [...consentsOfAddresses(world, subscriber), ...items] } };
+  // Which of two that one request makes is first is open.
+  const now = consentsOfAddresses(world, subscriber);
+  const all = [...now, ...items];
+  const keyOf = (item: Body) => (now.includes(item) ? `now ${now.indexOf(item)}` : item.recorded_at);
+  return { status: 200, body: { items: new OrderedBy(all, keyOf) } };
 }
 
 /** D-CONSENT, A7: a statement recorded by a member of the workspace. */
