@@ -52,6 +52,11 @@ function send(world: World, hook: Hook, event_type: string, data: Body): HookDel
 function attempt(world: World, row: HookDelivery): void {
   const hook = found(world.hooks, row.hook_id);
   if (!hook) return;
+  // What waits for a further attempt when its endpoint is switched off is not sent, and no failure of its receiver.
+  if (!hook.active) {
+    row.outcome = "failed";
+    return;
+  }
   row.attempts.push({ at: world.now, status: world.receiver });
   const wait = RETRIES[row.tries++];
   if (world.receiver < 300) Object.assign(row, { outcome: "delivered" });
