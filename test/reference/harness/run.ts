@@ -3,6 +3,7 @@
 import { bucketOf, HOUR, MINUTE, Unpromised } from "../model/kit.ts";
 import { createReference } from "../model/reference.ts";
 import type { Rulings } from "../model/rulings.ts";
+import { compareTrail } from "./audit.ts";
 import { lookAt, outbox } from "./compare.ts";
 import { answerHooks, call, fault, link } from "./deeds.ts";
 import { compareFile } from "./files.ts";
@@ -76,7 +77,8 @@ async function play(sides: Sides, commands: Command[]): Promise<Failure | undefi
   return (
     (await compareStreams(sides, commands.length)) ??
     (await lookAt({ ...sides, readsAll: true }, looks, commands.length)) ??
-    (await outbox(sides, commands.length))
+    (await outbox(sides, commands.length)) ??
+    (await compareTrail(sides, commands.length))
   );
 }
 

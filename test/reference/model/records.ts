@@ -314,6 +314,16 @@ export interface Export {
   /** Somebody was erased since, whom it may name. */
   isForgotten: boolean;
 }
+/** A call that the audit trail has: an entry of its own, or one of the sends of a quarter-hour. */
+export interface Called {
+  kind: "call" | "send";
+  at: number;
+  route: string;
+  actor: string;
+  role: string | null;
+  status: number;
+  code: string | null;
+}
 export interface Annotation {
   id: string;
   occurred_at: number;

@@ -3,6 +3,7 @@
 import { admit, type Operation } from "./access.ts";
 import { addressOperations } from "./addresses.ts";
 import { annotationOperations } from "./annotations.ts";
+import { recordCall } from "./audit.ts";
 import { campaignOperations } from "./campaigns.ts";
 import { addChannel, channelOperations } from "./channels.ts";
 import { deviceOperations } from "./devices.ts";
@@ -81,18 +82,24 @@ export function createReference({ now, switches = {}, bucket }: ReferenceOptions
   };
 }
 
+function attempt(world: World, operation: Operation, request: Request, params: Record<string, string>): Answer {
+  try {
+    admit(world, operation, request);
+    return operation.run(world, request, params);
+  } catch (error) {
+    if (error instanceof Refusal) return { status: error.status, body: error.body };
+    throw error;
+  }
+}
+
 function answer(world: World, request: Request): Answer {
   for (const { operation, method, names, pattern } of routes) {
     const match = method === request.method ? pattern.exec(request.path) : null;
     if (!match) continue;
     const params = Object.fromEntries(names.map((name, index) => [name, match[index + 1]!]));
-    try {
-      admit(world, operation, request);
-      return operation.run(world, request, params);
-    } catch (error) {
-      if (error instanceof Refusal) return { status: error.status, body: error.body };
-      throw error;
-    }
+    const given = attempt(world, operation, request, params);
+    recordCall(world, operation, request, given);
+    return given;
   }
   throw new Error(`The reference has no ${request.method} ${request.path}`);
 }

@@ -3,6 +3,7 @@ import type { Body } from "./kit.ts";
 import type {
   Address,
   Annotation,
+  Called,
   Campaign,
   Channel,
   Consent,
@@ -91,6 +92,7 @@ export interface World {
   imports: Import[];
   exports: Export[];
   annotations: Annotation[];
+  calls: Called[];
   outbox: Sent[];
   timers: Timer[];
   faults: Fault[];
@@ -141,6 +143,7 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
     },
     ...{
       annotations: none(),
+      calls: none(),
       outbox: none(),
       spent: none(),
       timers: none(),

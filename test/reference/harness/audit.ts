@@ -1,0 +1,76 @@
+// Reads the audit trail of the product: each call once, newest first, with its outcome, and unbroken (F22).
+import { document } from "../../support/document.ts";
+import { type Body, HOUR, iso } from "../model/kit.ts";
+import type { Called } from "../model/records.ts";
+import { type Failure, type Sides, short } from "./sides.ts";
+
+const READ = { method: "GET", query: {}, body: undefined, headers: {}, as: "owner", path: "/api/v1/audit" };
+const PAGE = "7";
+
+async function trailOf({ product, counted }: Sides): Promise<Body[]> {
+  const items: Body[] = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await product.call({ ...READ, query: { limit: PAGE, ...(cursor !== "" && { cursor }) } });
+    counted.calls++;
+    items.push(...body.items);
+    cursor = body.next_cursor;
+    if (cursor === "") return items;
+  }
+}
+
+/** The operation as the trail names it: `campaigns.release`, of the document's `campaignsRelease`. */
+function operationOf(route: string): string | undefined {
+  const [method = "", path = ""] = route.split(" ");
+  const named = Object.entries(document.paths).find(
+    ([known]) => known.replace(/{\w+}/g, ":") === path.replace(/:\w+/g, ":"),
+  );
+  return (named?.[1] as Body)?.[method.toLowerCase()]?.operationId;
+}
+const nameOf = (action: string) => action.replace(/\.(\w)/, (_, first: string) => first.toUpperCase());
+
+const ACTORS: Record<string, string> = { dashboard: "user", server: "server_key", sdk: "publishable_key" };
+
+const isEntryOf = (entry: Body, { at, route, actor, role, status, code }: Called): boolean =>
+  entry.at === iso(at) &&
+  nameOf(entry.action) === operationOf(route) &&
+  entry.actor.type === ACTORS[actor] &&
+  (role === null || entry.actor.role === role) &&
+  entry.status === status &&
+  entry.code === code &&
+  entry.outcome === (status < 400 ? "ok" : "refused");
+
+/** A call that is refused is in it if its checks had passed: which refusals come later is not promised. */
+export async function compareTrail(sides: Sides, command: number): Promise<Failure | undefined> {
+  const { reference, product } = sides;
+  const differs = (path: string, expected: Body, got: Body): Failure => ({
+    ...{ path, expected, got, command, route: "GET /api/v1/audit" },
+  });
+  const entries = await trailOf(sides);
+  const late = entries.findIndex(({ at }, n) => n > 0 && at > entries[n - 1].at);
+  if (late > 0) return differs(".items", "newest first", short(entries.slice(late - 1, late + 1)));
+
+  const calls = reference.world.calls.filter(({ kind }) => kind === "call");
+  for (const entry of entries.filter(({ sends }) => sends === null)) {
+    const call = calls.findIndex((one) => isEntryOf(entry, one));
+    if (call < 0) return differs(".items[?]", "the entry of one call", entry);
+    calls.splice(call, 1);
+  }
+  const missing = calls.find(({ status }) => status < 400);
+  if (missing) return differs(".items", missing, "no entry of it");
+  return sendsDiffer(sides, entries, differs) ?? verdictDiffers(await product.call(verify()), differs);
+}
+
+/** The sends of a server key are there once their quarter-hour is settled. */
+function sendsDiffer({ reference }: Sides, entries: Body[], differs: (...args: [string, Body, Body]) => Failure) {
+  const { calls, now } = reference.world;
+  const sent = calls.filter(({ kind, status }) => kind === "send" && status === 201);
+  const told = entries.reduce((sum, { sends }) => sum + (sends?.count ?? 0), 0);
+  const least = sent.filter(({ at }) => at < now - HOUR).length;
+  return told < least || told > sent.length ? differs(".sends", `${least} to ${sent.length}`, told) : undefined;
+}
+
+const verify = () => ({ ...READ, method: "POST", path: "/api/v1/audit/verify", body: {} });
+
+function verdictDiffers({ body }: { body: Body }, differs: (...args: [string, Body, Body]) => Failure) {
+  return body.valid === true && body.broken === null ? undefined : differs(".valid", true, body);
+}

@@ -1,0 +1,30 @@
+// The audit trail (F22, docs/decisions/0043 and 0102): which calls are in it, once each.
+import type { Operation } from "./access.ts";
+import type { Answer, Request } from "./kit.ts";
+import type { Called } from "./records.ts";
+import type { World } from "./world.ts";
+
+const INBOX = /^POST \/v1\/in-app/;
+const SENDS = "POST /v1/notifications";
+const STATES_CONSENT = ["POST /api/v1/subscribers/upsert", "POST /v1/subscribers/upsert", "PUT /v1/preferences"];
+
+/**
+ * Calls of members that change something, but for marks in an inbox; what server keys do with webhooks, and one entry a
+ * quarter-hour for all that one sends; of apps and upserts, what states a consent.
+ */
+function kindOf({ route, write }: Operation, { as, body }: Request): Called["kind"] | null {
+  if (route.startsWith("GET ") || as.kind === "none") return null;
+  if (as.kind === "dashboard") return write && !INBOX.test(route) ? "call" : null;
+  if (as.kind === "server" && route === SENDS) return "send";
+  if (as.kind === "server" && /hooks/.test(route)) return "call";
+  const isConsent = STATES_CONSENT.includes(route) && (route.includes("preferences") || body?.consent !== undefined);
+  return isConsent ? "call" : null;
+}
+
+export function recordCall(world: World, operation: Operation, request: Request, answer: Answer): void {
+  const kind = kindOf(operation, request);
+  if (kind === null) return;
+  const { kind: actor, role = null } = request.as;
+  const { status, body } = answer;
+  world.calls.push({ kind, at: world.now, route: operation.route, actor, role, status, code: body?.code ?? null });
+}
