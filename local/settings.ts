@@ -54,17 +54,20 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       ...(REGISTRATION ? [["REGISTRATION", REGISTRATION]] : []),
       ...TEXTS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
       ...FLAGS.flatMap((name) => (isOn(name, env[name]) ? [[name, "1"]] : [])),
+      // As on a deployment that can mail: this one always can, and the outbox has the mail.
+      ...(isOn(CONFIRMING, env[CONFIRMING] || "1") ? [[CONFIRMING, "1"]] : []),
       ...AMOUNTS.flatMap((name) => (env[name] ? [[name, amountOf(name, env[name])]] : [])),
     ]),
   };
 }
 
-const FLAGS = ["WEBHOOK_ALLOW_LOOPBACK", "PROVIDERS_ALLOW_LOOPBACK", "CONFIRM_ADDRESSES"];
+const FLAGS = ["WEBHOOK_ALLOW_LOOPBACK", "PROVIDERS_ALLOW_LOOPBACK"];
+const CONFIRMING = "CONFIRM_ADDRESSES";
 const TEXTS = ["SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID", "EVENT_BUS", "ARCHIVE_BUCKET"];
 const AMOUNTS = ["SDK_REQUESTS_PER_ADDRESS", "SDK_REQUESTS_PER_KEY"];
 
 function isOn(name: string, text: string | undefined): boolean {
-  if (text && !["0", "1"].includes(text)) throw startRefused(`${name} is "${text}"; it must be 1 or unset.`);
+  if (text && !["0", "1"].includes(text)) throw startRefused(`${name} is "${text}"; it must be 1, 0 or unset.`);
   return text === "1";
 }
 

@@ -38,7 +38,7 @@ async function runProbe(...words: string[]) {
 }
 
 it("finds the local service in order, its live stream too", async () => {
-  const { url } = await startService({ DATA_DIR: ":memory:" });
+  const { url } = await startService({ DATA_DIR: ":memory:", CONFIRM_ADDRESSES: "0" });
   const { code, printed, complaints } = await runProbe(url, "--register", "--json");
   expect(complaints).toBe("");
   const { checks, failed, skipped } = JSON.parse(printed) as Printed;

@@ -240,9 +240,24 @@ describe("a start that cannot be is refused in one line", () => {
   }, 30_000);
 });
 
+test("who registers invites nobody before the address is confirmed; a workspace of an operator needs none (ACC-4)", async () => {
+  const { url } = await start({ DATA_DIR: ":memory:" });
+  const ask = async (path: string, body: object, token?: string) => {
+    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+    const answer = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+  };
+  const account = { email: "ada@lovelace.example", password: "correct horse battery", name: "Ada" };
+  const { body } = await ask("/api/v1/auth/register", { ...account, workspace_name: "Engines" });
+  const invitation = { email: "grace@navy.example", role: "viewer" };
+  expect((await ask("/api/v1/team/invitations", invitation, body.access_token)).status).toBe(403);
+  const { body: made } = await ask("/_local/workspaces", { name: "Made" });
+  expect((await ask("/api/v1/team/invitations", invitation, made.access_token)).status).toBe(201);
+}, 60_000);
+
 describe("settings", () => {
   test("have defaults, and read what is given", () => {
-    const passedOn = {};
+    const passedOn = { CONFIRM_ADDRESSES: "1" };
     const usual = {
       port: 3_000,
       dataFolder: ".data",
@@ -263,6 +278,7 @@ describe("settings", () => {
       WEBHOOK_ALLOW_LOOPBACK: "1",
       PROVIDERS_ALLOW_LOOPBACK: "0",
       SDK_REQUESTS_PER_KEY: "50",
+      CONFIRM_ADDRESSES: "0",
       REGISTRATION: "invite",
       LOG: "quiet",
     };
@@ -287,6 +303,7 @@ describe("settings", () => {
     ["AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1.example.com"],
     ["AWS_ENDPOINT_URL_DYNAMODB", "8000"],
     ["WEBHOOK_ALLOW_LOOPBACK", "yes"],
+    ["CONFIRM_ADDRESSES", "no"],
     ["SDK_REQUESTS_PER_ADDRESS", "many"],
     ["LOG", "loud"],
     ["REGISTRATION", "shut"],
