@@ -1,5 +1,6 @@
 // docs/limits.md: what is limited by address, account and key, why, and what somebody does who is refused; from the code.
 import { REGISTRATIONS_PER_ADDRESS, REGISTRATIONS_PER_DOMAIN } from "../../functions/api/auth/index.ts";
+import { GUESSES_IN_BROWSER } from "../../functions/api/auth/known-browser.ts";
 import {
   CODES_A_DAY,
   CODES_PER_USER,
@@ -58,11 +59,18 @@ const limits: readonly Limit[] = [
     remedy: `${WAIT}, or has the password reset by mail`,
   },
   {
+    of: "known browser and account",
+    what: "passwords, instead of the limits beside this one",
+    most: often(GUESSES_IN_BROWSER),
+    why: "guesses of others, even behind the same address, do not keep a user out of the own browser",
+    remedy: `${WAIT}, or has the password reset by mail`,
+  },
+  {
     of: "account",
     what: "passwords, from all addresses together",
     most: often(GUESSES),
     why: "guessing that is spread over many machines",
-    remedy: "stays in open sessions, and signs in when it is over, or at the identity provider",
+    remedy: "stays in open sessions, and signs in in a known browser, at the identity provider, or when it is over",
   },
   {
     of: "account",
@@ -170,5 +178,6 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 |---|---|---|---|---|
 ${limits.map(({ of, what, most, why, remedy }) => `| ${of} | ${what} | ${most} | ${why} | ${remedy} |`).join("\n")}
 
-No limit is of a device: a browser that is known here has an open session, which no limit above ends.
+A browser is known where somebody signed in with the password before, by a cookie that only sign-ins get, for 180 days. No limit ends
+an open session.
 `;

@@ -37,10 +37,12 @@ const sessionCookie: Capability<"sessionCookie", (tenant: string, value: string)
 
 const nameOf = (tenant: string): string => `r.${tenant}`;
 
-/** Browsers send the header by themselves, and scripts cannot set it. */
+/** Whether a page of the service itself asks: browsers send the header by themselves, and scripts cannot set it. */
+export const isOwnPage = (headers: Readonly<Record<string, string | undefined>>): boolean =>
+  headers["sec-fetch-site"] === "same-origin";
+
 function requireSameOrigin(headers: Readonly<Record<string, string | undefined>>): void {
-  if (headers["sec-fetch-site"] !== "same-origin")
-    throw new ApiError("FORBIDDEN", "This call is for pages of the service itself.");
+  if (!isOwnPage(headers)) throw new ApiError("FORBIDDEN", "This call is for pages of the service itself.");
 }
 
 /** It is part of the cookie's name, so it must be an id and nothing else. */

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { Id, OwnName } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { endpoints, group } from "../../../shared/http/endpoint.ts";
+import { endpoints, group, withCookie } from "../../../shared/http/endpoint.ts";
 import {
   admitRegistration,
   createAccount,
@@ -28,9 +28,10 @@ import { requestMail } from "../../../shared/store/workspaces/passwords.ts";
 import { revokeRefreshToken, rotateRefreshToken } from "../../../shared/store/workspaces/refresh.ts";
 import { factorKeys } from "../../../shared/store/workspaces/second-factors.ts";
 import { begin, firstOpen, issuing, requireOpen, Session, Tokens } from "./begin.ts";
-import { browserSession } from "./browser.ts";
+import { browserSession, isOwnPage } from "./browser.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { identityProvider } from "./identity-provider.ts";
+import { browserCookie, countSignIn, rememberBrowser } from "./known-browser.ts";
 import { countGuess, LOGINS_PER_ADDRESS, sharedLimits } from "./limits.ts";
 import { passwords } from "./passwords.ts";
 import { secondFactor } from "./second-factor.ts";
@@ -82,7 +83,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/login",
-    { uses: [...issuing, factorKeys, sharedLimits] },
+    { uses: [...issuing, factorKeys, sharedLimits, browserCookie] },
     {
       summary: "Log in to a workspace: the one named, else the first that is open",
       description:
@@ -98,19 +99,21 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       status: 200,
       errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "SIGN_IN_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, factorKeys, sharedLimits, body, headers, sourceIp }) => {
+    async ({ platform, signer, factorKeys, sharedLimits, browserCookie, body, headers, cookies, sourceIp }) => {
       await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
-      await countGuess(platform, body.email, sourceIp);
+      const known = await countSignIn(platform, { email: body.email, sourceIp, cookies });
       await sharedLimits.password(platform);
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
       const { workspace: _, ...wanted } = await firstOpen(platform, user.id, body.tenant_id);
-      return begin(
+      const session = await begin(
         { platform, signer },
         { headers, sourceIp },
         { ...wanted, user: userOf(user), password: user.password, secondFactor },
       );
+      if (!isOwnPage(headers)) return session;
+      return withCookie(session, browserCookie(await rememberBrowser(platform, body.email, known)));
     },
   ),
 

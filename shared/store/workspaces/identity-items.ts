@@ -196,3 +196,13 @@ export const AttemptCount = platformItem({
   lifetime: "60 seconds after its window",
   purge: "kept",
 });
+
+export const KnownBrowser = platformItem({
+  about:
+    "A browser in which the user of an e-mail address signed in, by the hash of both: guesses of others do not keep it out.",
+  pk: ({ email, token }: { email: string; token: string }) => `BROWSER#${hashOf(`${email} ${token}`)}`,
+  row: { expires: v.number() },
+  writers: ["api-auth"],
+  lifetime: "180 days after the last sign-in there",
+  purge: "kept",
+});

@@ -1,0 +1,61 @@
+// A browser in which somebody signed in before is not kept out by the guesses of others (D11).
+import { expect, it } from "vitest";
+import { GUESSES } from "../../functions/api/auth/limits.ts";
+import { DAY } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { testWorld } from "../support/world.ts";
+
+const ADA = { email: "ada@lovelace.example", password: "correct horse battery" };
+const OWN_PAGE = { "sec-fetch-site": "same-origin" };
+
+async function setting() {
+  const world = await testWorld();
+  await world.call("POST /api/v1/auth/register", { body: { ...ADA, name: "Ada", workspace_name: "Engines" } });
+  const login = (headers: Record<string, string>, given = {}) =>
+    world.call("POST /api/v1/auth/login", { body: { ...ADA, ...given }, headers });
+  const cookieOf = ({ headers }: Awaited<ReturnType<typeof login>>) =>
+    String(headers["set-cookie"] ?? "").split(";")[0]!;
+  /** Guesses from everywhere, with the sign-in before them, use up the limit of the account. */
+  const guessed = () =>
+    countAttempt(platformWrite.open(world.depsFor("test"))("" as TenantId), GUESSES, ADA.email, GUESSES.max - 1);
+  return { world, login, cookieOf, guessed };
+}
+
+it("a sign-in in a known browser succeeds while the account is guessed at from everywhere, elsewhere it waits (D11)", async () => {
+  const { login, cookieOf, guessed } = await setting();
+  const first = await login(OWN_PAGE);
+  const cookie = cookieOf(first);
+  expect(String(first.headers["set-cookie"])).toMatch(
+    /^b=[\w-]{32}; Path=\/api\/v1\/auth\/login; Max-Age=15552000; HttpOnly; SameSite=Strict/,
+  );
+  await guessed();
+  expect((await login(OWN_PAGE)).status).toBe(429);
+  const again = await login({ ...OWN_PAGE, cookie }, { email: "Ada@Lovelace.example" });
+  expect([again.status, cookieOf(again)]).toEqual([200, cookie]);
+});
+
+it("a known browser has ten guesses, and is one for its own account alone (D11)", async () => {
+  const { world, login, cookieOf, guessed } = await setting();
+  const cookie = cookieOf(await login(OWN_PAGE));
+  await guessed();
+  const statuses: number[] = [];
+  for (let n = 0; n < 11; n++)
+    statuses.push((await login({ ...OWN_PAGE, cookie }, { password: "wrong horse battery" })).status);
+  expect(statuses.slice(-2)).toEqual([401, 429]);
+  const grace = { email: "grace@navy.example", password: "compilers for everyone" };
+  await world.call("POST /api/v1/auth/register", { body: { ...grace, name: "Grace", workspace_name: "Navy" } });
+  const strange = await login({ ...OWN_PAGE, cookie }, grace);
+  expect([strange.status, cookieOf(strange) === cookie]).toEqual([200, false]);
+});
+
+it("a browser is forgotten 180 days after the last sign-in; other clients get no cookie (D11)", async () => {
+  const { world, login, cookieOf, guessed } = await setting();
+  const cookie = cookieOf(await login(OWN_PAGE));
+  expect((await login({})).headers["set-cookie"]).toBeUndefined();
+  await world.advance(181 * DAY);
+  await login({});
+  await guessed();
+  expect((await login({ ...OWN_PAGE, cookie })).status).toBe(429);
+});
