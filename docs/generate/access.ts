@@ -27,7 +27,7 @@ Under each is its dearest call among ${costs.requests.toLocaleString("en")} rand
 write and read units of the table (u), size of the answer, and processor time that nine of ten calls stay below, with the
 checks of the fuzzer. Profiles were as large as the publishable key may make them, 64 attributes and 16 KB; a larger one, which
 a server key wrote, costs a unit more for each KB. A long request costs up to 4 units for each KB, and its answer may have it
-four times. A call without the credential is refused for at most ${shownCost(costs.refused)}.
+four times; a preview of a template has it once for each of eight channels. A call without the credential is refused for at most ${shownCost(costs.refused)}.
 A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 
 Nothing that is public costs more than 10 units and 64 KB, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
