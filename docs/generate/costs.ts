@@ -30,6 +30,8 @@ export const recordedCosts = (): CostRecord | undefined =>
 /** Calls of those who need no secret that may cost more than others, because they have a bound of another kind (docs/decisions/0112). */
 const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
   { route: /^POST .*\/auth\/register$/, units: 30, why: "five an hour by an address; closed on a deployment" },
+  { route: /^POST .*\/auth\/login$/, units: 20, why: "needs the password; limited by address, browser and account" },
+  { route: /^POST .*\/(password\/reset|invitations\/accept)$/, units: 30, why: "needs a mailed token, works once" },
   { route: /^POST .*\/sign-in\/finish$/, units: 30, why: "needs an account at the provider, counts once" },
   { route: /^POST \/v1\/(batch$|segment)/, units: 90, why: "three users, each with a profile of 16 KB" },
   { route: / \/[oc]\/:token$/, units: 20, why: "the first of a recipient and a send; others 10" },
