@@ -82,6 +82,9 @@ patterns.sort((a, b) => a.parameters - b.parameters);
 const operationOf = (method: string, path: string): string =>
   patterns.find((one) => one.method === method && one.pattern.test(path))?.operation ?? "";
 
+/** The client of another token than that of this page. */
+export const clientOf = (accessToken: string) => createClient({ baseUrl: location.origin, accessToken });
+
 export const api = createClient({
   baseUrl: location.origin,
   accessToken: () => token,

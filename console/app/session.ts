@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import type { AccountGetMeAnswer } from "../../sdk/src/types.gen.ts";
-import { api, setToken } from "./api.ts";
+import { api, clientOf, setToken } from "./api.ts";
 import { place } from "./router.ts";
 import { setCurrency, setServiceTime } from "./time.ts";
 
@@ -38,9 +38,34 @@ function exclusively<T>(tenant: string, work: () => Promise<T>): Promise<T> {
   return "locks" in navigator ? navigator.locks.request(`r.${tenant}`, work) : work();
 }
 
+const viaKey = (client: string): string => `via.${client}`;
+
+/** The agency through whose session this tab has a client's workspace open; empty for any other workspace. */
+export function agencyOf(tenant: string): string {
+  try {
+    return sessionStorage.getItem(viaKey(tenant)) ?? "";
+  } catch {
+    // Where storage is closed to this page, no client's workspace can have been opened.
+    return "";
+  }
+}
+
+/** From now on this tab opens a client's workspace through the workspace that is open. */
+export const openClient = (client: string): void => sessionStorage.setItem(viaKey(client), place.value.tenant);
+
+const refresh = (tenant: string) => exclusively(tenant, () => api.auth.refreshBrowser({ tenant_id: tenant }));
+
+/** A client's workspace has no cookie: its token follows from the session of the agency, whose own is not used here. */
+async function freshToken(tenant: string): Promise<{ access_token: string }> {
+  const agency = agencyOf(tenant);
+  if (!agency) return refresh(tenant);
+  const { access_token } = await refresh(agency);
+  return clientOf(access_token).auth.sessionAgencyWorkspace(tenant);
+}
+
 async function renew(tenant: string): Promise<string> {
   try {
-    const answer = await exclusively(tenant, () => api.auth.refreshBrowser({ tenant_id: tenant }));
+    const answer = await freshToken(tenant);
     setToken(answer.access_token, () => renew(tenant));
     return answer.access_token;
   } catch (error) {
@@ -94,7 +119,7 @@ export async function switchTo(tenant: string): Promise<string> {
 }
 
 export async function signOut(): Promise<void> {
-  const { tenant } = place.value;
+  const tenant = agencyOf(place.value.tenant) || place.value.tenant;
   await exclusively(tenant, () => api.auth.logoutBrowser({ tenant_id: tenant }));
   setToken("", undefined);
   // Drafts stay in the tab for those who come back, not for the next person.

@@ -14,7 +14,7 @@ import { Drawer } from "./drawer.tsx";
 import { panel } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { pathTo, place, workspacePath } from "./router.ts";
-import { me, session, signOut, switchTo } from "./session.ts";
+import { agencyOf, me, session, signOut, switchTo } from "./session.ts";
 import { say } from "./toast.ts";
 
 const isOnline = signal(navigator.onLine);
@@ -150,10 +150,17 @@ function Workspaces() {
   const user = me.value;
   if (!user) return null;
   const { workspaces, tenant } = user;
-  if (workspaces.length < 2)
+  const agency = agencyOf(tenant.id);
+  if (agency || workspaces.length < 2)
     return (
       <div class="workspace">
         <b>{tenant.name}</b>
+        {agency && (
+          // Another document: this one has the token of the client.
+          <Button kind="quiet" icon="left" onClick={() => location.assign(workspacePath(agency, "settings/clients"))}>
+            Clients
+          </Button>
+        )}
         <Kind kind={tenant.kind} />
       </div>
     );

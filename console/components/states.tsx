@@ -2,9 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../sdk/src/errors.ts";
+import { useAction } from "../app/action.ts";
 import type { Query } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
-import { Button } from "./button.tsx";
+import { Act, Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
 export function Skeleton({ rows = 6, table = false }: { rows?: number; table?: boolean }) {
@@ -77,12 +78,23 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
         {(error.status === 402 || error.code === "FEATURE_NOT_AVAILABLE" || error.code === "QUOTA_EXCEEDED") && (
           <a href={pathTo("settings", "plan")}>See the plan and its usage</a>
         )}
+        {error.code === "EMAIL_NOT_CONFIRMED" && <ConfirmAgain />}
       </span>
       {error.requestId && error.status >= 500 && <code>{error.requestId}</code>}
       {retry && wait === undefined && error.status !== 403 && error.status !== 404 && (
         <Button onClick={retry}>Try again</Button>
       )}
     </div>
+  );
+}
+
+/** The mail that confirms the address of the user: the first one may be lost. */
+function ConfirmAgain() {
+  const resend = useAction("auth.resendEmail", { stale: [] });
+  return (
+    <Act action={resend} given={[]} said="The mail is on its way. Press its link, then try again.">
+      Send the mail again
+    </Act>
   );
 }
 

@@ -8,6 +8,7 @@ import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
+import { clientStories } from "./clients.ts";
 import { conflictStories } from "./conflicts.ts";
 import { firstRunStories } from "./first-run.ts";
 import { mailStories } from "./mails.ts";
@@ -200,6 +201,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   reportStories(open);
   releaseStories(open);
   mailStories(open);
+  clientStories(open, () => service);
   firstRunStories(open);
   stories({ service: () => service, open });
 

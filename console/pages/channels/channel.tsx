@@ -15,6 +15,7 @@ import { Form, FormEnd, SchemaForm } from "../../components/form.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { ChatTemplates } from "./chat-templates.tsx";
 import { Health } from "./health.tsx";
 import { adviceFor, type ChannelKind, kinds } from "./kinds.ts";
 import { ChannelState } from "./state.tsx";
@@ -60,6 +61,7 @@ export function ChannelView({ id }: { id: string }) {
             <State channel={found} />
             {/* Until it can send, its credentials are what is missing. */}
             {found.status !== "active" && <Credentials channel={found} kind={kinds[found.type]} />}
+            {found.type === "chat_app" && <ChatTemplates channel={found} />}
             <Health id={id} isInApp={found.type === "in_app"} />
             {isPriced(found.type) && <Price channel={found} />}
             {found.status === "active" && <Credentials channel={found} kind={kinds[found.type]} />}

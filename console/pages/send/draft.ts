@@ -18,6 +18,9 @@ const BLANK = {
   body: "",
   /** What some channels say instead. */
   by_channel: undefined as Content["by_channel"],
+  /** The approved template that the chat app sends instead, and what fills its variables, one a line. */
+  chat_template: "",
+  chat_parameters: "",
   name: "",
   category: "marketing" as "marketing" | "transactional",
   topic: "",
@@ -95,6 +98,15 @@ const messageOf = (draft: Draft) => {
   return content.by_channel ? { content } : content;
 };
 
+/** What the chat app sends instead. */
+const chatOf = ({ chat_template, chat_parameters }: Draft) =>
+  chat_template === ""
+    ? {}
+    : {
+        chat_app_template_id: chat_template,
+        ...(chat_parameters.trim() && { chat_app_parameters: chat_parameters.split("\n") }),
+      };
+
 const variantB = ({ b_title, b_body, b_by_channel }: Draft) =>
   contentOf({ title: b_title, body: b_body, by_channel: b_by_channel });
 
@@ -115,6 +127,7 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
   return {
     ...targetOf(draft),
     ...messageOf(draft),
+    ...chatOf(draft),
     channel_ids: [...channelIds],
     category: draft.category,
     ...(draft.topic && { topic: draft.topic }),

@@ -21,6 +21,7 @@ import {
   TopicPicker,
 } from "../../components/pickers.tsx";
 import { SafetyPicker } from "../../components/safety.tsx";
+import { ChatTemplate } from "./chat-template.tsx";
 import type { Draft } from "./draft.ts";
 
 interface PartProps {
@@ -134,6 +135,7 @@ export function Delivery({ form, chosen }: DeliveryProps) {
       <p class="hint">
         <a href={pathTo("channels")}>Connect another channel</a>
       </p>
+      <ChatTemplate form={form} chosen={chosen} />
       {chosen.length > 1 && may("notifications.create").allowed && (
         <Check
           label="Smart channel: one channel for each person"

@@ -28,7 +28,7 @@ const actors: Record<AuditEntry["actor"]["type"], string> = {
   user: "A former member",
   server_key: "Server key",
   agent_key: "Agent key",
-  publishable_key: "An app, with the publishable key",
+  publishable_key: "An app",
 };
 
 /** Of a workspace there is one publishable key: its id says nothing. */

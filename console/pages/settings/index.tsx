@@ -3,6 +3,7 @@ import { me } from "../../app/session.ts";
 import { Tabbed } from "../../components/page.tsx";
 import { Account } from "./account.tsx";
 import { Audit } from "./audit.tsx";
+import { Clients } from "./clients.tsx";
 import { Conversions } from "./conversions.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys.tsx";
@@ -21,4 +22,9 @@ const tabs = [
   { id: "account", label: "Your account", View: Account },
 ] as const;
 
-export const View = () => <Tabbed title="Settings" about={me.value?.tenant.name} tabs={tabs} />;
+const ofAgency = { id: "clients", label: "Clients", View: Clients };
+
+export function View() {
+  const { name, kind } = me.value?.tenant ?? {};
+  return <Tabbed title="Settings" about={name} tabs={kind === "agency" ? [...tabs, ofAgency] : tabs} />;
+}
