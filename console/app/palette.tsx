@@ -69,7 +69,8 @@ const searches: readonly {
     find: async (q, options) =>
       (await api.subscribers.list({ q, limit: MAX_FOUND }, options)).items.map((person) => ({
         id: person.id,
-        name: personName(person),
+        // Several people have one name.
+        name: [personName(person), person.email].filter(Boolean).join(", "),
       })),
     hrefOf: (id) => pathTo("people", id),
   },

@@ -1,5 +1,6 @@
 // A message as it is written, in every place that sends one: by a template, or here with a text for each channel.
 import { useQuery } from "../app/query.ts";
+import { pathTo } from "../app/router.ts";
 import { ContentEditor, type ContentEditorProps } from "./content-editor.tsx";
 import type { Content } from "./content-model.ts";
 import { Choices, SelectField } from "./field.tsx";
@@ -53,6 +54,12 @@ function TemplateSelect(props: OneOfProps) {
   return (
     <Loaded query={templates}>
       {({ data }) => {
+        if (data.length === 0)
+          return (
+            <p>
+              There are no templates yet. <a href={pathTo("content", "templates/new")}>Write one</a>
+            </p>
+          );
         const options = data.map(({ id, name }) => ({ value: id, label: name }));
         return <SelectField label="Template" options={[NONE, ...options]} {...props} />;
       }}

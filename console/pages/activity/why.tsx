@@ -9,6 +9,7 @@ import { dateTime, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { inWords } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { conditionText, valueText } from "../../components/rule-words.ts";
 import { Loaded } from "../../components/states.tsx";
 
 export function Why({ send, person }: { send: string; person: string }) {
@@ -72,13 +73,20 @@ function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now
   );
 }
 
+/** A plain value is that very value. */
+const wantedText = (condition: unknown): string =>
+  typeof condition === "object" && condition !== null && !Array.isArray(condition)
+    ? conditionText(condition)
+    : `is ${valueText(condition)}`;
+
 function Now({ now }: { now: NonNullable<Recipient["now"]> }) {
   const { subscriber_filters, topic, channels, quiet_hours, caps } = now;
   return (
     <ul class="conditions">
       {subscriber_filters.map(({ key, condition, value, matches }) => (
         <Condition key={key} isMet={matches}>
-          {key} is {JSON.stringify(value) ?? "absent"}, asked for {JSON.stringify(condition)}
+          {key} {value === undefined ? "is not known" : `is ${valueText(value)}`}, and it is wanted that it{" "}
+          {wantedText(condition)}
         </Condition>
       ))}
       {topic && (

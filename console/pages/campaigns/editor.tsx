@@ -5,7 +5,7 @@ import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
-import { go, pathTo } from "../../app/router.ts";
+import { go, pathTo, place } from "../../app/router.ts";
 import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
@@ -58,11 +58,17 @@ interface Draft {
   safety: Safety | null | undefined;
 }
 
+/** An import leads here with the list that it filled. */
+function targetOfAddress(): Target {
+  const list_id = place.value.query.get("list");
+  return list_id ? { type: "list", list_id } : { type: "all" };
+}
+
 const draftOf = (campaign: Campaign | undefined): Draft => ({
   name: campaign?.name ?? "",
   category: campaign?.category ?? "marketing",
   topic: campaign?.topic ?? "",
-  target: campaign?.target ?? { type: "all" },
+  target: campaign?.target ?? targetOfAddress(),
   holdout: campaign?.holdout_percentage ?? 0,
   messages: campaign ? messagesOf(campaign) : [EMPTY],
   safety: campaign?.safety,
@@ -109,7 +115,8 @@ const hasInput = (path: string): boolean =>
 type Parted<T> = { [K in keyof T]: T[K] | undefined };
 
 function DraftForm({ campaign, done }: Parted<EditorProps>) {
-  const kept = useKept(campaign ? `campaign.${campaign.id}.${campaign.updated_at}` : "campaign", () =>
+  const list = place.value.query.get("list") ?? "";
+  const kept = useKept(campaign ? `campaign.${campaign.id}.${campaign.updated_at}` : `campaign${list}`, () =>
     draftOf(campaign),
   );
   const draft = kept.value;

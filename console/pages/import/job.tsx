@@ -3,9 +3,10 @@ import type { ComponentChildren } from "preact";
 import type { Import } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
+import { pathTo } from "../../app/router.ts";
 import { number, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Button, LinkButton } from "../../components/button.tsx";
 import { inWords } from "../../components/field.tsx";
 import { Card, Figure } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
@@ -45,7 +46,7 @@ export function Job({ id, meaningOf, suggest, children }: JobProps) {
 }
 
 function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
-  const { status, dry_run, processed_rows, total_rows, failed_rows, error_message } = job;
+  const { status, list, dry_run, processed_rows, total_rows, failed_rows, error_message } = job;
   const good = processed_rows - failed_rows;
   const consents = consentLines(job.consent_summary);
   const topics = Object.entries(job.topic_summary).map(([key, summary]) => [key, countsOf(summary)] as const);
@@ -73,6 +74,14 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
         <div class="meter" aria-hidden="true">
           <i class="good" style={{ width: `${total_rows ? (100 * good) / total_rows : 0}%` }} />
           <i class="bad" style={{ width: `${total_rows ? (100 * failed_rows) / total_rows : 0}%` }} />
+        </div>
+      )}
+      {status === "completed" && !dry_run && (
+        <div class="actions">
+          <LinkButton kind="primary" needs="campaigns.create" href={pathTo("campaigns", "new", { list: list.id })}>
+            Write a campaign to this list
+          </LinkButton>
+          <LinkButton href={pathTo("content", `lists/${list.id}`)}>Look at the list</LinkButton>
         </div>
       )}
       {consents.length > 0 && <p>Consent by email: {consents.join("; ")}.</p>}

@@ -1,9 +1,8 @@
 // One segment: its rule, its members, and whether somebody is in it, clause by clause.
 import { useState } from "preact/hooks";
-import type { EventExpectation, Expectation, Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
-import { span } from "../../app/duration.ts";
 import { useKept } from "../../app/kept.ts";
 import { calledOf, personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
@@ -19,7 +18,7 @@ import { DeleteButton } from "../../components/dialog.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
-import { operators } from "../../components/rule-model.ts";
+import { expectationText, valueText } from "../../components/rule-words.ts";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";
@@ -151,10 +150,10 @@ function IsIn({ id }: { id: string }) {
                 title: "Met",
                 cell: ({ matched }) => <Badge state={matched ? "active" : "failed"} word={matched ? "yes" : "no"} />,
               },
-              { title: "Expected", cell: ({ expected }) => wordsOf(expected) },
+              { title: "Expected", cell: ({ expected }) => expectationText(expected) },
               {
                 title: "Actual",
-                cell: ({ actual }) => (actual === undefined ? "–" : <code>{JSON.stringify(actual)}</code>),
+                cell: ({ actual }) => (actual === undefined ? "–" : valueText(actual)),
               },
             ]}
           />
@@ -162,30 +161,6 @@ function IsIn({ id }: { id: string }) {
       )}
     </Card>
   );
-}
-
-function timesOf(min: number, max: number | undefined): string {
-  if (max === 0) return "never";
-  if (max === undefined) return `at least ${plural(min, "time")}`;
-  return min > 0 ? `${min} to ${plural(max, "time")}` : `at most ${plural(max, "time")}`;
-}
-
-const isEvent = (expected: Expectation): expected is EventExpectation => "frequency" in expected;
-
-/** What a condition of a rule wants, in words. */
-function wordsOf(expected: Expectation): string {
-  if (isEvent(expected)) {
-    const { within_seconds: seconds, frequency } = expected;
-    const often = timesOf(frequency.min, frequency.max);
-    return seconds ? `${often} within ${span(seconds)}` : often;
-  }
-  return Object.entries(expected)
-    .map(([operator, value]) => {
-      if (operator === "$exists") return value === true ? "is known" : "is not known";
-      const label = operators.find((one) => one.value === operator)?.label ?? operator;
-      return `${label} ${JSON.stringify(value)}`;
-    })
-    .join(" and ");
 }
 
 function Members({ id }: { id: string }) {
