@@ -10,7 +10,7 @@ import { Loaded } from "./states.tsx";
 
 export function ContentSeen({ content }: { content: Content }) {
   const own = owners.filter((channel) => ownOf(content, channel));
-  const from = useSender("email");
+  const from = useSender("email", own.includes("email"));
   return (
     <>
       {!own.includes("in_app") && (

@@ -5,9 +5,9 @@ import { SeenAs } from "./seen.tsx";
 
 type Rendering = TemplatesPreviewAnswer["renderings"][number];
 
-/** Who the mails of the workspace come from, as a mailbox shows it. */
-export function useSender(channel: string): string | undefined {
-  const channels = useQuery("channels.list", []).data?.channels;
+/** Who the mails of the workspace come from, as a mailbox shows it. @param when false where no mail is shown */
+export function useSender(channel: string, when = true): string | undefined {
+  const channels = useQuery("channels.list", [], { when }).data?.channels;
   const { from_name, from_email } = channels?.find(({ type }) => type === channel)?.settings ?? {};
   return from_name && from_email ? `${from_name} <${from_email}>` : from_email;
 }

@@ -21,6 +21,21 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByText("Nobody is in this list.").waitFor();
   });
 
+  it("a file over 4 MB is imported by way of the bucket, and an import leads to its list (CON-3)", async () => {
+    const { page, visit } = await open();
+    const row = (n: number) => `big-${n},big${n}@example.com,${"x".repeat(200)}`;
+    const rows = Array.from({ length: 18_000 }, (_, n) => row(n));
+    const buffer = Buffer.from(["external_id,email,note", ...rows].join("\n"));
+    expect(buffer.length).toBeGreaterThan(4_000_000);
+    await visit("import");
+    await page.getByLabel("CSV file").setInputFiles({ name: "Large.csv", mimeType: "text/csv", buffer });
+    await page.getByRole("button", { name: "Start the dry run" }).click();
+    await page.getByText("Result of the dry run").waitFor();
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.locator("main .verdict .badge", { hasText: "canceled" }).waitFor();
+    await page.getByRole("row", { name: /^Large/ }).waitFor();
+  });
+
   it("home says what needs somebody today: drafts to finish, and what goes out (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");
