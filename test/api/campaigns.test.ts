@@ -69,27 +69,31 @@ describe("create", () => {
     expect((await post({ template_id: foreign, messages: [messages[1]] })).body.code).toBe("TEMPLATE_NOT_FOUND");
   });
 
-  it("refuses each bad field, naming it (CMP-13, AMB-65)", async () => {
-    const { create, channel_ids, call } = await setting();
-    const cases: [string, object][] = [
-      ["content", { content: undefined }],
-      ["channel_ids", { channel_ids: undefined }],
-      ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
-      ["scheduled_at", { scheduled_at: "tomorrow" }],
-      ["target.type", { target: { type: "everyone" } }],
-      ["target.list_id", { target: { type: "list" } }],
-      ["target.list_id", { target: { type: "list", list_id: UNKNOWN } }],
-      ["holdout_percentage", { holdout_percentage: 100 }],
-      ["messages", { messages: [{ content: text("x"), channel_ids }] }],
-      ["messages", { messages: [], content: undefined, channel_ids: undefined }],
-      ["messages[0]", { messages: [{ channel_ids }], content: undefined, channel_ids: undefined }],
-    ];
-    for (const [field, change] of cases) {
-      const refused = await create(change);
-      expect(refused, JSON.stringify(change)).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
-      expect(Object.keys(refused.body.fields), JSON.stringify(change)).toEqual([field]);
-    }
+  it.each<[field: string, change: object]>([
+    ["content", { content: undefined }],
+    ["channel_ids", { channel_ids: undefined }],
+    ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
+    ["scheduled_at", { scheduled_at: "tomorrow" }],
+    ["target.type", { target: { type: "everyone" } }],
+    ["target.list_id", { target: { type: "list" } }],
+    ["target.list_id", { target: { type: "list", list_id: UNKNOWN } }],
+    ["holdout_percentage", { holdout_percentage: 100 }],
+    ["messages", { messages: [], content: undefined, channel_ids: undefined }],
+  ])("refuses a bad %s by its name: %j (CMP-13, AMB-65)", async (field, change) => {
+    const { create, call } = await setting();
+    const refused = await create(change);
+    expect(refused).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
+    expect(Object.keys(refused.body.fields)).toEqual([field]);
     expect((await call("GET /api/v1/campaigns")).body.total).toBe(0);
+  });
+
+  it("refuses messages beside content, and a message without content (CMP-13)", async () => {
+    const { create, channel_ids } = await setting();
+    const bare = { content: undefined, channel_ids: undefined };
+    const beside = await create({ messages: [{ content: text("x"), channel_ids }] });
+    expect([beside.status, Object.keys(beside.body.fields)]).toEqual([422, ["messages"]]);
+    const empty = await create({ ...bare, messages: [{ channel_ids }] });
+    expect([empty.status, Object.keys(empty.body.fields)]).toEqual([422, ["messages[0]"]]);
   });
 
   it("another workspace's template or channel is refused like an unknown one (CMP-6, CMP-13, AMB-89, GEN-8)", async () => {

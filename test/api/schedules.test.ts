@@ -56,24 +56,21 @@ describe("create", () => {
     expect(await get(made.body.id)).toEqual(made.body);
   });
 
-  it("refuses each bad field, naming it (SCH-4, SCH-10, SCH-13, AMB-64)", async () => {
+  it.each<[field: string, change: object]>([
+    ["cron_expression", { cron_expression: "0 9 * *" }],
+    ["cron_expression", { cron_expression: "0 0 9 * * *" }],
+    ["cron_expression", { cron_expression: "@daily" }],
+    ["cron_expression", { cron_expression: "0 24 * * *" }],
+    ["cron_expression", { cron_expression: "0 0 30 2 *" }],
+    ["timezone", { timezone: "Mars/Olympus" }],
+    ["timezone", { timezone: "+02:00" }],
+    ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
+    ["target.type", { target: { type: "segment" } }],
+  ])("refuses a bad %s by its name: %j (SCH-4, SCH-10, SCH-13, AMB-64)", async (field, change) => {
     const { create, world, as } = await setting();
-    const cases: [field: string, change: object][] = [
-      ["cron_expression", { cron_expression: "0 9 * *" }],
-      ["cron_expression", { cron_expression: "0 0 9 * * *" }],
-      ["cron_expression", { cron_expression: "@daily" }],
-      ["cron_expression", { cron_expression: "0 24 * * *" }],
-      ["cron_expression", { cron_expression: "0 0 30 2 *" }],
-      ["timezone", { timezone: "Mars/Olympus" }],
-      ["timezone", { timezone: "+02:00" }],
-      ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
-      ["target.type", { target: { type: "segment" } }],
-    ];
-    for (const [field, change] of cases) {
-      const refused = await create(change);
-      expect(refused, JSON.stringify(change)).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
-      expect(Object.keys(refused.body.fields)).toEqual([field]);
-    }
+    const refused = await create(change);
+    expect(refused).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
+    expect(Object.keys(refused.body.fields)).toEqual([field]);
     expect((await world.call("GET /api/v1/schedules", { as: await as() })).body.total).toBe(0);
   });
 

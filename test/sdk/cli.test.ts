@@ -1,21 +1,19 @@
-// The command line at work: logins, sends, the activity, webhooks on this machine, imports and simulations.
+// The command line at work: sends, the activity, webhooks on this machine, imports and simulations; and what it refuses.
 import { once } from "node:events";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
-import { shownCode } from "../support/accounts.ts";
-import { cliOf } from "../support/cli.ts";
+import { cliOf, openedCli } from "../support/cli.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
-import { CLIENT, ISSUER, openIdProvider } from "../support/openid-provider.ts";
 import { addPeople } from "../support/people.ts";
 import { testWorld } from "../support/world.ts";
 
-const EMAIL = "ada@company.example";
-const PASSWORD = "correct horse battery staple";
+const _EMAIL = "ada@company.example";
+const _PASSWORD = "correct horse battery staple";
 
 /** A server of this machine. */
 async function receiver() {
@@ -34,140 +32,16 @@ async function receiver() {
   return { to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, received };
 }
 
-async function opened() {
-  const world = await testWorld();
-  const tenant = await world.tenant();
-  const local: typeof fetch = (url, init) =>
-    String(url).startsWith(BASE_URL) ? fetchOf(world)(url, init) : fetch(url, init);
-  return { world, tenant, cli: await cliOf(world, tenant, { fetch: local }) };
-}
-
-it("a login is saved for its owner alone, renewed, and ended", async () => {
-  const { world, tenant } = await opened();
-  const registered = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Company" };
-  expect((await world.call("POST /api/v1/auth/register", { body: registered })).status).toBe(201);
-  const refreshes: string[] = [];
-  const fetch: typeof globalThis.fetch = (url, init) => {
-    if (String(url).endsWith("/refresh")) refreshes.push(String(url));
-    return fetchOf(world)(url, init);
-  };
-  const env: Record<string, string> = {};
-  const cli = await cliOf(world, tenant, { env, fetch, answers: [EMAIL, PASSWORD] });
-  env.ENGAGEMENT_CONFIG = join(cli.folder, "config");
-  expect((await cli.run("whoami")).code).toBe(3);
-  expect((await cli.run("login", "--url", "http://api.example.com")).code).toBe(2);
-  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({
-    code: 0,
-    out: [expect.stringContaining("Company")],
-  });
-  const file = join(cli.folder, "config/credentials.json");
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(readFileSync(file, "utf8")).not.toContain(PASSWORD);
-  await world.advance(16 * 60_000);
-  const whoami = await Promise.all([cli.run("whoami"), cli.run("whoami")]);
-  expect(whoami.map(({ code }) => code)).toEqual([0, 0]);
-  expect(refreshes).toHaveLength(1);
-  // The clock of this machine is a day behind: the service refuses a token that seems valid.
-  const saved = JSON.parse(readFileSync(file, "utf8"));
-  saved.default.expires_at += 24 * 3_600_000;
-  writeFileSync(file, JSON.stringify(saved));
-  await world.advance(16 * 60_000);
-  expect((await cli.run("whoami")).code).toBe(0);
-  expect(refreshes).toHaveLength(2);
-  expect((await cli.run("logout")).code).toBe(0);
-  expect((await cli.run("whoami")).code).toBe(3);
-});
-
-it("a login asks for the code of a second factor (ACC-11)", async () => {
-  const { world, tenant } = await opened();
-  const registered = { email: EMAIL, password: PASSWORD, name: "Ada", workspace_name: "Company" };
-  const { access_token } = (await world.call("POST /api/v1/auth/register", { body: registered })).body;
-  const as = { authorization: `Bearer ${access_token}` };
-  const begun = { as, body: { current_password: PASSWORD } };
-  const { key } = (await world.call("POST /api/v1/auth/second-factor/begin", begun)).body;
-  const codeNow = () => shownCode(key, world.clock.now());
-  const confirmed = { as, body: { code: codeNow() } };
-  expect((await world.call("POST /api/v1/auth/second-factor/confirm", confirmed)).status).toBe(200);
-  await world.advance(30_000);
-  const cli = await cliOf(world, tenant, { answers: [EMAIL, PASSWORD, codeNow()] });
-  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({ code: 0 });
-});
-
-it("a login at the identity provider ends in the browser of this machine (ACC-15)", async () => {
-  const world = await testWorld();
-  const provider = openIdProvider(world);
-  const tenant = await world.tenant();
-  const body = {
-    issuer: ISSUER,
-    client_id: CLIENT.id,
-    domains: ["company.example"],
-    default_role: "viewer",
-  };
-  const put = () => tenant.call("PUT /api/v1/auth/identity-provider", body);
-  const { record_name: name, record_value: text } = (await put()).body.domains[0];
-  await world.call("POST /_local/dns", { body: { name, text } });
-  await put();
-  let visited: Promise<number[]> = Promise.resolve([]);
-  const browser: typeof globalThis.fetch = async (url, init) => {
-    const answer = await fetchOf(world)(url, init);
-    if (!String(url).endsWith("/sign-in/begin")) return answer;
-    const to = String(((await answer.clone().json()) as { url: string }).url);
-    const back = provider.signIn(to, { sub: "1", email: EMAIL, email_verified: true });
-    const redirect = new URL(new URL(to).searchParams.get("redirect_uri")!);
-    visited = (async () => {
-      const visits: number[] = [];
-      for (const state of ["another", back.state]) {
-        redirect.search = new URLSearchParams({ ...back, state }).toString();
-        visits.push((await fetch(redirect)).status);
-      }
-      return visits;
-    })();
-    return answer;
-  };
-  const env: Record<string, string> = {};
-  const cli = await cliOf(world, tenant, { env, fetch: browser });
-  env.ENGAGEMENT_CONFIG = join(cli.folder, "config");
-  const login = await cli.run("login", "--provider", "--email", EMAIL, "--url", BASE_URL);
-  expect(login).toMatchObject({ code: 0, out: [expect.stringContaining(EMAIL)] });
-  expect(login.notes.join()).toContain(ISSUER);
-  expect(await visited).toEqual([404, 200]);
-  expect((await cli.run("whoami")).code).toBe(0);
-});
-
-it("a login at an address that is not that of the API says so", async () => {
-  const { world, tenant } = await opened();
-  const page = () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
-  const answers: [string, () => Response][] = [
-    [`${BASE_URL}/console`, () => Response.json({ message: "Request Entity Too Large" }, { status: 413 })],
-    [`${BASE_URL}/other`, () => Response.json({ code: "NOT_FOUND", message: "No such endpoint." }, { status: 404 })],
-    ["https://www.example.com", page],
-    ["https://other.example.com", () => Response.json({ ok: true })],
-  ];
-  for (const [url, answer] of answers) {
-    const env = { ENGAGEMENT_EMAIL: EMAIL, ENGAGEMENT_PASSWORD: PASSWORD };
-    const cli = await cliOf(world, tenant, { env, fetch: async () => answer() });
-    const login = { code: 2, notes: [expect.stringContaining(`${url} does not seem to be the address of the API`)] };
-    expect(await cli.run("login", "--url", url)).toMatchObject(login);
-    expect(await cli.run("export", "--url", url)).toMatchObject(login);
-  }
-  const refusing = async () => Response.json({ code: "UNAUTHORIZED", message: "Wrong password." }, { status: 401 });
-  const cli = await cliOf(world, tenant, { fetch: refusing, answers: [EMAIL, PASSWORD] });
-  expect(await cli.run("login", "--url", BASE_URL)).toMatchObject({
-    code: 3,
-    notes: ["Error: Wrong password. (UNAUTHORIZED)"],
-  });
-});
-
 it.runIf(existsSync("/proc"))(
   "a folder that the system does not make is named, and the export ends (F17)",
   async () => {
-    const { cli } = await opened();
+    const { cli } = await openedCli();
     expect(await cli.run("export", "/proc/x")).toMatchObject({ code: 1, notes: [expect.stringContaining("/proc/x")] });
   },
 );
 
 it("sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
-  const { world, tenant, cli } = await opened();
+  const { world, tenant, cli } = await openedCli();
   cli.write("people.csv", "external_id,email,first_name\nada,ada@example.com,Ada\nbob,not-an-address,Bob\n");
   const imported = await cli.run("import", "people.csv", "--list", "Readers", "--create");
   expect(imported.out.join("\n")).toMatch(/completed: 2 rows, 1 rejected[\s\S]*line 3/);
@@ -195,7 +69,7 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
 });
 
 it("says why a person got a send, and what a journey did with a person, in words", async () => {
-  const { tenant, cli } = await opened();
+  const { tenant, cli } = await openedCli();
   await tenant.upsert({ external_id: "ada" });
   await cli.run("send", "--to", "ada", "--title", "Hello", "--body", "b");
   expect(await cli.run("explain", "Hello", "ada")).toMatchObject({ code: 0, out: ["Delivered by In-app."] });
@@ -229,7 +103,7 @@ it("tail goes on with what is new, and leaves out what is older than where it be
 });
 
 it("forwards the deliveries of a webhook to this machine, and replays those before (F11)", async () => {
-  const { world, tenant, cli } = await opened();
+  const { world, tenant, cli } = await openedCli();
   const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
   expect((await tenant.call("POST /api/v1/webhooks", hook)).status).toBe(201);
   for (const external_id of ["ada", "bob"]) await tenant.upsert({ external_id });
@@ -260,44 +134,70 @@ it("forwards the deliveries of a webhook to this machine, and replays those befo
   expect(received.slice(2).map(({ body }) => JSON.parse(body).data.external_id)).toEqual(["carla"]);
 });
 
-it("what is misspelt or refused is explained, with its exit code", async () => {
-  const { world, tenant, cli } = await opened();
-  expect(await cli.run("--help")).toMatchObject({ code: 0 });
-  expect((await cli.run("apply", "--help")).out[0]).toBe("engagement apply [folder]");
-  for (const words of [["aply"], ["help", "aply"]])
-    expect(await cli.run(...words)).toMatchObject({ code: 2, notes: [expect.stringContaining("no command aply")] });
-  expect(await cli.run("send", "--two", "ada")).toMatchObject({ code: 2, notes: [expect.stringContaining("--two")] });
-  expect((await cli.json("send", "--to", "ada")).error).toMatchObject({ message: expect.stringContaining("--title") });
-  expect(await cli.run("diff")).toMatchObject({ code: 1, notes: [expect.stringContaining("There is no folder")] });
-  cli.write("file", "");
-  expect(await cli.run("diff", "file")).toMatchObject({
-    code: 1,
-    notes: [expect.stringContaining("There is no folder")],
+describe("what is misspelt or refused is explained, with its exit code:", () => {
+  it.each<[what: string, words: string[], code: number, note: string]>([
+    ["an unknown command", ["aply"], 2, "no command aply"],
+    ["help about an unknown command", ["help", "aply"], 2, "no command aply"],
+    ["an unknown option", ["send", "--two", "ada"], 2, "--two"],
+    ["a missing option", ["send", "--to", "ada"], 2, "--title"],
+    ["a folder that is not there", ["diff"], 1, "There is no folder"],
+    ["a file in place of a folder", ["diff", "people.csv"], 1, "There is no folder"],
+    ["an address without its scheme", ["listen", "--to", "localhost:4000/hooks"], 2, "http://localhost:4000"],
+  ])("%s", async (_, words, code, note) => {
+    const { cli } = await openedCli();
+    cli.write("people.csv", "");
+    expect(await cli.run(...words)).toMatchObject({ code, notes: [expect.stringContaining(note)] });
   });
-  cli.write("engagement/segments/a.json", { name: "A" });
-  cli.write("engagement/segments/b.json", { name: "A" });
-  cli.write("engagement/segmnts/c.json", {});
-  cli.write("engagement/segments/d.json", "{");
-  expect((await cli.run("diff")).notes[0]).toMatch(
-    /segmnts[\s\S]*b\.json: segments\/a\.json has the name A too[\s\S]*d\.json: is not JSON/,
-  );
-  const local = ["listen", "--to", "localhost:4000/hooks"];
-  expect(await cli.run(...local)).toMatchObject({ code: 2, notes: [expect.stringContaining("http://localhost:4000")] });
-  cli.write("refused/segments/x.json", { name: "X", rule: { attribut: {} } });
-  for (const command of ["diff", "apply"])
+
+  it("a missing option, as JSON where that is asked for", async () => {
+    const { cli } = await openedCli();
+    const { error } = await cli.json("send", "--to", "ada");
+    expect(error).toMatchObject({ message: expect.stringContaining("--title") });
+  });
+
+  it("every fault of the files of a configuration at once", async () => {
+    const { cli } = await openedCli();
+    cli.write("engagement/segments/a.json", { name: "A" });
+    cli.write("engagement/segments/b.json", { name: "A" });
+    cli.write("engagement/segmnts/c.json", {});
+    cli.write("engagement/segments/d.json", "{");
+    expect((await cli.run("diff")).notes[0]).toMatch(
+      /segmnts[\s\S]*b\.json: segments\/a\.json has the name A too[\s\S]*d\.json: is not JSON/,
+    );
+  });
+
+  it.each(["diff", "apply"])("the file that the service refuses, by %s", async (command) => {
+    const { cli } = await openedCli();
+    cli.write("refused/segments/x.json", { name: "X", rule: { attribut: {} } });
     expect((await cli.run(command, "refused")).notes[0]).toBe("Stopped at segments/X (segments/x.json).");
-  cli.write("new/webhooks/w.json", {
-    name: "W",
-    target_url: "https://hooks.example.com/w",
-    events: ["subscriber.created"],
   });
-  const unwritable = await cli.run("apply", "new", "--secrets", "none/secrets.jsonl");
-  expect(unwritable).toMatchObject({ code: 1, notes: [expect.stringContaining("none/secrets.jsonl")] });
-  expect((await cli.json("diff", "new")).steps).toMatchObject([{ action: "create" }]);
+
+  it("a file for secrets that cannot be written, before anything is made", async () => {
+    const { cli } = await openedCli();
+    const hook = { name: "W", target_url: "https://hooks.example.com/w", events: ["subscriber.created"] };
+    cli.write("new/webhooks/w.json", hook);
+    const unwritable = await cli.run("apply", "new", "--secrets", "none/secrets.jsonl");
+    expect(unwritable).toMatchObject({ code: 1, notes: [expect.stringContaining("none/secrets.jsonl")] });
+    expect((await cli.json("diff", "new")).steps).toMatchObject([{ action: "create" }]);
+  });
+
+  it("a server key where a person is asked for", async () => {
+    const { world, tenant } = await openedCli();
+    const env = { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_SERVER_KEY: "service_srv_x" };
+    const { code, notes } = await (await cliOf(world, tenant, { env })).run("tail");
+    expect({ code, notes }).toEqual({ code: 3, notes: [expect.stringContaining("server key")] });
+  });
+});
+
+it("a configuration without secrets leaves no file of secrets", async () => {
+  const { cli } = await openedCli();
   cli.write("plain/lists/l.json", { name: "L" });
   expect((await cli.run("apply", "plain", "--secrets", "secrets.jsonl")).code).toBe(0);
   expect(existsSync(join(cli.folder, "secrets.jsonl"))).toBe(false);
-  const env = { ENGAGEMENT_URL: BASE_URL, ENGAGEMENT_SERVER_KEY: "service_srv_x" };
-  const { code, notes } = await (await cliOf(world, tenant, { env })).run("tail");
-  expect({ code, notes }).toEqual({ code: 3, notes: [expect.stringContaining("server key")] });
+});
+
+it("help says how the command line, and each command, is called", async () => {
+  const { cli } = await openedCli();
+  expect(await cli.run("--help")).toMatchObject({ code: 0 });
+  expect((await cli.run("apply", "--help")).out[0]).toBe("engagement apply [folder]");
 });

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { Io } from "../../sdk/src/cli/io.ts";
 import { runCli } from "../../sdk/src/cli/run.ts";
 import { BASE_URL, fetchOf } from "./embedded-fetch.ts";
-import type { Tenant, TestWorld } from "./world.ts";
+import { type Tenant, type TestWorld, testWorld } from "./world.ts";
 
 export interface Cli {
   folder: string;
@@ -63,4 +63,13 @@ export async function cliOf(world: TestWorld, tenant: Tenant, options: CliOption
       writeFileSync(join(folder, file), isText ? content : JSON.stringify(content, null, 2));
     },
   };
+}
+
+/** A world, a workspace and the command line of its owner; what is not of the service goes to this machine. */
+export async function openedCli() {
+  const world = await testWorld();
+  const tenant = await world.tenant();
+  const local: typeof fetch = (url, init) =>
+    String(url).startsWith(BASE_URL) ? fetchOf(world)(url, init) : fetch(url, init);
+  return { world, tenant, cli: await cliOf(world, tenant, { fetch: local }) };
 }
