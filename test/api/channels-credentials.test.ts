@@ -80,43 +80,61 @@ describe.each(paths)("%s", (path) => {
   });
 });
 
-it("the environment is sandbox by default; the other fields and the key file are required and checked (CRD-3)", async () => {
-  const { world, tenant } = await withTenant();
-  const { create, upload } = await channelCalls(world, tenant);
-  const id = await create("ios");
-  await upload(id, "ios-push");
-  expect(await opened(world, tenant, id)).toEqual({
-    type: "ios_push",
-    key: APPLE_KEY,
-    ...IOS_FIELDS,
-    environment: "sandbox",
-  });
-  await upload(id, "ios-push", form({ ...IOS_FIELDS, environment: "production" }, keyFile(APPLE_KEY)));
-  expect(await opened(world, tenant, id)).toMatchObject({ environment: "production" });
-
-  const refusal = async (fields: Record<string, string>, file?: { name: string; text: string }) => {
-    const { status, body } = await upload(id, "ios-push", form(fields, file));
-    return [status, ...Object.keys(body.fields ?? {})];
+describe("the credentials of iOS", () => {
+  const setting = async () => {
+    const { world, tenant } = await withTenant();
+    const { create, upload } = await channelCalls(world, tenant);
+    const id = await create("ios");
+    return {
+      opened: () => opened(world, tenant, id),
+      upload: (...parts: Parameters<typeof form>) => upload(id, "ios-push", form(...parts)),
+      uploadAsJson: () => upload(id, "ios-push", { body: IOS_FIELDS }),
+    };
   };
   const good = keyFile(APPLE_KEY);
-  const { key_id: _k, ...noKeyId } = IOS_FIELDS;
-  const { team_id: _t, ...noTeam } = IOS_FIELDS;
-  const { bundle_id: _b, ...noBundle } = IOS_FIELDS;
-  expect(await refusal(noKeyId, good)).toEqual([422, "key_id"]);
-  expect(await refusal({ ...IOS_FIELDS, key_id: "ABC123DEF" }, good)).toEqual([422, "key_id"]);
-  expect(await refusal({ ...IOS_FIELDS, key_id: "ABC123DEFGH" }, good)).toEqual([422, "key_id"]);
-  expect(await refusal(noTeam, good)).toEqual([422, "team_id"]);
-  expect(await refusal({ ...IOS_FIELDS, team_id: "" }, good)).toEqual([422, "team_id"]);
-  expect(await refusal(noBundle, good)).toEqual([422, "bundle_id"]);
-  expect(await refusal({ ...IOS_FIELDS, environment: "test" }, good)).toEqual([422, "environment"]);
-  expect(await refusal(IOS_FIELDS)).toEqual([422, "key_file"]);
-  expect(await refusal(IOS_FIELDS, { name: "file", text: APPLE_KEY })).toEqual([422, "key_file"]);
-  const asText = await upload(id, "ios-push", form({ ...IOS_FIELDS, key_file: APPLE_KEY }));
-  expect(asText).toMatchObject({ status: 422, body: { fields: { key_file: "must be sent as a file" } } });
-  for (const text of ["", "not a key", GOOGLE_KEY.private_key, APPLE_KEY.slice(0, 90)])
-    expect(await refusal(IOS_FIELDS, keyFile(text))).toEqual([422, "key_file"]);
-  expect(await refusal(IOS_FIELDS, keyFile("x".repeat(65_537)))).toEqual([413]);
-  expect((await upload(id, "ios-push", { body: IOS_FIELDS })).status).toBe(400);
+
+  it.each([
+    ["sandbox by default", {}, "sandbox"],
+    ["that of the form", { environment: "production" }, "production"],
+  ])("have the environment %s (CRD-3)", async (_, more, environment) => {
+    const ios = await setting();
+    await ios.upload({ ...IOS_FIELDS, ...more }, good);
+    expect(await ios.opened()).toEqual({ type: "ios_push", key: APPLE_KEY, ...IOS_FIELDS, environment });
+  });
+
+  const without = (field: keyof typeof IOS_FIELDS): Record<string, string> =>
+    Object.fromEntries(Object.entries(IOS_FIELDS).filter(([name]) => name !== field));
+  it.each<[what: string, field: string, ...Parameters<typeof form>]>([
+    ["without a key id", "key_id", without("key_id"), good],
+    ["with a key id of nine characters", "key_id", { ...IOS_FIELDS, key_id: "ABC123DEF" }, good],
+    ["with a key id of eleven characters", "key_id", { ...IOS_FIELDS, key_id: "ABC123DEFGH" }, good],
+    ["without a team", "team_id", without("team_id"), good],
+    ["with an empty team", "team_id", { ...IOS_FIELDS, team_id: "" }, good],
+    ["without a bundle", "bundle_id", without("bundle_id"), good],
+    ["with another environment", "environment", { ...IOS_FIELDS, environment: "test" }, good],
+    ["without a key file", "key_file", IOS_FIELDS],
+    ["with a file of another name", "key_file", IOS_FIELDS, { name: "file", text: APPLE_KEY }],
+    ["with an empty key", "key_file", IOS_FIELDS, keyFile("")],
+    ["with a text in place of a key", "key_file", IOS_FIELDS, keyFile("not a key")],
+    ["with a key of another algorithm", "key_file", IOS_FIELDS, keyFile(GOOGLE_KEY.private_key)],
+    ["with a part of a key", "key_file", IOS_FIELDS, keyFile(APPLE_KEY.slice(0, 90))],
+  ])("are refused %s, naming the field (CRD-3)", async (_, field, ...parts) => {
+    const { status, body } = await (await setting()).upload(...parts);
+    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+  });
+
+  it("are refused with the key as a text, which must be sent as a file (CRD-3)", async () => {
+    const { status, body } = await (await setting()).upload({ ...IOS_FIELDS, key_file: APPLE_KEY });
+    expect([status, body.fields]).toEqual([422, { key_file: "must be sent as a file" }]);
+  });
+
+  it("are refused with a key file of over 64 KB (CRD-3)", async () => {
+    expect((await (await setting()).upload(IOS_FIELDS, keyFile("x".repeat(65_537)))).status).toBe(413);
+  });
+
+  it("are a form, and no JSON (CRD-3)", async () => {
+    expect((await (await setting()).uploadAsJson()).status).toBe(400);
+  });
 });
 
 it("a service-account key is JSON with its fields, or 422 naming the file (CRD-4, AMB-91)", async () => {
@@ -162,28 +180,26 @@ it.each([
   ["sms", "sms", SMS, ["api_key", "api_secret", "sender_id"]],
   ["chat_app", "chat_app", CHAT_APP, ["access_token", "phone_number_id", "waba_id"]],
   ["email", "email", SMTP, ["provider", "from_email", "host"]],
-] as const)(
-  "%s: what is required, empty or unknown is 422 naming it (CRD-6, CRD-7, D-EMAIL, AMB-91)",
-  async (path, type, body, required) => {
-    const { world, tenant } = await withTenant();
-    const { create, upload } = await channelCalls(world, tenant);
-    const id = await create(type);
-    for (const field of required)
-      for (const value of [undefined, "", 7, null]) {
-        const answer = await upload(id, path, { body: { ...body, [field]: value } });
-        expect([field, value, answer.status, Object.keys(answer.body.fields)]).toEqual([field, value, 422, [field]]);
-      }
-    expect((await upload(id, path, { body: { ...body, more: "x" } })).body.fields).toEqual({
-      more: "is not a known field",
-    });
-    const optional = {
-      sms: SMS,
-      chat_app: { ...CHAT_APP, app_secret: undefined, webhook_verify_token: undefined },
-      email: { provider: "ses", from_email: "a@example.com" },
-    };
-    expect((await upload(id, path, { body: optional[path] })).status).toBe(200);
-  },
-);
+] as const)("the credentials %s need each of their fields, not empty (CRD-6, CRD-7, D-EMAIL)", async (...kind) => {
+  const [path, type, body, required] = kind;
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create(type);
+  for (const field of required)
+    for (const value of [undefined, "", null]) {
+      const answer = await upload(id, path, { body: { ...body, [field]: value } });
+      expect([field, value, answer.status, Object.keys(answer.body.fields)]).toEqual([field, value, 422, [field]]);
+    }
+});
+
+it.each([
+  ["chat_app", "chat_app", { ...CHAT_APP, app_secret: undefined, webhook_verify_token: undefined }],
+  ["email", "email", { provider: "ses", from_email: "a@example.com" }],
+] as const)("the credentials %s need no others (CRD-7, D-EMAIL, AMB-91)", async (path, type, body) => {
+  const { world, tenant } = await withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  expect((await upload(await create(type), path, { body })).status).toBe(200);
+});
 
 it.each([
   ["127.0.0.1", 587, "host"],

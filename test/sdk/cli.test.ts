@@ -12,9 +12,6 @@ import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
 import { addPeople } from "../support/people.ts";
 import { testWorld } from "../support/world.ts";
 
-const _EMAIL = "ada@company.example";
-const _PASSWORD = "correct horse battery staple";
-
 /** A server of this machine. */
 async function receiver() {
   const received: { body: string; signature: string | undefined }[] = [];
