@@ -65,7 +65,7 @@ it("docs/decisions/0021#permissions what changes something is a write, whatever 
   ]);
 });
 
-it("every route of server keys asks for its scope, whoami for none (D-SCOPE, ATH-R3, ATH-R4, ATH-R11)", () => {
+it("every route of server keys asks for its scope, whoami for none (D-SCOPE, AMB-79, ATH-R3, ATH-R4, ATH-R11)", () => {
   const scopes = endpoints
     .filter(({ access }) => access.credentials.includes("server"))
     .map(({ route, access }): [string, Scope | undefined] => [route, access.scope]);

@@ -82,12 +82,6 @@ describe("annotations", () => {
     expect((await remove("not-an-id")).status).toBe(404);
   });
 
-  it("a read-only session may not write (ANN-4)", async () => {
-    const { tenant, write } = await setting();
-    const refused = await write({}, tenant.dashboard("owner", { readOnly: true }));
-    expect(refused).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
-  });
-
   it("agency_only is written, seen and deleted only in an agency's session (ANN-3, ANN-4, D-AGENCY)", async () => {
     const { world, tenant, write, list, remove } = await setting();
     const refused = await write({ visibility: "agency_only" });

@@ -155,25 +155,6 @@ it("verify is 404 without credentials, and for an unknown channel (CHN-18)", asy
     expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-it("docs/decisions/0021#permissions channels:write for channels, credentials:manage for credentials", async () => {
-  const { world, tenant } = await withTenant();
-  const { create } = await channelCalls(world, tenant);
-  const id = await create("sms");
-  for (const [role, status] of [
-    ["developer", 201],
-    ["admin", 201],
-    ["marketer", 403],
-    ["analyst", 403],
-  ] as const) {
-    const as = await tenant.dashboard(role);
-    const body = { type: "sms", name: role };
-    expect((await world.call("POST /api/v1/channels", { as, body })).status).toBe(status);
-    const credentials = { api_key: "k", api_secret: "s", sender_id: "Shop" };
-    const stored = await world.call(`POST /api/v1/channels/${id}/credentials/sms`, { as, body: credentials });
-    expect(stored.status).toBe(status === 201 ? 200 : 403);
-  }
-});
-
 it("a workspace holds at most 100 channels", async () => {
   const { world, tenant } = await withTenant();
   const { call } = await channelCalls(world, tenant);

@@ -106,14 +106,6 @@ describe("list", () => {
     expect(await inboxOf(world, tenant, UNKNOWN)).toEqual([]);
   });
 
-  it("accepts a dashboard token as well; no credential and a server key are 401 (INB-5)", async () => {
-    const { world, tenant, id } = await withMessages(1);
-    const route = `GET /v1/in-app/messages?subscriber_id=${id}`;
-    for (const as of [await tenant.dashboard(), await tenant.dashboard("viewer")])
-      expect((await world.call(route, { as })).body.messages).toHaveLength(1);
-    for (const as of [{}, tenant.server]) expect((await world.call(route, { as })).status).toBe(401);
-  });
-
   it("another workspace sees nothing, and two credentials of two workspaces are 401 (GEN-8, AMB-59)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
