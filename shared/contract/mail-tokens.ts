@@ -10,6 +10,8 @@ interface Unsubscribing {
   address: string;
   channel: "email";
   scope: "marketing";
+  /** The send that an opt-out by it counts for (AMB-139); absent in a test send, and in mails of earlier versions. */
+  of?: { job: string; sentAt: number } | undefined;
 }
 
 export interface Confirming {
@@ -54,6 +56,9 @@ const lengths: Record<MailToken["kind"], number> = {
   click: 3 * ID_BYTES + 5 + 4,
 };
 
+/** What the send adds to a link that unsubscribes: its id, and when the mail went out. */
+const SEND_BYTES = ID_BYTES + 4;
+
 /** What a target takes in a token at most. */
 const MAX_TARGET_BYTES = 2_048;
 /** A target is read up to this length, however small it was packed. */
@@ -74,8 +79,11 @@ export function sealMailToken(key: Buffer, token: MailToken): string {
 export const looksLikeMailToken = (kind: MailToken["kind"], text: string): boolean =>
   text.length <= MAX_TOKEN_CHARACTERS && /^[\w-]+$/.test(text) && hasLength(kind, Buffer.byteLength(text, "base64url"));
 
-const hasLength = (kind: MailToken["kind"], bytes: number): boolean =>
-  kind === "click" || kind === "confirm" ? bytes > lengths[kind] + MAC_BYTES : bytes === lengths[kind] + MAC_BYTES;
+function hasLength(kind: MailToken["kind"], bytes: number): boolean {
+  const least = lengths[kind] + MAC_BYTES;
+  if (kind === "click" || kind === "confirm") return bytes > least;
+  return bytes === least || (kind === "unsubscribe" && bytes === least + SEND_BYTES);
+}
 
 /** @returns the content of a token of this kind if its signature is valid. */
 export function openMailToken<K extends MailToken["kind"]>(
@@ -95,7 +103,8 @@ const macOf = (key: Buffer, kind: MailToken["kind"], bytes: Buffer): Buffer =>
 
 function bytesOf(token: MailToken): Buffer {
   const owner = [packed(token.tenant), packed(token.subscriber)];
-  if (token.kind === "unsubscribe") return Buffer.concat([...owner, packed(token.address), Buffer.of(EMAIL_MARKETING)]);
+  if (token.kind === "unsubscribe")
+    return Buffer.concat([...owner, packed(token.address), Buffer.of(EMAIL_MARKETING), sendBytesOf(token)]);
   if (token.kind === "confirm") {
     const asked = Buffer.alloc(4);
     asked.writeUInt32BE(token.askedAt);
@@ -112,10 +121,25 @@ function bytesOf(token: MailToken): Buffer {
   return Buffer.concat([...mail, link, deflateRawSync(token.target)]);
 }
 
+function sendBytesOf({ of }: Unsubscribing): Buffer {
+  if (!of) return Buffer.alloc(0);
+  const sentAt = Buffer.alloc(4);
+  sentAt.writeUInt32BE(of.sentAt);
+  return Buffer.concat([packed(of.job), sentAt]);
+}
+
+function sendOf(bytes: Buffer): Pick<Unsubscribing, "of"> {
+  if (bytes.length === 0) return {};
+  return { of: { job: unpacked(bytes.subarray(0, ID_BYTES)), sentAt: bytes.readUInt32BE(ID_BYTES) } };
+}
+
 function tokenOf(kind: MailToken["kind"], bytes: Buffer): MailToken {
   const id = (n: number) => unpacked(bytes.subarray(n * ID_BYTES, (n + 1) * ID_BYTES));
   const owner = { tenant: id(0), subscriber: id(1) };
-  if (kind === "unsubscribe") return { kind, ...owner, address: id(2), channel: "email", scope: "marketing" };
+  if (kind === "unsubscribe") {
+    const send = sendOf(bytes.subarray(lengths.unsubscribe));
+    return { kind, ...owner, address: id(2), channel: "email", scope: "marketing", ...send };
+  }
   const rest = bytes.subarray(3 * ID_BYTES);
   if (kind === "confirm")
     return { kind, ...owner, address: id(2), askedAt: rest.readUInt32BE(), channel: rest.subarray(4).toString() };

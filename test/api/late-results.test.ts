@@ -109,6 +109,19 @@ it("complaints and opt-outs by a link are counted with the send (AMB-139)", asyn
   expect(record.counts).toMatchObject({ delivered: 1, bounced: 0, complained: 1, unsubscribed: 1 });
 });
 
+it("an opt-out is counted with the send whose link it used, not with a later one (AMB-139)", async () => {
+  const { world, tenant } = await withTenant();
+  const { mail } = await mailing(world, tenant);
+  const { job, mail: letter } = await mail();
+  await world.advance(MINUTE);
+  const { job: receipt } = await mail({ category: "transactional" });
+  await world.advance(MINUTE);
+  await follow(world, "POST", letter.unsubscribe!);
+  const countsOf = async ({ id }: { id: string }) =>
+    (await reader(world, tenant)(`GET /api/v1/notifications/${id}`)).counts.unsubscribed;
+  expect([await countsOf(job), await countsOf(receipt)]).toEqual([1, 0]);
+});
+
 describe("the outcome of a journey's send step", () => {
   const mailingJourney = async () => {
     const setting = await journeySetting(await fresh());

@@ -135,6 +135,7 @@ describe("tokens", () => {
       address: uuid,
       channel: fc.constant("email" as const),
       scope: fc.constant("marketing" as const),
+      of: fc.option(fc.record({ job: uuid, sentAt: sent.sentAt }), { nil: undefined }),
     }),
     fc.record({ kind: fc.constant("open" as const), ...sent }, { noNullPrototype: true }),
     fc.record({

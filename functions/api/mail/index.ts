@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { MailToken } from "../../../shared/contract/mail-tokens.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
+import { SECOND } from "../../../shared/kernel/clock.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { senderOf } from "../../../shared/rules/mail-parts.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
@@ -86,10 +87,7 @@ export const mail = group("mail", "The links of e-mails.", [
         headers,
       );
       const isNew = profile !== undefined && profile["c:email"] !== "opted_out";
-      const mail = isNew ? await newestMailOf(store, profile.id) : undefined;
-      const counted = mail
-        ? await lateWrites(store, mail.job, link.subscriber, { kind: "unsubscribed", at: mail.at })
-        : [];
+      const counted = isNew ? await optOutWrites(store, link) : [];
       await unsubscribe(store, link, profile, counted);
       if (!profile) return gonePage(language, sender);
       return confirmationPage(language, { token, sender, hasTopics: await hasTopics(store) });
@@ -254,6 +252,12 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
   ]);
   const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);
   return { store, link, profile, language, sender: senderOf(workspace) };
+}
+
+/** What counts an opt-out with the send whose link it used (AMB-139); a link that names none counts with the newest mail. */
+async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<MailToken, { kind: "unsubscribe" }>) {
+  const mail = of ? { job: of.job, at: of.sentAt * SECOND } : await newestMailOf(store, subscriber);
+  return mail ? lateWrites(store, mail.job, subscriber, { kind: "unsubscribed", at: mail.at }) : [];
 }
 
 const hasTopics = async (store: StoreReader): Promise<boolean> => (await listTopics(store)).length > 0;

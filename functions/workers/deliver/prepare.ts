@@ -204,7 +204,7 @@ async function messageTo(
     ...said,
     ...(filled && { template: filled.template }),
     ...(arm && { variant: arm }),
-    ...(bodies && (await mailFor(work, { subscriber, arm, profile }, bodies))),
+    ...(bodies && (await mailFor(work, { subscriber, arm, profile, at }, bodies))),
   };
   const hash = texts.isStatic ? undefined : saidHash(words);
   return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
@@ -213,7 +213,7 @@ async function messageTo(
 /** The bodies of a mail with its links, and the URL that unsubscribes with one click, which transactional mail does not have (D-EMAIL). */
 async function mailFor(
   work: Work,
-  { subscriber, arm, profile }: { subscriber: string; arm: Arm; profile: LivingProfile | undefined },
+  { subscriber, arm, profile, at }: { subscriber: string; arm: Arm; profile: LivingProfile | undefined; at: number },
   bodies: MailBodies,
 ): Promise<{ parts: MailParts; unsubscribeUrl?: string }> {
   const { store, clock, job } = work;
@@ -222,7 +222,9 @@ async function mailFor(
   const whose = { tenant: store.tenant, subscriber };
   const sent = { ...whose, job: id, arm, sentAt: Math.floor(clock.now() / SECOND) };
   const address = mailAddressId(profile);
-  const token = address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing" } as const);
+  const of = { job: id, sentAt: Math.floor(at / SECOND) };
+  const token =
+    address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing", of } as const);
   const unsubscribe = token && category === "marketing" ? urlOf(token) : undefined;
   const owner = category === "marketing" ? await ownerOf(work) : undefined;
   const tagged = taggedBodies(bodies, utmQueryOf(owner?.utm_defaults, job));
