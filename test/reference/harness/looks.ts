@@ -1,5 +1,6 @@
 // Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
-import { iso } from "../model/kit.ts";
+import { DAY, iso } from "../model/kit.ts";
+import type { Job } from "../model/records.ts";
 import type { World } from "../model/world.ts";
 
 export interface Look {
@@ -16,6 +17,10 @@ const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">)
   [...campaigns.map(({ id }) => ["campaign", id]), ...journeys.map(({ id }) => ["journey", id])].map(
     ([source_type, source_id]) => look("/api/v1/insights/series", { source_type: source_type!, source_id: source_id! }),
   );
+
+/** The ids of those whom a plan skipped are kept for 30 days (docs/decisions/0013-the-send-ledger.md). */
+const isListed = ({ now }: World, { error, recipients, dispatched_at }: Job): boolean =>
+  !error && (now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped"));
 
 type Looks = (world: World, isEnd: boolean) => Look[];
 
@@ -45,20 +50,22 @@ const AREAS: Record<string, Looks> = {
   ],
   topics: ({ topics }) => [look("/api/v1/topics"), ...topics.map(({ key }) => look(`/api/v1/topics/${key}`))],
   channels: ({ channels }) => [look("/api/v1/channels"), ...channels.map(({ id }) => look(`/api/v1/channels/${id}`))],
-  sends: ({ jobs, subscribers }, isEnd) => [
+  sends: (world, isEnd) => [
     look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? "3" : "50" }),
     ...last(
-      jobs.filter(({ source, spec }) => source.type !== "journey" && !spec.confirms),
+      world.jobs.filter(({ source, spec }) => source.type !== "journey" && !spec.confirms),
       isEnd ? 40 : 3,
-    ).flatMap(({ id, error }) => [
-      look(`/api/v1/notifications/${id}`),
-      ...(isEnd ? [look(`/v1/notifications/${id}`, {}, "server:messages:read")] : []),
-      ...(error ? [] : [look(`/api/v1/notifications/${id}/recipients`, isEnd ? { limit: "2" } : {})]),
-      ...(isEnd && !error
-        ? subscribers.map((person) => look(`/api/v1/notifications/${id}/recipients/${person.id}`))
+    ).flatMap((job) => [
+      look(`/api/v1/notifications/${job.id}`),
+      ...(isEnd ? [look(`/v1/notifications/${job.id}`, {}, "server:messages:read")] : []),
+      ...(isListed(world, job)
+        ? [look(`/api/v1/notifications/${job.id}/recipients`, isEnd ? { limit: "2" } : {})]
+        : []),
+      ...(isEnd && isListed(world, job)
+        ? world.subscribers.map((person) => look(`/api/v1/notifications/${job.id}/recipients/${person.id}`))
         : []),
     ]),
-    ...subscribers.map(({ id }) => look("/v1/in-app/messages", { subscriber_id: id })),
+    ...world.subscribers.map(({ id }) => look("/v1/in-app/messages", { subscriber_id: id })),
   ],
   events: (_, isEnd) => [look("/v1/events/export", isEnd ? { limit: "3" } : {}, "server")],
   segments: ({ segments, subscribers }, isEnd) => [
