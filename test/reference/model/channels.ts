@@ -2,10 +2,10 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
-import { ABSENT, ANY, type Body, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
+import { ABSENT, ANY, type Body, invalid, iso, notFound, Refusal, type Request, Unordered, Unpromised } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
 import type { Channel } from "./records.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, type Fault, found, newId, type World } from "./world.ts";
 
 const TYPES = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
 /** AMB-19: credentials of the wrong kind are 422. */
@@ -35,12 +35,20 @@ export function addChannel(world: World, type: string, name: string, status = "p
   return channel;
 }
 
-/** The outcome that a provider gives now; it uses up one of the times of its fault. */
-export function takeFault(world: World, channel: string, subscriber?: string) {
-  const fault = world.faults.find(
-    (other) => other.channel === channel && [undefined, subscriber].includes(other.subscriber_id),
-  );
-  if (fault?.times !== undefined && --fault.times === 0) world.faults.splice(world.faults.indexOf(fault), 1);
+/**
+ * The outcome that a provider gives now; it uses up one of the times of its fault. Which of two sends of one instant meets
+ * the last one is open.
+ */
+export function takeFault(world: World, channel: string, subscriber?: string, job?: string) {
+  const concerns = (other: Fault) => other.channel === channel && [undefined, subscriber].includes(other.subscriber_id);
+  const fault = world.faults.find(concerns);
+  const isMissed = ({ fault, at, by }: World["usedFaults"][number]) =>
+    concerns(fault) && at === world.now && by !== job;
+  if (!fault && world.usedFaults.some(isMissed))
+    throw new Unpromised("sends of one instant meet a fault in some order");
+  if (fault?.times === undefined || --fault.times > 0) return fault;
+  world.faults.splice(world.faults.indexOf(fault), 1);
+  world.usedFaults.push({ fault, at: world.now, by: job });
   return fault;
 }
 

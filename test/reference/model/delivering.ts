@@ -118,7 +118,7 @@ export function messageFor(world: World, job: Job, { subscriber_id, variant }: R
 function attempt(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
   delivery.attempts.push(world.now);
   const { type } = delivery.channel;
-  const fault = type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id);
+  const fault = type === "in_app" ? undefined : takeFault(world, type, recipient.subscriber_id, job.id);
   if (!fault) accept(world, job, recipient, delivery);
   else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
   else fail(world, job, recipient, delivery, fault.outcome);

@@ -96,6 +96,8 @@ export interface World {
   outbox: Sent[];
   timers: Timer[];
   faults: Fault[];
+  /** Whose times are used up: when, and by which send. */
+  usedFaults: { fault: Fault; at: number; by: string | undefined }[];
   /** What was previewed, by which a send may draw. */
   previews: { id: string; said: string; at: number }[];
   keys: { request: string; answer: Body; fingerprint: string; at: number }[];
@@ -148,6 +150,7 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
       spent: none(),
       timers: none(),
       faults: none(),
+      usedFaults: none(),
       keys: none(),
       previews: none(),
     },
