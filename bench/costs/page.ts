@@ -28,7 +28,7 @@ const REASONS: Record<string, string> = {
   "GET of one small thing, with authentication":
     "16.6 and 18.9 times were measured on a quiet machine, 21 and 31 times beside a dozen other processes: the request is longer than the echo, and what shares its processor shows in it. An environment checks the signature of a token once and draws random bytes ahead since: 1.12 ms where it was 1.49, and the echo 38 µs where it was 46 (medians of five in turns with commit 47ee9e09, beside ten other processes), so a quarter less of time is a tenth less of the multiple. Of what is left most is three requests by the SDK's clients to the table, and no function has more than 4 %.",
   "live stream, opened":
-    "Each stream that is open has an environment of its own, so a stream beside others is a cold start: the clients of the SDK are made, and the keys of the workspace are decrypted. That the clients looked for addresses in the environment and in files was a sixth of it (5.6 ms where it was 6.8, means of twelve times 100 in turns, on a busy machine). Of what is left a tenth is the making of the environment with its keys, and most of the rest the six requests. One that is opened after another has ended takes the environment of that.",
+    "Each stream that is open has an environment of its own, so a stream beside others is a cold start: the clients of the SDK are made, and the keys of the workspace are decrypted. That the clients looked for addresses in the environment and in files was a sixth of it (5.6 ms where it was 6.8, means of twelve times 100 in turns, on a busy machine). Of what is left a tenth is the making of the environment with its keys, and most of the rest the six requests. One that is opened after another has ended takes the environment of that. By how busy the machine was, 4.0 to 9.6 ms and 66 to 123 times the echo were measured; 66 beside few others.",
   "webhook delivery":
     "The row and its result are two writes, which is the target: with anything more it is missed. Each group of 20 adds the block with its numbers and the claim; a batch of the stream ends the block before it. Of 200 deliveries these are 22 of 422 units. With a write for the end of every block they were 30. A block of 100 would be 4 KB and cost as many units as five of 20; with packed ids 36 would fit into a KB: 2.07. Below two is only what leaves out a row: results of a group in one row, 1.2, which every reader of the log, each retry and each replay would have to look up by the number of a delivery, and a late result would have to take out again.",
   "e-mail with receipts":
@@ -111,9 +111,10 @@ Written by \`npm run bench -- costs --write\`, version ${version}, Node ${proces
 
 Units and requests are those of the table, as DynamoDB bills them, without authentication and the limit of requests
 where a row does not say otherwise. Processor time is of the machine that ran it, so its targets are multiples of a
-floor of the same run: the raw echo is a request through the gateway to a function that answers what it got, the signed
-post is an HMAC and a POST of 1 KB to a receiver in the process. "Hottest key" is the part of the table's write units
-on one partition key, of loads on many people. The rows of one work show how its cost grows.
+floor, the mean of two runs of it before and after: the raw echo is a request through the gateway to a function that
+answers what it got, the signed post is an HMAC and a POST of 1 KB to a receiver in the process. "Hottest key" is the
+part of the table's write units on one partition key, of loads on many people. The rows of one work show how its cost
+grows.
 
 ## Costs
 
