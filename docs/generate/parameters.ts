@@ -29,7 +29,7 @@ function sentenceOf(route: string, name: string): string {
       .split("/")
       .at(-2) ?? "";
   const noun = name === "id" ? singular(before) : name.replace(/Id$/, "");
-  return `Id of the ${noun.replaceAll("-", " ")}; of another workspace: as if it did not exist`;
+  return `Id of the ${noun.replaceAll("-", " ")}. One of another workspace is as if it did not exist.`;
 }
 
 export const pathParameters = ({ route, shape }: Pick<Operation["endpoint"], "route" | "shape">) =>

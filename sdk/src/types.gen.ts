@@ -4244,7 +4244,7 @@ export interface SubscribersListQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** What the external id, the e-mail address, the attribute `last_name`, or it after `first_name`, begins with, with or without its marks; or the phone number */
+  /** The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number */
   q?: string | undefined;
 }
 
@@ -5405,7 +5405,7 @@ export interface CampaignsListQuery {
   from?: string | undefined;
   /** Created at this time or earlier. RFC 3339. */
   to?: string | undefined;
-  /** Whether each campaign comes with what became of it so far */
+  /** Whether each comes with its results so far */
   results?: "true" | "false" | undefined;
 }
 

@@ -77,7 +77,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         results: v.optional(
           v.pipe(
             v.picklist(["true", "false"], "must be true or false"),
-            v.description("Whether each campaign comes with what became of it so far"),
+            v.description("Whether each comes with its results so far"),
           ),
           "false",
         ),

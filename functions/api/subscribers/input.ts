@@ -113,7 +113,7 @@ const SearchText = v.pipe(
   v.nonEmpty("must not be empty"),
   v.maxLength(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`),
   v.description(
-    "What the external id, the e-mail address, the attribute `last_name`, or it after `first_name`, begins with, with or without its marks; or the phone number",
+    "The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number",
   ),
 );
 
