@@ -8,6 +8,7 @@ type Tier = "dashboard" | "sdk" | "server" | "local";
 
 export interface GateCalls {
   /** Takes a request in a tier. @returns the body of the answer */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes
   call(route: string, body?: object, tier?: Tier): Promise<any>;
   /** In the time of the service: noon in UTC, or near it. */
   now(): number;
