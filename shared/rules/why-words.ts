@@ -18,6 +18,7 @@ export interface SaidOfSend {
   reason: string | null;
   channels: readonly Channel[];
   attempts: readonly { claimed_with: { consent: string | null; suppression: string | null } | null }[];
+  waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
   now: {
     subscriber_filters: readonly { key: string; matches: boolean }[];
     channels: readonly { reason: string | null; consent: string | null }[];
@@ -72,7 +73,7 @@ export function sendInWords(said: SaidOfSend): string {
   return others.length === 0 ? one : `${one} ${others.map(channelSentence).join(" ")}`;
 }
 
-function mainSentence({ decision, state, reason, channels: all, attempts, now }: SaidOfSend): string {
+function mainSentence({ decision, state, reason, channels: all, attempts, waits, now }: SaidOfSend): string {
   const until = all.find(({ deferred_until }) => deferred_until)?.deferred_until;
   switch (decision === "not_in_audience" ? decision : state) {
     case "not_in_audience":
@@ -84,7 +85,7 @@ function mainSentence({ decision, state, reason, channels: all, attempts, now }:
     case "deferred":
       return `Not yet: it waits for the end of quiet hours${until ? `, ${moment(until)}` : ""}.`;
     case "pending":
-      return reason === null ? "Not yet: it is still in the queue of the send." : `Not yet${because(reason)}.`;
+      return reason === null ? "Not yet: it is still in the queue of the send." : `Not yet${because(reason)}${againWords(waits)}.`;
     case "uncertain":
       return "Perhaps: the provider did not confirm it, and it is not sent twice.";
     case "bounced":
@@ -94,6 +95,15 @@ function mainSentence({ decision, state, reason, channels: all, attempts, now }:
     default:
       return `Not sent${because(reason)}${claimWords(reason, attempts, now)}.`;
   }
+}
+
+/** When the first of its addresses is tried again, and what was tried before. */
+function againWords(waits: SaidOfSend["waits"] = []): string {
+  const [next] = waits.filter(({ why }) => why !== "quiet_hours").toSorted((a, b) => (a.until < b.until ? -1 : 1));
+  if (!next) return "";
+  const { attempts, since, until } = next;
+  const before = attempts === 0 ? "" : `, tried ${attempts === 1 ? "once" : `${attempts} times`}`;
+  return `${before}${since ? `, last at ${moment(since)}` : ""}, and again from ${moment(until)}`;
 }
 
 const filterKeys = (reason: string | null, now: SaidOfSend["now"]): string => {

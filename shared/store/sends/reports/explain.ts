@@ -6,7 +6,8 @@ import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, channelTypes, classOf } from "../../../rules/channel-types.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
 import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
-import { type Contact, reachOf } from "../../../rules/reach.ts";
+import type { Unit } from "../../../rules/progress.ts";
+import { type Contact, reachOf, type Target } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
@@ -44,7 +45,7 @@ import {
   touchesSince,
 } from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
-import type { Clause, Explanation, RulesNow, ShownMessage } from "./explanation.ts";
+import type { Clause, Explanation, RulesNow, ShownMessage, Wait } from "./explanation.ts";
 
 /** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
 export async function explainRecipient(
@@ -80,6 +81,7 @@ export async function explainRecipient(
     reason: reason ?? (decision === "pending" ? stopOf(job) : null),
     channels,
     attempts,
+    waits: job.status === "canceled" ? [] : waits.flatMap((unit) => waitOf(unit, recipient?.targets ?? [])),
     now,
   };
   return {
@@ -96,6 +98,25 @@ export async function explainRecipient(
     messages: await shownMessages(store, job, profile, { ledger, messages }),
     evaluated_at: timestamp(store.clock.now()),
   };
+}
+
+/** What an address waits for; nothing where it only waits for its first turn. */
+function waitOf({ target, quiet, throttledSince, tries, due }: Unit, targets: readonly Target[]): Wait[] {
+  const address = targets[target];
+  const last = throttledSince ?? tries.at(-1);
+  if (!address || (quiet === undefined && last === undefined)) return [];
+  const { channel, device } = address;
+  const why = quiet !== undefined ? "quiet_hours" : throttledSince !== undefined ? "throttled" : "retry";
+  return [
+    {
+      channel,
+      device_id: device ?? null,
+      why,
+      since: last === undefined ? null : timestamp(last),
+      attempts: tries.length,
+      until: timestamp(quiet ?? due),
+    },
+  ];
 }
 
 /** The chunk that rows of a recipient name; undefined where the recipient is on the row of the job, or has no rows. */

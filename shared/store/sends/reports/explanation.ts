@@ -57,6 +57,22 @@ const RulesNow = v.object({
 });
 export type RulesNow = v.InferOutput<typeof RulesNow>;
 
+const Wait = v.object({
+  channel: v.picklist(channelTypes),
+  device_id: v.nullable(v.string()),
+  why: v.pipe(
+    v.picklist(["quiet_hours", "throttled", "retry"]),
+    v.description("`throttled`: the provider takes no more messages for the moment, which counts as no attempt"),
+  ),
+  since: v.pipe(
+    v.nullable(Timestamp),
+    v.description("The last attempt, or since when its provider throttles it; `null`: there was none"),
+  ),
+  attempts: v.pipe(v.number(), v.description("How often it was tried")),
+  until: v.pipe(Timestamp, v.description("It is tried again then, or as soon as its turn comes after it")),
+});
+export type Wait = v.InferOutput<typeof Wait>;
+
 /** What one channel showed. */
 const ShownMessage = v.object({
   channel: v.picklist(channelTypes),
@@ -95,6 +111,10 @@ export const Explanation = v.object({
     v.description("What became of the message on each channel; empty for one who is sent nothing"),
   ),
   attempts: v.array(Attempt),
+  waits: v.pipe(
+    v.array(Wait),
+    v.description("The addresses that wait for another attempt, or for the end of quiet hours; empty once the send is over"),
+  ),
   messages: v.pipe(
     v.array(ShownMessage),
     v.description("The message as the subscriber got it on each channel that was tried, from the content of this send"),
