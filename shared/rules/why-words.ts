@@ -85,7 +85,9 @@ function mainSentence({ decision, state, reason, channels: all, attempts, waits,
     case "deferred":
       return `Not yet: it waits for the end of quiet hours${until ? `, ${moment(until)}` : ""}.`;
     case "pending":
-      return reason === null ? "Not yet: it is still in the queue of the send." : `Not yet${because(reason)}${againWords(waits)}.`;
+      return reason === null
+        ? "Not yet: it is still in the queue of the send."
+        : `Not yet${because(reason)}${againWords(waits)}.`;
     case "uncertain":
       return "Perhaps: the provider did not confirm it, and it is not sent twice.";
     case "bounced":

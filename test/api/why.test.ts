@@ -54,22 +54,33 @@ it("twelve people who fail at twelve gates are each explained in one call, with 
 });
 
 it.each([
-  ["transient", { why: "retry", attempts: 1 }, /^Not yet: 451 .*, tried once, last at .* UTC, and again from .* UTC\.$/],
-  ["rate_limited", { why: "throttled", attempts: 0 }, /^Not yet: the provider takes no more messages for the moment, last/],
-])("who waits because the provider was %s is told what was tried, and until when (F2)", async (outcome, wait, words) => {
-  const { world, upsert, send, why } = await setting();
-  const ada = await upsert("ada");
-  await world.call("POST /_local/faults", { body: { channel: "email", outcome, times: 20 } });
-  const since = timestamp(world.clock.now());
-  await send("Waits", { subscriberIds: [ada] });
-  const { sends, in_words } = await why("ada", { send: "Waits" });
-  expect(sends[0].waits).toEqual([{ channel: "email", device_id: null, ...wait, since, until: expect.any(String) }]);
-  expect(sends[0].waits[0].until > since).toBe(true);
-  expect(in_words).toMatch(words);
-  await world.call("DELETE /_local/faults");
-  await world.advance(HOUR);
-  expect((await why("ada", { send: "Waits" })).sends[0]).toMatchObject({ state: "delivered", waits: [] });
-});
+  [
+    "transient",
+    { why: "retry", attempts: 1 },
+    /^Not yet: 451 .*, tried once, last at .* UTC, and again from .* UTC\.$/,
+  ],
+  [
+    "rate_limited",
+    { why: "throttled", attempts: 0 },
+    /^Not yet: the provider takes no more messages for the moment, last/,
+  ],
+])(
+  "who waits because the provider was %s is told what was tried, and until when (F2)",
+  async (outcome, wait, words) => {
+    const { world, upsert, send, why } = await setting();
+    const ada = await upsert("ada");
+    await world.call("POST /_local/faults", { body: { channel: "email", outcome, times: 20 } });
+    const since = timestamp(world.clock.now());
+    await send("Waits", { subscriberIds: [ada] });
+    const { sends, in_words } = await why("ada", { send: "Waits" });
+    expect(sends[0].waits).toEqual([{ channel: "email", device_id: null, ...wait, since, until: expect.any(String) }]);
+    expect(sends[0].waits[0].until > since).toBe(true);
+    expect(in_words).toMatch(words);
+    await world.call("DELETE /_local/faults");
+    await world.advance(HOUR);
+    expect((await why("ada", { send: "Waits" })).sends[0]).toMatchObject({ state: "delivered", waits: [] });
+  },
+);
 
 it("who got it is told by which channel, and a campaign by its name (F2)", async () => {
   const { world, call, email, upsert, why } = await setting();

@@ -113,7 +113,9 @@ export const Explanation = v.object({
   attempts: v.array(Attempt),
   waits: v.pipe(
     v.array(Wait),
-    v.description("The addresses that wait for another attempt, or for the end of quiet hours; empty once the send is over"),
+    v.description(
+      "The addresses that wait for another attempt, or for the end of quiet hours; empty once the send is over",
+    ),
   ),
   messages: v.pipe(
     v.array(ShownMessage),
