@@ -140,6 +140,8 @@ export interface SentTo {
   direct: "one" | "step" | undefined;
   /** Its mails go by a mail server. */
   isBySmtp: boolean;
+  /** Hundredths of read units that its profiles take beyond ordinary ones: in pages, one by one, and of those sent to. */
+  long?: { pages: number; each: number; sent: number } | undefined;
 }
 
 function ratesOf(type: string, isBySmtp: boolean): keyof typeof PER_RECIPIENT {
@@ -148,8 +150,23 @@ function ratesOf(type: string, isBySmtp: boolean): keyof typeof PER_RECIPIENT {
   return type === "in_app" ? type : "other";
 }
 
+/**
+ * What long profiles take more. All of them are read in pages, by workers without the newest writes; others one by one. Those
+ * with an address in the profile are read again when they are sent to.
+ */
+function longReads(
+  { pages, each, sent }: NonNullable<SentTo["long"]>,
+  { isById, isWide, reached }: { isById: boolean; isWide: boolean; reached: SentTo["reached"] },
+): number {
+  const isReadAgain = Object.entries(reached).some(
+    ([type, n]) => n > 0 && ["email", "address"].includes(ratesOf(type, false)),
+  );
+  const found = isById ? each : pages * (isWide ? 0.5 : 1);
+  return (found + (isReadAgain ? sent : 0)) / 100;
+}
+
 /** What a send takes of the service. */
-export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp }: SentTo): Rate {
+export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp, long }: SentTo): Rate {
   const total: Rate = { wcu: 0, rcu: lookedUp, messages: 0, gbSeconds: 0 };
   const add = ({ wcu = 0, rcu = 0, messages = 0, gbSeconds = 0 }: Partial<Rate>, n: number) => {
     total.wcu += n * wcu;
@@ -168,6 +185,7 @@ export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp 
     add(found.many, 1);
   }
   if (isWide) add(RANGES, 1);
+  if (long) total.rcu += longReads(long, { isById: found.isById, isWide, reached });
   for (const [type, n] of Object.entries(reached)) {
     const rates = ratesOf(type, isBySmtp);
     add(PER_RECIPIENT[rates], n);

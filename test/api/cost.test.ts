@@ -58,13 +58,21 @@ it.each([
   ["email", 1_000, "list"],
   ["smtp", 300, "all"],
   ["sms", 1_000, "all"],
+  // With profiles of so many kilobytes.
+  ["in_app", 1_000, "all", 1],
+  ["in_app", 1_000, "all", 4],
+  ["in_app", 1_200, "all", 12],
+  ["email", 300, "all", 4],
+  ["sms", 300, "given", 12],
+  ["in_app", 300, "list", 9],
+  ["ios-push", 300, "segment", 4],
   ...["given", "all", "list", "segment"].flatMap((target) =>
     ["in_app", "ios-push", "email", "smtp", "sms"].map((channel) => [channel, 1, target] as const),
   ),
 ] as const)(
-  "the preview of a send by %s to %d, and its record, are within a tenth of what it takes: %s (F10)",
+  "the preview of a send by %s to %d, and its record, are within a tenth of what it takes: %s, of %s KB (F10)",
   { timeout: 300_000 },
-  async (by, people, target) => {
+  async (by: string, people: number, target: string, kilobytes: number = 0) => {
     const channel = by === "smtp" ? "email" : by;
     const { world, tenant } = await withTenant();
     const as = await tenant.dashboard();
@@ -74,7 +82,9 @@ it.each([
       await world.settle();
     }
     const addresses = { email: { email: "ada@example.com" }, sms: { attributes: { phone: "+4915112345678" } } };
-    const more = addresses[channel as keyof typeof addresses] ?? {};
+    const long = Object.fromEntries(Array.from({ length: kilobytes }, (_, n) => [`k${n}`, "x".repeat(1_000)]));
+    const own: { email?: string; attributes?: object } = addresses[channel as keyof typeof addresses] ?? {};
+    const more = kilobytes > 0 ? { ...own, attributes: { ...long, ...own.attributes } } : own;
     // Ids that are looked up by external ids must be theirs.
     const made =
       target === "named"

@@ -125,7 +125,8 @@ function brakeOf({ safety, deliverySettings }: Job) {
 
 /** `sent` is the size of the audience at creation until the job runs, then the number accepted into delivery. */
 export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<typeof Notification>> => {
-  const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = await soFar(store, job);
+  const totals = await soFar(store, job);
+  const { counts, skip_reasons, fail_reasons, delivered_by_channel, arbitration, deferred } = totals;
   const pacing = await paced(store, job);
   return {
     ...job,
@@ -139,7 +140,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     delivered_by_channel: reachedNow(job, { delivered_by_channel }),
     deferred,
     safety: brakeOf(job),
-    cost: costOfJob(job, { counts, delivered_by_channel }),
+    cost: costOfJob(job, totals),
     ...(!isTerminal(job.status) || job.status === "canceled" ? { halted: job.halted } : { halted: undefined }),
     ...(pacing.length > 0 && { pacing }),
     sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),

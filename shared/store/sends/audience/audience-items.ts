@@ -1,9 +1,11 @@
 // The stored form of a job's audience: ranges, their chunks, and the claims of the chunks (docs/decisions/0002).
+
 import * as v from "valibot";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 import { PLANNED_RANGE } from "../chunks/range-names.ts";
 import { tallyAttributes } from "../chunks/tallies.ts";
+import type { LongReads } from "./long-profiles.ts";
 
 const partition = ({ job }: { job: string }) => `J#${job}`;
 const padded = (n: number) => String(n).padStart(7, "0");
@@ -70,6 +72,8 @@ export const ChunkItem = item({
   row: {
     /** When its candidates were known to exist, in milliseconds. */
     planned_at: v.number(),
+    /** What reading its profiles takes beyond ordinary ones (F10). */
+    long: v.optional(json<LongReads>()),
     /** Packed recipients, separated by spaces. */
     recipients: v.string(),
     /** Packed ids of the control group. */

@@ -27,6 +27,7 @@ import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
 import type { Placed } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
+import { type LongReads, longReadsOf } from "./long-profiles.ts";
 import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
 import { sampleOf } from "./preview-sample.ts";
 
@@ -110,7 +111,8 @@ export async function previewSend(
   const kept = await keep(store, candidates, rules);
   const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
   const audience = given === undefined ? audienceKindOf(spec.target) : "given";
-  const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via) };
+  const long = longReadsOf(kept);
+  const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via), long };
   const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
   const said = { ...spec, ...texts };
   addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });
@@ -238,6 +240,12 @@ async function futuresOf(
   );
 }
 
+const grownReads = ({ pages, each, sent }: LongReads, grow: (n: number) => number): LongReads => ({
+  pages: grow(pages),
+  each: grow(each),
+  sent: grow(sent),
+});
+
 /** Extends the counts of a sample to the whole audience. */
 function scaled(preview: SendPreview, factor: number, rating: Rating): SendPreview {
   const grow = (n: number) => Math.round(n * factor);
@@ -256,7 +264,7 @@ function scaled(preview: SendPreview, factor: number, rating: Rating): SendPrevi
     ...preview,
     counts,
     by_class,
-    cost: costOfAudience(by_class, counts, rating),
+    cost: costOfAudience(by_class, counts, { ...rating, long: rating.long && grownReads(rating.long, grow) }),
     skip_reasons: grown(preview.skip_reasons),
   };
 }

@@ -10,7 +10,9 @@ import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import { ChunkItem, ClaimItem, SkippedIds } from "../audience/audience-items.ts";
+import { type LongReads, longReadsOf, NO_LONG_READS } from "../audience/long-profiles.ts";
 import { withContent } from "../jobs/job-content.ts";
 import { JobItem } from "../jobs/job-items.ts";
 import type { Job } from "../jobs/job-record.ts";
@@ -33,6 +35,8 @@ export interface Chunk {
   next: string | undefined;
   /** When its candidates were known to exist, in milliseconds. */
   plannedAt: number;
+  /** What reading their profiles takes beyond ordinary ones. */
+  long?: LongReads | undefined;
 }
 
 /** A chunk as it is planned: with the ids of its skipped recipients, which are stored in an item of their own. */
@@ -43,11 +47,12 @@ export interface PlannedChunk {
 
 /** Packs judged candidates; the ones that the filters exclude are left out. */
 export function packChunk(
-  judged: readonly { id: string; judgement: Judgement }[],
+  judged: readonly { id: string; judgement: Judgement; profile?: LivingProfile | undefined }[],
   next: string | undefined,
   plannedAt: number,
 ): PlannedChunk {
-  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt };
+  const long = longReadsOf(judged);
+  const chunk: Chunk = { recipients: [], heldOut: [], skipped: {}, next, plannedAt, ...(long && { long }) };
   const skippedIds: Record<string, string[]> = {};
   for (const { id, judgement } of judged)
     if (judgement.verdict === "send") {
@@ -63,12 +68,13 @@ export function packChunk(
   return { chunk, skippedIds };
 }
 
-const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt }: Chunk): NewRowOf<typeof ChunkItem> => ({
+const chunkRow = ({ recipients, heldOut, skipped, next, plannedAt, long }: Chunk): NewRowOf<typeof ChunkItem> => ({
   planned_at: plannedAt,
   recipients: packRecipients(recipients),
   held_out: heldOut.length > 0 ? heldOut.map(packId).join(" ") : undefined,
   skipped: Object.keys(skipped).length > 0 ? toJson(skipped) : undefined,
   next,
+  long: long && toJson(long),
 });
 
 /** The write of the ids that a chunk skips, if there are any. */
@@ -90,6 +96,7 @@ export const chunkOf = (row: RowOf<typeof ChunkItem>): Chunk => ({
   skipped: row.skipped ? fromJson(row.skipped) : {},
   next: row.next,
   plannedAt: row.planned_at,
+  ...(row.long !== undefined && { long: fromJson(row.long) }),
 });
 
 const wordsIn = (text: string | undefined): string[] => (text ? text.split(" ") : []);
@@ -151,6 +158,7 @@ export function tallyOfChunk(chunk: Chunk): Tally {
       held_out: heldOut.length,
     },
     skip_reasons: skipped,
+    long: chunk.long ?? NO_LONG_READS,
     arbitration: { ...NO_TALLY.arbitration, chosen, suppressed_devices, rank_errors },
   };
 }

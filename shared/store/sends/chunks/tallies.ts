@@ -5,6 +5,7 @@ import { compareTexts } from "../../../kernel/order.ts";
 import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses } from "../../../rules/channel-types.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import { type LongReads, NO_LONG_READS } from "../audience/long-profiles.ts";
 
 const Numbers = v.record(v.string(), v.number());
 
@@ -66,6 +67,8 @@ export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, 
   attempts: Attempts;
   /** Among `skipped`, those who were planned as recipients: the lift looks at them (D-ATTRIB). */
   late_skips: number;
+  /** What reading their profiles takes beyond ordinary ones. */
+  long: LongReads;
 }
 
 export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
@@ -88,6 +91,7 @@ export const NO_TALLY: Tally = {
   arbitration: NO_ARBITRATION,
   attempts: NO_ATTEMPTS,
   late_skips: 0,
+  long: NO_LONG_READS,
 };
 
 const COUNT = "n:";
@@ -100,7 +104,8 @@ const TRIED = "try:";
 const ERRORS = "err:";
 const PASSED = "pass:";
 const LATE = "late:";
-const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE];
+const LONG = "long:";
+const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE, LONG];
 
 /** The attributes of a row that holds a tally. */
 export const tallyAttributes = {
@@ -114,6 +119,7 @@ export const tallyAttributes = {
   "err:*": v.number(),
   "pass:*": v.number(),
   "late:*": v.number(),
+  "long:*": v.number(),
 };
 
 /** A tally as attributes to be added. */
@@ -130,6 +136,7 @@ export function addends(tally: Tally): Record<string, number> {
     [ERRORS, tally.attempts.errors],
     [PASSED, { chunks: tally.attempts.passed }],
     [LATE, { skips: tally.late_skips }],
+    [LONG, tally.long],
   ];
   const added: Record<string, number> = {};
   for (const [prefix, numbers] of groups)
@@ -170,6 +177,7 @@ export function tallyOf(row: object): Tally {
     arbitration: { ...NO_ARBITRATION, ...under(ARBITRATION), chosen: under(CHOSEN) },
     attempts: { tried: under(TRIED), errors: under(ERRORS), passed: under(PASSED).chunks ?? 0 },
     late_skips: under(LATE).skips ?? 0,
+    long: { ...NO_LONG_READS, ...under(LONG) },
   };
 }
 

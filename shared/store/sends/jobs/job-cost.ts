@@ -12,6 +12,7 @@ import {
   takenBy,
   WIDE_FROM,
 } from "../../../rules/cost.ts";
+import type { LongReads } from "../audience/long-profiles.ts";
 import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { JobSpec } from "./job-spec.ts";
@@ -24,7 +25,7 @@ type LookedUp = Pick<JobSpec, "looked_up" | "subscriber_ids_count">;
 export const lookedUpIn = ({ looked_up, subscriber_ids_count }: LookedUp): number =>
   looked_up ? (subscriber_ids_count ?? 0) : 0;
 
-type Totals = Pick<Tally, "delivered_by_channel" | "counts">;
+type Totals = Pick<Tally, "delivered_by_channel" | "counts"> & Partial<Pick<Tally, "long">>;
 
 /** @param totals of the send until now */
 export function costOfJob(job: Sent, totals: Totals): SendCost {
@@ -35,7 +36,7 @@ export function costOfJob(job: Sent, totals: Totals): SendCost {
 /** What a send took of the service, and what its providers charge. @param totals of the send until now */
 export function expensesOf(
   { direct, ranges = [], target, source, deliverySettings, ...ids }: Sent,
-  { delivered_by_channel, counts }: Totals,
+  { delivered_by_channel, counts, long }: Totals,
 ): { taken: Rate; provider: ProviderCost } {
   const via = deliverySettings?.via ?? [];
   // Of a failed message the channel is not counted: it costs the service as much as one that was accepted.
@@ -51,6 +52,7 @@ export function expensesOf(
     lookedUp: lookedUpIn(ids),
     direct: direct && (source.type === "journey" ? "step" : "one"),
     isBySmtp: isBySmtp(via),
+    long,
   });
   return { taken, provider: providerCost(delivered_by_channel, pricesOf(via)) };
 }
@@ -69,20 +71,20 @@ export interface Rating {
   audience: Audience;
   lookedUp: number;
   isBySmtp: boolean;
+  long?: LongReads | undefined;
 }
 
 /** @param byClass recipients by the class of channels that would reach them */
 export const costOfAudience = (
   byClass: Readonly<Record<string, number>>,
   { total, sent }: Pick<Tally["counts"], "total" | "sent">,
-  { prices, ...rating }: Rating,
-): SendCost =>
-  costOfSend(
-    {
-      reached: byClass,
-      isWide: total >= WIDE_FROM,
-      ...rating,
-      direct: total === 1 && sent === 1 ? "one" : undefined,
-    },
+  { prices, long, ...rating }: Rating,
+): SendCost => {
+  // The row of a send to one does not say how long its profile is.
+  const isOne = total === 1 && sent === 1;
+  const sentTo = { reached: byClass, isWide: total >= WIDE_FROM, ...rating };
+  return costOfSend(
+    isOne ? { ...sentTo, direct: "one" } : { ...sentTo, direct: undefined, long },
     providerCost(byClass, prices),
   );
+};
