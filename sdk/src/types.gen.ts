@@ -3166,6 +3166,21 @@ export interface Recipient {
       topic_choice: string | null;
     } | null;
   })[];
+  /** The addresses that wait for another attempt, or for the end of quiet hours; empty once the send is over */
+  waits: ({
+    /** The type of the channel */
+    channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
+    /** A stable id of the device, chosen by the app */
+    device_id: string | null;
+    /** `throttled`: the provider takes no more messages for the moment, which counts as no attempt */
+    why: "quiet_hours" | "throttled" | "retry";
+    /** The last attempt, or since when its provider throttles it; `null`: there was none. RFC 3339. */
+    since: string | null;
+    /** How often it was tried */
+    attempts: number;
+    /** It is tried again then, or as soon as its turn comes after it. RFC 3339. */
+    until: string;
+  })[];
   /** The message as the subscriber got it on each channel that was tried, from the content of this send */
   messages: ({
     /** The type of the channel */
