@@ -19,7 +19,7 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
-import { happened, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { failuresOf, happened, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
 /** The most entities of one kind in a workspace. */
 export const MAX_ENTITIES = 10_000;
@@ -92,17 +92,14 @@ export async function changeNamed(
       return store
         .change(entity, { id }, whole, isThere)
         .catch(onConditionFailed((current) => (current ? "changed" : "missing")));
-    const failures = await store
-      .transact([
+    const failures = await failuresOf(
+      store.transact([
         removeItem(Name, { kind, name: found.name }, is("id", id)),
         putItem(Name, { kind, name }, { id }, absent()),
         changeItem(entity, { id }, whole, isThere),
-      ])
-      .then(
-        () => undefined,
-        onTransactionCanceled((all) => all),
-      );
-    if (!failures) return (await store.get(entity, { id })) ?? "missing";
+      ]),
+    );
+    if (failures.length === 0) return (await store.get(entity, { id })) ?? "missing";
     const [moved, taken, own] = failures;
     if (taken && !moved) return "taken";
     if (own?.old && !moved) return "changed";

@@ -11,7 +11,7 @@ import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { settleLeftPacks } from "./journeys/run-packs.ts";
 import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
-import { happened, onConditionFailed } from "./refusals.ts";
+import { happened, whereItHolds } from "./refusals.ts";
 import { wakeSchedules } from "./schedules/schedules.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { directLanes, firstQuarter, returnUnused, settleQuarter, unsettledQuarters } from "./sends/chunks/quarters.ts";
@@ -132,9 +132,7 @@ async function recountMembers(store: Store, kind: Group["kind"], after: string |
     const key = memberCountKey(kind, sk);
     const count = async () => ({ n: await countRows(store, key, key.shard) });
     repaired += await repair(store, MemberCount, key, count, hasOpenPack);
-    await store
-      .change(MemberCount, key, { set: { recounted: changes } }, is("changes", changes))
-      .catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.change(MemberCount, key, { set: { recounted: changes } }, is("changes", changes)));
   }
   return { repaired, after: page.next?.sk };
 }

@@ -63,6 +63,18 @@ export const happened = (write: Promise<unknown>): Promise<boolean> =>
     },
   );
 
+/** Writes where the condition holds: a failed one says that another writer was first, and is no error. */
+export async function whereItHolds(write: Promise<unknown>): Promise<void> {
+  await happened(write);
+}
+
+/** For a transaction: the writes whose conditions failed, one place for each write; none if it was made. */
+export const failuresOf = (transaction: Promise<unknown>): Promise<readonly Failure[]> =>
+  transaction.then(
+    () => [],
+    onTransactionCanceled((failures) => failures),
+  );
+
 /** What one attempt at a write came to that others may be in the way of. */
 export type Attempt<T> = { kind: "done"; value: T } | { kind: "contended" };
 export const done = <T>(value: T): Attempt<T> => ({ kind: "done", value });

@@ -5,7 +5,7 @@ import { type Deps, setting } from "../kernel/deps.ts";
 import { absent } from "./conditions.ts";
 import { bytesFrom } from "./kms.ts";
 import { SecretsItem } from "./platform-items.ts";
-import { onConditionFailed } from "./refusals.ts";
+import { whereItHolds } from "./refusals.ts";
 import { openPlatformTable } from "./table.ts";
 
 export interface RootSecrets {
@@ -78,7 +78,7 @@ export async function makeSecrets(deps: Deps): Promise<void> {
     }),
   );
   const sealed = bytesFrom(CiphertextBlob).toString("base64");
-  await table.put(SecretsItem, {}, { sealed }, absent()).catch(onConditionFailed(() => undefined));
+  await whereItHolds(table.put(SecretsItem, {}, { sealed }, absent()));
 }
 
 async function decrypt(deps: Deps, sealed: string): Promise<RootSecrets> {

@@ -11,7 +11,7 @@ import { platformWrite } from "../../../shared/store/context.ts";
 import { fullKey, type RowOf } from "../../../shared/store/item.ts";
 import type { Key } from "../../../shared/store/model.ts";
 import { DUE_SHARDS, DueItem, dueKeyOf, minuteOf, SweepItem } from "../../../shared/store/platform-items.ts";
-import { onConditionFailed } from "../../../shared/store/refusals.ts";
+import { whereItHolds } from "../../../shared/store/refusals.ts";
 
 /** A minute is swept so long after it: all its rows should have been forwarded by then. */
 const OVERDUE_MINUTES = 3;
@@ -114,8 +114,6 @@ async function sweep(context: WorkerContext): Promise<void> {
 }
 
 const storePosition = ({ platform }: WorkerContext, minute: number): Promise<unknown> =>
-  platform
-    .change(SweepItem, {}, { set: { minute } }, any(absent("minute"), atMost("minute", minute)))
-    .catch(onConditionFailed(() => undefined));
+  whereItHolds(platform.change(SweepItem, {}, { set: { minute } }, any(absent("minute"), atMost("minute", minute))));
 
 export const SWEEP_EVERY_MS = 5 * MINUTE;

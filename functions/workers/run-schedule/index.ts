@@ -7,7 +7,7 @@ import { type PlanName, planHas } from "../../../shared/rules/plans.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
-import { onTransactionCanceled } from "../../../shared/store/refusals.ts";
+import { whereItHolds } from "../../../shared/store/refusals.ts";
 import {
   findSchedule,
   readCron,
@@ -68,7 +68,7 @@ async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: num
     const about = { tenant: store.tenant, schedule: id, revision, tick, is_late: isLate };
     log({ level: "info", message: "a tick was skipped: too late, or its workspace may not send", ...about });
     if (failure) await noteFailedTick(store, id, tick, failure);
-    return store.transact([advance]).catch(onTransactionCanceled(() => undefined));
+    return whereItHolds(store.transact([advance]));
   }
   // A suspended workspace's send waits, as every scheduled one does (AMB-86).
   const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;

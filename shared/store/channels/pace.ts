@@ -4,7 +4,7 @@ import { CUT_ONCE_MS, loweredRate, nextSlot, rateAt } from "../../rules/pacing.t
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type RowOf, ref } from "../item.ts";
-import { contended, done, happened, onConditionFailed, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import { ChannelItem, PaceItem } from "./items.ts";
 
 /** Attempts to take a slot while others take theirs. */
@@ -56,9 +56,7 @@ export async function learnedRate(
   if (!found || found.rate === pace.account_rate || found.at <= (pace.account_at ?? 0)) return rateAt(pace, own, now);
   const { rate, at } = found;
   const change = { set: { account_rate: rate, account_at: at }, remove: rate === undefined ? account : [] };
-  await store
-    .change(PaceItem, { channel }, change, any(absent("account_at"), below("account_at", at)))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(PaceItem, { channel }, change, any(absent("account_at"), below("account_at", at))));
   return rateAt(pace, rate, now);
 }
 const account = ["account_rate" as const];
@@ -111,7 +109,5 @@ export async function slowDown(store: Store, channel: string): Promise<void> {
   const { pace, own } = await readPace(store, channel);
   const now = store.clock.now();
   const set = { rate: loweredRate(pace, own, now), cut: now };
-  await store
-    .change(PaceItem, { channel }, { set }, any(absent("cut"), below("cut", now - CUT_ONCE_MS)))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(PaceItem, { channel }, { set }, any(absent("cut"), below("cut", now - CUT_ONCE_MS))));
 }

@@ -6,7 +6,7 @@ import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { checkItem, putItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { ChannelItem, SenderDomainItem, type SenderDomainState } from "./items.ts";
 import type { OpenVerification } from "./verifications.ts";
 
@@ -74,10 +74,10 @@ export async function noteSenderDomain(
   { id, channel }: OpenVerification,
   domain: SenderDomainState,
 ): Promise<void> {
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       checkItem(ChannelItem, { id: channel.id }, is("verification", id)),
       putItem(SenderDomainItem, { channel: channel.id }, { domain: toJson(domain) }),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }

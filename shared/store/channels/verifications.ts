@@ -10,7 +10,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, ref } from "../item.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { credentialsOf, queuedVerification, watchVerification } from "./channels.ts";
 import { ChannelItem, type ChannelRow, CredentialsItem, type CredentialsRow } from "./items.ts";
@@ -82,9 +82,7 @@ const lastError = ({ clock }: Pick<Store, "clock">, code: string, message: strin
 /** The provider cannot be reached: the channel shows it while the verification is tried again (AMB-123). */
 export async function noteUnavailable(store: Store, { id, channel }: OpenVerification, error: string): Promise<void> {
   const set = { last_error: lastError(store, "PROVIDER_UNAVAILABLE", error) };
-  await store
-    .change(ChannelItem, { id: channel.id }, { set }, is("verification", id))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(ChannelItem, { id: channel.id }, { set }, is("verification", id)));
 }
 
 /**
@@ -93,8 +91,8 @@ export async function noteUnavailable(store: Store, { id, channel }: OpenVerific
  */
 export async function refuseChannel(store: Store, { id, channel }: OpenVerification, error: string): Promise<void> {
   const text = `The channel ${channel.name} became invalid: ${error}`;
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       moveWrite(ChannelItem, { id: channel.id }, channelMoves, "refuse", {
         change: {
           set: { verification_error: error, last_error: lastError(store, "VERIFICATION_FAILED", error) },
@@ -105,6 +103,6 @@ export async function refuseChannel(store: Store, { id, channel }: OpenVerificat
       ...(channel.verified_credentials === undefined
         ? []
         : [annotationWrite(store, { kind: "channel_invalid", text, ref_id: channel.id })]),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }

@@ -201,7 +201,7 @@ async function changeBlock(
     const write =
       events.length > 0
         ? store.put(EventBlock, key, row, is("rev", rev))
-        : store.remove(EventBlock, key, is("rev", rev)).then(() => undefined);
+        : store.remove(EventBlock, key, is("rev", rev));
     isDone = await happened(write);
   }
 }

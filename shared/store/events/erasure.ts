@@ -3,7 +3,7 @@ import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { noteErasing } from "../subscribers/erasing.ts";
 import { Alias, SubscriberAlias } from "../subscribers/items.ts";
@@ -38,7 +38,7 @@ export async function eraseEvents(
   let changed = await anonymizeEvents(store, { subscriber }, "~", eraseProperties);
   for (const anonymous of aliases) {
     changed += await anonymizeEvents(store, { anonymous }, until, eraseProperties);
-    await store.remove(Alias, { anonymous }, is("subscriber", subscriber)).catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.remove(Alias, { anonymous }, is("subscriber", subscriber)));
     if (!isLast) continue;
     await noteErasing(store, { anonymous }, { eraseProperties, until, isLast });
     await store.remove(SubscriberAlias, { subscriber, anonymous });

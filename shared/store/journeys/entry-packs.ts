@@ -6,7 +6,7 @@ import { absent, any, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { NewRowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { onConditionFailed, whereItHolds } from "../refusals.ts";
 import { writeEach } from "../single-writes.ts";
 import { RunEntry, RunItem, type RunRow, runEntryKey } from "./run-items.ts";
 import { type EntryGuard, isWithdrawn, newestKey, type RunPlace, withdrawnGuard } from "./run-rows.ts";
@@ -43,9 +43,14 @@ const isOf = (row: RunRow, pack: string, run: string): boolean => row.pack === p
 
 /** Another worker may have put it, and an erasure or the end of the journey may have changed it since. */
 const putEntry = (store: Store, run: Pick<RunRow, "id" | "journey_id" | "subscriber_id" | "status">): Promise<void> =>
-  store
-    .put(RunEntry, runEntryKey(run.journey_id, run.id), { subscriber: run.subscriber_id, status: run.status }, absent())
-    .catch(onConditionFailed(() => undefined));
+  whereItHolds(
+    store.put(
+      RunEntry,
+      runEntryKey(run.journey_id, run.id),
+      { subscriber: run.subscriber_id, status: run.status },
+      absent(),
+    ),
+  );
 
 /** Prevents that a run begins in a pack. @returns whether it has; what finds it is there then */
 export async function withdrawEntry(store: Store, pack: string, place: RunPlace, run: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import { absent } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
-import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, failuresOf, untilUncontended } from "../refusals.ts";
 import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { reservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
@@ -227,12 +227,11 @@ async function storePack(
     if (writes.length > MAX_ITEMS) return "too many";
     await timers.set(jobs.map(({ id }) => watchOf(store, id)));
     if (guards.length > 0 && admitted.isOld()) return "overtaken";
-    const failures = await store.transact(writes).then(
-      () => undefined,
-      onTransactionCanceled((all) => all),
-    );
-    if (!failures && allowance) await warnOfUsage(store, "sends", allowance);
-    if (!failures) return { moved: open, overQuota };
+    const failures = await failuresOf(store.transact(writes));
+    if (failures.length === 0) {
+      if (allowance) await warnOfUsage(store, "sends", allowance);
+      return { moved: open, overQuota };
+    }
     if (guards.some((_, i) => failures[rows.length + i])) return "overtaken";
     const refused = new Set(rows.flatMap(({ move }, i) => (failures[i] ? [move] : [])));
     const isBeyond = quota.length > 0 && failures[rows.length + guards.length] !== undefined;

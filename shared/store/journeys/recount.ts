@@ -3,7 +3,7 @@
 import { absent, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
-import { happened, onConditionFailed } from "../refusals.ts";
+import { happened, whereItHolds } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { Status } from "../status-index.ts";
 import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
@@ -132,9 +132,7 @@ async function settle(store: Store, journey: string, rows: readonly CountRow[]):
     const key = keys[i];
     if (!key || !row || row.recounted === row.changes) continue;
     const isSame = is("changes", row.changes);
-    await store
-      .change(JourneyCount, key, { set: { recounted: row.changes } }, isSame)
-      .catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.change(JourneyCount, key, { set: { recounted: row.changes } }, isSame));
   }
   return 0;
 }

@@ -8,7 +8,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, onConditionFailed, untilUncontended, whereItHolds } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { type Addends, countWrites, sumOf } from "./counts.ts";
@@ -73,10 +73,9 @@ export const moveEach = (store: Store, pack: string, moves: readonly RunChange[]
 export async function sealPack(store: Store, { pack, journey, moved }: DecidedPack): Promise<void> {
   const expires = Math.ceil(store.clock.now() / SECOND) + LATEST_WRITE_SECONDS;
   const counts = sumOf(...moved.map((member) => member.counts));
-  await store
-    .transact([putItem(RunPackSeal, { pack }, { expires }, absent()), ...countWrites(journey, pack, counts)])
-    // Another worker has sealed it, with the same runs.
-    .catch(onTransactionCanceled(() => undefined));
+  await whereItHolds(
+    store.transact([putItem(RunPackSeal, { pack }, { expires }, absent()), ...countWrites(journey, pack, counts)]),
+  );
   await store.remove(RunPack, packKey(pack));
 }
 

@@ -13,7 +13,7 @@ import type { Store } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
 import { settled, settledNewest, settledRuns } from "./run-packs.ts";
@@ -202,13 +202,13 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
     const status = row.status === "active" ? "canceled" : row.status;
     const counted = sumOf(statusAddends(row.status, row.step, -1), statusAddends(status, row.step, 1));
     const entry = { set: { status, ...outcomesIn(row) }, remove: ["subscriber"] as const };
-    await store
-      .transact([
+    await whereItHolds(
+      store.transact([
         removeItem(RunItem, key, all(is("id", id), is("seq", row.seq))),
         changeItem(RunEntry, runEntryKey(journey, id), entry),
         ...countWrites(journey, id, counted),
-      ])
-      .catch(onTransactionCanceled(() => undefined));
+      ]),
+    );
   }
 }
 

@@ -18,7 +18,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed, whereItHolds } from "../refusals.ts";
 import { RangeItem } from "../sends/audience/audience-items.ts";
 import { PLANNED_RANGE } from "../sends/chunks/range-names.ts";
 import { tallyOf } from "../sends/chunks/tallies.ts";
@@ -190,12 +190,12 @@ export async function haltStep(store: Store, ref: StepRef, { state }: StepView, 
     state?.resumed === undefined ? absent("resumed") : is("resumed", state.resumed);
   const text = `The step ${ref.step} of the journey halted: ${textOf(breach)}.`;
   const change = { set: { ...named(ref), halted: toJson(halted) } };
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       changeItem(StepState, ref, change, all(absent("halted"), absent("canceled"), isAsRead)),
       annotationWrite(store, { kind: "blast_halted", text, ref_id: ref.journey }),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { absent, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
 import type { Item, Key } from "../model.ts";
-import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { failuresOf, happened, whereItHolds } from "../refusals.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { type Group, type GroupMember, ListMembership, Member, memberKey, SegmentMembership } from "./items.ts";
@@ -115,11 +115,9 @@ async function changeBatch(
     const writes = pending.flatMap((subscriber) =>
       writesOf(store, { group, subscriber, historical: historical?.has(subscriber) ? true : undefined }),
     );
-    const failures = await store.transact([...held, ...writes, countWrite(group, shard, sign * pending.length)]).then(
-      () => undefined,
-      onTransactionCanceled((failures) => failures),
-    );
-    if (!failures) return pending;
+    const counted = countWrite(group, shard, sign * pending.length);
+    const failures = await failuresOf(store.transact([...held, ...writes, counted]));
+    if (failures.length === 0) return pending;
     if (hold && failures[0]) return [];
     pending = pending.filter((_, i) => !failures[held.length + 2 * i]);
   }
@@ -148,7 +146,7 @@ export async function forgetMemberships(store: Store, subscriber: string, rows: 
       ]),
     );
     if (!isRemoved && group.kind === "segment")
-      await store.remove(SegmentMembership, segment, is("member", false)).catch(onConditionFailed(() => undefined));
+      await whereItHolds(store.remove(SegmentMembership, segment, is("member", false)));
   }
 }
 

@@ -13,7 +13,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
 import { recountTimer } from "../recount-timer.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import { changeListed, createListed, listPage, removeListed, Status } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
@@ -139,12 +139,12 @@ export async function switchOff(store: Store, timers: Timers, id: string, reason
   await changeSchedule(store, timers, id, { active: false });
   const text = `A schedule was switched off: ${reason}.`;
   const last_error = { code: "SWITCHED_OFF", message: reason, at: timestamp(store.clock.now()) };
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       changeItem(ScheduleItem, { id }, { set: { last_error } }, present()),
       annotationWrite(store, { kind: "schedule_failed", text, ref_id: id }),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }
 
 /** SCH-9. @throws 404. */

@@ -7,7 +7,7 @@ import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { Member } from "../lists/items.ts";
 import { changeMembers } from "../lists/memberships.ts";
-import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, whereItHolds } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { Profile } from "../subscribers/items.ts";
@@ -191,21 +191,26 @@ async function membersBetween(
 async function finishPart(store: Store, { segment, run, part }: Computation): Promise<true> {
   const done = { run, done: true };
   if (part.startsWith(AGAIN)) {
-    await store.put(Fill, { segment, part }, done, isOpen(run)).catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.put(Fill, { segment, part }, done, isOpen(run)));
     return true;
   }
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       putItem(Fill, { segment, part }, done, isOpen(run)),
       changeItem(SegmentItem, { id: segment }, { add: { parts_done: 1 } }, is("run", run)),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
   const row = await store.get(SegmentItem, { id: segment });
   if (row?.run === run && row.parts_done === row.parts) {
     const computed = row.run_version;
-    await store
-      .change(SegmentItem, { id: segment }, { set: { computed } }, all(is("run", run), below("computed", computed)))
-      .catch(onConditionFailed(() => undefined));
+    await whereItHolds(
+      store.change(
+        SegmentItem,
+        { id: segment },
+        { set: { computed } },
+        all(is("run", run), below("computed", computed)),
+      ),
+    );
   }
   return true;
 }

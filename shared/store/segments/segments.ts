@@ -21,7 +21,7 @@ import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { countMembers, countsOfMany } from "../lists/member-counts.ts";
 import { listNames, MAX_ENTITIES, Name } from "../name-index.ts";
-import { contended, done, happened, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 
 import { partsNeeded } from "./fill.ts";
@@ -236,9 +236,7 @@ export async function countDynamicSegments(store: StoreReader): Promise<number> 
 export async function noteLate(store: Store, { id, run }: SegmentRow, open: number): Promise<void> {
   const message = `The computation is late: ${open} of its parts were started again.`;
   const last_error = { code: "RECOMPUTE_LATE", message, at: timestamp(store.clock.now()) };
-  await store
-    .change(SegmentItem, { id }, { set: { last_error, failed_run: run } }, is("run", run))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(SegmentItem, { id }, { set: { last_error, failed_run: run } }, is("run", run)));
 }
 
 const busy = () => conflict("Somebody else is changing this at the moment. Try again.");

@@ -10,7 +10,7 @@ import type { Store, StoreContext } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { onTransactionCanceled, whereItHolds } from "../refusals.ts";
 import { mailAddressId } from "./address-items.ts";
 import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from "./items.ts";
 
@@ -137,10 +137,7 @@ export async function recordOptOut(
       onTransactionCanceled(([_, existing]) => existing !== undefined),
     );
   // The condition on the profile failed: it has a later assertion, or the subscriber was erased.
-  if (!isWritten)
-    await store
-      .transact([checkItem(Profile, profile, isAlive()), history])
-      .catch(onTransactionCanceled(() => undefined));
+  if (!isWritten) await whereItHolds(store.transact([checkItem(Profile, profile, isAlive()), history]));
 }
 
 export function consentOf(row: RowOf<typeof ConsentItem>): Consent {

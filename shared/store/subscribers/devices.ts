@@ -8,7 +8,7 @@ import { absent, all, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
-import { contended, done, happened, onConditionFailed, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
   DeviceItem,
   DevicePointer,
@@ -86,14 +86,14 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
 
 /** A device whose address the provider rejects is not used again, unless it has been given a new address since. */
 export async function markInvalid(store: Store, device: DeviceRow): Promise<void> {
-  await store
-    .change(
+  await whereItHolds(
+    store.change(
       DeviceItem,
       keyOfDevice(device),
       { set: { status: "invalid" } },
       all(present("id"), is("address", device.address)),
-    )
-    .catch(onConditionFailed(() => undefined));
+    ),
+  );
 }
 
 /**

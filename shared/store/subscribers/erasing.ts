@@ -6,7 +6,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { actorText } from "../events/actors.ts";
 import type { Actor } from "../events/items.ts";
 import { type ConditionOf, type RowOf, rowOf } from "../item.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { ErasingActor } from "./erasing-items.ts";
 
 /** Rows of the register that are read at once. Where there are more, each actor is looked up by its key. */
@@ -45,9 +45,7 @@ export async function noteErasing(
     until,
     expires: isLast ? Math.ceil(store.clock.now() / SECOND) + KEPT_SECONDS : undefined,
   };
-  await store
-    .put(ErasingActor, { actor: actorText(actor) }, row, isOlder(until, isLast))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.put(ErasingActor, { actor: actorText(actor) }, row, isOlder(until, isLast)));
 }
 
 /** An anonymous id may be noted for its next subscriber, with a later time. */

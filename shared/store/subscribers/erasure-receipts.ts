@@ -7,7 +7,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { onConditionFailed, whereItHolds } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { Profile, type ProfileRow } from "./items.ts";
 
@@ -82,9 +82,9 @@ export async function endPass(store: Store, subscriber: string, removed: Removed
     removedStores.flatMap((name) => (removed[name] ? [[`er:${name}`, removed[name]]] : [])),
   );
   const initial = isLast ? { traces_gone_at: timestamp(store.clock.now()) } : {};
-  await store
-    .change(Profile, { id: subscriber }, { add: { ...counts, passes_ended: 1 }, initial }, present("erased_at"))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(
+    store.change(Profile, { id: subscriber }, { add: { ...counts, passes_ended: 1 }, initial }, present("erased_at")),
+  );
 }
 
 /** The receipt of an erasure; undefined for a subscriber that exists, or never did. */

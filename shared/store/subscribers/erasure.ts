@@ -14,7 +14,7 @@ import { forgetRuns, isRun } from "../journeys/runs.ts";
 import { Member, MemberLeaf } from "../lists/items.ts";
 import { forgetMemberships, isMembership } from "../lists/memberships.ts";
 import type { Item, Key } from "../model.ts";
-import { happened, onConditionFailed } from "../refusals.ts";
+import { happened, whereItHolds } from "../refusals.ts";
 import { OutboxItem } from "../sandbox/items.ts";
 import { sentTo } from "../sandbox/outbox.ts";
 import { isSandbox } from "../sandbox/sandbox.ts";
@@ -225,9 +225,7 @@ async function scrubProfile(
     .filter(isRemovable)
     .filter((name) => !isNeeded(name));
   if (remove.length > 0)
-    await store
-      .change(Profile, { id: subscriber }, { remove }, present("erased_at"))
-      .catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.change(Profile, { id: subscriber }, { remove }, present("erased_at")));
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../files
 import type { ImportErasing } from "../files/imports.ts";
 import { readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { ImportItem, ImportSample, MAX_CELL_CHARACTERS, RejectedRows } from "./import-items.ts";
 import { hasEnded, type ImportJob } from "./imports.ts";
 import type { ProfileRow } from "./items.ts";
@@ -78,9 +78,9 @@ async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJ
   if (!reported.some(({ cells }) => isNamedIn(traces, cells))) return 0;
   // The rows are deleted last: a repeated erasure finds them again. A reader that writes the file late sees that it
   // must not be there.
-  await store
-    .change(ImportItem, { id }, { set: { rejected_file: false, warnings_file: false } }, present())
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(
+    store.change(ImportItem, { id }, { set: { rejected_file: false, warnings_file: false } }, present()),
+  );
   await traces.files.removeRejected(id);
   await store.removeRows(stored);
   return stored.length;

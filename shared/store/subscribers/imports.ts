@@ -13,7 +13,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import { happened, onConditionFailed } from "../refusals.ts";
+import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import {
   type ChoiceSummary,
@@ -216,9 +216,7 @@ export function claimImport(store: Store, id: string, owner: string): Promise<Im
 
 /** Lets another worker read on. */
 export async function releaseImport(store: Store, id: string, owner: string): Promise<void> {
-  await store
-    .change(ImportItem, { id }, { remove: ["owner", "lease"] }, is("owner", owner))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(ImportItem, { id }, { remove: ["owner", "lease"] }, is("owner", owner)));
 }
 
 /** IMP-2. @returns the job after the move; undefined if its status does not allow the move. */

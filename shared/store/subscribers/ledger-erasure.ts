@@ -7,7 +7,7 @@ import { is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf, rowOf } from "../item.ts";
 import type { Item } from "../model.ts";
-import { contended, done, happened, onConditionFailed, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, onConditionFailed, untilUncontended, whereItHolds } from "../refusals.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { SINGLE_RANGE } from "../sends/chunks/range-names.ts";
 import { Message } from "../sends/inbox/inbox-items.ts";
@@ -114,9 +114,7 @@ export async function pseudonymOf(store: Store, subscriber: string): Promise<str
 }
 
 export async function forgetPseudonym(store: Store, subscriber: string): Promise<void> {
-  await store
-    .change(Profile, { id: subscriber }, { remove: ["mark"] }, present("mark"))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(Profile, { id: subscriber }, { remove: ["mark"] }, present("mark")));
 }
 
 type LedgerRow = { touch: RowOf<typeof TouchItem> } | { message: RowOf<typeof Message> };

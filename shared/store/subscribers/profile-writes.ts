@@ -16,6 +16,7 @@ import {
   onConditionFailed,
   onTransactionCanceled,
   untilUncontended,
+  whereItHolds,
 } from "../refusals.ts";
 import { counterShardOf, shardOf } from "../shards.ts";
 import {
@@ -90,7 +91,7 @@ async function update(store: Store, id: string, input: SubscriberInput): Promise
     ? await updateWithConsentWithin(store, id, input, consent)
     : await updateWithin(store, id, input, attributes);
   if (row && !row.full && isFull(row))
-    await store.change(Profile, { id }, { set: { full: true } }, isAlive()).catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.change(Profile, { id }, { set: { full: true } }, isAlive()));
   return row;
 }
 

@@ -16,7 +16,7 @@ import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled, tooLarge } from "../refusals.ts";
+import { oldRow, onTransactionCanceled, tooLarge, whereItHolds } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { type Consent, type ConsentAssertion, consentOf } from "./consents.ts";
 import { ErasingActor } from "./erasing-items.ts";
@@ -87,9 +87,7 @@ export function refuseAttributes(): never {
 async function rememberGeneration(store: Store, secrets: IdKey, externalId: string, generation: number): Promise<void> {
   const id = subscriberId(secrets, store.tenant, externalId, 0);
   const isBehind = any(absent("next"), atMost("next", generation));
-  await store
-    .change(Profile, { id }, { set: { next: generation } }, all(present("erased_at"), isBehind))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(Profile, { id }, { set: { next: generation } }, all(present("erased_at"), isBehind)));
 }
 
 /** The profile of a subscriber; undefined if there is none or it was erased. */

@@ -5,7 +5,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled, whereItHolds } from "../refusals.ts";
 import {
   ATTEMPT_LEASE_MS,
   attemptAttribute,
@@ -119,7 +119,7 @@ export async function abandonDelivery(store: Store, webhook: string, delivery: D
   const { id } = delivery;
   const given = givenUp(delivery);
   const isAsRead = all(is("outcome", "pending"), ...given.when);
-  await store
-    .change(DeliveryItem, { webhook, id }, { set: { outcome: "failed", ...given.set } }, isAsRead)
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(
+    store.change(DeliveryItem, { webhook, id }, { set: { outcome: "failed", ...given.set } }, isAsRead),
+  );
 }

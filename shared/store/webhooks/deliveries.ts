@@ -6,7 +6,7 @@ import type { Payload, WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { onConditionFailed, whereItHolds } from "../refusals.ts";
 import { type Delivery, DeliveryItem, type DeliveryRow, type RecordedAttempt } from "./delivery-items.ts";
 import { FIRST_LEASE_MS } from "./sequences.ts";
 
@@ -57,7 +57,7 @@ export async function noteDeliveries(
       const body = toJson({ id, event_type, tenant_id: store.tenant, timestamp: timestamp(at), data });
       const state = { outcome: "pending", attempt_count: 0, earlier: 0, lease } as const;
       const row = { react: "delivery", id, webhook, event_type, body, ...state, expires } as const;
-      await store.put(DeliveryItem, { webhook, id }, row, absent()).catch(onConditionFailed(() => undefined));
+      await whereItHolds(store.put(DeliveryItem, { webhook, id }, row, absent()));
       return id;
     }),
   );

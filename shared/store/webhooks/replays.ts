@@ -3,7 +3,7 @@ import { DAY, SECOND } from "../../kernel/clock.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { onConditionFailed, whereItHolds } from "../refusals.ts";
 import { type DeliveryRecord, givenUp, isUnderWay } from "./deliveries.ts";
 import { DeliveryItem, ReplayItem } from "./delivery-items.ts";
 import { type DeliveryFilter, listDeliveries, numberedDeliveries } from "./delivery-log.ts";
@@ -47,7 +47,7 @@ export async function replayDeliveries(
     const expires = Math.ceil((store.clock.now() + KEPT_MS) / SECOND);
     const row = { react: "replay", id, webhook, deliveries, expires } as const;
     // The id is new: what is there already is this very row, whose reply was lost.
-    await store.put(ReplayItem, { webhook, id }, row, absent()).catch(onConditionFailed(() => undefined));
+    await whereItHolds(store.put(ReplayItem, { webhook, id }, row, absent()));
   }
   // What was reopened is sent all the same: nothing else would queue it before the watchdog looks.
   if (failure) throw failure.reason;

@@ -10,7 +10,7 @@ import { countChange } from "../counters.ts";
 import { newWatchVersion } from "../events/watchers.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled, whereItHolds } from "../refusals.ts";
 import type { RootSecrets, Secrets } from "../secrets.ts";
 import { DeletedWebhook, Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";
 
@@ -204,11 +204,11 @@ export async function disableFailing(store: Store, id: string): Promise<void> {
   const failures = webhook.consecutive_failures;
   const text = `The webhook to ${webhook.target_url} was switched off: ${failures} deliveries in a row failed.`;
   const isAsRead = all(present(), is("active", true), is("consecutive_failures", failures));
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       changeItem(WebhookItem, { id }, { set: { active: false, disabled_at: timestamp(now) } }, isAsRead),
       annotationWrite(store, { kind: "webhook_disabled", text, ref_id: id }),
       newWatchVersion(),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }

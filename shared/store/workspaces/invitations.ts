@@ -9,7 +9,14 @@ import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import {
+  contended,
+  done,
+  onConditionFailed,
+  onTransactionCanceled,
+  untilUncontended,
+  whereItHolds,
+} from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import {
   InvitationItem,
@@ -94,9 +101,7 @@ async function putInvitation(
 
 /** The mail with the token could not be sent: the token is shown instead, and proves no mailbox. */
 export async function markUnmailed(platform: Platform, token: string): Promise<void> {
-  await platform
-    .change(InvitationItem, { digest: hashOf(token) }, { remove: ["mailed"] }, present())
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(platform.change(InvitationItem, { digest: hashOf(token) }, { remove: ["mailed"] }, present()));
 }
 
 /** Ends an open invitation. @throws 404. */

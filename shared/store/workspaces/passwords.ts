@@ -6,7 +6,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
-import { contended, done, happened, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
 import { withParents } from "./refresh.ts";
@@ -171,7 +171,5 @@ export async function confirmAddress(platform: Platform, token: string): Promise
 /** Spares later requests the look at the user's row. Where this fails half-way, that row is looked at. */
 async function unmark(platform: Platform, user: string): Promise<void> {
   for (const { tenant } of await membershipsOf(platform, user))
-    await platform
-      .change(MemberItem, { tenant, user }, { remove: ["unconfirmed"] }, present())
-      .catch(onConditionFailed(() => undefined));
+    await whereItHolds(platform.change(MemberItem, { tenant, user }, { remove: ["unconfirmed"] }, present()));
 }

@@ -7,7 +7,7 @@ import { AssetItem } from "../experiences/asset-items.ts";
 import { changeItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { membershipsOf } from "./identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
@@ -120,9 +120,7 @@ async function releasePurge(
   found = 0,
 ): Promise<PurgeStep> {
   const set = { purge_found: found, purge_not_before: clock.now() + pauseMs };
-  await platform
-    .change(WorkspaceItem, { tenant }, { set, remove: ["purge_until"] }, isOurs(claimed))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(platform.change(WorkspaceItem, { tenant }, { set, remove: ["purge_until"] }, isOurs(claimed)));
   return { retryInMs: pauseMs };
 }
 
@@ -135,7 +133,7 @@ async function removeMember(platform: Platform, tenant: TenantId, { user_id, ema
   const others = (await membershipsOf(platform, user_id)).filter((other) => other.tenant !== tenant);
   if (user?.id === user_id && others.length === 0) {
     const hasNotJoined = user.joined === undefined ? absent("joined") : is("joined", user.joined);
-    await platform.remove(UserItem, { email }, hasNotJoined).catch(onConditionFailed(() => undefined));
+    await whereItHolds(platform.remove(UserItem, { email }, hasNotJoined));
   }
   await platform.remove(MembershipItem, { user: user_id, tenant });
   await platform.remove(MemberItem, { tenant, user: user_id });
@@ -176,12 +174,12 @@ async function removeRows(context: PurgeContext, claimed: WorkspaceRow, isTimeUp
 /** An agency counts its clients: the count falls once, in the transaction that removes the row of the client. */
 async function leaveAgency({ platform, store }: PurgeContext, found: readonly Key[]): Promise<void> {
   for (const client of found.flatMap((row) => clientKeyOf(row, store.tenant) ?? []))
-    await platform
-      .transact([
+    await whereItHolds(
+      platform.transact([
         removeItem(ClientItem, client, present()),
         changeItem(WorkspaceItem, { tenant: client.agency }, { add: { clients: -1 } }, present("clients")),
-      ])
-      .catch(onTransactionCanceled(() => undefined));
+      ]),
+    );
 }
 
 /** Replaces the row by a tombstone: the id, the plan, the times and what was used; no names, no addresses. */

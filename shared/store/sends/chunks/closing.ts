@@ -9,7 +9,7 @@ import { hashOf } from "../../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../../insights/hours.ts";
 import { type ConditionOf, changeItem, type ItemWrite } from "../../item.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { happened, onTransactionCanceled } from "../../refusals.ts";
+import { failuresOf, happened, onTransactionCanceled } from "../../refusals.ts";
 import { settlement, type Use } from "../../workspaces/usage.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -123,10 +123,7 @@ async function closeJobs(store: Store, closings: readonly Closing[]): Promise<vo
       return moveWrite(JobItem, { job: one.job.id }, jobMoves, action, options);
     });
     const settled = await settlement(store, open.map(useOf));
-    const failures = await store.transact([...ends, ...settled, ...countersOf(store, open)]).then(
-      () => [],
-      onTransactionCanceled((all) => all),
-    );
+    const failures = await failuresOf(store.transact([...ends, ...settled, ...countersOf(store, open)]));
     if (failures.length === 0) return;
     open = open.filter((_, i) => !failures[i]);
   }

@@ -14,7 +14,7 @@ import { HourCount } from "../../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
-import { happened, onConditionFailed } from "../../refusals.ts";
+import { happened, whereItHolds } from "../../refusals.ts";
 import type { Secrets } from "../../secrets.ts";
 import { shardOf } from "../../shards.ts";
 import { deliveryCounters } from "../../subscribers/engagement.ts";
@@ -102,9 +102,9 @@ export async function returnUnused(store: Store, quarter: number, lanes: readonl
   );
   if (rows.some((row) => row === undefined)) return;
   const used = rows.reduce((sum, row) => sum + (row ? (fromJson(row.totals)[AHEAD] ?? 0) : 0), 0);
-  await store
-    .change(Usage, { period }, { add: { sends: used - taken }, remove: [name] }, is(name, taken))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(
+    store.change(Usage, { period }, { add: { sends: used - taken }, remove: [name] }, is(name, taken)),
+  );
 }
 
 /** How many sends of a quarter-hour used what was taken ahead in it. */

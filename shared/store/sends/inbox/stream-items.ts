@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { present } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
 import { item, platformItem } from "../../item.ts";
-import { onConditionFailed } from "../../refusals.ts";
+import { whereItHolds } from "../../refusals.ts";
 
 /** Milliseconds: after this the stream counts as closed. */
 const lease = v.number();
@@ -43,7 +43,5 @@ export const OpenStreams = platformItem({
 
 /** The viewer of a stream has left. A stream that is not there, or has ended, is none to end. */
 export async function leaveStream(store: Pick<Store, "change">, subscriber: string, connection: string): Promise<void> {
-  await store
-    .change(SubscriberStream, { subscriber, connection }, { set: { left: true } }, present())
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(SubscriberStream, { subscriber, connection }, { set: { left: true } }, present()));
 }

@@ -10,7 +10,7 @@ import { familyOf } from "../../families.ts";
 import { countedStages, dayWrites } from "../../insights/hours.ts";
 import { changeItem, type RowOf } from "../../item.ts";
 import { reachedWrites } from "../../journeys/totals.ts";
-import { onTransactionCanceled } from "../../refusals.ts";
+import { whereItHolds } from "../../refusals.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { Engagement, InteractionCount, interactionKey, ReportedInteraction } from "./items.ts";
 import { dayCounters, recipientCounters } from "./totals.ts";
@@ -90,8 +90,8 @@ export async function retractBurst(
     ...taken.map(({ at, mark }) => dayCounters(job, at, [mark], -1)),
   ]);
   const isAsRead = all(...retracted.map((mark) => is(mark, row[mark] ?? "")));
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       changeItem(ReportedInteraction, interactionKey(job_id, digest), { set: { machine: "burst", retracted } }),
       changeItem(InteractionCount, { job: job_id, shard: digest.slice(0, 1) }, { add }),
       changeItem(Engagement, { subscriber, job: job_id }, { remove: retracted }, isAsRead),
@@ -100,6 +100,6 @@ export async function retractBurst(
         digest.slice(1, 2),
         taken.map(({ at, mark }) => countedStages(at, job.category, [mark], -1)),
       ),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }

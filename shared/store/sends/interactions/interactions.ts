@@ -45,13 +45,11 @@ const MAX_ATTEMPTS = 8;
 
 /**
  * Counts a report, unless it is of a test send, or one equal in every field was counted. An unknown or erased recipient is left out of it.
- * @returns the subscriber it was counted for, if it was counted and the subscriber is known.
  * @throws 422 naming an unknown job (AMB-41).
  */
-export async function countInteraction(store: Store, report: Report): Promise<{ subscriber: string | undefined }> {
+export async function countInteraction(store: Store, report: Report): Promise<void> {
   const outcome = await countReport(store, report, () => true);
   if (outcome === "unknown job") throw invalid({ job_id: "names no notification" });
-  return outcome;
 }
 
 /** The same for a link of a mail: nothing is counted once the send or the recipient is gone (AMB-143). */
@@ -63,17 +61,17 @@ async function countReport(
   store: Store,
   report: Report,
   countsFor: (subscriber: string | undefined) => boolean,
-): Promise<{ subscriber: string | undefined } | "unknown job"> {
-  if (isTestId(report.job_id)) return { subscriber: undefined };
+): Promise<"counted" | "left out" | "unknown job"> {
+  if (isTestId(report.job_id)) return "left out";
   const digest = digestOf(report);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     // Cheap at first: anybody may report, and most of what is read is the profile. The conditions find what was stale.
     const eventual = attempt === 0;
     const { job, isCounted, isNamed, ...recipient } = await readContext(store, report, digest, eventual);
-    if (isCounted) return { subscriber: undefined };
+    if (isCounted) return "left out";
     if (eventual && (!job || (isNamed && recipient.subscriber === undefined))) continue;
     if (!job) return "unknown job";
-    if (!countsFor(recipient.subscriber)) return { subscriber: undefined };
+    if (!countsFor(recipient.subscriber)) return "left out";
     const judged = { ...report, machine: report.machine ?? burstVerdict(store, report, recipient.engagement) };
     const outcome = await store.transact(writesOf(store, judged, digest, { job: jobOf(job), ...recipient })).then(
       () => "counted" as const,
@@ -81,9 +79,9 @@ async function countReport(
     );
     if (outcome === "counted") {
       if (judged.machine === undefined) await retractBurst(store, report, digest, { job: jobOf(job), ...recipient });
-      return { subscriber: recipient.subscriber };
+      return outcome;
     }
-    if (outcome === "existing") return { subscriber: undefined };
+    if (outcome === "existing") return "left out";
   }
   throw Object.assign(new Error("Too many reports of one recipient at once."), { name: "ThrottlingException" });
 }

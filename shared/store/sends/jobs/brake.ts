@@ -17,7 +17,7 @@ import { annotationWrite } from "../../insights/annotations.ts";
 import { type ConditionOf, changeItem } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import { countTarget } from "../../lists/targets.ts";
-import { onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { onConditionFailed, whereItHolds } from "../../refusals.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
 import type { LateResult } from "./job-items.ts";
@@ -84,8 +84,8 @@ export async function haltJob(
   const halted: Halt = { ...breach, at: timestamp(store.clock.now()) };
   const isAsRead = releasedAt === undefined ? absent("released_at") : is("released_at", releasedAt);
   const text = `The send ${name ?? id} halted: ${textOf(breach)}.`;
-  await store
-    .transact([
+  await whereItHolds(
+    store.transact([
       changeItem(
         JobItem,
         { job: id },
@@ -93,8 +93,8 @@ export async function haltJob(
         all(inProgress, absent("halted"), isAsRead),
       ),
       annotationWrite(store, { kind: "blast_halted", text, ref_id: id }),
-    ])
-    .catch(onTransactionCanceled(() => undefined));
+    ]),
+  );
 }
 
 /**

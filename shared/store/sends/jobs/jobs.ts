@@ -10,7 +10,7 @@ import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem
 import { endedWrites } from "../../journeys/totals.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { happened, onConditionFailed } from "../../refusals.ts";
+import { happened, whereItHolds } from "../../refusals.ts";
 import { deliveredWrite } from "../../subscribers/engagement.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { claimOnJob } from "../chunks/leases.ts";
@@ -172,7 +172,7 @@ export async function findJobs(store: StoreReader, ids: readonly string[]): Prom
 /** Stops a job that has not ended, until it is released (AMB-113). */
 export async function holdJob(store: Store, id: string): Promise<void> {
   const when = all(oneOf("status", ["scheduled", "queued", "processing"]), absent("held"));
-  await store.change(JobItem, { job: id }, { set: { held: true } }, when).catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(JobItem, { job: id }, { set: { held: true } }, when));
 }
 
 /**
@@ -181,9 +181,7 @@ export async function holdJob(store: Store, id: string): Promise<void> {
  */
 export async function releaseJob(store: Store, id: string, scheduledAt?: string): Promise<void> {
   const set = { released_at: store.clock.now(), scheduled_at: scheduledAt };
-  await store
-    .change(JobItem, { job: id }, { set, remove: ["held"] }, present("held"))
-    .catch(onConditionFailed(() => undefined));
+  await whereItHolds(store.change(JobItem, { job: id }, { set, remove: ["held"] }, present("held")));
 }
 
 /** @throws 404, also for another workspace's job. */
