@@ -1,15 +1,17 @@
 // The editor of a message: title and text for every channel, and a tab for each channel that says something else.
-import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { channelFields } from "../../shared/rules/channel-content.ts";
 import { classOf } from "../../shared/rules/channel-types.ts";
 import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
+import { plural } from "../app/time.ts";
+import { readDesign } from "../mail/design.ts";
+import type { Made, MailEditor } from "../mail/editor.tsx";
 import { Button } from "./button.tsx";
 import { ButtonList, type MessageButton } from "./button-list.tsx";
 import { type Content, type Own, owners, ownOf, sharedOf } from "./content-model.ts";
 import { TextField } from "./field.tsx";
-import { MailDesign } from "./mail-design.tsx";
 import { useLastWritten, Variables } from "./variables.tsx";
 
 export interface ContentEditorProps {
@@ -175,5 +177,45 @@ function OwnFields({ channel, content, onInput, faults, original }: OwnProps) {
         </div>
       )}
     </>
+  );
+}
+
+interface MailDesignProps {
+  /** What was kept of it, as text. */
+  design: string | undefined;
+  /** Undefined fields are dropped. */
+  onInput: (part: Partial<Record<keyof Made, string | undefined>>) => void;
+}
+
+type Editor = ComponentType<Parameters<typeof MailEditor>[0]>;
+
+/** The HTML of a mail made of blocks: the editor is loaded when it is opened. */
+function MailDesign({ design: kept, onInput }: MailDesignProps) {
+  const [Opened, setOpened] = useState<{ Editor: Editor }>();
+  const [isLoading, setLoading] = useState(false);
+  const design = readDesign(kept);
+  const open = async () => {
+    setLoading(true);
+    const { MailEditor: Editor } = await import("../mail/editor.tsx");
+    setLoading(false);
+    setOpened({ Editor });
+  };
+  return (
+    <div class="actions">
+      <Button icon="pencil" isBusy={isLoading} onClick={() => void open()}>
+        {design ? "Edit the design" : "Design with blocks"}
+      </Button>
+      {design ? (
+        <>
+          <span class="dim">{plural(design.blocks.length, "block")}</span>
+          <Button kind="quiet" onClick={() => onInput({ design: undefined })}>
+            Edit the HTML instead
+          </Button>
+        </>
+      ) : (
+        <span class="dim">Or write HTML below.</span>
+      )}
+      {Opened && <Opened.Editor design={design} onInput={onInput} close={() => setOpened(undefined)} />}
+    </div>
   );
 }

@@ -4,8 +4,8 @@ import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Capability, Deps } from "../../../shared/kernel/deps.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./entries.ts";
 import { mayPass, type Refusals, type Refused, sorted } from "./refusals.ts";
-import { type BusEntry, eventsOf, requestsOf, SOURCE } from "./requests.ts";
 
 const REQUESTS_AT_ONCE = 10;
 /** Pauses before an entry that was refused is sent again; then Lambda delivers its record again, later and later. */

@@ -1,8 +1,29 @@
-// What happened, as entries of the event bus: of one workspace and one type many in an entry, because AWS bills an entry by each 64 KB.
+// What happened, as entries of the event bus: of one workspace and one type many in an entry, because AWS bills an entry by each 64 KB;
+// and how many of them a request takes.
 import { filledParts } from "../../../shared/rules/chunks.ts";
 import { isSandbox } from "../../../shared/store/sandbox/sandbox.ts";
 import type { OutboundEvent, ReceivedEvents } from "./published.ts";
-import { type BusEntry, MAX_BYTES, SOURCE, TIME_BYTES } from "./requests.ts";
+
+/** What an entry names as its source, for the rules of the bus. */
+export const SOURCE = "engagement-messaging";
+
+/** Limits of PutEvents, of one request. */
+const MAX_ENTRIES = 10;
+const MAX_BYTES = 256 * 1_024;
+/** What AWS counts for the time of an entry. */
+const TIME_BYTES = 14;
+
+export interface BusEntry {
+  /** The sequence numbers of the records that it follows from. */
+  positions: readonly string[];
+  /** How many events it has. */
+  events: number;
+  detailType: string;
+  /** Milliseconds. */
+  at: number;
+  /** JSON. */
+  detail: string;
+}
 
 /** The detail type of events that were received. */
 const EVENTS_RECEIVED = "events.received";
@@ -26,7 +47,7 @@ interface Packable {
 export function busEntries(outbound: readonly OutboundEvent[], received: readonly ReceivedEvents[]): BusEntry[] {
   const all = [...outbound.map(packableOfOutbound), ...received.flatMap(packablesOfReceived)];
   return [...Map.groupBy(all, ({ tenant, type }) => `${tenant} ${type}`).values()]
-    .flatMap((events) => filledParts(events, sizeOf, { size: PACK_BYTES }))
+    .flatMap((events) => filledParts(events, bytesOf, { size: PACK_BYTES }))
     .map(entryOf);
 }
 
@@ -41,7 +62,7 @@ const packablesOfReceived = ({ origin: { tenant, position, at }, events }: Recei
   events.map((event) => ({ tenant, type: EVENTS_RECEIVED, position, at, json: JSON.stringify(event) }));
 
 /** With the comma behind it. */
-const sizeOf = ({ json }: Packable): number => Buffer.byteLength(json) + 1;
+const bytesOf = ({ json }: Packable): number => Buffer.byteLength(json) + 1;
 
 function entryOf(pack: [Packable, ...Packable[]]): BusEntry {
   const [{ tenant, type, at }] = pack;
@@ -50,3 +71,13 @@ function entryOf(pack: [Packable, ...Packable[]]): BusEntry {
   const detail = `${JSON.stringify(about).slice(0, -1)},"events":[${events}]}`;
   return { positions: pack.map(({ position }) => position), events: pack.length, detailType: type, at, detail };
 }
+
+export const eventsOf = (entries: readonly BusEntry[]): number => entries.reduce((sum, { events }) => sum + events, 0);
+
+/** What AWS counts for an entry, in bytes. */
+const billedBytesOf = ({ detailType, detail }: Pick<BusEntry, "detailType" | "detail">): number =>
+  TIME_BYTES + SOURCE.length + Buffer.byteLength(detailType) + Buffer.byteLength(detail);
+
+/** The entries in their order, by requests that keep to the limits. */
+export const requestsOf = (entries: readonly BusEntry[]): BusEntry[][] =>
+  filledParts(entries, billedBytesOf, { size: MAX_BYTES, count: MAX_ENTRIES });

@@ -11,12 +11,11 @@ import { unpackedBytes } from "../../../shared/store/events/packing.ts";
 import { archive } from "./archive.ts";
 import { eventBus } from "./bus.ts";
 import { eventsOnBus } from "./choice.ts";
-import { busEntries } from "./entries.ts";
+import { type BusEntry, busEntries, eventsOf } from "./entries.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { type OutboundEvent, outboundEvents, type ReceivedEvents, receivedEvents } from "./published.ts";
 import { recordOfOutbound, recordOfOutcome, recordsOfReceived } from "./records.ts";
 import type { Refusals } from "./refusals.ts";
-import { type BusEntry, eventsOf } from "./requests.ts";
 import { setAside } from "./set-aside.ts";
 
 /**

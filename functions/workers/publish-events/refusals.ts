@@ -1,5 +1,5 @@
 // Why the bus refuses an entry, and whether it may take it later (docs/decisions/0118).
-import type { BusEntry } from "./requests.ts";
+import type { BusEntry } from "./entries.ts";
 
 /** Entries that the bus did not take. */
 export interface Refusals {
