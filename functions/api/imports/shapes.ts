@@ -4,7 +4,7 @@ import { LastError, Timestamp } from "../../../shared/contract/schemas.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { encodings } from "../../../shared/store/files/encodings.ts";
-import { Named, type Names, namesOf } from "../../../shared/store/names.ts";
+import { ListItem } from "../../../shared/store/lists/items.ts";
 import {
   choicesOf,
   consentSummaryOf,
@@ -31,7 +31,10 @@ const PhoneCounts = v.pipe(
 
 export const Job = v.object({
   import_job_id: v.string(),
-  list: v.pipe(Named, v.description("The list that it fills")),
+  list: v.pipe(
+    v.object({ id: v.string(), name: v.nullable(v.string()) }),
+    v.description("The list that it fills; without a name once it is deleted"),
+  ),
   status: v.picklist(importStatuses),
   processed_rows: v.number(),
   total_rows: v.optional(v.number()),
@@ -84,16 +87,19 @@ type Links = Partial<Record<"rejected_rows_url" | "warnings_url", string | undef
 
 /** What is shown of each of these, with the names of their lists. */
 export async function jobsOf(store: StoreReader, rows: readonly ImportJob[], links: Links = {}) {
-  const names = await namesOf(
-    store,
-    rows.map(({ list: id }) => ({ kind: "list", id })),
+  const ids = [...new Set(rows.map(({ list }) => list))];
+  const lists = await store.getAll(
+    ListItem,
+    ids.map((id) => ({ id })),
+    { eventual: true },
   );
+  const names = new Map(ids.map((id, n) => [id, lists[n]?.name]));
   return rows.map((row) => jobOf(row, names, links));
 }
 
-const jobOf = (row: ImportJob, names: Names, links: Links): v.InferOutput<typeof Job> => ({
+const jobOf = (row: ImportJob, names: ReadonlyMap<string, string | undefined>, links: Links): v.InferOutput<typeof Job> => ({
   import_job_id: row.id,
-  list: { id: row.list, name: names.of("list", row.list) },
+  list: { id: row.list, name: names.get(row.list) ?? null },
   status: row.status,
   processed_rows: row.processed ?? 0,
   total_rows: row.total,
