@@ -35,15 +35,23 @@ describe("a profile written with the publishable key", () => {
   it("grows no further once it is full (AMB-146)", async () => {
     const { upsert } = await setting();
     expect((await upsert(keys(0, 64))).status).toBe(200);
-    expect((await upsert(keys(64, 80))).status).toBe(200);
-    expect((await upsert(keys(80, 81))).status).toBe(422);
-    expect((await upsert(keys(80, 81), { consent: { status: "opted_in" } })).status).toBe(422);
+    expect((await upsert(keys(64, 65))).status).toBe(422);
+    expect((await upsert(keys(64, 65), { consent: { status: "opted_in" } })).status).toBe(422);
+  });
+
+  it.each([
+    ["many keys at once", [keys(0, 60), keys(60, 65)]],
+    ["a few keys each time", Array.from({ length: 9 }, (_, n) => keys(n * 8, n * 8 + 8))],
+    ["long values", [keys(0, 10, "x".repeat(1_000)), keys(10, 17, "x".repeat(1_000))]],
+  ])("grows beyond its limits by no change, of %s (AMB-146)", async (_, changes) => {
+    const { upsert } = await setting();
+    for (const change of changes.slice(0, -1)) expect((await upsert(change)).status).toBe(200);
+    expect((await upsert(changes.at(-1)!)).status).toBe(422);
   });
 
   it("may be changed while it is full (AMB-146)", async () => {
     const { upsert } = await setting();
     await upsert(keys(0, 64));
-    await upsert(keys(64, 80));
     expect((await upsert(keys(0, 2, 2))).status).toBe(200);
     expect((await upsert({ k0: null })).status).toBe(200);
   });

@@ -32,7 +32,7 @@ export const Profile = item({
      */
     confirmed_address: v.optional(v.string()),
     "cc:*": v.literal(true),
-    /** It has as many attributes as the publishable key may write: each further change by it is measured. */
+    /** It is nearly as large as the publishable key may make it: each further change by it is measured. */
     full: v.optional(v.literal(true)),
     /** It was changed last by an import that starts no journeys: neither does what changed then (AMB-133). */
     historical: v.optional(v.literal(true)),

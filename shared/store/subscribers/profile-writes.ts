@@ -31,7 +31,7 @@ import {
 } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
 import { phoneIndexKey } from "./phones.ts";
-import { growsTooLarge, isFull } from "./publishable-profiles.ts";
+import { growsTooLarge, isNearlyFull, isSmall } from "./publishable-profiles.ts";
 
 export interface SubscriberInput {
   external_id: string;
@@ -83,25 +83,25 @@ export async function writeProfile(
 
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither */
 async function update(store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> {
-  const { attributes = {}, consent, isPublishable = false } = input;
+  const { attributes = {}, isPublishable = false } = input;
   const isMeasured = isPublishable && Object.keys(attributes).length > 0;
-  if (!isMeasured) return consent ? updateWithConsent(store, id, input, consent) : updateProfile(store, id, input);
-
-  const row = consent
-    ? await updateWithConsentWithin(store, id, input, consent)
-    : await updateWithin(store, id, input, attributes);
-  if (row && !row.full && isFull(row))
+  const row = await (isMeasured ? updateWithin(store, id, input, attributes) : updateAsIs(store, id, input));
+  if (row && !row.erased_at && !row.full && isNearlyFull(row))
     await whereItHolds(store.change(Profile, { id }, { set: { full: true } }, isAlive()));
   return row;
 }
 
-/** One write, unless the profile is known to be full: then what it has is measured. @throws 422 if it would grow */
+const updateAsIs = (store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> =>
+  input.consent ? updateWithConsent(store, id, input, input.consent) : updateProfile(store, id, input);
+
+/** One write, unless the change is large or the profile is known to be nearly full: then what it has is measured. @throws 422 if it would grow */
 async function updateWithin(
   store: Store,
   id: string,
   input: SubscriberInput,
   attributes: Readonly<Record<string, Value>>,
 ): Promise<ProfileRow | undefined> {
+  if (input.consent || !isSmall(attributes)) return updateMeasured(store, id, input, attributes);
   const change = profileChange(store, input, id);
   const outcome = await store
     .change(Profile, { id }, change, all(isAlive(), ...keepsConfirmed(input.email), absent("full")))
@@ -115,15 +115,16 @@ async function updateWithin(
   return updateProfile(store, id, input);
 }
 
-async function updateWithConsentWithin(
+/** @throws 422 if the profile would grow too large */
+async function updateMeasured(
   store: Store,
   id: string,
   input: SubscriberInput,
-  consent: ConsentAssertion,
+  attributes: Readonly<Record<string, Value>>,
 ): Promise<ProfileRow | undefined> {
   const row = await store.get(Profile, { id });
-  if (row?.full && growsTooLarge(row, input.attributes ?? {})) throw refusedGrowth();
-  return updateWithConsent(store, id, input, consent);
+  if (row && growsTooLarge(row, attributes)) throw refusedGrowth();
+  return updateAsIs(store, id, input);
 }
 
 const refusedGrowth = () =>
@@ -274,7 +275,7 @@ function profileChange(store: Store, input: ProfileInput, id: string) {
 /** The profile of a subscriber that is created now. */
 export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
   const created_at = timestamp(store.clock.now());
-  return {
+  const row: ProfileRow = {
     ...profileChange(store, input, id).set,
     ...keyOf(Profile, store.tenant, { id }),
     id,
@@ -282,6 +283,7 @@ export function newProfile(store: Store, id: string, input: SubscriberInput): Pr
     ...(input.consent && foldedConsent(input.consent)),
     ...indexKey(SubscribersByAge, store.tenant, { shard: shardOf(id), created_at, id }),
   };
+  return isNearlyFull(row) ? { ...row, full: true } : row;
 }
 
 /** Counts a subscriber that is created or erased, in the transaction that does it. */

@@ -31,8 +31,20 @@ export function refuseLargeProfile(attributes: Readonly<Record<string, Value>>):
   if (bytes > MAX_BYTES) throw invalid({ attributes: `must have at most ${MAX_BYTES} bytes with this key` });
 }
 
-/** Whether a profile is so large that the publishable key adds nothing more to it. */
-export const isFull = (row: ProfileRow): boolean => isTooLarge(sizeOf(familyOf(row, "a:")));
+/** What one change adds at most for which the profile is not measured first. */
+const SMALL: Size = { attributes: 8, bytes: 2_048 };
+
+/** Whether a change fits into every profile that is not nearly full. */
+export function isSmall(changed: Readonly<Record<string, Value>>): boolean {
+  const { attributes, bytes } = sizeOf(textsOf(changed));
+  return attributes <= SMALL.attributes && bytes <= SMALL.bytes;
+}
+
+/** Whether a profile is so large that a small change may be too much for it. */
+export function isNearlyFull(row: ProfileRow): boolean {
+  const { attributes, bytes } = sizeOf(familyOf(row, "a:"));
+  return attributes > MAX_ATTRIBUTES - SMALL.attributes || bytes > MAX_BYTES - SMALL.bytes;
+}
 
 /** Whether a change makes a profile larger than it may become: one that was large before may stay as it is. */
 export function growsTooLarge(row: ProfileRow, changed: Readonly<Record<string, Value>>): boolean {

@@ -1,6 +1,6 @@
 // A subscriber's own record (SUB-1, SUB-3, D-ATTR, AMB-44).
 import { notifyHooks } from "./hooks.ts";
-import { type Body, iso, JsonText, notFound } from "./kit.ts";
+import { type Body, invalid, iso, JsonText, notFound } from "./kit.ts";
 import type { Subscriber } from "./records.ts";
 import { found, newId, type World } from "./world.ts";
 
@@ -27,6 +27,19 @@ export function mergeAttributes(subscriber: Subscriber, body: Body): void {
     if (value === null) delete subscriber.attributes[key];
     else subscriber.attributes[key] = value;
   }
+}
+
+/** AMB_146: what the publishable key writes stays small. What a server key wrote may be changed, and grows no further. */
+export function refuseLargeProfile(before: Subscriber["attributes"], body: Body): void {
+  const changed = { attributes: { ...before } } as Subscriber;
+  mergeAttributes(changed, body);
+  const sizeOf = (attributes: Body) => ({
+    keys: Object.keys(attributes).length,
+    bytes: JSON.stringify(attributes).length,
+  });
+  const [old, now] = [sizeOf(before), sizeOf(changed.attributes)];
+  const isLarge = now.keys > 64 || now.bytes > 16_384;
+  if (isLarge && (now.keys > old.keys || now.bytes > old.bytes)) invalid("attributes");
 }
 
 /** A net-new subscriber (SUB-17, AMB-107). */

@@ -37,7 +37,7 @@ export const rulings = {
   /** Derived sessions end with their session. */
   AMB_145_derived_sessions: false,
   /** Limits of publishable keys: of a profile; those of a minute are beyond what a program asks. */
-  AMB_146_publishable_limits: false,
+  AMB_146_publishable_limits: true,
   /** Refused journey entries are counted. Off: dropped without a word. */
   AMB_147_refused_entries: true,
   /** Keys with dots are paths. Off: literal keys only. */

@@ -8,7 +8,14 @@ import { deviceRecord } from "./devices.ts";
 import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
-import { createSubscriber, mergeAttributes, subscriberOf, subscriberRecord, tellCreated } from "./people.ts";
+import {
+  createSubscriber,
+  mergeAttributes,
+  refuseLargeProfile,
+  subscriberOf,
+  subscriberRecord,
+  tellCreated,
+} from "./people.ts";
 import type { Subscriber } from "./records.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
@@ -16,13 +23,14 @@ import { topicChoices } from "./topics.ts";
 import { found, type World } from "./world.ts";
 
 /** SUB-5, SUB-6, AMB-44, AMB-45. */
-function upsert(world: World, { body }: Request) {
+function upsert(world: World, { body, as }: Request) {
   requiredText(body, "external_id");
   checkEmail(body.email);
   optionalRecord(body, "attributes");
   const consent = body.consent === undefined ? undefined : consentAssertion(world, body.consent, "consent.");
 
   const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
+  if (as.kind === "sdk" && world.rulings.AMB_146_publishable_limits) refuseLargeProfile(known?.attributes ?? {}, body);
   const subscriber = known ?? createSubscriber(world, body.external_id);
   const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;

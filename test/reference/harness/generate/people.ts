@@ -26,6 +26,7 @@ export function upsert(draft: Draft): void {
     external_id,
     ...(random.chance(0.7) && { email }),
     ...(random.chance(0.7) && { attributes: attributesOf(draft) }),
+    ...(random.chance(0.03) && { attributes: manyAttributes(draft) }),
     ...(random.chance(0.15) && { phone: "+4915112345670" }),
     ...(random.chance(0.2) && { consent: consentOf(draft) }),
   };
@@ -33,6 +34,18 @@ export function upsert(draft: Draft): void {
   const as = isServer ? "server:subscribers:write,subscribers:read" : random.chance(0.97) ? "sdk" : "owner";
   const path = isServer ? "/v1/subscribers/upsert" : "/api/v1/subscribers/upsert";
   add(draft, { as, method: "POST", path, body, handle: `p_${external_id}` }, "person");
+}
+
+/** On both sides of what the publishable key may write (AMB-146). */
+function manyAttributes({ random }: Draft): Body {
+  const [from, count] = random.pick<[number, number]>([
+    [0, 55],
+    [0, 64],
+    [0, 65],
+    [8, 57],
+    [60, 5],
+  ]);
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${from + n}`, n]));
 }
 
 function consentOf(draft: Draft): Body {
