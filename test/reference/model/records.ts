@@ -322,7 +322,8 @@ export interface Called {
   actor: string;
   role: string | null;
   status: number;
-  code: string | null;
+  /** Of several faults, any of them. */
+  code: Body;
 }
 export interface Annotation {
   id: string;
