@@ -1990,7 +1990,7 @@ export interface IdentityProvider {
 export interface Import {
   /** The import */
   import_job_id: string;
-  /** The list that it fills */
+  /** The list that it fills; without a name once it is deleted */
   list: {
     /** The id, as the service assigned it */
     id: string;
@@ -2088,7 +2088,7 @@ export interface Import {
 export interface ImportsImport {
   /** The import */
   import_job_id: string;
-  /** The list that it fills */
+  /** The list that it fills; without a name once it is deleted */
   list: {
     /** The id, as the service assigned it */
     id: string;

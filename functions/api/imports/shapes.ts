@@ -97,7 +97,11 @@ export async function jobsOf(store: StoreReader, rows: readonly ImportJob[], lin
   return rows.map((row) => jobOf(row, names, links));
 }
 
-const jobOf = (row: ImportJob, names: ReadonlyMap<string, string | undefined>, links: Links): v.InferOutput<typeof Job> => ({
+const jobOf = (
+  row: ImportJob,
+  names: ReadonlyMap<string, string | undefined>,
+  links: Links,
+): v.InferOutput<typeof Job> => ({
   import_job_id: row.id,
   list: { id: row.list, name: names.get(row.list) ?? null },
   status: row.status,
