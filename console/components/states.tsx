@@ -5,6 +5,7 @@ import type { ServiceError } from "../../sdk/src/errors.ts";
 import { useAction } from "../app/action.ts";
 import type { Query } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
+import { isLocal } from "../app/session.ts";
 import { Act, Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -49,11 +50,14 @@ const titles: Record<number, string> = {
   429: "Too many requests at the moment.",
 };
 
-/** The sentence for a refusal by its status; empty where the API's own words say it all. */
+const titlesOfCodes: Record<string, string> = {
+  TENANT_SUSPENDED: "This workspace is suspended.",
+  EMAIL_NOT_CONFIRMED: "",
+};
+
+/** The sentence for a refusal by its code or status; empty where the API's own words say it all. */
 export const titleOf = ({ status, code }: ServiceError): string =>
-  code === "TENANT_SUSPENDED"
-    ? "This workspace is suspended."
-    : (titles[status] ?? (status >= 500 ? "The service has a problem." : ""));
+  titlesOfCodes[code] ?? titles[status] ?? (status >= 500 ? "The service has a problem." : "");
 
 function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
   const [left, setLeft] = useState(Math.ceil(seconds));
@@ -89,12 +93,15 @@ export function Failure({ error, retry }: { error: ServiceError; retry?: (() => 
 }
 
 /** The mail that confirms the address of the user: the first one may be lost. */
-function ConfirmAgain() {
+export function ConfirmAgain() {
   const resend = useAction("auth.resendEmail", { stale: [] });
   return (
-    <Act action={resend} given={[]} said="The mail is on its way. Press its link, then try again.">
-      Send the mail again
-    </Act>
+    <>
+      {isLocal && <a href={pathTo("outbox")}>See the mail in the outbox</a>}
+      <Act action={resend} given={[]} said="The mail is on its way. Press its link, then try again.">
+        Send the mail again
+      </Act>
+    </>
   );
 }
 

@@ -73,7 +73,7 @@ export const integrationsBugs: readonly Bug[] = [
     name: "a tick that the next one overtakes is lost",
     area: "timers",
     file: runSchedule,
-    find: "await takeTick(context, schedule, schedule.next);",
+    find: "await takeTick(context, schedule, next);",
     replace: "await takeTick(context, schedule, upTo);",
   },
   {
@@ -101,8 +101,8 @@ export const integrationsBugs: readonly Bug[] = [
     name: "a delivery does not end a series of failures",
     area: "webhooks",
     file: "functions/workers/post-webhook/posting.ts",
-    find: 'outcome === "delivered" ? successWrites(webhook) : []',
-    replace: "[]",
+    find: 'outcome === "delivered" ? successWrites(webhook) : failures',
+    replace: "failures",
   },
   {
     name: "an answer that comes after its attempt was given up is not in the log",

@@ -37,8 +37,8 @@ export const mannersBugs: readonly Bug[] = [
     name: "a verdict on a template leaves its status",
     area: "sending",
     file: "functions/api/inbound/index.ts",
-    find: "Number(providerId) === Number(provider_template_id))",
-    replace: "Number(providerId) === Number(provider_template_id) && template.verdict_at === undefined)",
+    find: "Number(providerId) !== Number(provider_template_id)) continue;",
+    replace: "Number(providerId) !== Number(provider_template_id) || template.verdict_at !== undefined) continue;",
   },
   {
     name: "skips of the plan are forgotten where a later skip has their reason",

@@ -126,8 +126,8 @@ export const packsBugs: readonly Bug[] = [
     name: "a run is looked at once by the message that begins it",
     area: "journeys",
     file: "shared/store/journeys/entries.ts",
-    find: 'isOwn && row.status === "active"',
-    replace: "false",
+    find: "if (isActive) begun.push({ candidate, run: runOf(row) });",
+    replace: "",
   },
   {
     name: "a pack is sealed before it is known which of its runs moved",
