@@ -25,18 +25,20 @@ export const inFolder = async <T>(work: (folder: string) => Promise<T>): Promise
 
 const TRANSACTIONS = 2_000;
 
+const THINGS = {
+  TableName: "things",
+  BillingMode: "PAY_PER_REQUEST",
+  AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+  KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+};
+
 /** Transactions while tokens of so many others are kept. */
 export async function transactions(tokens: number): Promise<LocalFigure> {
   return inFolder(async (folder) => {
     const database = openDatabase(join(folder, "engine.sqlite"));
     const { operate } = createDynamoDb({ clock: systemClock, ids: systemIds, database });
-    const TableName = "things";
-    await operate("CreateTable", {
-      TableName,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-    });
+    await operate("CreateTable", THINGS);
+    const { TableName } = THINGS;
     const run = async (from: number, count: number) => {
       for (let n = from; n < from + count; n++)
         await operate("TransactWriteItems", {
@@ -70,13 +72,8 @@ export async function puts(before: number): Promise<LocalFigure> {
     const services = { dynamodb: engine, sqs: engine, scheduler: engine, kms: engine };
     const port = await startAwsPort(services, 0, () => undefined);
     const { operate } = remote(port.url);
-    const TableName = "things";
-    await operate("CreateTable", {
-      TableName,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-      KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
-    });
+    await operate("CreateTable", THINGS);
+    const { TableName } = THINGS;
     const item = (n: number) => ({ pk: { S: `thing-${n}` }, name: { S: "x".repeat(200) }, n: { N: String(n) } });
     for (let n = 0; n < before; n += ITEMS_A_BATCH) {
       const some = Array.from({ length: ITEMS_A_BATCH }, (_, i) => ({ PutRequest: { Item: item(n + i) } }));
