@@ -4,6 +4,7 @@ import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { auditOf } from "../support/audit.ts";
 import { inMs } from "../support/notify.ts";
 import { wholeTable } from "../support/people.ts";
+import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -54,11 +55,14 @@ describe("the sends of a server key in the audit trail", () => {
     expect(await verify()).toMatchObject({ valid: true });
   });
 
-  it("that are for later are sealed by the night (RDA-23)", async () => {
+  it.each([
+    ["for later", (world: TestWorld) => ({ external_ids: ["ada"], scheduled_at: inMs(world, DAY) })],
+    ["for many", () => ({ target: { type: "all" } })],
+  ])("that are %s are sealed within the hour, alone in their quarter-hour (RDA-23)", async (_, to) => {
     const { world, server, list, verify } = await sealed();
-    const body = { external_ids: ["ada"], title: "Later", body: "b", scheduled_at: inMs(world, DAY) };
+    const body = { ...to(world), title: "News", body: "It is here." };
     expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);
-    await world.advance(2 * DAY);
+    await world.advance(HOUR);
     const counts = (await list("?action=notifications")).map(({ sends }) => sends?.count);
     expect(counts).toEqual([1, 2]);
     expect(await verify()).toMatchObject({ valid: true });

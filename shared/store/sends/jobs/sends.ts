@@ -41,7 +41,7 @@ export interface Send {
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
-  /** Where a send to one subscriber may be one row: its watch, the quota taken ahead, and whether nobody is told of it. */
+  /** Of a one-off send, which may be one row: the watch of its quarter-hour, the quota taken ahead, whether nobody is told. */
   direct?: { watch: SendWatch; quota: SendQuota; noWebhooks?: boolean | undefined } | undefined;
   spec: JobSpec;
   /** The server key that made it. */
@@ -87,8 +87,9 @@ export async function startSend(
   await store.writeAll(audience.writes);
   const quarter = quarterAt(timeOfUuid(id));
   const taking = audience.direct && direct;
-  if (taking) await taking.watch.ensure(store, timers, quarter);
-  else
+  const isSealed = sentBy !== undefined;
+  if (direct && (taking || isSealed)) await direct.watch.ensure(store, timers, quarter);
+  if (!taking)
     await timers.set([
       spec.scheduled_at === null
         ? { kind: "job-watch", id, at: store.clock.now() + WATCH_AFTER_MS }
