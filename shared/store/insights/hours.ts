@@ -37,7 +37,7 @@ export const outcomesOf = (addends: Record<string, number>): Record<string, numb
 
 /** What is left of the outcomes of a tally where a part of them was counted before. */
 export const outcomesBeyond = (addends: Record<string, number>, before: Record<string, number>) =>
-  beyond(outcomesOf(addends), before);
+  beyond(outcomesOf(addends), outcomesOf(before));
 
 /** The counters of a day that outcomes of sends of a category add to. @param at a timestamp */
 export function outcomeCounters(
