@@ -108,12 +108,13 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (command.kind === "receiver") return answerHooks(sides, command.status);
   if (command.kind === "link") return link(sides, command, number);
   if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);
+  const exported = reference.world.exports.length;
   const failure = await call(sides, command, number);
   if (failure) return failure;
   await product.settle();
   reference.advance(product.now());
   await quieten(sides);
-  const isExport = command.method === "POST" && command.path === "/api/v1/exports";
+  const isExport = reference.world.exports.length > exported;
   const misprint = isExport ? await compareFile(sides, number) : undefined;
   if (misprint) return misprint;
   return lookAt(sides, looksAfter(reference.world, command.path), number);
