@@ -68,7 +68,7 @@ export async function lookAt(sides: Sides, looks: Look[], number: number): Promi
     sides.counted.calls++;
     const difference = await compare(sides, expected, got, sent);
     if (!difference) continue;
-    tell(sides, `${as}: GET ${sent.path} ${short(query)} → ${got.status} ${short(got.body)}`);
+    tell(sides, `${as}: GET ${sent.path} ${short(query)} → ${got.status} ${JSON.stringify(got.body)}`);
     const route = `GET ${path.replace(/#\w+-\d+/g, ":id")}`;
     return { ...difference, command: number, route };
   }

@@ -60,16 +60,21 @@ function outcomesOf(job: Job, recipient: Recipient): Fact[] {
 const timeOf = ({ occurred_at, received_at }: Interaction) =>
   received_at - occurred_at < 2 * DAY ? occurred_at : received_at;
 
-/** AMB-68, F19: the first time that a person opened, or clicked; of people what apps report, for programs name no browser. */
-function engagementOf(world: World, job: Job): Fact[] {
+/**
+ * AMB-68, F19: the first time that a person opened, or clicked, in all or by each type of channel; of people what apps
+ * report, for programs name no browser.
+ */
+function engagementOf(world: World, job: Job, isByChannel: boolean): Fact[] {
   const first = (measure: string, kinds: string[], isHuman: boolean): Fact[] => {
     const rows = world.interactions.filter(
       ({ job_id, subscriber_id, interaction, said }) =>
         job_id === job.id && subscriber_id && kinds.includes(interaction) && (!isHuman || said !== null),
     );
-    return [...Map.groupBy(rows, ({ subscriber_id }) => subscriber_id).values()].map((own) => {
+    const keyOf = (row: Interaction) => `${row.subscriber_id} ${isByChannel ? channelOf(row) : ""}`;
+    return [...Map.groupBy(rows, keyOf).values()].map((own) => {
       const [earliest] = own.toSorted((a, b) => a.received_at - b.received_at);
-      return { at: timeOf(earliest!), measure, job, channels: [channelOf(earliest!) ?? ""], n: 1 };
+      const channel = channelOf(earliest!);
+      return { at: timeOf(earliest!), measure, job, channels: channel === undefined ? [] : [channel], n: 1 };
     });
   };
   return [
@@ -114,10 +119,10 @@ function conversionFacts(world: World): Fact[] | undefined {
 const typesOf = ({ deliveries }: Recipient) =>
   deliveries.filter(({ delivered_at }) => delivered_at !== null).map(({ channel }) => channel.type);
 
-function factsOf(world: World): Fact[] {
+function factsOf(world: World, isByChannel = false): Fact[] {
   return world.jobs.flatMap((job) => [
     ...job.recipients.flatMap((recipient) => outcomesOf(job, recipient)),
-    ...engagementOf(world, job),
+    ...engagementOf(world, job, isByChannel),
   ]);
 }
 
@@ -155,7 +160,7 @@ export function series(world: World, { query }: Request) {
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
   const shown = group_by === "channel" ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
-  const facts = touching([...factsOf(world), ...conversions], window, width).filter(({ measure }) =>
+  const facts = touching([...factsOf(world, group_by === "channel"), ...conversions], window, width).filter(({ measure }) =>
     shown.includes(measure),
   );
   const groups = ({ job, channels }: Fact): (string | null)[] => {
