@@ -11,6 +11,7 @@ import {
   ABSENT,
   ANY,
   type Body,
+  DAY,
   invalid,
   isUuid,
   MINUTE,
@@ -237,9 +238,13 @@ function start(world: World, { body }: Request) {
   return { status: 202, body: { import_job_id: job.id, status: "pending" } };
 }
 
+/** So long a job can be read. */
+const KEPT = 30 * DAY;
+
 /** IMP-1, IMP-8. */
 function get(world: World, _: Request, { jobId }: Record<string, string>) {
   const job = found(world.imports, jobId) ?? notFound();
+  if (world.now >= job.created_at + KEPT) notFound();
   const { id, status, processed_rows, total_rows, failed_rows, failed } = job;
   const error_message = failed ? ANY : ABSENT;
   const { consent_summary, phone_summary, topic_summary } = job;
