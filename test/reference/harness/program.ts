@@ -93,7 +93,8 @@ export function idOf(reference: Reference, handles: Map<string, string>, text: s
   return world.experiences.find(({ id }) => id === owner)?.job_id ?? undefined;
 }
 
-const HANDLE = /@\w+(?:\(\w+,\d+\))?/g;
+/** A name in a path. */
+export const HANDLE = /@\w+(?:\(\w+,\d+\))?/g;
 /** E-mail addresses and texts keep their at-sign: a handle stands alone, or between slashes. */
 const WHOLE = /^@\w+(?:\(\w+,\d+\))?$/;
 

@@ -9,7 +9,7 @@ import { answerHooks, call, fault, link } from "./deeds.ts";
 import { compareFile } from "./files.ts";
 import { allLooks, looksAfter, looksAfterWaiting } from "./looks.ts";
 import { openProduct } from "./product.ts";
-import type { Command, Program } from "./program.ts";
+import { type Call, type Command, HANDLE, idOf, type Program } from "./program.ts";
 import { type Failure, type Line, type Sides, tell } from "./sides.ts";
 import { createStorm } from "./storm.ts";
 import { compareStreams, hangUp, listen } from "./streams.ts";
@@ -109,7 +109,8 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (command.kind === "link") return link(sides, command, number);
   if (command.kind === "fault" || command.kind === "clear faults") return fault(sides, command);
   const exported = reference.world.exports.length;
-  const failure = await call(sides, command, number);
+  const looks = isOfUnseen(sides, command) ? looksAfter(reference.world, command.path) : [];
+  const failure = (await lookAt(sides, looks, number)) ?? (await call(sides, command, number));
   if (failure) return failure;
   await product.settle();
   reference.advance(product.now());
@@ -119,6 +120,13 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (misprint) return misprint;
   return lookAt(sides, looksAfter(reference.world, command.path), number);
 }
+
+/** Whether the command is of something whose id in the product no answer has told yet. */
+const isOfUnseen = ({ reference, handles, bindings }: Sides, { path }: Call): boolean =>
+  [...path.matchAll(HANDLE)].some(([handle]) => {
+    const id = idOf(reference, handles, handle);
+    return id !== undefined && !bindings.product.has(id);
+  });
 
 /** A bounce or complaint comes between two messages of one moment, or after both. */
 const dependsOnAnOrder = (command: Command): boolean =>
