@@ -160,8 +160,8 @@ export function series(world: World, { query }: Request) {
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
   const shown = group_by === "channel" ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
-  const facts = touching([...factsOf(world, group_by === "channel"), ...conversions], window, width).filter(({ measure }) =>
-    shown.includes(measure),
+  const facts = touching([...factsOf(world, group_by === "channel"), ...conversions], window, width).filter(
+    ({ measure }) => shown.includes(measure),
   );
   const groups = ({ job, channels }: Fact): (string | null)[] => {
     if (group_by === "channel") return [...new Set(channels)];
