@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { stepJourneyQueue } from "../../shared/runtime/resources.ts";
-import { actorText } from "../../shared/store/events/actors.ts";
+import { actorText, subscriberActor } from "../../shared/store/events/actors.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { recountRuns } from "../../shared/store/journeys/recount.ts";
@@ -143,7 +143,7 @@ it("the timeout looks for the event before it takes on_timeout, also where the e
     const event = {
       id: world.ids.uuid(),
       event_name: "paid",
-      actor: actorText({ subscriber: people[i]! }),
+      actor: actorText(subscriberActor(people[i]!)),
       platform: null,
       properties: {},
       occurred_at: at(ms),

@@ -8,6 +8,7 @@ import { invalid } from "../../../shared/kernel/errors.ts";
 import { SERVER_BODY_BYTES, tiers } from "../../../shared/rules/event-limits.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { anonymousActor } from "../../../shared/store/events/actors.ts";
 import { ExportedEvent } from "../../../shared/store/events/events.ts";
 import { exportEvents } from "../../../shared/store/events/export.ts";
 import { countEvents } from "../../../shared/store/events/history.ts";
@@ -83,7 +84,7 @@ export const events = group("events", "What subscribers do: ingestion, identity,
     },
     async ({ store, body }) => {
       const { anonymous_id: anonymous, subscriber_id } = body;
-      const count = () => countEvents(store, { anonymous });
+      const count = () => countEvents(store, anonymousActor(anonymous));
       const link = await linkAlias(store, anonymous, subscriber_id, count);
       if (!link) throw invalid({ subscriber_id: "names no subscriber" });
       return link;

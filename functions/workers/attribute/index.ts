@@ -3,6 +3,7 @@ import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { attributeQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { type Store, storeWrite } from "../../../shared/store/context.ts";
+import { anonymousActor } from "../../../shared/store/events/actors.ts";
 import { findEvent, type StoredEvent } from "../../../shared/store/events/events.ts";
 import { eventsOfActor } from "../../../shared/store/events/history.ts";
 import { recordConversion } from "../../../shared/store/insights/attribution.ts";
@@ -87,10 +88,11 @@ async function pageOf(
   event_name: string,
   to: string | undefined,
 ): Promise<{ events: StoredEvent[]; than?: string }> {
-  const events = await eventsOfActor(store, { anonymous }, { event_name, to, limit: PAGE_EVENTS });
+  const actor = anonymousActor(anonymous);
+  const events = await eventsOfActor(store, actor, { event_name, to, limit: PAGE_EVENTS });
   const than = events[0]?.occurred_at;
   if (than === undefined || events.length < PAGE_EVENTS) return { events };
   const after = timestamp(Date.parse(than) + 1);
-  const atThan = await eventsOfActor(store, { anonymous }, { event_name, from: than, to: after });
+  const atThan = await eventsOfActor(store, actor, { event_name, from: than, to: after });
   return { events: [...atThan, ...events.filter(({ occurred_at }) => occurred_at >= after)], than };
 }

@@ -69,7 +69,7 @@ export const receivedEvents = (changes: Changes): ReceivedEvents[] => [
 const originOf = ({ tenant, position, at }: Origin): Origin => ({ tenant, position, at });
 
 function exported({ actor, historical: _, ...event }: StoredEvent): ExportedEvent {
-  const subscriber_id = actor && "subscriber" in actor ? actor.subscriber : null;
-  const anonymous_id = actor && "anonymous" in actor ? actor.anonymous : null;
+  const subscriber_id = actor?.kind === "subscriber" ? actor.id : null;
+  const anonymous_id = actor?.kind === "anonymous" ? actor.id : null;
   return { ...event, subscriber_id, anonymous_id };
 }

@@ -60,8 +60,8 @@ export async function queueSegments(
     const visitors = new Map<string, Set<string>>();
     for (const change of histories.get(tenant) ?? []) {
       const segments = mentionedBy(change, index);
-      const actor = actorIn(change.after.actor);
-      const [group, id] = "subscriber" in actor ? [subscribers, actor.subscriber] : [visitors, actor.anonymous];
+      const { kind, id } = actorIn(change.after.actor);
+      const group = kind === "subscriber" ? subscribers : visitors;
       if (segments.length > 0) current.add(id);
       if (segments.length > 0) group.set(id, new Set([...(group.get(id) ?? []), ...segments]));
     }

@@ -1,12 +1,23 @@
 // Whose events are: a subscriber's, or those of an anonymous id.
 import type { Actor } from "./items.ts";
 
+export const subscriberActor = (id: string): Actor => ({ kind: "subscriber", id });
+
+export const anonymousActor = (id: string): Actor => ({ kind: "anonymous", id });
+
+/** A subscriber and the anonymous ids that belong to it. */
+export const actorsOf = (subscriber: string, anonymousIds: readonly string[]): Actor[] => [
+  subscriberActor(subscriber),
+  ...anonymousIds.map(anonymousActor),
+];
+
 /** An actor in one text: `S` and the id of a subscriber, or `A` and an anonymous id. */
-export const actorText = (actor: Actor): string =>
-  "subscriber" in actor ? `S${actor.subscriber}` : `A${actor.anonymous}`;
+export const actorText = ({ kind, id }: Actor): string => `${kind === "subscriber" ? "S" : "A"}${id}`;
+
+/** The actor of a text that `actorText` made. */
 export const actorIn = (text: string): Actor =>
-  text.startsWith("S") ? { subscriber: text.slice(1) } : { anonymous: text.slice(1) };
+  text.startsWith("S") ? subscriberActor(text.slice(1)) : anonymousActor(text.slice(1));
 
 /** The anonymous ids among actors, in their order. */
 export const anonymousIdsOf = (actors: readonly (Actor | null | undefined)[]): string[] =>
-  actors.flatMap((actor) => (actor && "anonymous" in actor ? [actor.anonymous] : []));
+  actors.flatMap((actor) => (actor?.kind === "anonymous" ? [actor.id] : []));

@@ -7,7 +7,7 @@ import { whereItHolds } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { noteErasing } from "../subscribers/erasing.ts";
 import { Alias, SubscriberAlias } from "../subscribers/items.ts";
-import { actorText } from "./actors.ts";
+import { actorText, anonymousActor, subscriberActor } from "./actors.ts";
 import { blockKey } from "./block-keys.ts";
 import { maskActor } from "./blocks.ts";
 import { anonymousWrite } from "./events.ts";
@@ -33,17 +33,20 @@ export async function eraseEvents(
 ): Promise<number> {
   const until = timestamp(erasedAt + IN_FLIGHT_MS);
   const aliases = await aliasesOf(store, subscriber);
-  await noteErasing(store, { subscriber }, { eraseProperties, isLast: false });
-  for (const anonymous of aliases) await noteErasing(store, { anonymous }, { eraseProperties, until, isLast: false });
-  let changed = await anonymizeEvents(store, { subscriber }, "~", eraseProperties);
+  const identified = subscriberActor(subscriber);
+  await noteErasing(store, identified, { eraseProperties, isLast: false });
+  for (const anonymous of aliases)
+    await noteErasing(store, anonymousActor(anonymous), { eraseProperties, until, isLast: false });
+
+  let changed = await anonymizeEvents(store, identified, "~", eraseProperties);
   for (const anonymous of aliases) {
-    changed += await anonymizeEvents(store, { anonymous }, until, eraseProperties);
+    changed += await anonymizeEvents(store, anonymousActor(anonymous), until, eraseProperties);
     await whereItHolds(store.remove(Alias, { anonymous }, is("subscriber", subscriber)));
     if (!isLast) continue;
-    await noteErasing(store, { anonymous }, { eraseProperties, until, isLast });
+    await noteErasing(store, anonymousActor(anonymous), { eraseProperties, until, isLast });
     await store.remove(SubscriberAlias, { subscriber, anonymous });
   }
-  if (isLast) await noteErasing(store, { subscriber }, { eraseProperties, isLast });
+  if (isLast) await noteErasing(store, identified, { eraseProperties, isLast });
   return changed;
 }
 

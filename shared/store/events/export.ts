@@ -7,7 +7,7 @@ import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
 import { subscribersOf } from "../subscribers/aliases.ts";
 import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
-import { actorText, anonymousIdsOf } from "./actors.ts";
+import { actorText, anonymousActor, anonymousIdsOf, subscriberActor } from "./actors.ts";
 import { type DayShard, noted } from "./days.ts";
 import { dayOf, type ExportedEvent, type StoredEvent } from "./events.ts";
 import { AFTER, openSource, placeOf, type Source } from "./export-sources.ts";
@@ -138,9 +138,9 @@ async function resolve(store: StoreReader, events: readonly StoredEvent[]): Prom
     const { actor, ...rest } = event;
     const subscriber = subscriberOf(actor);
     const [anonymous] = anonymousIdsOf([actor]);
-    const ofAnonymous = anonymous === undefined ? undefined : erasing.get(actorText({ anonymous }));
+    const ofAnonymous = anonymous === undefined ? undefined : erasing.get(actorText(anonymousActor(anonymous)));
     const erasure =
-      (subscriber === undefined ? undefined : erasing.get(actorText({ subscriber }))) ??
+      (subscriber === undefined ? undefined : erasing.get(actorText(subscriberActor(subscriber)))) ??
       (event.received_at <= (ofAnonymous?.until ?? "") ? ofAnonymous : undefined);
     const bare = erasure?.erase_properties === true && { properties: {} };
     if (erasure) return { ...rest, ...bare, subscriber_id: null, anonymous_id: null };
@@ -154,10 +154,7 @@ async function erasingOf(
   anonymousIds: readonly string[],
   subscribers: readonly string[],
 ): Promise<ReadonlyMap<string, Erasing>> {
-  const actors = [
-    ...anonymousIds.map((anonymous) => ({ anonymous })),
-    ...subscribers.map((subscriber) => ({ subscriber })),
-  ];
+  const actors = [...anonymousIds.map(anonymousActor), ...subscribers.map(subscriberActor)];
   if (actors.length === 0) return new Map();
   return erasingAmong(store, actors);
 }

@@ -6,6 +6,7 @@ import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
+import { actorsOf } from "./actors.ts";
 import { MAX_SPAN_MS } from "./block-keys.ts";
 import { packedEventOf, type StoredEvent } from "./events.ts";
 import { type Actor, ActorEvents } from "./items.ts";
@@ -39,8 +40,7 @@ export interface HistoryRange {
 
 /** Events of a subscriber by their names, including those of its anonymous ids, in their order. */
 export async function eventsOf(store: StoreReader, subscriber: string, range: HistoryRange): Promise<StoredEvent[]> {
-  const aliases = await aliasesOf(store, subscriber);
-  const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
+  const actors = actorsOf(subscriber, await aliasesOf(store, subscriber));
   const histories = await Promise.all(actors.map((actor) => eventsOfActor(store, actor, range)));
   return newest(histories.flat().sort(earlier), range.limit);
 }

@@ -12,7 +12,7 @@ import { Profile, type ProfileRow } from "../subscribers/items.ts";
 import { nameLearner } from "../subscribers/names.ts";
 import { findByExternalId, isLiving, subscriberId } from "../subscribers/subscribers.ts";
 import type { Allowance } from "../workspaces/usage.ts";
-import { actorText } from "./actors.ts";
+import { actorText, anonymousActor, subscriberActor } from "./actors.ts";
 import type { NewEvent as NewBlockEvent } from "./blocks.ts";
 import { dayRegister } from "./days.ts";
 import { type EventRow, eventId } from "./events.ts";
@@ -154,14 +154,14 @@ async function findActors(
   };
   const actorOf = async ({ n, event }: IdentifiedEvent): Promise<Actor> => {
     const { subscriber_id, external_id = "", anonymous_id } = event;
-    if (anonymous_id !== undefined) return { anonymous: anonymous_id };
+    if (anonymous_id !== undefined) return anonymousActor(anonymous_id);
     const id = subscriber_id ?? subscriberId(root, store.tenant, external_id, 0);
     const profile = profiles.get(id);
-    if (profile && isLiving(profile)) return { subscriber: id };
+    if (profile && isLiving(profile)) return subscriberActor(id);
     const current = profile && subscriber_id === undefined ? await findCurrent(external_id) : undefined;
     if (current === undefined)
       problems[name(n, subscriber_id === undefined ? "external_id" : "subscriber_id")] = "names no subscriber";
-    return { subscriber: current ?? id };
+    return subscriberActor(current ?? id);
   };
   const attributed = await Promise.all(fresh.map(async (one) => ({ ...one, actor: await actorOf(one) })));
   const named = Object.entries(problems).slice(0, MAX_FIELDS);

@@ -7,7 +7,7 @@ import type { Value } from "../model.ts";
 export const eventSources = ["client", "server"] as const;
 
 /** The actor of an event: a subscriber, or an anonymous id. */
-export type Actor = { subscriber: string } | { anonymous: string };
+export type Actor = { kind: "subscriber"; id: string } | { kind: "anonymous"; id: string };
 
 /** Set where the events start no journey (AMB-134). */
 const historical = v.optional(v.literal(true));
@@ -84,7 +84,7 @@ export const EventSeal = item({
 
 export const ActorEvents = item({
   about: "Events of one actor and block, packed: its history, in the order of the last event of each row.",
-  pk: (actor: Actor) => ("subscriber" in actor ? `U#${actor.subscriber}` : `EH#${actor.anonymous}`),
+  pk: ({ kind, id }: Actor) => (kind === "subscriber" ? `U#${id}` : `EH#${id}`),
   sk: ({ until, batch }: { until: string; batch: string }) => `0E#${until}#${batch}`,
   prefix: "0E#",
   row: {

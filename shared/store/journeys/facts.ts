@@ -5,9 +5,9 @@ import type { Graph } from "../../rules/journey-graph.ts";
 import { knowledgeOf, type Source } from "../../rules/journey-knowledge.ts";
 import type { Knowledge } from "../../rules/journey-run.ts";
 import type { StoreReader } from "../context.ts";
+import { actorsOf } from "../events/actors.ts";
 import { findEvent } from "../events/events.ts";
 import { eventsOf } from "../events/history.ts";
-import type { Actor } from "../events/items.ts";
 import { readHistory } from "../segments/facts.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
@@ -44,8 +44,7 @@ export function factsOf(
     },
     zone: store.zone,
     times: async (conditions, until) => {
-      const aliases = await aliasesOf(store, subscriber);
-      const actors: Actor[] = [{ subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
+      const actors = actorsOf(subscriber, await aliasesOf(store, subscriber));
       return (await readHistory(store, actors, conditions, until)).times;
     },
     events: (event_name, { since, until }) =>

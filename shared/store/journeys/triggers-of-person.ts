@@ -144,7 +144,7 @@ export function outcomeOf(entry: Entry, cause: PersonalCause): Outcome {
   if (isOld) return known("too_old");
   if (standing) return known(standing.reason, standing.run);
   if (beyondQuota.has(refusedKey(journey.id, cause.key))) return known("over_quota");
-  const isOfVisitor = cause.event?.actor && "anonymous" in cause.event.actor;
+  const isOfVisitor = cause.event?.actor?.kind === "anonymous";
   if (isOfVisitor && entry.isEligible) return known("not_identified");
   const hasRule = (journey.entry_rules as EntryRules | null)?.eligibility != null;
   if (!hasRule || isWaiting(entry, at)) return known("not_handled");

@@ -4,6 +4,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import type { Facts, Rule, Verdict } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
 import type { StoreReader } from "../context.ts";
+import { anonymousActor } from "../events/actors.ts";
 import { HISTORY } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
 import { rowOf } from "../item.ts";
@@ -64,7 +65,7 @@ export async function readSubscriberFacts(
   options: ReadOptions = {},
 ): Promise<SubscriberFacts> {
   const facts: Omit<SubscriberFacts, "times"> = { memberOf: new Set(), checkAt: undefined };
-  const actors: Actor[] = [{ subscriber }];
+  const anonymousIds: string[] = [];
   const history = openHistory(conditions, store.clock.now());
   const from = conditions.length > 0 ? HISTORY + history.from : MEMBERSHIP;
   let after: Key | undefined;
@@ -73,13 +74,12 @@ export async function readSubscriberFacts(
     const range = { from, to: CHECK, newestFirst: true, limit, after, ...options };
     const page = await store.queryRows(SegmentCheck, { subscriber }, range);
     for (const row of page.items)
-      if (row.sk.startsWith(ALIAS)) actors.push({ anonymous: rowOf(SubscriberAlias, row).anonymous });
+      if (row.sk.startsWith(ALIAS)) anonymousIds.push(rowOf(SubscriberAlias, row).anonymous);
       else noteFact(facts, row);
     after = history.take(page.items) ? undefined : page.next;
     limit = moreThan(limit);
   } while (after);
-  const [, ...anonymous] = actors;
-  for (const actor of anonymous) await readActor(store, actor, history, options);
+  for (const id of anonymousIds) await readActor(store, anonymousActor(id), history, options);
   return { ...facts, times: history.times, timesBefore: history.timesBefore() };
 }
 

@@ -185,8 +185,8 @@ async function timesOfAll(
         units += unitsOfEvent;
         if (units + byVisitor.size > most) return undefined;
         if (event.actor && names.has(event.event_name)) {
-          const [group, id] =
-            "subscriber" in event.actor ? [bySubscriber, event.actor.subscriber] : [byVisitor, event.actor.anonymous];
+          const { kind, id } = event.actor;
+          const group = kind === "subscriber" ? bySubscriber : byVisitor;
           group.set(id, [...(group.get(id) ?? []), event]);
         }
         source.shift();

@@ -66,5 +66,5 @@ export async function subscribersOf(
   actors: readonly (Actor | undefined)[],
 ): Promise<(actor: Actor | undefined) => string | undefined> {
   const owners = await ownersOf(store, anonymousIdsOf(actors));
-  return (actor) => actor && ("subscriber" in actor ? actor.subscriber : owners.get(actor.anonymous));
+  return (actor) => (actor?.kind === "anonymous" ? owners.get(actor.id) : actor?.id);
 }

@@ -11,7 +11,7 @@ import { fullNameIn } from "../../rules/person-name.ts";
 import { pathsIn } from "../../rules/predicates.ts";
 import { absent, all, any, atMost, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { actorText } from "../events/actors.ts";
+import { actorText, subscriberActor } from "../events/actors.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
@@ -149,7 +149,7 @@ export function eraseSubscriber(
     .transact([
       changeItem(Profile, { id }, { set: tombstone, remove }, isAlive()),
       countWrite(id, -1),
-      putItem(ErasingActor, { actor: actorText({ subscriber: id }) }, { erase_properties }),
+      putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),
     ])
     .then(
       () => true,

@@ -2,6 +2,7 @@
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import type { StoreReader } from "../context.ts";
+import { actorsOf } from "../events/actors.ts";
 import { MAX_SPAN_MS } from "../events/block-keys.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { type Actor, ActorEvents } from "../events/items.ts";
@@ -137,8 +138,7 @@ const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }
 };
 
 const events: Source = async (store, bounds) => {
-  const aliases = await aliasesOf(store, bounds.subscriber);
-  const actors: Actor[] = [{ subscriber: bounds.subscriber }, ...aliases.map((anonymous) => ({ anonymous }))];
+  const actors = actorsOf(bounds.subscriber, await aliasesOf(store, bounds.subscriber));
   return (await Promise.all(actors.map((actor) => eventsOfActor(store, actor, bounds)))).flat();
 };
 

@@ -1,7 +1,7 @@
 // At rest, the members of a dynamic segment are the subscribers that match its rule, and every count is that of the rows.
 import { matches } from "../../../shared/rules/predicates.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
-import { actorText } from "../../../shared/store/events/actors.ts";
+import { actorsOf, actorText } from "../../../shared/store/events/actors.ts";
 import type { StoredEvent } from "../../../shared/store/events/events.ts";
 import { eventsIn, HISTORY } from "../../../shared/store/events/history.ts";
 import { ActorEvents } from "../../../shared/store/events/items.ts";
@@ -77,8 +77,7 @@ export const memberships: Invariant = {
 };
 
 function historyOf({ events, aliases }: Tenancy, subscriber: string): StoredEvent[] {
-  const actors = [{ subscriber }, ...(aliases.get(subscriber) ?? []).map((anonymous) => ({ anonymous }))];
-  return actors.flatMap((actor) => events.get(actorText(actor)) ?? []);
+  return actorsOf(subscriber, aliases.get(subscriber) ?? []).flatMap((actor) => events.get(actorText(actor)) ?? []);
 }
 
 function tenanciesOf(mirror: Mirror): Map<string, Tenancy> {

@@ -53,7 +53,7 @@ export const promisesBugs: readonly Bug[] = [
     name: "an erasure is not in the register that exports read",
     area: "erasure",
     file: "shared/store/subscribers/subscribers.ts",
-    find: "      putItem(ErasingActor, { actor: actorText({ subscriber: id }) }, { erase_properties }),\n",
+    find: "      putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),\n",
     replace: "",
   },
   {
