@@ -1,6 +1,7 @@
 // `npm run cost`: what a month costs (F10).
 import { workers } from "../functions/index.ts";
-import { costOfMonth, type Month, NOTHING, PRICES_OF } from "../shared/rules/cost.ts";
+import { PRICES_OF } from "../shared/rules/cost.ts";
+import { costOfMonth, EMPTY_MONTH, type Month } from "../shared/rules/month-cost.ts";
 import { readArguments, wholeNumber } from "./arguments.ts";
 import { columnsOf } from "./text-table.ts";
 
@@ -19,11 +20,13 @@ const USAGE = `npm run cost -- [--subscribers N] [--sends N] …: what a month c
 
 Each other is 0 by default. Example: npm run cost -- --subscribers 100000 --sends 400000 --events 1000000`;
 
-const names = Object.keys(NOTHING) as (keyof Month)[];
+const names = Object.keys(EMPTY_MONTH) as (keyof Month)[];
 const { values } = readArguments(USAGE, {
-  options: Object.fromEntries(names.map((name) => [name, { type: "string", default: String(NOTHING[name]) }] as const)),
+  options: Object.fromEntries(
+    names.map((name) => [name, { type: "string", default: String(EMPTY_MONTH[name]) }] as const),
+  ),
 });
-const month: Month = { ...NOTHING };
+const month: Month = { ...EMPTY_MONTH };
 for (const name of names) month[name] = wholeNumber(`--${name}`, values[name] ?? "");
 
 const lines = costOfMonth(month, workers.filter(({ eventSource }) => eventSource === "queue").length);

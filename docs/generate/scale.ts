@@ -3,8 +3,9 @@
 import { readFileSync } from "node:fs";
 import { STAGE_LIMIT } from "../../infra/limits.ts";
 import { workerConcurrencyOf } from "../../infra/settings.ts";
-import { dollarsOf, MEASURED, PER_RECIPIENT, RATES, type Rate, STORED_BYTES } from "../../shared/rules/cost.ts";
+import { dollarsOf, PER_RECIPIENT, type Rate } from "../../shared/rules/cost.ts";
 import { tiers } from "../../shared/rules/event-limits.ts";
+import { MEASURED, RATES, STORED_BYTES } from "../../shared/rules/month-cost.ts";
 import { plans } from "../../shared/rules/plans.ts";
 
 /** Of one day. */

@@ -1,5 +1,5 @@
 // docs/workers.md: every worker, what triggers it, and which workers it may trigger, from the declarations.
-import { RATES } from "../../shared/rules/cost.ts";
+import { RATES } from "../../shared/rules/month-cost.ts";
 import type { Worker } from "../../shared/runtime/worker.ts";
 import type { Contents } from "./contents.ts";
 

@@ -1,6 +1,6 @@
 // What the operator sees of all workspaces: their usage and nearest limit, and what a month of them costs.
 import * as v from "valibot";
-import { costOfUsage } from "../../shared/rules/cost.ts";
+import { costOfUsage } from "../../shared/rules/month-cost.ts";
 import { type PlanName, plans } from "../../shared/rules/plans.ts";
 import type { StoreReader } from "../../shared/store/context.ts";
 import { storedBytes } from "../../shared/store/experiences/assets.ts";

@@ -1,5 +1,4 @@
-// What things cost in the deployment's own account (F10, docs/decisions/0053): list prices of AWS, what a send consumes of
-// them, and the rates of docs/deploy.md.
+// What a send costs in the deployment's own account (F10, docs/decisions/0053): list prices of AWS, and what it consumes of them.
 import { pricedChannels } from "./channel-types.ts";
 
 /** us-east-1, without the free tiers, as listed on this day. */
@@ -15,7 +14,8 @@ export const PRICES = {
 /** Dollars per million GB-seconds of a function on Arm. */
 const GB_SECONDS = 13.3334;
 /** Dollars of one mail. */
-const SES_MAIL = 0.0001;
+export const SES_MAIL = 0.0001;
+export const MILLION = 1_000_000;
 
 /** A message is sent, received and deleted; receipts and deletions go ten at a time in a burst. */
 export const REQUESTS_PER_MESSAGE = { alone: 3, burst: 1.2 } as const;
@@ -40,6 +40,10 @@ export function dollarsPerMillion({ wcu, rcu, messages }: Consumed, mode: keyof 
 export interface Rate extends Consumed {
   gbSeconds: number;
 }
+
+/** What `n` of something cost, in dollars, with the functions. */
+export const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER_MESSAGE): number =>
+  (n * (dollarsPerMillion(rate, mode) + rate.gbSeconds * GB_SECONDS)) / MILLION;
 
 /** Of a send on the row of its job, in a journey: between one alone and one of a burst. */
 const SINGLE: Rate = { wcu: 2.5, rcu: 4.5, messages: 1, gbSeconds: 0.02 };
@@ -196,7 +200,7 @@ export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp,
 
 /** @param taken of the service, by any number of sends */
 export function costOf(taken: Rate, provider: ProviderCost): SendCost {
-  const service = (dollarsPerMillion(taken, "burst") + taken.gbSeconds * GB_SECONDS) / MILLION;
+  const service = dollarsOf(1, taken, "burst");
   return {
     dollars: roundedDollars(service + provider.dollars),
     service_dollars: roundedDollars(service),
@@ -224,92 +228,4 @@ export function sumOfCosts(costs: readonly SendCost[]): SendCost {
   };
 }
 
-const MILLION = 1_000_000;
 export const roundedDollars = (dollars: number): number => Math.round(dollars * MILLION) / MILLION;
-
-/** Of a send to one, by itself, and of an event with a key in a batch of a thousand (docs/performance.md). */
-export const MEASURED = {
-  alone: { wcu: 4, rcu: 6, messages: 1, gbSeconds: 0.02 },
-  event: { wcu: 1.13, rcu: 1.1, messages: 0.001, gbSeconds: 0.0003 },
-} as const satisfies Record<string, Rate>;
-
-/** Rates of docs/deploy.md. */
-export const RATES = {
-  /** Dollars per million. CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
-  requests: 3.08,
-  streamMinutes: 113,
-  /** Outbound events on the account's bus, of which four share an entry: EventBridge 0.25, the function 0.03. */
-  published: 0.28,
-  /** Dollars a month. */
-  atRest: 3.9,
-  queueAtRest: 0.46,
-  /** A GB in the table with its point-in-time recovery, in dollars a month. */
-  storedGb: 0.45,
-  /** A GB from CloudFront, in dollars. */
-  transferGb: 0.085,
-} as const;
-
-const MINUTES_OF_A_MONTH = 43_800;
-const EVENTS_OF_A_REQUEST = 1_000;
-/**
- * What stays in the table and its indexes, with the 100 bytes that AWS adds to each row: a profile with its keys, a message of a
- * send to many, a send to one with its message, an event with a key. A test measures them.
- */
-export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 350 };
-const GB = 1_000_000_000;
-
-/** Amounts of one month. `published`: on the account's bus. `streams`: open at the same time on average. `gigabytes`: of answers. `months`: kept so far. */
-export const NOTHING = {
-  subscribers: 0,
-  sends: 0,
-  singles: 0,
-  mails: 0,
-  events: 0,
-  published: 0,
-  requests: 0,
-  streams: 0,
-  gigabytes: 0,
-  months: 1,
-};
-export type Month = typeof NOTHING;
-
-/** Dollars, with the functions. */
-export const dollarsOf = (n: number, rate: Rate, mode: keyof typeof REQUESTS_PER_MESSAGE): number =>
-  (n * (dollarsPerMillion(rate, mode) + rate.gbSeconds * GB_SECONDS)) / MILLION;
-
-/** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
-export function costOfMonth(month: Month, queues: number): [what: string, dollars: number][] {
-  const { subscribers, sends, singles, mails, events, published, requests, streams, gigabytes, months } = month;
-  const bytes =
-    subscribers * STORED_BYTES.subscriber +
-    months * (sends * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
-  // A request of ours writes a row; those of sends and events are in their own units.
-  const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
-  const rows = requests * PRICES["write units of an on-demand table"];
-  return [
-    ["at rest", RATES.atRest + queues * RATES.queueAtRest],
-    ["sends to many, in-app", dollarsOf(sends, PER_RECIPIENT.in_app, "burst")],
-    ["sends to one, in-app", dollarsOf(singles, MEASURED.alone, "alone")],
-    ["e-mails", dollarsOf(mails, PER_RECIPIENT.email, "burst")],
-    ["e-mails, SES", mails * SES_MAIL],
-    ["events, a thousand a request", dollarsOf(events, MEASURED.event, "burst")],
-    ["events on the account's bus", (published * RATES.published) / MILLION],
-    ["requests", (asked * RATES.requests + rows) / MILLION],
-    ["live streams", (streams * MINUTES_OF_A_MONTH * RATES.streamMinutes) / MILLION],
-    ["transfer", gigabytes * RATES.transferGb],
-    ["storage", (bytes / GB) * RATES.storedGb],
-  ];
-}
-
-/**
- * What a workspace's month costs, in dollars, by what is counted of it. Sends to one and to many are one number: `least` is where
- * all went to many, `most` where each was a request of its own.
- */
-export function costOfUsage({ sends, events }: { sends: number; events: number }): { least: number; most: number } {
-  const ofEvents = dollarsOf(events, MEASURED.event, "burst");
-  const alone = dollarsOf(sends, MEASURED.alone, "alone") + (sends / MILLION) * RATES.requests;
-  return {
-    least: roundedDollars(ofEvents + dollarsOf(sends, PER_RECIPIENT.in_app, "burst")),
-    most: roundedDollars(ofEvents + alone),
-  };
-}

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { equip, fill } from "../../bench/people.ts";
-import { costOfMonth, MEASURED, NOTHING, STORED_BYTES } from "../../shared/rules/cost.ts";
+import { costOfMonth, EMPTY_MONTH, MEASURED, STORED_BYTES } from "../../shared/rules/month-cost.ts";
 import type { UploadPath } from "../support/channels.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { SES } from "../support/mails.ts";
@@ -192,9 +192,9 @@ describe("prices of providers", () => {
 });
 
 it("a month at rest costs what the deployment says, and streams are by far the largest part of one in use (F10)", () => {
-  const rest = costOfMonth(NOTHING, 21);
+  const rest = costOfMonth(EMPTY_MONTH, 21);
   expect(rest.reduce((sum, [, dollars]) => sum + dollars, 0)).toBeCloseTo(13.56, 2);
-  const busy = new Map(costOfMonth({ ...NOTHING, subscribers: 100_000, sends: 1e6, streams: 10_000 }, 21));
+  const busy = new Map(costOfMonth({ ...EMPTY_MONTH, subscribers: 100_000, sends: 1e6, streams: 10_000 }, 21));
   expect(busy.get("live streams")).toBeGreaterThan(49_000);
 });
 

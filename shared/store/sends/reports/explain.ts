@@ -2,36 +2,22 @@
 
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
-import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
-import { type ChannelType, channelTypes, classOf } from "../../../rules/channel-types.ts";
-import { listOfTarget } from "../../../rules/list-consents.ts";
-import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
+import { channelTypes, } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
-import { type Contact, reachOf, type Target } from "../../../rules/reach.ts";
+import { type Target } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
-import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
-import { compileDevicePredicate } from "../../../rules/versions.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
-import { zoneFor } from "../../segments/rules.ts";
-import { addressesOf } from "../../subscribers/addresses.ts";
-import { contactOf } from "../../subscribers/contacts.ts";
-import { deviceRows } from "../../subscribers/devices.ts";
-import { personalEngagements, tenantEngagements } from "../../subscribers/engagement.ts";
-import { attributesForRules, getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
+import { getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
-import { deviceForFilters } from "../audience/candidates.ts";
-import { countsOf } from "../audience/caps.ts";
-import { deliverySettingsOf, selectedChannels } from "../audience/planning.ts";
-import { quietEndOf, quietNow } from "../chunks/deferred.ts";
+import { quietEndOf, } from "../chunks/deferred.ts";
 import { type Event, eventFor, scopeOf } from "../content/arms.ts";
 import { rendererOf, saidHash } from "../content/texts.ts";
 import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
 import { readTexts } from "../inbox/inbox-content.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
-import type { DeliverySettings } from "../jobs/job-spec.ts";
 import { getJob } from "../jobs/jobs.ts";
 import { channelOutcomes, stopOf } from "../ledger/channel-outcomes.ts";
 import { hasExpired } from "../ledger/recipient-list.ts";
@@ -45,7 +31,8 @@ import {
   touchesSince,
 } from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
-import type { Clause, Explanation, RulesNow, ShownMessage, Wait } from "./explanation.ts";
+import type { Explanation, ShownMessage, Wait } from "./explanation.ts";
+import { rulesNow } from "./rules-now.ts";
 
 /** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
 export async function explainRecipient(
@@ -101,22 +88,22 @@ export async function explainRecipient(
 }
 
 /** What an address waits for; nothing where it only waits for its first turn. */
-function waitOf({ target, quiet, throttledSince, tries, due }: Unit, targets: readonly Target[]): Wait[] {
-  const address = targets[target];
-  const last = throttledSince ?? tries.at(-1);
-  if (!address || (quiet === undefined && last === undefined)) return [];
+function waitOf(unit: Unit, targets: readonly Target[]): Wait[] {
+  const { tries, quiet, throttledSince, due } = unit;
+  const address = targets[unit.target];
+  const why = waitReason(unit);
+  if (!address || why === undefined) return [];
+
   const { channel, device } = address;
-  const why = quiet !== undefined ? "quiet_hours" : throttledSince !== undefined ? "throttled" : "retry";
-  return [
-    {
-      channel,
-      device_id: device ?? null,
-      why,
-      since: last === undefined ? null : timestamp(last),
-      attempts: tries.length,
-      until: timestamp(quiet ?? due),
-    },
-  ];
+  const last = throttledSince ?? tries.at(-1);
+  const since = last === undefined ? null : timestamp(last);
+  return [{ channel, device_id: device ?? null, why, since, attempts: tries.length, until: timestamp(quiet ?? due) }];
+}
+
+function waitReason({ tries, quiet, throttledSince }: Unit): Wait["why"] | undefined {
+  if (quiet !== undefined) return "quiet_hours";
+  if (throttledSince !== undefined) return "throttled";
+  return tries.length > 0 ? "retry" : undefined;
 }
 
 /** The chunk that rows of a recipient name; undefined where the recipient is on the row of the job, or has no rows. */
@@ -166,96 +153,6 @@ async function messagesOf(store: StoreReader, job: Job, subscriber: string): Pro
   if (job.dispatched_at === null) return [];
   const rows = await messagesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
   return rows.filter((row) => row.job === job.id);
-}
-
-/** The rules of the send, clause by clause, with the values that they see of this subscriber now. */
-async function rulesNow(
-  store: StoreReader,
-  job: Job,
-  profile: LivingProfile,
-  workspace: () => Promise<WorkspaceRecord | undefined>,
-): Promise<RulesNow> {
-  const [devices, [addresses]] = await Promise.all([deviceRows(store, profile.id), addressesOf(store, [profile])]);
-  const attributes = attributesForRules(profile);
-  const contact = contactOf(profile, devices, addresses);
-  const deliverySettings =
-    job.deliverySettings ?? deliverySettingsOf(job, await selectedChannels(store, job), await workspace());
-  const { timezone = "UTC", caps = [] } = deliverySettings;
-  const now = store.clock.now();
-  const comparison = comparisonIn(await zoneFor(store, job.subscriber_filters));
-  const [counted = []] = await countsOf(store, { timezone, now }, [profile.id], caps);
-  return {
-    subscriber_filters: clausesOf(job.subscriber_filters, attributes, (filter) => compilePredicate(filter, comparison)),
-    device_filters: devices.map((row) => ({
-      device_id: row.id,
-      clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),
-    })),
-    topic: job.topic ? topicNow(contact, job.topic) : null,
-    channels: deliverySettings.via.map(({ type }) => channelNow(type, contact, job, deliverySettings)),
-    quiet_hours: deliverySettings.quiet ? quietNow(deliverySettings.quiet, timezone, profile, now) : null,
-    caps: counted,
-    ranking:
-      job.channel_arbitration_mode === "smart"
-        ? await rankingNow(store, job, profile, contact, deliverySettings)
-        : null,
-  };
-}
-
-const clausesOf = (
-  filter: object | null,
-  values: Record<string, unknown>,
-  compile: (predicate: unknown) => (values: Record<string, unknown>) => boolean,
-): Clause[] =>
-  Object.entries(filter ?? {}).map(([key, condition]) => ({
-    key,
-    condition,
-    value: Object.hasOwn(values, key) ? values[key] : null,
-    matches: compile({ [key]: condition })(values),
-  }));
-
-const topicNow = ({ consents }: Contact, topic: SendTopic): RulesNow["topic"] => ({
-  ...topic,
-  choice: consents[consentChannelOf(topic.key)] ?? null,
-  reachable: isInTopic(consents, topic),
-});
-
-function channelNow(
-  channel: ChannelType,
-  contact: Contact,
-  job: Job,
-  { emailConsent }: Omit<DeliverySettings, "via">,
-): RulesNow["channels"][number] {
-  const { category, topic } = job;
-  const found = reachOf(contact, {
-    channels: [channel],
-    category,
-    emailConsent,
-    topic,
-    list: listOfTarget(job.target),
-  });
-  return {
-    channel,
-    reachable: found.kind === "reached",
-    reason: found.kind === "unreachable" ? found.reason : null,
-    devices: found.kind === "reached" ? found.targets.filter(({ device }) => device).length : 0,
-    consent: contact.consents[channel] ?? null,
-  };
-}
-
-async function rankingNow(
-  store: StoreReader,
-  job: Job,
-  profile: LivingProfile,
-  contact: Contact,
-  { via, emailConsent }: DeliverySettings,
-): Promise<Ranked[]> {
-  const channels = via.map(({ type }) => type);
-  const { category, topic } = job;
-  const found = reachOf(contact, { channels, category, emailConsent, topic, list: listOfTarget(job.target) });
-  if (found.kind === "unreachable") return [];
-  const [[personal], tenant] = await Promise.all([personalEngagements(store, [profile]), tenantEngagements(store)]);
-  const classes = found.targets.map((one) => classOf(one.channel));
-  return rankClasses(classes, { personal: personal ?? {}, tenant });
 }
 
 /** States of an address that a message was handed over to, or may have been. */

@@ -1,0 +1,89 @@
+// What a month costs in the deployment's own account: of the whole deployment, and of one workspace (docs/deploy.md).
+import { dollarsOf, MILLION, PER_RECIPIENT, PRICES, type Rate, roundedDollars, SES_MAIL } from "./cost.ts";
+
+/** Of a send to one, by itself, and of an event with a key in a batch of a thousand (docs/performance.md). */
+export const MEASURED = {
+  alone: { wcu: 4, rcu: 6, messages: 1, gbSeconds: 0.02 },
+  event: { wcu: 1.13, rcu: 1.1, messages: 0.001, gbSeconds: 0.0003 },
+} as const satisfies Record<string, Rate>;
+
+/** Rates of docs/deploy.md. */
+export const RATES = {
+  /** Dollars per million. CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
+  requests: 3.08,
+  streamMinutes: 113,
+  /** Outbound events on the account's bus, of which four share an entry: EventBridge 0.25, the function 0.03. */
+  published: 0.28,
+  /** Dollars a month. */
+  atRest: 3.9,
+  queueAtRest: 0.46,
+  /** A GB in the table with its point-in-time recovery, in dollars a month. */
+  storedGb: 0.45,
+  /** A GB from CloudFront, in dollars. */
+  transferGb: 0.085,
+} as const;
+
+const MINUTES_OF_A_MONTH = 43_800;
+const EVENTS_OF_A_REQUEST = 1_000;
+/**
+ * What stays in the table and its indexes, with the 100 bytes that AWS adds to each row: a profile with its keys, a message of a
+ * send to many, a send to one with its message, an event with a key. A test measures them.
+ */
+export const STORED_BYTES = { subscriber: 1_400, send: 450, single: 1_700, event: 350 };
+const GB = 1_000_000_000;
+
+/** The amounts of one month of a deployment that nothing happens in. */
+export const EMPTY_MONTH = {
+  subscribers: 0,
+  sends: 0,
+  singles: 0,
+  mails: 0,
+  events: 0,
+  /** Events on the account's bus. */
+  published: 0,
+  requests: 0,
+  /** Live streams that are open at the same time, on average. */
+  streams: 0,
+  /** Of answers. */
+  gigabytes: 0,
+  /** How long sends and events have been kept so far. */
+  months: 1,
+};
+export type Month = typeof EMPTY_MONTH;
+
+/** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
+export function costOfMonth(month: Month, queues: number): [what: string, dollars: number][] {
+  const { subscribers, sends, singles, mails, events, published, requests, streams, gigabytes, months } = month;
+  const bytes =
+    subscribers * STORED_BYTES.subscriber +
+    months * (sends * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
+  // A request of ours writes a row; those of sends and events are in their own units.
+  const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
+  const rows = requests * PRICES["write units of an on-demand table"];
+  return [
+    ["at rest", RATES.atRest + queues * RATES.queueAtRest],
+    ["sends to many, in-app", dollarsOf(sends, PER_RECIPIENT.in_app, "burst")],
+    ["sends to one, in-app", dollarsOf(singles, MEASURED.alone, "alone")],
+    ["e-mails", dollarsOf(mails, PER_RECIPIENT.email, "burst")],
+    ["e-mails, SES", mails * SES_MAIL],
+    ["events, a thousand a request", dollarsOf(events, MEASURED.event, "burst")],
+    ["events on the account's bus", (published * RATES.published) / MILLION],
+    ["requests", (asked * RATES.requests + rows) / MILLION],
+    ["live streams", (streams * MINUTES_OF_A_MONTH * RATES.streamMinutes) / MILLION],
+    ["transfer", gigabytes * RATES.transferGb],
+    ["storage", (bytes / GB) * RATES.storedGb],
+  ];
+}
+
+/**
+ * What a workspace's month costs, in dollars, by what is counted of it. Sends to one and to many are one number: `least` is where
+ * all went to many, `most` where each was a request of its own.
+ */
+export function costOfUsage({ sends, events }: { sends: number; events: number }): { least: number; most: number } {
+  const ofEvents = dollarsOf(events, MEASURED.event, "burst");
+  const alone = dollarsOf(sends, MEASURED.alone, "alone") + (sends / MILLION) * RATES.requests;
+  return {
+    least: roundedDollars(ofEvents + dollarsOf(sends, PER_RECIPIENT.in_app, "burst")),
+    most: roundedDollars(ofEvents + alone),
+  };
+}
