@@ -4,10 +4,11 @@ import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { channelOf, interactions, platforms } from "../../shared/rules/interactions.ts";
 import { countInteraction } from "../../shared/store/sends/interactions/interactions.ts";
-import { interactionTotals, recountInteractions } from "../../shared/store/sends/interactions/totals.ts";
+import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { personalEngagements, tenantEngagements } from "../../shared/store/subscribers/engagement.ts";
 import { getProfiles } from "../../shared/store/subscribers/subscribers.ts";
 import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
+import { recountInteractions } from "../support/recounts.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -6,9 +6,9 @@ import { stepJourneyQueue } from "../../shared/runtime/resources.ts";
 import { actorText, subscriberActor } from "../../shared/store/events/actors.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
-import { recountRuns } from "../../shared/store/journeys/recount.ts";
 import { branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { mortal } from "../support/mortal.ts";
+import { recountRuns } from "../support/recounts.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();

@@ -5,11 +5,11 @@ import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { absent } from "../../shared/store/conditions.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
 import { beginEach } from "../../shared/store/journeys/entry-packs.ts";
-import { recountRuns } from "../../shared/store/journeys/recount.ts";
 import { openPack, settleLeftPacks } from "../../shared/store/journeys/run-packs.ts";
 import { endRun, entryOf, findRun } from "../../shared/store/journeys/runs.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
+import { recountRuns } from "../support/recounts.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();

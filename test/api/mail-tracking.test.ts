@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { interactionTotals, recountInteractions } from "../../shared/store/sends/interactions/totals.ts";
+import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { NOTHING_BACK } from "../support/late.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
 import { receiver } from "../support/receiver.ts";
+import { recountInteractions } from "../support/recounts.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

@@ -1,7 +1,7 @@
 // A workspace with journeys in it: short ways to author, run and read them.
 import { expect } from "vitest";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
-import { recountRuns } from "../../shared/store/journeys/recount.ts";
+import { recountRuns } from "./recounts.ts";
 import { START, type TestWorld } from "./world.ts";
 
 type Node = Record<string, unknown>;

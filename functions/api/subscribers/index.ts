@@ -3,19 +3,16 @@ import * as v from "valibot";
 import { cursor } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import { type Call, endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
-import type { Context } from "../../../shared/kernel/deps.ts";
+import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { plans } from "../../../shared/rules/plans.ts";
-import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { consentsOf } from "../../../shared/store/subscribers/consent-history.ts";
 import { Consent } from "../../../shared/store/subscribers/consents.ts";
 import { exportSubscriber, SubscriberExport } from "../../../shared/store/subscribers/export.ts";
 import { listSubscribers } from "../../../shared/store/subscribers/list.ts";
 import { MAX_MEMBERSHIPS, readProfile, SubscriberProfile } from "../../../shared/store/subscribers/profile.ts";
-import { refuseLargeProfile } from "../../../shared/store/subscribers/publishable-profiles.ts";
 import {
   changeSubscriber,
   countSubscribers,
@@ -24,62 +21,17 @@ import {
   getSubscriber,
   recordConsent,
   Subscriber,
-  upsertSubscriber,
 } from "../../../shared/store/subscribers/subscribers.ts";
 import { timelineOf } from "../../../shared/store/subscribers/timeline.ts";
 import { TimelineEntry } from "../../../shared/store/subscribers/timeline-entries.ts";
 import { userHash } from "../../../shared/store/workspaces/identity-keys.ts";
-import {
-  ConsentInput,
-  changeOf,
-  consentOf,
-  listQuery,
-  SubscriberChange,
-  searchQuery,
-  timelineQuery,
-  Upsert,
-} from "./input.ts";
+import { ConsentInput, changeOf, consentOf, listQuery, SubscriberChange, searchQuery, timelineQuery } from "./input.ts";
+import { ownUpserting, statesConsent, upsert, upserting, upsertUses } from "./upsert.ts";
 
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
 
 const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
-
-const upserting = {
-  summary: "Create or update a subscriber by external_id",
-  body: Upsert,
-  example: {
-    body: { external_id: "ada", email: "ada@example.com", attributes: { first_name: "Ada", plan: "pro" } },
-  },
-  returns: Subscriber,
-  errors: ["QUOTA_EXCEEDED"],
-} as const satisfies Shape;
-
-const upsertUses = [storeWrite, secrets, audienceSize, workspaceRead] as const;
-
-/** The id of the service is not known to the backend: the signed external id is exchanged for its hash. */
-const ownUpserting = {
-  ...upserting,
-  returns: v.object({
-    ...Subscriber.entries,
-    user_hash: v.pipe(
-      v.optional(v.string()),
-      v.description("`X-User-Hash` of `id`, where the workspace demands signed ids"),
-    ),
-  }),
-} as const satisfies Shape;
-
-type Upserting = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body">;
-
-async function upsert({ store, secrets, audienceSize, workspace, caller, body }: Upserting) {
-  const { external_id, consent, ...change } = body;
-  const asserted = consent && (await consentOf({ store, workspace }, consent, "consent."));
-  const isPublishable = caller.kind === "sdk";
-  const input = { external_id, ...changeOf(change), consent: asserted, isPublishable };
-  if (isPublishable) refuseLargeProfile(input.attributes);
-  const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
-  return upsertSubscriber(store, await secrets.root(), input, cap);
-}
 
 const reading = {
   summary: "Get a subscriber with its devices, consents, topics, lists and segments",
@@ -93,8 +45,6 @@ async function read({ store, params }: { store: StoreReader; params: { id: strin
   if (!profile) throw notFound("subscriber");
   return profile;
 }
-
-const statesConsent = (body: unknown): boolean => typeof body === "object" && body !== null && "consent" in body;
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 

@@ -59,7 +59,7 @@ async function countShard(
 }
 
 /** The numbers of a journey by its runs of one shard: what the counters say of them. */
-async function countRuns(store: Store, journey: string, shard: string): Promise<Addends> {
+export async function countRuns(store: Store, journey: string, shard: string): Promise<Addends> {
   const entries = await store.queryAll(RunEntry, { journey, shard });
   const parts = entries.flatMap(anonymous);
   const keys = runKeys(journey, entries);
@@ -70,13 +70,6 @@ async function countRuns(store: Store, journey: string, shard: string): Promise<
   // The subscriber of a run was erased in the meantime.
   const missing = keys.filter((_, i) => rows[i] === undefined).map(({ run }) => runEntryKey(journey, run));
   for (const entry of await store.getAll(RunEntry, missing)) if (entry) parts.push(...anonymous(entry));
-  return sumOf(...parts);
-}
-
-/** The numbers of a journey by all of its runs. */
-export async function recountRuns(store: Store, journey: string): Promise<Addends> {
-  const parts: Addends[] = [];
-  for (const shard of SHARDS) parts.push(await countRuns(store, journey, shard));
   return sumOf(...parts);
 }
 

@@ -1,4 +1,4 @@
-// How often a job was seen, opened and clicked: the sums of its counters, or a recount of the rows that they count.
+// How often a job was seen, opened and clicked: the sums of its counters.
 import { DAY } from "../../../kernel/clock.ts";
 import { type Interaction, interactions, type Stage, stages } from "../../../rules/interactions.ts";
 import type { StoreReader } from "../../context.ts";
@@ -6,7 +6,7 @@ import { familyOf } from "../../families.ts";
 import type { NewRowOf, RowOf } from "../../item.ts";
 import { SHARDS } from "../../shards.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
-import { InteractionCount, ReportedInteraction } from "./items.ts";
+import { InteractionCount, type ReportedInteraction } from "./items.ts";
 
 type Tally = {
   /** Reports by interaction. */
@@ -94,13 +94,6 @@ async function rowsOf(store: StoreReader, job: string): Promise<RowOf<typeof Int
   return (await store.getAll(InteractionCount, keys, { eventual: true })).flatMap((row) => row ?? []);
 }
 
-/** The same from the reports: the counters must agree with it. */
-export async function recountInteractions(store: StoreReader, job: string): Promise<InteractionTotals> {
-  const parts = SHARDS.flatMap((first) => SHARDS.map((second) => first + second));
-  const rows = await Promise.all(parts.map((part) => store.queryAll(ReportedInteraction, { job, part })));
-  return totalsOf(rows.flat().flatMap((row) => Object.entries(countersOf(row))));
-}
-
 type Counter = readonly [name: string, n: number];
 
 const countersIn = (row: RowOf<typeof InteractionCount>): Counter[] =>
@@ -110,7 +103,8 @@ const countersIn = (row: RowOf<typeof InteractionCount>): Counter[] =>
 
 type Sums = ReadonlyMap<string, number>;
 
-function totalsOf(counters: readonly Counter[]): InteractionTotals {
+/** What counters by their names add up to, see `countersOf`. */
+export function totalsOf(counters: readonly Counter[]): InteractionTotals {
   const sums = new Map<string, number>();
   for (const [name, n] of counters) sums.set(name, (sums.get(name) ?? 0) + n);
   return { ...tallyOf(sums, ""), channels: talliesBy(sums, "c"), variants: talliesBy(sums, "v") };

@@ -2,16 +2,16 @@
 
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
-import { channelTypes, } from "../../../rules/channel-types.ts";
+import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
-import { type Target } from "../../../rules/reach.ts";
+import type { Target } from "../../../rules/reach.ts";
 import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
 import { getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
-import { quietEndOf, } from "../chunks/deferred.ts";
+import { quietEndOf } from "../chunks/deferred.ts";
 import { type Event, eventFor, scopeOf } from "../content/arms.ts";
 import { rendererOf, saidHash } from "../content/texts.ts";
 import { type MessageRow, messagesSince } from "../inbox/inbox.ts";

@@ -1,9 +1,8 @@
-
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
 import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
-import { type Contact, reachOf, } from "../../../rules/reach.ts";
+import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
@@ -20,7 +19,7 @@ import { deliverySettingsOf, selectedChannels } from "../audience/planning.ts";
 import { quietNow } from "../chunks/deferred.ts";
 import type { Job } from "../jobs/job-record.ts";
 import type { DeliverySettings } from "../jobs/job-spec.ts";
-import type { Clause, RulesNow, } from "./explanation.ts";
+import type { Clause, RulesNow } from "./explanation.ts";
 
 /** The rules of the send, clause by clause, with the values that they see of this subscriber now. */
 export async function rulesNow(

@@ -1,0 +1,54 @@
+// Upserts of subscribers: by the client itself, and by the workspace's backend.
+import * as v from "valibot";
+import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import type { Call, Shape } from "../../../shared/http/endpoint.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
+import { plans } from "../../../shared/rules/plans.ts";
+import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
+import { storeWrite } from "../../../shared/store/context.ts";
+import { refuseLargeProfile } from "../../../shared/store/subscribers/publishable-profiles.ts";
+import { Subscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import { changeOf, consentOf, Upsert } from "./input.ts";
+
+/** Whether an upsert records a consent as well. */
+export const statesConsent = (body: unknown): boolean => typeof body === "object" && body !== null && "consent" in body;
+
+export const upserting = {
+  summary: "Create or update a subscriber by external_id",
+  body: Upsert,
+  example: {
+    body: { external_id: "ada", email: "ada@example.com", attributes: { first_name: "Ada", plan: "pro" } },
+  },
+  returns: Subscriber,
+  errors: ["QUOTA_EXCEEDED"],
+} as const satisfies Shape;
+
+export const upsertUses = [storeWrite, secrets, audienceSize, workspaceRead] as const;
+
+/** The id of the service is not known to the backend: the signed external id is exchanged for its hash. */
+export const ownUpserting = {
+  ...upserting,
+  returns: v.object({
+    ...Subscriber.entries,
+    user_hash: v.pipe(
+      v.optional(v.string()),
+      v.description("`X-User-Hash` of `id`, where the workspace demands signed ids"),
+    ),
+  }),
+} as const satisfies Shape;
+
+type UpsertCall = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "caller" | "body">;
+
+/**
+ * Creates the subscriber of an external id, or changes it.
+ * @throws 402 beyond the plan's subscribers, 422 for a consent that cannot be, or a profile too large for the publishable key
+ */
+export async function upsert({ store, secrets, audienceSize, workspace, caller, body }: UpsertCall) {
+  const { external_id, consent, ...change } = body;
+  const asserted = consent && (await consentOf({ store, workspace }, consent, "consent."));
+  const isPublishable = caller.kind === "sdk";
+  const input = { external_id, ...changeOf(change), consent: asserted, isPublishable };
+  if (isPublishable) refuseLargeProfile(input.attributes);
+  const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
+  return upsertSubscriber(store, await secrets.root(), input, cap);
+}

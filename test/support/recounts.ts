@@ -1,0 +1,21 @@
+// What counters must say: the same numbers from the rows that they count.
+import type { Store, StoreReader } from "../../shared/store/context.ts";
+import { type Addends, sumOf } from "../../shared/store/journeys/counts.ts";
+import { countRuns } from "../../shared/store/journeys/recount.ts";
+import { ReportedInteraction } from "../../shared/store/sends/interactions/items.ts";
+import { countersOf, type InteractionTotals, totalsOf } from "../../shared/store/sends/interactions/totals.ts";
+import { SHARDS } from "../../shared/store/shards.ts";
+
+/** The numbers of a journey by all of its runs. */
+export async function recountRuns(store: Store, journey: string): Promise<Addends> {
+  const parts: Addends[] = [];
+  for (const shard of SHARDS) parts.push(await countRuns(store, journey, shard));
+  return sumOf(...parts);
+}
+
+/** The totals of a job by the reports of its interactions. */
+export async function recountInteractions(store: StoreReader, job: string): Promise<InteractionTotals> {
+  const parts = SHARDS.flatMap((first) => SHARDS.map((second) => first + second));
+  const rows = await Promise.all(parts.map((part) => store.queryAll(ReportedInteraction, { job, part })));
+  return totalsOf(rows.flat().flatMap((row) => Object.entries(countersOf(row))));
+}
