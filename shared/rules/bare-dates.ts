@@ -14,7 +14,10 @@ export interface Day {
 }
 
 /** Below 0, 0 or above 0 for an instant before, in or after a day. */
-export const placeIn = ({ from, to }: Day, instant: number): number => (instant < from ? -1 : instant < to ? 0 : 1);
+export function placeIn({ from, to }: Day, instant: number): number {
+  if (instant < from) return -1;
+  return instant < to ? 0 : 1;
+}
 
 const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const MAX_DAYS = 10_000;

@@ -6,5 +6,6 @@ export type FieldStep = string | number;
 export const fieldPath = (...steps: readonly FieldStep[]): string =>
   steps
     .filter((step) => step !== "")
-    .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`))
-    .join("");
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .replace(/^\./, "");

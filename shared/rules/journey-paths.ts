@@ -162,12 +162,18 @@ function exitDependencies(condition: ExitCondition): RunDependencies {
   return { events: events.map(({ name }) => name), attributes: [...attributes] };
 }
 
+/** What a subscriber must meet to leave; undefined where it leaves by an event. */
+function ruleOfExit(condition: ExitCondition): unknown {
+  if ("rule" in condition) return condition.rule;
+  return "attribute" in condition ? condition : undefined;
+}
+
 /** The attribute keys that the rules of a journey name, as they are written. What is not a rule yet names none. */
 export function attributeKeysIn(entry_rules: EntryRules | null, { steps, exit_conditions }: Partial<Graph>): string[] {
   const rules = [
     entry_rules?.eligibility,
     ...Object.values(steps ?? {}).map((node) => (node.type === "branch" ? node.branch?.condition : undefined)),
-    ...(exit_conditions ?? []).map((exit) => ("rule" in exit ? exit.rule : "attribute" in exit ? exit : undefined)),
+    ...(exit_conditions ?? []).map(ruleOfExit),
   ];
   const whole = rules.filter((rule) => isMap(rule)).filter((rule) => problemsIn(SegmentRule, rule).length === 0);
   return [...new Set(whole.flatMap((rule) => compileRule(rule).keys))];

@@ -53,7 +53,8 @@ export function nextSlot(
 ): Slot {
   const { marketing = 0, transactional = 0 } = pace;
   const isAlone = category === "transactional" && marketing <= now;
-  const share = isAlone ? 1 : category === "marketing" ? MARKETING_SHARE : 1 - MARKETING_SHARE;
+  const ownShare = category === "marketing" ? MARKETING_SHARE : 1 - MARKETING_SHARE;
+  const share = isAlone ? 1 : ownShare;
   const at = Math.max(now, category === "marketing" ? marketing : transactional);
   const end = Math.ceil(at + (n * 1_000) / (rate * share));
   const after =

@@ -134,8 +134,9 @@ function propertyOf(holder: unknown, key: unknown): unknown {
   if (typeof holder !== "object" || holder === null) return undefined;
   if (Array.isArray(holder)) {
     if (key === "size") return holder.length;
-    const index = key === "first" ? 0 : key === "last" ? -1 : key;
-    return typeof index === "number" ? holder.at(index) : undefined;
+    if (key === "first") return holder.at(0);
+    if (key === "last") return holder.at(-1);
+    return typeof key === "number" ? holder.at(key) : undefined;
   }
   if (typeof key !== "string" && typeof key !== "number") return undefined;
   return Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;

@@ -56,11 +56,14 @@ export function checkUrlTemplate(text: string, kind: "link" | "image" = "link"):
   return text.startsWith("{") && filled !== text ? checkUrl(`https://${filled}`, kind) : checkUrl(filled, kind);
 }
 
+/** By the letter after an opening brace. */
+const LIQUID_CLOSINGS: Readonly<Record<string, string>> = { "{": "}}", "%": "%}" };
+
 function withoutLiquid(text: string): string {
   let filled = "";
   let from = 0;
   for (let open = text.indexOf("{", from); open >= 0; open = text.indexOf("{", open + 1)) {
-    const closing = text[open + 1] === "{" ? "}}" : text[open + 1] === "%" ? "%}" : undefined;
+    const closing = LIQUID_CLOSINGS[text[open + 1] ?? ""];
     if (!closing || open < from) continue;
     const end = text.indexOf(closing, open + 2);
     if (end < 0) break;

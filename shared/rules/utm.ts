@@ -32,8 +32,12 @@ export function utmQueryOf(
 export function withUtm(url: string, query: string): string {
   if (HAS_UTM.test(url)) return url;
   const [, before = "", fragment = ""] = /^([^#]*)(.*)$/s.exec(url) ?? [];
-  const joint = before.includes("?") ? (/[?&]$/.test(before) ? "" : "&") : "?";
-  return `${before}${joint}${query}${fragment}`;
+  return `${before}${jointAfter(before)}${query}${fragment}`;
+}
+
+function jointAfter(url: string): "?" | "&" | "" {
+  if (!url.includes("?")) return "?";
+  return /[?&]$/.test(url) ? "" : "&";
 }
 
 /** The bodies of a mail whose http and https links have the query. */

@@ -81,7 +81,8 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
-      const bytes = file ? file.bytes.length : isUuid(id) ? await uploads.sizeOf(id) : undefined;
+      const uploadedBytes = async () => (isUuid(id) ? uploads.sizeOf(id) : undefined);
+      const bytes = file ? file.bytes.length : await uploadedBytes();
       if (bytes === undefined) throw bad("upload_id", "nothing was uploaded under this id");
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);

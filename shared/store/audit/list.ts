@@ -178,11 +178,15 @@ const kindsOfGroups: Record<string, NamedKind> = {
   hooks: "webhook",
 };
 
+function keyKindOf(operation: string): "agent_key" | "server_key" | undefined {
+  if (operation.endsWith("AgentKey")) return "agent_key";
+  return operation.endsWith("ServerKey") ? "server_key" : undefined;
+}
+
 function subjectOf(action: string, target: string | undefined): AuditEntryShape["subject"] {
   const [group = "", operation = ""] = action.split(".");
   const [id = ""] = target?.split("/") ?? [];
-  const key = operation.endsWith("AgentKey") ? "agent_key" : operation.endsWith("ServerKey") ? "server_key" : undefined;
-  const kind = kindsOfGroups[group] ?? (group === "account" ? key : undefined);
+  const kind = kindsOfGroups[group] ?? (group === "account" ? keyKindOf(operation) : undefined);
   return kind && id ? { kind, id, name: null } : null;
 }
 

@@ -164,6 +164,9 @@ export async function ownedSchedules(store: StoreReader, campaign: string): Prom
   return rows.filter((row) => row !== undefined);
 }
 
+/** What switches the schedules of a campaign off, by its status. */
+const holders: Partial<Record<CampaignStatus, "pause" | "archive">> = { paused: "pause", archived: "archive" };
+
 /**
  * Switches a campaign's schedules off when it is paused or archived. Afterwards it switches on those that were switched
  * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67). One that the user switched on meanwhile stays
@@ -174,7 +177,7 @@ export async function switchOwned(
   timers: Timers,
   { id: campaign, status, holds = 0 }: { id: string; status: CampaignStatus; holds?: number | undefined },
 ): Promise<void> {
-  const holder = status === "paused" ? "pause" : status === "archived" ? "archive" : undefined;
+  const holder = holders[status];
   for (const { id, active, held_by, hold } of await ownedSchedules(store, campaign)) {
     if (holder && active && hold !== holds)
       await changeSchedule(store, timers, id, { active: false, held_by: holder, hold: holds });

@@ -35,7 +35,7 @@ function packRecipient({ subscriber, arm, targets, source, rankFailed }: Recipie
     packId(subscriber),
     arm ?? "",
     isInAppOnly(targets) ? "" : packed.join(","),
-    source ? (rankFailed ? "x" : source.charAt(0)) : "",
+    rankFailed ? "x" : (source?.charAt(0) ?? ""),
   ];
   return fields.join(":").replace(/:+$/, "");
 }

@@ -255,11 +255,16 @@ function messageOf(
     id,
     notification_id: row.job,
     content: textOf(row).content,
-    status: dismissed_at !== undefined ? "dismissed" : readAt !== undefined ? "read" : "unread",
+    status: statusOf(dismissed_at, readAt),
     created_at: timestamp(created),
     expires_at: timestamp(expires),
     ...(readAt !== undefined && { read_at: readAt }),
   };
+}
+
+function statusOf(dismissedAt: string | undefined, readAt: string | undefined): InboxMessage["status"] {
+  if (dismissedAt !== undefined) return "dismissed";
+  return readAt === undefined ? "unread" : "read";
 }
 
 /** A message may be written so long after its round began, by a slow worker or by one that continues for another. */

@@ -72,11 +72,10 @@ export async function lateWrites(
   const job = await findJob(store, id);
   if (!job) return [];
   const result = { kind, at, isAlone, isUnsure };
-  const ofRecipient = kind === "arrived" ? "found" : isUnsure ? "missed" : "lost";
   const add = {
     [`late:${kind}`]: 1,
     ...(kind === "bounced" && isUnsure && { "late:returned": 1 }),
-    ...(isAlone && { [`late:${ofRecipient}`]: 1 }),
+    ...(isAlone && { [`late:${recipientFate(result)}`]: 1 }),
   };
   return [
     changeItem(JobItem, { job: id }, { add }, present("id")),
@@ -84,6 +83,12 @@ export async function lateWrites(
     ...lateTotalWrites(job, result),
     ...(kind === "arrived" ? [] : stepWrites(job, subscriber, kind)),
   ];
+}
+
+/** What it means for a recipient who had this mail alone. */
+function recipientFate({ kind, isUnsure }: Pick<LateResult, "kind" | "isUnsure">): "found" | "missed" | "lost" {
+  if (kind === "arrived") return "found";
+  return isUnsure ? "missed" : "lost";
 }
 
 /** For the brake of a journey's step (F21). */

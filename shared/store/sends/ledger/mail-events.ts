@@ -69,13 +69,16 @@ export async function unconfirmed<E extends OfMail>(store: StoreReader, events: 
   });
 }
 
+/** What a mail's fate makes of the message of a journey's step. */
+const stepOutcomes: Partial<Record<MailEvent["fate"], "bounced" | "sent">> = { bounced: "bounced", delivered: "sent" };
+
 /** A test send has no row. @returns false if the row is missing: the event came before the sender had written it. */
 export async function recordFate(
   store: Store,
   { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
 ): Promise<boolean> {
   const isRecorded = await recordInLedger(store, { job, subscriber, at, fate, reason });
-  const outcome = fate === "bounced" ? "bounced" : fate === "delivered" ? "sent" : undefined;
+  const outcome = stepOutcomes[fate];
   if (outcome !== undefined && isOfJourney(job)) {
     const send = await findJob(store, job);
     const step = send && stepSendOf(send);
