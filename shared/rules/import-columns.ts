@@ -1,4 +1,5 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
+import { type RowColumn, rowColumn } from "./import-channels.ts";
 import {
   bareName,
   columnKey,
@@ -81,6 +82,10 @@ export interface Cell {
   phoneRank?: number;
   /** International phone numbers stand there without their plus. */
   isPlusless?: boolean;
+  /** It says of which channel the row is, or holds its address there. */
+  rowColumn?: RowColumn;
+  /** A standard field whose name is about mail. */
+  isOfMail?: boolean;
 }
 
 /** Why a file, or a row of it, cannot be imported. */
@@ -133,7 +138,7 @@ export function readHeader(
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
-    return standard ? standardCell(name, standard) : furtherCell(name, source, taken);
+    return standard ? standardCell(name, standard) : furtherCell(name, source, { taken, header });
   });
   const named = cells.flatMap(({ standard }) => standard ?? []);
   if (!named.includes("external_id") && !named.includes("email"))
@@ -199,14 +204,20 @@ function usualFields(
 const standardCell = (name: string, standard: Standard): Cell => ({
   standard,
   ...(standard === "phone" && isPlusless(name) && { isPlusless: true }),
+  ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
 });
 
-function furtherCell(name: string, source: ImportSource, taken: ReadonlySet<string>): Cell {
+function furtherCell(
+  name: string,
+  source: ImportSource,
+  { taken, header }: { taken: ReadonlySet<string>; header: readonly string[] },
+): Cell {
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
   const attribute = evidence && !KEPT.includes(evidence) ? undefined : snakeCase(name);
   // The choice of a topic that there is not is of nothing else.
   const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name);
+  const ofRow = rowColumn(name, header);
   const phoneRank = taken.has("phone") ? undefined : rankOf("phone", columnKey(bareName(name)));
   return {
     ...(evidence && { evidence }),
@@ -214,6 +225,7 @@ function furtherCell(name: string, source: ImportSource, taken: ReadonlySet<stri
     ...(signed && { signed }),
     ...(phoneRank !== undefined && { phoneRank, ...(isPlusless(name) && { isPlusless: true }) }),
     ...(isCountryColumn(name) && { isCountry: true }),
+    ...(ofRow && { rowColumn: ofRow }),
   };
 }
 

@@ -66,7 +66,7 @@ const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text))
 const isRefusal = (text: string): boolean => isNo(text) || REFUSED.has(wordOf(text));
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
-function isNothing(text: string): boolean {
+export function isNothing(text: string): boolean {
   const key = columnKey(text);
   if (isNo(text)) return false;
   return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
@@ -75,9 +75,14 @@ function isNothing(text: string): boolean {
 /** As Kit writes it of those who unsubscribed. */
 const CANCELLED = /^cancell?ed$/;
 
+/** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
+const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;
+const isDenied = (key: string): boolean => /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
+
 /** The negative that a status says. */
 function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
+  if (isDenied(key)) return undefined;
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint|^invalid/.test(key)) return "suppressed";
   return sign === "out" || isRefusal(status) || CANCELLED.test(key) ? "opted_out" : undefined;
@@ -132,8 +137,15 @@ const OUT_WORDS = [
   ...["unmarketable", "abgemeldet", "abbestellt", "desabonnee?", "desinscrite?", "dado?debaja", "desuscrit[oa]"],
   ...["disiscritt[oa]", "descadastrad[oa]", "cancelouinscricao", "uitgeschreven", "afgemeld", "wypisan[yae]"],
 ];
-/** Words for an opt-out alone, whatever column they stand in. */
-const STANDING_ANYWHERE = any(...OUT_WORDS);
+/** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
+const STANDING_ANYWHERE = any(
+  ...OUT_WORDS.map((word) => `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}`),
+);
+/** Whether one of several words or tags in a cell is such a word. */
+const saysOut = (value: string): boolean =>
+  value.split(/[,;|\n]/).some((word) => STANDING_ANYWHERE.test(columnKey(word)));
+/** One of several choices that is a no. */
+const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
   ...["blocked", "stop(ped)?", "cancell?ed", "removed", "deleted", "noconsent", "ausgetragen", "gesperrt", "baja"],
@@ -175,7 +187,9 @@ function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (sign === "status") return standingOf(value);
-  if (sign === "word") return STANDING_ANYWHERE.test(columnKey(value)) ? { status: "opted_out" } : undefined;
+  if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
+  if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
+  if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
     if (time !== undefined) return { kind: "time", time };
@@ -183,7 +197,7 @@ function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }
-  if (isNo(value) || IN_WORDS.has(columnKey(value))) return undefined;
+  if (isNo(value) || IN_WORDS.has(columnKey(value)) || isDenied(columnKey(value))) return undefined;
   if (sign === "out") return { status: "opted_out", time };
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }

@@ -24,7 +24,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["customer no", "customer nr", "kundennr", "kunden id", "codice cliente", "numero cliente", "código cliente"],
     ...["código de cliente", "número de cliente", "numéro client", "identifiant client", "id klienta", "numer klienta"],
     ...["klant id", "member id", "membership number", "mitgliedsnummer"],
-    ...["customer number", "kundennummer", "client id", "id client", "id cliente", "klantnummer", "identity"],
+    ...["customer number", "named user", "kundennummer", "client id", "id client", "id cliente", "klantnummer", "identity"],
   ],
   email: [
     ...["email", "email address", "primary email", "customer email", "contact email", "user email", "work email"],
@@ -68,7 +68,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["last_name", "lname", "surname", "family name", "last", "nachname", "nom", "nom de famille", "apellidos"],
     ...["apellido", "cognome", "sobrenome", "apelido", "achternaam", "nazwisko"],
   ],
-  timezone: ["timezone", "time zone", "timezone id", "tz", "zeitzone", "fuseau horaire", "zona horaria", "tijdzone"],
+  timezone: ["timezone id", "timezone", "time zone", "tz", "zeitzone", "fuseau horaire", "zona horaria", "tijdzone"],
   locale: ["locale", "language", "language code", "preferred language", "customer locale", "lang", "sprache", "langue"],
   consent_status: [
     ...["consent_status", "email marketing consent", "email consent", "email consent status", "email marketing status"],

@@ -1,18 +1,22 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
 import { isBeyondAscii, isEmailAddress, isLocale, withAsciiDomain } from "./contacts.ts";
+import { type RowChannel, rowChannelOf, type Unnamed, unnamedOf } from "./import-channels.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import {
   type ConsentReading,
   type ImportedChoice,
   type ImportedChoices,
   type ImportedConsent,
+  isNothing,
   readChoice,
   readConsent,
   type SignedCell,
 } from "./import-consents.ts";
 import type { Standard } from "./import-names.ts";
 import { INVISIBLE, readPhone, regionOf } from "./import-phones.ts";
+import type { SignedChannel } from "./import-signs.ts";
+import { readTime } from "./import-times.ts";
 import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { consentChannelOf } from "./topics.ts";
@@ -50,6 +54,12 @@ interface Sorted {
   /** By the key of a topic. */
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
   country?: string;
+  /** Of which channel the row is. */
+  channel?: RowChannel;
+  /** Its address there. */
+  address?: string;
+  /** What its status says, if the name of its column does not say that it is of mail. */
+  said?: string;
   /** As its columns have them, the most usual name first. */
   phones: WrittenPhone[];
 }
@@ -72,6 +82,7 @@ export function readRow(
     return problem(`has a value of more than ${MAX_VALUE_BYTES} bytes`);
   const sorted = sortCells(columns, row);
   const { standard, attributes } = sorted;
+  takeAddress(sorted);
   const address = standard.email === undefined ? undefined : readAddress(standard.email);
   if (address?.kind === "problem") return address;
   const { email, warning } = address ?? {};
@@ -79,17 +90,18 @@ export function readRow(
   if (external_id === undefined) return problem("has neither an external_id nor an email");
   if (external_id.length > 512) return problem("has an external_id of more than 512 characters");
   const phone = takePhone(sorted, reading);
-  takeFields(standard, attributes);
-  const consent = readConsent(columns.source, { ...sorted, signed: ofChannel(sorted.signed, "email") }, reading);
+  const unread = [...takeFields(standard, attributes), ...unreadTime(standard, reading)];
+  const unnamed = unnamedOf(sorted.channel, { hasMail: email !== undefined, hasNumber: sorted.phones.length > 0 });
+  const consent = readConsent(columns.source, ofMail(sorted, unnamed), reading);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
-  const warnings = [warning, phone === "unreadable" ? "has a phone number that cannot be read" : undefined];
+  const warnings = [warning, phone === "unreadable" ? "has a phone number that cannot be read" : undefined, ...unread];
   const imported: ImportedRow = {
     external_id,
     ...(email !== undefined && { email }),
     isByAddress: standard.external_id === undefined,
     attributes,
     consent,
-    choices: choicesOf(sorted, reading),
+    choices: choicesOf(sorted, unnamed, reading),
     ...(phone && { phone }),
     warnings: warnings.filter((one) => one !== undefined),
   };
@@ -106,11 +118,15 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
   };
   for (const [
     i,
-    { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless = false, phoneRank },
+    { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless = false, phoneRank, ...cell },
   ] of cells.entries()) {
     const value = textOf(row[i] ?? "");
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
     if (standard && !signed) sorted.standard[standard] = value;
+    if (standard === "consent_status" && !signed && !cell.isOfMail) sorted.said = value;
+    if (standard === "tags") sorted.signed.push(...signedTags(value));
+    if (cell.rowColumn === "address") sorted.address = value;
+    else if (cell.rowColumn) sorted.channel = rowChannelOf(cell.rowColumn, value) ?? sorted.channel;
     if (evidence) sorted.evidence[evidence] = value;
     if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
     if (topic && signed) topicOf(topic).signed.push({ signed, value });
@@ -123,6 +139,24 @@ function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
   }
   sorted.phones.sort((a, b) => a.rank - b.rank);
   return sorted;
+}
+
+const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell => ({
+  signed: { sign: "word", channels: [channel] },
+  value: tags.join(),
+});
+/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`. */
+function signedTags(text: string): SignedCell[] {
+  const tags = tagsOf(text);
+  const isOfNumbers = (tag: string) => /sms/i.test(tag);
+  return [tagged("email", tags.filter((tag) => !isOfNumbers(tag))), tagged("sms", tags.filter(isOfNumbers))];
+}
+
+/** In a row of one channel, the address may stand in a column for all of them. */
+function takeAddress({ standard, channel, address, phones }: Sorted): void {
+  if (address === undefined) return;
+  if (channel === "email") standard.email ??= address;
+  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, isPlusless: false });
 }
 
 /** The fields that say who a person is, and how to reach it. */
@@ -154,22 +188,37 @@ function readAddress(written: string): { kind: "address"; email: string; warning
   return { kind: "address", email, warning: "has an email address that is not supported" };
 }
 
-/** An invalid time zone or locale is left out; the row is imported without it. */
+/** A time of consent that cannot be read proves nothing. */
+const unreadTime = ({ consent_at: time }: Sorted["standard"], reading: RowReading): string[] =>
+  time === undefined || isNothing(time) || readTime(time, reading) !== undefined
+    ? []
+    : ["has a time of consent that cannot be read"];
+
+/** @returns what is left out: an invalid time zone or locale; the row is imported without it */
 function takeFields(
   { first_name, last_name, timezone, locale, tags }: Sorted["standard"],
   attributes: Sorted["attributes"],
-): void {
+): string[] {
+  const unread: string[] = [];
   if (first_name) attributes.first_name = first_name;
   if (last_name) attributes.last_name = last_name;
-  if (timezone && isTimeZone(timezone)) attributes.timezone = timezone;
+  // OneSignal writes an offset in seconds beside the name of the zone.
+  const zone = timezone ?? attributes.timezone;
+  if (typeof zone === "string" && isTimeZone(zone)) attributes.timezone = zone;
+  else if (zone !== undefined) {
+    delete attributes.timezone;
+    unread.push("has a time zone that cannot be read");
+  }
   if (locale && isLocale(locale.replace("_", "-"))) attributes.locale = locale.replace("_", "-");
-  if (!tags) return;
-  const tagged = tags.startsWith("{") ? cellValue(tags, "text") : tags;
-  attributes.tags = typeof tagged === "object" ? tagged : tagsOf(tags);
+  else if (locale) unread.push("has a locale that cannot be read");
+  const said = tags?.startsWith("{") ? cellValue(tags, "text") : tags;
+  if (tags) attributes.tags = typeof said === "object" ? said : tagsOf(tags);
+  return unread;
 }
 
 /** The column of the phone comes before others with a name of one. */
 const FIRST_PHONE = -1;
+const LAST_PHONE = Number.POSITIVE_INFINITY;
 
 /** The first number that can be read. Where none can, the first stays as it is: a send says that it is invalid. */
 function takePhone({ attributes, country, phones }: Sorted, reading: RowReading): ImportedRow["phone"] {
@@ -189,24 +238,46 @@ function takePhone({ attributes, country, phones }: Sorted, reading: RowReading)
 /** Pinpoint writes `ALL` in `OptOut`. */
 const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
 
-const ofChannel = (signed: readonly SignedCell[], channel: string): SignedCell[] =>
-  signed.filter((cell) => isOfAll(cell) || cell.signed.channels.some((one) => one === channel));
+const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, { of }: Unnamed): SignedCell[] =>
+  signed.filter((cell) =>
+    isOfAll(cell) || (cell.signed.isUnnamed ? of === channel : cell.signed.channels.includes(channel)),
+  );
 
-function choicesOf({ standard, signed, topics }: Sorted, reading: RowReading): ImportedChoices {
-  const { consent_source } = standard;
+/** What a row says of mail. */
+function ofMail({ standard, evidence, signed, said }: Sorted, unnamed: Unnamed): Parameters<typeof readConsent>[1] {
+  const { consent_status: _, consent_at: __, ...others } = standard;
+  const isOfOther = unnamed.of !== "email" && said !== undefined;
+  return { standard: isOfOther ? others : standard, evidence, signed: ofChannel(signed, "email", unnamed) };
+}
+
+function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): ImportedChoices {
+  const { standard, topics } = sorted;
   const choices: Record<string, ImportedChoice> = {};
   for (const [key, said] of Object.entries(topics)) {
     const choice = readChoice(said, standard, reading);
     if (choice) choices[consentChannelOf(key)] = choice;
   }
-  // The time of a consent to mail proves nothing of other channels.
-  for (const channel of ["sms", "chat_app"]) {
-    const choice = readChoice(
-      { signed: ofChannel(signed, channel) },
-      { ...(consent_source !== undefined && { consent_source }) },
-      reading,
-    );
+  for (const channel of ["sms", "chat_app"] as const) {
+    const choice = choiceOf(channel, sorted, unnamed, reading);
     if (choice) choices[channel] = choice;
   }
   return choices;
+}
+
+/** What a row says of a channel other than mail. */
+function choiceOf(
+  channel: SignedChannel,
+  { standard, signed, said }: Sorted,
+  unnamed: Unnamed,
+  reading: RowReading,
+): ImportedChoice | undefined {
+  const own = ofChannel(signed, channel, unnamed);
+  if (unnamed.of === channel) return readChoice({ said, signed: own }, standard, reading);
+  // The time of a consent to mail proves nothing of other channels.
+  const { consent_at: _, ...others } = standard;
+  const choice = readChoice({ signed: own }, others, reading);
+  if (unnamed.refusedOf !== channel || choice?.status === "opted_out") return choice;
+  const cells = signed.filter((cell) => cell.signed.isUnnamed);
+  const refused = readChoice({ said, signed: cells }, standard, reading);
+  return refused?.status === "opted_out" ? refused : choice;
 }

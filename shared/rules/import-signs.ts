@@ -3,9 +3,10 @@ import { columnKey } from "./import-names.ts";
 
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed; of a status of no particular
- * thing only the words for a negative count, and in a column of anything else those that stand for nothing else.
+ * thing only the words for a negative count, of several choices one that is a no, of a code one below zero, and in a
+ * column of anything else the words that stand for nothing else.
  */
-export type Sign = "in" | "out" | "suppressed" | "status" | "word";
+export type Sign = "in" | "out" | "suppressed" | "status" | "choices" | "code" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
@@ -13,6 +14,8 @@ export type SignedChannel = "email" | "sms" | "chat_app";
 export interface SignedName {
   sign: Sign;
   channels: readonly SignedChannel[];
+  /** It names no channel: the row may say of which it is. */
+  isUnnamed?: true;
 }
 
 /** Any of the forms, between spaces. */
@@ -43,7 +46,8 @@ const OUT = any(
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked withdrawn ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
   "marketingoff globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
-  "marketingsuspended ^deactivated(at|on|date)?$ un(market|mail|e?mail|contact)able",
+  "marketingsuspended ^deactivated(at|on|date)?$ un(market|mail|e?mail|contact)able invalididentifier",
+  "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "(?:no|not|without)(?:consent|permission)(?!s?set)",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
@@ -102,6 +106,11 @@ const EVERYWHERE =
 const STATUS =
   /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead)?(status|state)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|whatsapp)(?:permissionstatus|preferences?)$/;
 
+/** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
+const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
+/** OneSignal: what is below zero is a kind of "not subscribed". */
+const CODE = /^notificationtypes$/;
+
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
 
@@ -116,10 +125,13 @@ export function signedName(name: string): SignedName | undefined {
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length > 0) return { sign, channels };
   if (ELSEWHERE.test(key)) return undefined;
-  return { sign, channels: sign === "out" && EVERYWHERE.test(key) ? signedChannels : ["email"] };
+  if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
+  return { sign, channels: ["email"], isUnnamed: true };
 }
 
 function nameSign(key: string): Sign | undefined {
+  if (CODE.test(key)) return "code";
+  if (CHOICES.test(key)) return "choices";
   if (STATUS.test(key)) return "status";
   return ASIDE.test(key) ? undefined : signOf(key);
 }

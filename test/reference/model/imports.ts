@@ -64,8 +64,13 @@ interface Row {
   fields: Record<string, string>;
   attributes: Body;
   said: Said | null;
+  /** A row without an address refuses for its number too (AMB_132). */
+  isNumberRefused: boolean;
   choices: Choice[];
 }
+
+/** Columns whose names say that they are of mail. */
+const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
 
 /** A row by standard fields, its attributes, and the strongest of what it says of consent. */
 function readRow(world: World, job: Import, header: string[], cells: string[], readers: Reader[]): Row {
@@ -90,7 +95,13 @@ function readRow(world: World, job: Import, header: string[], cells: string[], r
   const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
   const strength = ({ status }: Said) => STRENGTH.indexOf(status);
   const said = all.reduce<Said | null>((held, one) => (held && strength(held) >= strength(one) ? held : one), null);
-  return { fields, attributes, said, choices: choicesOf(world, job, header, cells, time ?? constant) };
+  const general = header.flatMap((name, n) => (OF_MAIL.includes(bare(name)) ? [] : named[n] || []));
+  const isOfMail = source !== "csv" || header.some((name) => bare(name) === "emailmarketingconsent");
+  if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));
+  const isNegative = general.some(({ status }) => status === "opted_out" || status === "suppressed");
+  const isNumberRefused = !fields.email && Boolean(fields.phone) && isNegative;
+  const choices = choicesOf(world, job, header, cells, time ?? constant);
+  return { fields, attributes, said, isNumberRefused, choices };
 }
 
 /** AMB_133: E.164, by the region of the job; what cannot be read stays as it is. */
@@ -133,14 +144,14 @@ function process(world: World, job: Import): void {
     const isWhole = cells.length === header.length;
     const row = isWhole
       ? readRow(world, job, header, cells, readers)
-      : { fields: {}, attributes: {}, said: null, choices: [] };
+      : { fields: {}, attributes: {}, said: null, isNumberRefused: false, choices: [] };
     if (faultOf(header, cells, row.fields)) job.failed_rows++;
     else take(world, job, row);
   }
   job.status = "completed";
 }
 
-function take(world: World, job: Import, { fields, attributes, said, choices }: Row): void {
+function take(world: World, job: Import, { fields, attributes, said, isNumberRefused, choices }: Row): void {
   const external_id = fields.external_id || fields.email!.toLowerCase();
   const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
   const subscriber = known ?? createSubscriber(world, external_id);
@@ -152,6 +163,11 @@ function take(world: World, job: Import, { fields, attributes, said, choices }: 
   addressChanged(world, subscriber, before);
   const outcome = said ? translate(world, job, subscriber, fields, said) : null;
   if (outcome) job.consent_summary[outcome]!++;
+  if (isNumberRefused && currentConsent(world, subscriber.id, "sms")?.status !== "opted_out") {
+    const consented_at = said?.at ? Math.min(said.at, job.created_at) : job.created_at;
+    const evidence = { ip: null, text: null, import_job_id: job.id };
+    recordConsent(world, subscriber, { channel: "sms", status: "opted_out", consented_at, source: ANY, evidence });
+  }
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
   if (!known) tellCreated(world, subscriber);
   join(world, job, subscriber, outcome === "opted_in");

@@ -1,0 +1,88 @@
+// Rows of one channel, rows with a number alone, and what a row leaves out (AMB-132, AMB-133).
+import { expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const saidBy = (cells: Record<string, string>) => {
+  const { consent, choices } = rowOf({ external_id: "u1", ...cells });
+  return { mail: consent?.status, sms: choices.sms?.status, chat_app: choices.chat_app?.status };
+};
+const NOTHING = { mail: undefined, sms: undefined, chat_app: undefined };
+
+it.each([
+  [{ phone: "+491511234567", unsubscribed: "true" }, { mail: "opted_out", sms: "opted_out" }],
+  [{ phone: "+491511234567", consent_status: "unsubscribed" }, { mail: "opted_out", sms: "opted_out" }],
+  [{ phone: "+491511234567", "Email Consent": "unsubscribed" }, { mail: "opted_out" }],
+  [{ phone: "+491511234567", consent_status: "subscribed", consent_at: "2026-03-01" }, { mail: "opted_in" }],
+  [{ phone: "+491511234567", email: "a@example.com", unsubscribed: "true" }, { mail: "opted_out" }],
+  [{ phone: "+491511234567", email: "", "Opt out date": "2026-03-01" }, { mail: "opted_out", sms: "opted_out" }],
+])("without an address of mail, what a row refuses holds for its number too: %j (AMB-132)", (cells, said) => {
+  expect(saidBy(cells)).toEqual({ ...NOTHING, ...said });
+});
+
+it.each([
+  [{ Channel: "SMS", "Subscription Status": "Unsubscribed", "Phone Number": "+491511234567" }, { sms: "opted_out" }],
+  [{ Channel: "Email", "Subscription Status": "Unsubscribed", Email: "a@example.com" }, { mail: "opted_out" }],
+  [{ Channel: "Mobile Push", "Subscription Status": "Unsubscribed", Email: "" }, {}],
+  [{ Channel: "Mobile Push", unsubscribed: "yes", Email: "a@example.com" }, { mail: "opted_out" }],
+  [{ Channel: "SMS", unsubscribed: "yes", Email: "a@example.com" }, { mail: "opted_out", sms: "opted_out" }],
+  [
+    { "Channel Type": "sms", consent_status: "subscribed", consent_at: "2026-03-01", phone: "+491511234567" },
+    { sms: "opted_in" },
+  ],
+  [{ device_type: "14", identifier: "+491511234567", notification_types: "-2" }, { sms: "opted_out" }],
+  [{ device_type: "11", identifier: "a@example.com", notification_types: "-31" }, { mail: "opted_out" }],
+  [{ device_type: "11", identifier: "a@example.com", invalid_identifier: "t" }, { mail: "opted_out" }],
+  [{ device_type: "11", identifier: "a@example.com", notification_types: "1", invalid_identifier: "f" }, {}],
+  [{ device_type: "1", identifier: "token", notification_types: "-2" }, {}],
+  [{ device_type: "1", unsubscribed: "true" }, { mail: "opted_out" }],
+])("a row of one channel speaks of that channel: %j (AMB-132)", (cells, said) => {
+  expect(saidBy(cells as Record<string, string>)).toEqual({ ...NOTHING, ...said });
+});
+
+it("in a row of one channel, the identifier is its address (AMB-133)", () => {
+  const mail = rowOf({ external_user_id: "u1", device_type: "11", identifier: "a@example.com" });
+  const sms = rowOf({ external_user_id: "u1", device_type: "14", identifier: "+491511234567" });
+  const push = rowOf({ external_user_id: "u1", device_type: "0", identifier: "token" });
+  expect([mail.email, sms.attributes.phone, push.email]).toEqual(["a@example.com", "+491511234567", undefined]);
+});
+
+it.each([
+  [{ tags: "VIP, unsubscribed" }, { mail: "opted_out" }],
+  [{ tags: '["do-not-email","x"]' }, { mail: "opted_out" }],
+  [{ tags: "sms-optout" }, { sms: "opted_out" }],
+  [{ tags: "VIP|cancelled order" }, {}],
+  [{ segment: "gold; opted out" }, { mail: "opted_out" }],
+  [{ comment: "Please unsubscribe" }, { mail: "opted_out" }],
+  [{ cio_subscription_preferences: '{"topics":{"topic_1":true,"topic_2":false}}' }, { mail: "opted_out" }],
+  [{ cio_subscription_preferences: '{"topics":{"topic_1":true}}' }, {}],
+  [{ subscription_groups: '[{"id":"g","status":"Unsubscribed"}]' }, { mail: "opted_out" }],
+  [{ "Is globally ineligible": "true" }, { mail: "opted_out" }],
+  [{ "Subscription status: News": "Not opted out" }, {}],
+  [{ "Opt out status": "not unsubscribed" }, {}],
+  [{ Status: "nicht abgemeldet" }, {}],
+  [{ Status: "not subscribed" }, { mail: undefined }],
+  [{ consent_status: "Not subscribed" }, { mail: "opted_out" }],
+])("%j says %j of consent (AMB-132)", (cells, said) => {
+  expect(saidBy({ email: "a@example.com", ...(cells as Record<string, string>) })).toEqual({ ...NOTHING, ...said });
+});
+
+it("what a row leaves out is a warning (AMB-133)", () => {
+  const { warnings, attributes } = rowOf({
+    external_id: "u1",
+    timezone: "-18000",
+    locale: "Deutsch (DE)",
+    consent_status: "subscribed",
+    consent_at: "45355",
+  });
+  expect(warnings).toEqual([
+    "has a time zone that cannot be read",
+    "has a locale that cannot be read",
+    "has a time of consent that cannot be read",
+  ]);
+  expect(attributes).toEqual({ imported_consent: "subscribed" });
+});
+
+it("the name of a time zone counts before its offset (AMB-133)", () => {
+  const { attributes, warnings } = rowOf({ external_id: "u1", timezone: "3600", timezone_id: "Europe/Berlin" });
+  expect([attributes.timezone, warnings]).toEqual(["Europe/Berlin", []]);
+});
