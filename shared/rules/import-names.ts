@@ -24,7 +24,16 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["customer no", "customer nr", "kundennr", "kunden id", "codice cliente", "numero cliente", "código cliente"],
     ...["código de cliente", "número de cliente", "numéro client", "identifiant client", "id klienta", "numer klienta"],
     ...["klant id", "member id", "membership number", "mitgliedsnummer"],
-    ...["customer number", "named user", "kundennummer", "client id", "id client", "id cliente", "klantnummer", "identity"],
+    ...[
+      "customer number",
+      "named user",
+      "kundennummer",
+      "client id",
+      "id client",
+      "id cliente",
+      "klantnummer",
+      "identity",
+    ],
   ],
   email: [
     ...["email", "email address", "primary email", "customer email", "contact email", "user email", "work email"],

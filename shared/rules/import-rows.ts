@@ -149,7 +149,13 @@ const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell =
 function signedTags(text: string): SignedCell[] {
   const tags = tagsOf(text);
   const isOfNumbers = (tag: string) => /sms/i.test(tag);
-  return [tagged("email", tags.filter((tag) => !isOfNumbers(tag))), tagged("sms", tags.filter(isOfNumbers))];
+  return [
+    tagged(
+      "email",
+      tags.filter((tag) => !isOfNumbers(tag)),
+    ),
+    tagged("sms", tags.filter(isOfNumbers)),
+  ];
 }
 
 /** In a row of one channel, the address may stand in a column for all of them. */
@@ -239,8 +245,8 @@ function takePhone({ attributes, country, phones }: Sorted, reading: RowReading)
 const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
 
 const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, { of }: Unnamed): SignedCell[] =>
-  signed.filter((cell) =>
-    isOfAll(cell) || (cell.signed.isUnnamed ? of === channel : cell.signed.channels.includes(channel)),
+  signed.filter(
+    (cell) => isOfAll(cell) || (cell.signed.isUnnamed ? of === channel : cell.signed.channels.includes(channel)),
   );
 
 /** What a row says of mail. */

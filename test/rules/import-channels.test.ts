@@ -9,12 +9,21 @@ const saidBy = (cells: Record<string, string>) => {
 const NOTHING = { mail: undefined, sms: undefined, chat_app: undefined };
 
 it.each([
-  [{ phone: "+491511234567", unsubscribed: "true" }, { mail: "opted_out", sms: "opted_out" }],
-  [{ phone: "+491511234567", consent_status: "unsubscribed" }, { mail: "opted_out", sms: "opted_out" }],
+  [
+    { phone: "+491511234567", unsubscribed: "true" },
+    { mail: "opted_out", sms: "opted_out" },
+  ],
+  [
+    { phone: "+491511234567", consent_status: "unsubscribed" },
+    { mail: "opted_out", sms: "opted_out" },
+  ],
   [{ phone: "+491511234567", "Email Consent": "unsubscribed" }, { mail: "opted_out" }],
   [{ phone: "+491511234567", consent_status: "subscribed", consent_at: "2026-03-01" }, { mail: "opted_in" }],
   [{ phone: "+491511234567", email: "a@example.com", unsubscribed: "true" }, { mail: "opted_out" }],
-  [{ phone: "+491511234567", email: "", "Opt out date": "2026-03-01" }, { mail: "opted_out", sms: "opted_out" }],
+  [
+    { phone: "+491511234567", email: "", "Opt out date": "2026-03-01" },
+    { mail: "opted_out", sms: "opted_out" },
+  ],
 ])("without an address of mail, what a row refuses holds for its number too: %j (AMB-132)", (cells, said) => {
   expect(saidBy(cells)).toEqual({ ...NOTHING, ...said });
 });
@@ -24,7 +33,10 @@ it.each([
   [{ Channel: "Email", "Subscription Status": "Unsubscribed", Email: "a@example.com" }, { mail: "opted_out" }],
   [{ Channel: "Mobile Push", "Subscription Status": "Unsubscribed", Email: "" }, {}],
   [{ Channel: "Mobile Push", unsubscribed: "yes", Email: "a@example.com" }, { mail: "opted_out" }],
-  [{ Channel: "SMS", unsubscribed: "yes", Email: "a@example.com" }, { mail: "opted_out", sms: "opted_out" }],
+  [
+    { Channel: "SMS", unsubscribed: "yes", Email: "a@example.com" },
+    { mail: "opted_out", sms: "opted_out" },
+  ],
   [
     { "Channel Type": "sms", consent_status: "subscribed", consent_at: "2026-03-01", phone: "+491511234567" },
     { sms: "opted_in" },

@@ -224,6 +224,37 @@ it("an opt-out of calls is one of texts, an inactive address is not written, and
   ]);
 });
 
+it("a line of a CSV may begin with an empty cell, and an opt-out may be written in any case (F26)", async () => {
+  const csv =
+    "Id,ChannelType,Address,OptOut,User.UserId,Metrics.age\n,EMAIL,ada@example.com,All,ada,old\n,EMAIL,bob@example.com,None,bob,36\n";
+  const { counts, get } = await convertedOf({ "people.csv": csv }, "--people");
+  expect(counts["endpoints written"]).toBe(2);
+  const { items } = await get("/api/v1/subscribers");
+  const of = (name: string) => items.find((one: { external_id: string }) => one.external_id === name);
+  expect([of("ada").email, JSON.parse(of("ada").attributes), JSON.parse(of("bob").attributes)]).toEqual([
+    "ada@example.com",
+    { age: "old" },
+    { age: 36 },
+  ]);
+  const consents = async (name: string) => (await get(`/api/v1/subscribers/${of(name).id}`)).consents;
+  expect([await consents("ada"), await consents("bob")]).toMatchObject([[{ status: "opted_out" }], []]);
+});
+
+it("the file that was imported fills the list of its segment, and a segment without one is named (F26)", async () => {
+  const found = { SegmentType: "IMPORT", ImportDefinition: { S3Url: "s3://bucket/fair/users.csv", Format: "CSV" } };
+  const segments = {
+    Item: [
+      { Id: "seg-1", Name: "Fair", ...found },
+      { Id: "seg-2", Name: "Gone", SegmentType: "IMPORT" },
+    ],
+  };
+  const { counts, lost } = await convertedOf(
+    { "segments.json": JSON.stringify(segments), "users.csv": "User.UserId\nada\n" },
+    "--people",
+  );
+  expect([counts["members of lists written"], lost]).toEqual([1, ["ImportDefinition"]]);
+});
+
 it("members of an imported segment that are named by their users are members of its list (F26)", async () => {
   const segment = { Id: "seg-1", Name: "Fair", SegmentType: "IMPORT" };
   const csv = "User.UserId\nada\nbob\n";

@@ -54,6 +54,7 @@ describe("blocks", () => {
     ['{{#eq Attributes.city.[0] "Ulm"}}U{{else}}-{{/eq}}', { city: "Ulm" }, "U"],
     ['{{#eq Attributes.city.[0] "Ulm"}}U{{else}}-{{/eq}}', { city: ["Ulm", "Bonn"] }, "U"],
     ['{{#eq Attributes.city.[1] "Ulm"}}U{{else}}-{{/eq}}', { city: ["Ulm", "Bonn"] }, "-"],
+    ['{{#neq Attributes.plan "pro"}}N{{else}}-{{/neq}}', { plan: "free" }, "N"],
     ['{{#ne Attributes.city.[0] "Ulm"}}N{{else}}-{{/ne}}', { city: ["Ulm", "Bonn"] }, "-"],
     ["{{#if Attributes.city.[0]}}Y{{else}}-{{/if}}", { city: ["Ulm"] }, "Y"],
     ["{{#if Attributes.city.[1]}}Y{{else}}-{{/if}}", { city: ["Ulm"] }, "-"],

@@ -46,11 +46,20 @@ function convert(call: PinpointCall, { things }: PinpointExport, out: string, re
   return audiences;
 }
 
-/** The list whose imported segment's name or id is in the path of a file of endpoints. */
-function listOf(path: string, { byId, lists }: Audiences): string | undefined {
+/** The list whose imported segment's name, id or own file is in the path of a file of endpoints. */
+function listOf(path: string, { byId, lists, imported }: Audiences): string | undefined {
   const parts = new Set(path.split(sep).flatMap((part) => [part, part.replace(/(\.jsonl?|\.csv)?(\.gz)?$/, "")]));
   for (const [id, found] of byId) if ("list" in found && (parts.has(id) || parts.has(found.list))) return found.list;
-  return [...lists.keys()].find((name) => parts.has(name));
+  const name = [...lists.keys()].find((one) => parts.has(one));
+  return name ?? [...parts].flatMap((part) => imported.get(part) ?? [])[0];
+}
+
+/** A list without a file of its members stays empty. */
+function reportEmpty(folder: string, { endpointFiles }: PinpointExport, audiences: Audiences, report: Report): void {
+  const filled = new Set(endpointFiles.map((file) => listOf(relative(folder, file), audiences)));
+  for (const name of audiences.lists.keys())
+    if (!filled.has(name))
+      report.unmapped({ kind: "segments", name }, "ImportDefinition", "has no file of its members in the folder");
 }
 
 async function* people(folder: string, { endpointFiles }: PinpointExport, report: Report) {
@@ -119,6 +128,7 @@ export const fromPinpoint = command({
     const report = createReport();
     const found = readExport(folder, report);
     const audiences = convert(call, found, out, report);
+    reportEmpty(folder, found, audiences, report);
     if (options.people) {
       const connection = await connect(io, options);
       try {

@@ -52,6 +52,9 @@ function localeOf(text: string): string | undefined {
   }
 }
 
+/** `ALL` or `NONE`; of anything else nobody knows that it is no opt-out. */
+const isOptedOut = ({ OptOut }: Resource): boolean => !["", "NONE"].includes(String(OptOut ?? "").toUpperCase());
+
 /** One value as a text, several as a list. */
 const valuesOf = (attributes: unknown): Resource =>
   Object.fromEntries(
@@ -70,7 +73,7 @@ export function personOf(endpoint: Resource, report: Report): Person | undefined
   report.rest(at(endpoint), user, ["UserId", "UserAttributes"], "User.");
   const { email, phone } = addressesOf(endpoint, report);
   const consented_at = timeOf(endpoint.EffectiveDate);
-  const hasOptedOut = endpoint.OptOut === "ALL";
+  const hasOptedOut = isOptedOut(endpoint);
   const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
   const attributes = compact({
     ...placeAttributes,
@@ -185,7 +188,7 @@ function deviceOf(endpoint: Resource, external_id: string, report: Report): Devi
     token: String(endpoint.Address ?? ""),
     ...Object.fromEntries(versions.map(([name, version]) => [name, String(version)])),
     ...(typeof Model === "string" && Model !== "" && { model: Model }),
-    ...(endpoint.OptOut === "ALL" && { push_enabled: false }),
+    ...(isOptedOut(endpoint) && { push_enabled: false }),
   };
 }
 

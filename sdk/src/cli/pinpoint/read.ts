@@ -148,9 +148,9 @@ async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
   if (text !== "") yield { n, found: [] };
 }
 
-/** The cells of a line of RFC 4180. */
+/** The cells of a line of RFC 4180; each begins behind a comma, the first one too, which may be empty. */
 const cellsOf = (line: string): string[] =>
-  [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"(?=,|$)|([^,]*))/g)].map(
+  [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"(?=,|$)|([^,]*))/g)].map(
     ([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain,
   );
 
@@ -169,7 +169,7 @@ function endpointOf(header: readonly string[], cells: readonly string[]): Resour
       place = place[part] as Resource;
     }
     if (isList) place[last] = [...((place[last] as string[] | undefined) ?? []), ...listedIn(value)];
-    else place[last] = path.startsWith("Metrics.") ? Number(value) : value;
+    else place[last] = path.startsWith("Metrics.") && !Number.isNaN(Number(value)) ? Number(value) : value;
   }
   return endpoint;
 }

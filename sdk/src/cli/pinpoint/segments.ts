@@ -10,6 +10,8 @@ export interface Audiences {
   lists: Map<string, Resource>;
   /** The id of a segment → what stands for it, if anything does. */
   byId: Map<string, { segment: string } | { list: string }>;
+  /** The name of the file or folder from which a segment was imported → its list. */
+  imported: Map<string, string>;
   /** The rule of a dimensional segment. */
   ruleOf(id: string): Ruled;
 }
@@ -21,6 +23,7 @@ export const BOOKKEEPING = ["ApplicationId", "Arn", "CreationDate", "LastModifie
 export function convertSegments(found: readonly Resource[], report: Report): Audiences {
   const all = new Map(found.map((segment) => [String(segment.Id), segment]));
   const byId: Audiences["byId"] = new Map();
+  const imported: Audiences["imported"] = new Map();
   const [segments, lists] = [new Map<string, Resource>(), new Map<string, Resource>()];
   const ruleOf = (id: string, above: readonly string[] = []): Ruled => {
     const segment = all.get(id);
@@ -38,6 +41,8 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
       const name = free(at.name, lists);
       lists.set(name, { name, description: `Imported segment ${id} of Pinpoint` });
       byId.set(id, { list: name });
+      const source = fileOf(segment.ImportDefinition);
+      if (source !== undefined) imported.set(source, name);
       report.count("lists written");
       continue;
     }
@@ -51,8 +56,16 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
     byId.set(id, { segment: name });
     report.count("segments written");
   }
-  return { segments, lists, byId, ruleOf };
+  return { segments, lists, byId, imported, ruleOf };
 }
+
+/** `s3://bucket/fair/users.csv` is the file `users.csv`. */
+const fileOf = (definition: unknown): string | undefined =>
+  isObject(definition) && typeof definition.S3Url === "string"
+    ? definition.S3Url.split("/")
+        .slice(3)
+        .findLast((part) => part !== "")
+    : undefined;
 
 /** The name, or another one where it is taken. */
 export function free(name: string, taken: ReadonlyMap<string, unknown>): string {

@@ -32,7 +32,15 @@ function variableOf(path: string): { name: string; index?: number } | undefined 
   return { name: `subscriber.${attribute}`, ...(index !== undefined && { index: Number(index) }) };
 }
 
-const COMPARISONS: Readonly<Record<string, string>> = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
+const COMPARISONS: Readonly<Record<string, string>> = {
+  eq: "==",
+  neq: "!=",
+  ne: "!=",
+  gt: ">",
+  gte: ">=",
+  lt: "<",
+  lte: "<=",
+};
 const COMPARED = /^(\S+)\s+("[^"]*"|'[^']*'|-?\d+(?:\.\d+)?)$/;
 
 /**
@@ -55,7 +63,7 @@ function conditionOf(name: string, args: string): string | undefined {
     return compared(args.replace(/\.?\[0\]$/, ""), `${name === "unless" ? "==" : "!="} blank`, "or");
   const [, path = "", value = ""] = COMPARED.exec(args) ?? [];
   const sign = COMPARISONS[name];
-  return sign && compared(path, `${sign} ${value.replaceAll("'", '"')}`, name === "ne" ? "and" : "or");
+  return sign && compared(path, `${sign} ${value.replaceAll("'", '"')}`, /^neq?$/.test(name) ? "and" : "or");
 }
 
 /** A list whose elements are written one after the other; undefined for one of which more is said. */
