@@ -55,7 +55,7 @@ interface Sorted {
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
   country?: string;
   /** Of which channel the row is. */
-  channel?: RowChannel;
+  channel?: RowChannel | undefined;
   /** Its address there. */
   address?: string;
   /** What its status says, if the name of its column does not say that it is of mail. */
