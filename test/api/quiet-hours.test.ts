@@ -1,121 +1,169 @@
 // Quiet hours in the running service (D-QUIET, F15): marketing is deferred to their end, never dropped or repeated.
-import { expect, it } from "vitest";
-import type { OutboxItem } from "../../local/outbox.ts";
-import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { describe, expect, it } from "vitest";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import type { Value } from "../../shared/store/model.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { ConsentItem, Profile } from "../../shared/store/subscribers/items.ts";
-import { deviceRow, operate } from "../support/people.ts";
+import { deviceRow, inboxOf, operate } from "../support/people.ts";
 import { dueRows, NEW_YORK_MORNING, QUIET, quietSetting, reached, TOKYO_MORNING } from "../support/quiet-hours.ts";
-import { outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const setting = (options = {}) => quietSetting(withTenant, options);
 
-it("a subscriber in quiet hours gets it at their end, in each zone; the job waits and counts them (D-QUIET, F15, ISG-4)", async () => {
-  const { world, call, person, push, job, explain } = await setting();
-  const [ada, ben, cleo] = [
-    await person("ada", "Europe/London"),
-    await person("ben", "Asia/Tokyo"),
-    await person("cleo", "America/New_York"),
-  ];
-  const { job: sent, answer } = await push({});
-  expect(answer.sent).toBe(3);
-  expect(sent).toMatchObject({
-    status: "processing",
-    deferred: 2,
-    sent: 3,
-    completed_at: null,
-    delivered_by_channel: { ios: 1 },
-    counts: { total: 3, sent: 3, delivered: 1, failed: 0, skipped: 0 },
+/** A message at noon in UTC, to one in London, where it is not quiet, and one in New York, where it is until 13:00. */
+async function deferredToNewYork() {
+  const found = await setting();
+  const london = await found.person("london", "Europe/London");
+  const newYork = await found.person("new-york", "America/New_York");
+  const { job, answer } = await found.push({});
+  return { ...found, london, newYork, sent: job, answer };
+}
+
+describe("a message to one in quiet hours and one who is not", () => {
+  it("a message goes at once to who is not in quiet hours, and waits for the others (D-QUIET, F15)", async () => {
+    const { world, london, sent, answer } = await deferredToNewYork();
+
+    expect(await reached(world)).toEqual([london]);
+    expect(answer.sent).toBe(2);
+    expect(sent).toMatchObject({
+      status: "processing",
+      deferred: 1,
+      sent: 2,
+      completed_at: null,
+      delivered_by_channel: { ios: 1 },
+      counts: { total: 2, sent: 2, delivered: 1, failed: 0, skipped: 0 },
+    });
   });
-  expect(await reached(world)).toEqual([ada]);
-  expect(await explain(sent.id, ben)).toMatchObject({
-    decision: "deferred",
-    state: "deferred",
-    deferred_until: "2026-11-20T23:00:00.000Z",
-    attempts: [],
-    now: {
-      quiet_hours: {
-        ...QUIET,
-        timezone: "Asia/Tokyo",
-        local_time: "2026-11-20T21:00",
-        until: "2026-11-20T23:00:00.000Z",
-      },
-    },
+
+  it("a message that waits is sent once, when quiet hours end where the subscriber is (D-QUIET, F15)", async () => {
+    const { world, london, newYork, sent, job } = await deferredToNewYork();
+
+    await world.advance(NEW_YORK_MORNING - MINUTE);
+    expect(await reached(world)).toEqual([london]);
+
+    await world.advance(2 * MINUTE);
+    expect(await reached(world)).toEqual([london, newYork]);
+    expect(await job(sent.id)).toMatchObject({
+      status: "completed",
+      deferred: 0,
+      counts: { total: 2, sent: 2, delivered: 2, failed: 0, skipped: 0 },
+    });
+
+    await world.advance(DAY);
+    expect(await reached(world)).toHaveLength(2);
   });
-  expect(await explain(sent.id, ada)).toMatchObject({
-    decision: "sent",
-    deferred_until: null,
-    now: { quiet_hours: { timezone: "Europe/London", local_time: "2026-11-20T12:00", until: null } },
+
+  it("the heatmap counts a message that waited in the hour in which it was sent (ISG-4, D-QUIET)", async () => {
+    const { world, call } = await deferredToNewYork();
+
+    await world.advance(NEW_YORK_MORNING + MINUTE);
+
+    const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
+    expect(cells).toHaveLength(2);
+    expect(cells).toContainEqual(expect.objectContaining({ hour: 12, delivered: 1 }));
+    expect(cells).toContainEqual(expect.objectContaining({ hour: 13, delivered: 1 }));
   });
-  await world.advance(NEW_YORK_MORNING - MINUTE);
-  expect(await reached(world)).toEqual([ada]);
-  await world.advance(2 * MINUTE);
-  expect(await reached(world)).toEqual([ada, cleo]);
-  expect(await job(sent.id)).toMatchObject({ status: "processing", deferred: 1, counts: { sent: 3, delivered: 2 } });
-  await world.advance(TOKYO_MORNING - NEW_YORK_MORNING);
-  expect(await reached(world)).toEqual([ada, cleo, ben]);
-  expect(await job(sent.id)).toMatchObject({
-    status: "completed",
-    deferred: 0,
-    counts: { total: 3, sent: 3, delivered: 3, failed: 0, skipped: 0 },
+
+  it("a recipient in quiet hours is explained as deferred until their end, and then as sent (D-QUIET)", async () => {
+    const { world, newYork, sent, explain } = await deferredToNewYork();
+    const until = "2026-11-20T13:00:00.000Z";
+
+    expect(await explain(sent.id, newYork)).toMatchObject({
+      decision: "deferred",
+      state: "deferred",
+      deferred_until: until,
+      attempts: [],
+      now: { quiet_hours: { ...QUIET, timezone: "America/New_York", local_time: "2026-11-20T07:00", until } },
+    });
+
+    await world.advance(NEW_YORK_MORNING + MINUTE);
+    expect(await explain(sent.id, newYork)).toMatchObject({
+      decision: "sent",
+      state: "delivered",
+      deferred_until: null,
+    });
   });
-  expect(await explain(sent.id, ben)).toMatchObject({ decision: "sent", state: "delivered", deferred_until: null });
-  const [{ at }] = (await outboxOf(world, `?subscriber_id=${ben}`)) as [OutboxItem];
-  expect(Date.parse(at)).toBeGreaterThanOrEqual(Date.parse("2026-11-20T23:00:00.000Z"));
-  const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
-  const byHour = cells.map(({ hour, delivered }: { hour: number; delivered: number }) => [hour, delivered]);
-  expect(byHour.sort()).toEqual([12, 13, 23].map((hour) => [hour, 1]));
-  await world.advance(24 * HOUR);
-  expect(await reached(world)).toHaveLength(3);
+
+  it("a recipient outside quiet hours is explained with the time of that zone (D-QUIET)", async () => {
+    const { london, sent, explain } = await deferredToNewYork();
+
+    expect(await explain(sent.id, london)).toMatchObject({
+      decision: "sent",
+      deferred_until: null,
+      now: { quiet_hours: { timezone: "Europe/London", local_time: "2026-11-20T12:00", until: null } },
+    });
+  });
 });
 
-it("the workspace's zone applies to all in its mode, and to subscribers with none or an invalid one (D-QUIET)", async () => {
+describe("the workspace's zone", () => {
+  it("quiet hours are those of the workspace's zone for subscribers whose own is missing or invalid (D-QUIET)", async () => {
+    const { world, configure, person, push } = await setting();
+    await configure({ timezone: "Asia/Tokyo" });
+    const none = await person("none");
+    const invalid = await person("invalid", undefined, { attributes: { timezone: "Nowhere/Land" } });
+    const london = await person("london", "Europe/London");
+
+    const { job } = await push({});
+
+    expect(job.deferred).toBe(2);
+    expect(await reached(world)).toEqual([london]);
+    await world.advance(TOKYO_MORNING + MINUTE);
+    expect((await reached(world)).slice(1).sort()).toEqual([none, invalid].sort());
+  });
+
+  it("quiet hours are those of the workspace's zone for everyone where it says so (D-QUIET)", async () => {
+    const { world, configure, person, push } = await setting();
+    await configure({ timezone: "Asia/Tokyo", quiet_hours: { ...QUIET, timezone_mode: "workspace" } });
+    const london = await person("london", "Europe/London");
+
+    expect((await push({})).job.deferred).toBe(1);
+
+    await world.advance(TOKYO_MORNING + MINUTE);
+    expect(await reached(world)).toEqual([london]);
+  });
+});
+
+it.each<[what: string, settings: object, message: object]>([
+  ["a transactional message", {}, { category: "transactional" }],
+  ["a message that passes quiet hours by", {}, { bypass_quiet_hours: true }],
+  ["a message on a day that has none", { quiet_hours: { ...QUIET, days: [1, 2, 3] } }, {}],
+  ["a message in a workspace without them", { quiet_hours: null }, {}],
+])("%s does not wait for the end of quiet hours (D-QUIET, D-NTF)", async (_, settings, message) => {
   const { world, configure, person, push } = await setting();
-  await configure({ timezone: "Asia/Tokyo" });
-  const ada = await person("ada");
-  const ben = await person("ben", undefined, { attributes: { timezone: "Nowhere/Land" } });
-  const cleo = await person("cleo", "Europe/London");
-  expect((await push({})).job.deferred).toBe(2);
-  expect(await reached(world)).toEqual([cleo]);
-  await configure({ quiet_hours: { ...QUIET, timezone_mode: "workspace" } });
-  expect((await push({})).job.deferred).toBe(3);
-  await world.advance(TOKYO_MORNING + MINUTE);
-  expect((await reached(world)).slice(1).sort()).toEqual([ada, ben, ada, ben, cleo].sort());
+  await configure(settings);
+  const tokyo = await person("tokyo", "Asia/Tokyo");
+
+  expect((await push(message)).job).toMatchObject({ status: "completed", deferred: 0 });
+  expect(await reached(world)).toEqual([tokyo]);
 });
 
-it("transactional messages, a bypass, the inbox, other days: nothing waits (D-QUIET, D-NTF)", async () => {
-  const { world, tenant, ids, configure, person, push } = await setting();
-  const ben = await person("ben", "Asia/Tokyo");
-  expect((await push({ category: "transactional" })).job).toMatchObject({ status: "completed", deferred: 0 });
-  expect((await push({ bypass_quiet_hours: true })).job).toMatchObject({ status: "completed", deferred: 0 });
-  expect(await reached(world)).toEqual([ben, ben]);
-  const channels = (await tenant.call("GET /api/v1/channels")).body.channels;
+it("the inbox gets a message in quiet hours, of which the push waits (D-QUIET, D-NTF)", async () => {
+  const { world, tenant, ids, person, push } = await setting();
+  const tokyo = await person("tokyo", "Asia/Tokyo");
+  const { channels } = (await tenant.call("GET /api/v1/channels")).body;
   const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
-  const both = await push({ channel_ids: [ids.ios, inApp] });
-  expect(both.job).toMatchObject({ status: "processing", deferred: 1 });
-  const inbox = (await world.call(`GET /v1/in-app/messages?subscriber_id=${ben}`, { as: tenant.sdk })).body.messages;
-  expect(inbox).toHaveLength(1);
-  expect((await push({ channel_ids: [inApp] })).job).toMatchObject({ status: "completed", deferred: 0 });
-  await configure({ quiet_hours: { ...QUIET, days: [1, 2, 3] } });
-  expect((await push({})).job).toMatchObject({ status: "completed", deferred: 0 });
-  await configure({ quiet_hours: null });
-  expect((await push({})).job).toMatchObject({ status: "completed", deferred: 0 });
+
+  const { job } = await push({ channel_ids: [ids.ios, inApp] });
+
+  expect(job).toMatchObject({ status: "processing", deferred: 1 });
+  expect(await inboxOf(world, tenant, tokyo)).toHaveLength(1);
+  expect(await reached(world)).toEqual([]);
 });
 
-it("hours without an end are refused (D-QUIET, AMB-85)", async () => {
+it("quiet hours without an end are refused with 422 (D-QUIET, AMB-85)", async () => {
   const { call } = await setting();
+
   const answer = await call("PATCH /api/v1/workspace", { quiet_hours: { ...QUIET, end: QUIET.start } });
+
   expect(answer.status).toBe(422);
-  expect(answer.body.error?.message ?? JSON.stringify(answer.body)).toContain("end");
+  expect(JSON.stringify(answer.body.fields)).toContain("end");
 });
 
-it("a timer for each job and release, however many wait; waiting costs a few hundredths of a write each (D-QUIET)", async () => {
+it("all who wait for the same hour share one timer, and cost less than a quarter of a write each (D-QUIET)", async () => {
   const { world, tenant, push } = await setting();
   const count = 450;
   const at = world.clock.now();
@@ -134,60 +182,102 @@ it("a timer for each job and release, however many wait; waiting costs a few hun
   }).flat();
   await tenant.store.writeAll(puts);
   await world.settle();
+
   const cost = await spent(world, async () => {
     expect((await push({})).job).toMatchObject({ status: "processing", deferred: count });
   });
+
   expect(await dueRows(world, "job-release")).toHaveLength(1);
   expect(cost.wcu / count).toBeLessThan(0.25);
+
   await world.advance(TOKYO_MORNING + MINUTE);
   expect(await reached(world)).toHaveLength(count);
   expect(new Set(await reached(world)).size).toBe(count);
 });
 
-it("who is erased or opts out in the meantime is not reached (D-QUIET)", async () => {
-  const { world, tenant, ids, person, push, job, call } = await setting({ channels: ["ios-push", "sms"] as never });
-  const zone = "Asia/Tokyo";
-  const gone = await person("gone", zone);
-  const out = await person("out", zone, { attributes: { phone: "+4915112345678" } });
-  const off = await person("off", zone);
-  const stays = await person("stays", zone, { attributes: { phone: "+4915112345679" } });
-  const { job: pushed } = await push({ subscriberIds: [gone, off, stays], target: undefined });
-  const { job: texted } = await push({ subscriberIds: [out, stays], target: undefined, channel_ids: [ids.sms] });
-  await call(`DELETE /api/v1/subscribers/${gone}`);
-  const consent = { channel: "sms", status: "opted_out" };
-  await tenant.upsert({ external_id: "out", consent });
-  const [device] = (await call(`GET /api/v1/subscribers/${off}/devices`)).body.items;
-  await world.call(`DELETE /api/v1/devices/${device.id}?subscriber_id=${off}`, { as: tenant.sdk });
-  await world.advance(TOKYO_MORNING + MINUTE);
-  expect(await reached(world)).toEqual([stays, stays]);
-  expect(await job(pushed.id)).toMatchObject({
-    status: "completed",
-    fail_reasons: { erased: 1, no_device: 1 },
-    counts: { sent: 3, delivered: 1, failed: 2 },
+describe("a message that waits for the end of quiet hours", () => {
+  it.each<
+    [what: string, reason: string, act: (one: Awaited<ReturnType<typeof setting>>, id: string) => Promise<unknown>]
+  >([
+    ["is erased", "erased", ({ call }, id) => call(`DELETE /api/v1/subscribers/${id}`)],
+    [
+      "removes the device",
+      "no_device",
+      async ({ world, tenant, call }, id) => {
+        const [device] = (await call(`GET /api/v1/subscribers/${id}/devices`)).body.items;
+        await world.call(`DELETE /api/v1/devices/${device.id}?subscriber_id=${id}`, { as: tenant.sdk });
+      },
+    ],
+  ])(
+    "who %s while a message waits for the end of quiet hours is not reached, for the reason %s (D-QUIET)",
+    async (_, reason, act) => {
+      const found = await setting();
+      const { world, person, push, job } = found;
+      const leaves = await person("leaves", "Asia/Tokyo");
+      const stays = await person("stays", "Asia/Tokyo");
+      const { job: sent } = await push({});
+
+      await act(found, leaves);
+      await world.advance(TOKYO_MORNING + MINUTE);
+
+      expect(await reached(world)).toEqual([stays]);
+      expect(await job(sent.id)).toMatchObject({
+        status: "completed",
+        fail_reasons: { [reason]: 1 },
+        counts: { sent: 2, delivered: 1, failed: 1 },
+      });
+    },
+  );
+
+  it("a message that waits brings back no consent of who is erased meanwhile (D-QUIET)", async () => {
+    const { world, tenant, person, push, call } = await setting();
+    const gone = await person("gone", "Asia/Tokyo", { consent: { channel: "sms", status: "opted_in" } });
+    await push({});
+
+    await call(`DELETE /api/v1/subscribers/${gone}`);
+    await world.advance(TOKYO_MORNING + MINUTE);
+
+    expect((await tenant.store.queryRows(ConsentItem, { subscriber: gone })).items).toEqual([]);
   });
-  expect(await job(texted.id)).toMatchObject({ status: "completed", fail_reasons: { no_consent: 1 } });
-  const rest = await tenant.store.queryRows(ConsentItem, { subscriber: gone });
-  expect(rest.items).toEqual([]);
+
+  it("who opts out while a message waits is not reached, for the reason no_consent (D-QUIET)", async () => {
+    const { world, tenant, ids, person, push, job } = await setting({ channels: ["ios-push", "sms"] });
+    await person("out", "Asia/Tokyo", { attributes: { phone: "+4915112345678" } });
+    const { job: sent } = await push({ channel_ids: [ids.sms] });
+
+    await tenant.upsert({ external_id: "out", consent: { channel: "sms", status: "opted_out" } });
+    await world.advance(TOKYO_MORNING + MINUTE);
+
+    expect(await reached(world)).toEqual([]);
+    expect(await job(sent.id)).toMatchObject({ status: "failed", fail_reasons: { no_consent: 1 } });
+  });
 });
 
-it("while the workspace is suspended nothing is sent; a day later it has expired (D-QUIET, AMB-86)", async () => {
-  const { world, tenant, person, push, job } = await setting();
-  const ben = await person("ben", "Asia/Tokyo");
-  const { job: first } = await push({});
-  await operate(world, tenant, { status: "suspended" });
-  await world.advance(TOKYO_MORNING + 3 * HOUR);
-  expect(await reached(world)).toEqual([]);
-  await operate(world, tenant, { status: "active" });
-  await world.advance(HOUR);
-  expect(await reached(world)).toEqual([ben]);
-  expect(await job(first.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
-  // It is one in the morning there again.
-  const { job: second } = await push({ subscriberIds: [await person("dan", "Europe/Berlin")], target: undefined });
-  expect(second).toMatchObject({ status: "processing", deferred: 1 });
-  await operate(world, tenant, { status: "suspended" });
-  await world.advance(40 * HOUR);
-  await operate(world, tenant, { status: "active" });
-  await world.advance(HOUR);
-  expect(await reached(world)).toEqual([ben]);
-  expect(await job(second.id)).toMatchObject({ status: "failed", fail_reasons: { expired: 1 }, deferred: 0 });
+describe("a message that waits in a workspace that is suspended", () => {
+  async function suspendedFor(duration: number) {
+    const found = await setting();
+    const ben = await found.person("ben", "Asia/Tokyo");
+    const { job: sent } = await found.push({});
+    await operate(found.world, found.tenant, { status: "suspended" });
+    await found.world.advance(duration);
+    const whileSuspended = await reached(found.world);
+    await operate(found.world, found.tenant, { status: "active" });
+    await found.world.advance(HOUR);
+    return { ...found, ben, sent, whileSuspended };
+  }
+
+  it("a message that waits is not sent while its workspace is suspended, and is afterwards (D-QUIET, AMB-86)", async () => {
+    const { world, ben, sent, job, whileSuspended } = await suspendedFor(TOKYO_MORNING + 3 * HOUR);
+
+    expect(whileSuspended).toEqual([]);
+    expect(await reached(world)).toEqual([ben]);
+    expect(await job(sent.id)).toMatchObject({ status: "completed", counts: { delivered: 1 } });
+  });
+
+  it("a message that waits expires when its workspace is suspended for longer than a day (D-QUIET, AMB-86)", async () => {
+    const { world, sent, job } = await suspendedFor(TOKYO_MORNING + 40 * HOUR);
+
+    expect(await reached(world)).toEqual([]);
+    expect(await job(sent.id)).toMatchObject({ status: "failed", fail_reasons: { expired: 1 }, deferred: 0 });
+  });
 });

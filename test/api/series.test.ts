@@ -1,21 +1,29 @@
 // Figures over time (RDA-10): buckets agree with the jobs, funnels and conversions that they are of.
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
-import { worlds } from "../support/worlds.ts";
+import { UNKNOWN } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
 type Bucket = Record<string, number | null> & { at: string; group: string | null };
 
-const setting = async () => {
-  const found = await withBuyers(await withTenant());
+const setting = async (into: Parameters<typeof withBuyers>[0]) => {
+  const found = await withBuyers(into);
   const series = async (query = ""): Promise<Bucket[]> =>
     (await found.call(`GET /api/v1/insights/series${query}`)).body.buckets;
-  return { ...found, series };
+  /** One message to one of the buyers, which tells rather than sells. */
+  const tell = async (...subscriberIds: string[]) => {
+    const body = { subscriberIds, title: "t", body: "b", category: "transactional" };
+    expect((await found.call("POST /api/v1/notifications", body)).status).toBe(201);
+    await found.world.settle();
+  };
+  return { ...found, series, tell };
 };
 
+/** A bucket in which nothing happened. */
 const nothing = {
   sent: 0,
   delivered: 0,
@@ -34,91 +42,130 @@ const nothing = {
   last_touch_revenue_cents: 0,
 };
 
-it("by day, by category and by channel: sends, opens and clicks on their own days, conversions on that of their send (RDA-10)", async () => {
-  const { world, ids, define, campaign, react, buy, call, series } = await setting();
+/** A campaign and a transactional send, which are opened and clicked a day later. */
+const sold = shared(async ({ withTenant }) => {
+  const shop = await setting(await withTenant());
+  const { world, define, campaign, tell, react, buy } = shop;
+  const [ada, bob] = shop.ids as [string, string];
+  const today = () => ({ at: `${timestamp(world.clock.now()).slice(0, 10)}T00:00:00.000Z` });
   await define();
   const { id, jobs } = await campaign();
-  const unknown = "00000000-0000-4000-8000-000000000000";
-  const transactional = { subscriberIds: [ids[0], unknown], title: "t", body: "b", category: "transactional" };
-  expect((await call("POST /api/v1/notifications", transactional)).status).toBe(201);
-  await world.settle();
-  const first = timestamp(world.clock.now()).slice(0, 10);
+  await tell(ada, UNKNOWN);
+  const first = today();
   await world.advance(DAY);
-  const second = timestamp(world.clock.now()).slice(0, 10);
-  await react(jobs[0]!, ids[0]!, "inapp_impression");
-  await react(jobs[0]!, ids[0]!, "inapp_click");
-  await react(jobs[0]!, ids[0]!, "inapp_click");
-  await react(jobs[0]!, ids[1]!, "inapp_impression");
-  await buy(ids[1]!, 700);
-  const midnight = (day: string) => `${day}T00:00:00.000Z`;
-  const opened = { opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 };
-  const bought = { conversions: 1, last_touch_revenue_cents: 700 };
+  const second = today();
+  await react(jobs[0]!, ada, "inapp_impression");
+  await react(jobs[0]!, ada, "inapp_click");
+  await react(jobs[0]!, ada, "inapp_click");
+  await react(jobs[0]!, bob, "inapp_impression");
+  await buy(bob, 700);
+  return { ...shop, id, first, second };
+});
+
+const opened = { opened: 2, opened_human: 2, clicked: 1, clicked_human: 1 };
+const bought = { conversions: 1, last_touch_revenue_cents: 700 };
+
+it("a series has sends, opens and clicks on their own days, and conversions on that of their send (RDA-10)", async () => {
+  const { series, first, second } = await sold();
+
   expect(await series()).toEqual([
-    { ...nothing, at: midnight(first), group: null, sent: 5, delivered: 5, skipped: 1, ...bought },
-    { ...nothing, at: midnight(second), group: null, ...opened },
+    { ...nothing, ...first, group: null, sent: 5, delivered: 5, skipped: 1, ...bought },
+    { ...nothing, ...second, group: null, ...opened },
   ]);
+});
+
+it("a series by category has a bucket for each category of a day (RDA-10)", async () => {
+  const { series, first, second } = await sold();
+
   expect(await series("?group_by=category")).toEqual([
-    { ...nothing, at: midnight(first), group: "marketing", sent: 4, delivered: 4, ...bought },
-    { ...nothing, at: midnight(first), group: "transactional", sent: 1, delivered: 1, skipped: 1 },
-    { ...nothing, at: midnight(second), group: "marketing", ...opened },
+    { ...nothing, ...first, group: "marketing", sent: 4, delivered: 4, ...bought },
+    { ...nothing, ...first, group: "transactional", sent: 1, delivered: 1, skipped: 1 },
+    { ...nothing, ...second, group: "marketing", ...opened },
   ]);
+});
+
+it("a series by channel has no figures that are of a send as a whole (RDA-10)", async () => {
+  const { series, first, second } = await sold();
   const ofChannel = { ...nothing, sent: null, failed: null, skipped: null, group: "in_app" };
+
   expect(await series("?group_by=channel")).toEqual([
-    { ...ofChannel, at: midnight(first), delivered: 5, ...bought },
-    { ...ofChannel, at: midnight(second), ...opened },
+    { ...ofChannel, ...first, delivered: 5, ...bought },
+    { ...ofChannel, ...second, ...opened },
   ]);
-  const ofSource = { ...nothing, converted: 0, revenue_cents: 0 };
+});
+
+it("a series of one campaign has its converted subscribers and their revenue (RDA-10)", async () => {
+  const { series, id, first, second } = await sold();
+  const ofCampaign = { ...nothing, group: null, converted: 0, revenue_cents: 0 };
+
   expect(await series(`?source_type=campaign&source_id=${id}`)).toEqual([
-    {
-      ...ofSource,
-      at: midnight(first),
-      group: null,
-      sent: 4,
-      delivered: 4,
-      ...bought,
-      converted: 1,
-      revenue_cents: 700,
-    },
-    { ...ofSource, at: midnight(second), group: null, ...opened },
+    { ...ofCampaign, ...first, sent: 4, delivered: 4, ...bought, converted: 1, revenue_cents: 700 },
+    { ...ofCampaign, ...second, ...opened },
   ]);
+});
+
+it("a series by hour has deliveries and opens, and no sends (RDA-10)", async () => {
+  const { series, first } = await sold();
+
   const hours = await series("?interval=hour");
-  expect(hours.map(({ delivered, opened: seen, sent }) => [delivered, seen, sent])).toEqual([
-    [5, 0, null],
-    [0, 2, null],
+
+  expect(hours).toMatchObject([
+    { delivered: 5, opened: 0, sent: null },
+    { delivered: 0, opened: 2, sent: null },
   ]);
-  expect(hours[0]!.at.slice(0, 10)).toBe(first);
-  expect(await series(`?start=${timestamp(world.clock.now())}`)).toHaveLength(1);
-  expect(await series(`?end=${timestamp(world.clock.now() - 3 * DAY)}`)).toEqual([]);
-  expect(await series(`?interval=hour&start=${timestamp(world.clock.now() - HOUR)}`)).toHaveLength(1);
-  expect(await series(`?source_type=campaign&source_id=${unknown}`)).toEqual([]);
+  expect(hours[0]!.at.slice(0, 10)).toBe(first.at.slice(0, 10));
 });
 
-it("a late event counts on its day for the touch before it; the series of a workspace are its own (RDA-10, D-ATTRIB)", async () => {
-  const { world, tenant, ids, define, campaign, buy, call, series } = await setting();
-  await define();
-  await campaign();
-  const bought = timestamp(world.clock.now() + HOUR);
-  await world.advance(2 * HOUR);
-  const order = { idempotency_key: "order", occurred_at: bought };
-  await buy(ids[0]!, 100, order);
-  expect(await series("?group_by=category")).toMatchObject([
-    { group: "marketing", conversions: 1, last_touch_revenue_cents: 100 },
-  ]);
-  const later = { subscriberIds: [ids[0]], title: "t", body: "b", category: "transactional" };
-  await call("POST /api/v1/notifications", later);
-  await world.settle();
-  await buy(ids[0]!, 30);
-  const found = await series("?group_by=category");
-  expect(found.map(({ group, conversions, last_touch_revenue_cents: cents }) => [group, conversions, cents])).toEqual([
-    ["marketing", 1, 100],
-    ["transactional", 1, 30],
-  ]);
-  const as = await (await world.tenant()).dashboard();
-  expect((await world.call("GET /api/v1/insights/series", { as })).body.buckets).toEqual([]);
-  expect((await world.call("GET /api/v1/insights/series", { as: tenant.server })).status).toBe(401);
+it.each([
+  ["from today", "?start=2026-11-21T12:00:00Z", 1],
+  ["until three days ago", "?end=2026-11-18T12:00:00Z", 0],
+  ["of the last hour", "?interval=hour&start=2026-11-21T11:30:00Z", 1],
+  ["of a campaign that does not exist", `?source_type=campaign&source_id=${UNKNOWN}`, 0],
+])("a series %s has the buckets of that alone (RDA-10)", async (_, query, buckets) => {
+  const { series } = await sold();
+
+  expect(await series(query)).toHaveLength(buckets);
 });
 
-it("a journey's messages by the day of their dispatch (RDA-10)", async () => {
+it("a workspace sees nothing of another's series (RDA-10)", async () => {
+  const { world } = await sold();
+  const other = await world.tenant();
+
+  expect((await other.call("GET /api/v1/insights/series")).body.buckets).toEqual([]);
+});
+
+describe("conversions in a series", () => {
+  it("an event that arrives late counts on its own day for the message before it (RDA-10, D-ATTRIB)", async () => {
+    const { world, ids, define, campaign, buy, series } = await setting(await withTenant());
+    await define();
+    await campaign();
+    const occurred_at = timestamp(world.clock.now() + HOUR);
+    await world.advance(2 * HOUR);
+
+    await buy(ids[0]!, 100, { idempotency_key: "order", occurred_at });
+
+    expect(await series("?group_by=category")).toMatchObject([
+      { group: "marketing", conversions: 1, last_touch_revenue_cents: 100 },
+    ]);
+  });
+
+  it("a conversion counts for the category of the last message before it (RDA-10, D-ATTRIB)", async () => {
+    const { world, ids, define, campaign, buy, series, tell } = await setting(await withTenant());
+    await define();
+    await campaign();
+    await world.advance(HOUR);
+    await tell(ids[0]!);
+
+    await buy(ids[0]!, 30);
+
+    expect(await series("?group_by=category")).toMatchObject([
+      { group: "marketing", conversions: 0, last_touch_revenue_cents: 0 },
+      { group: "transactional", conversions: 1, last_touch_revenue_cents: 30 },
+    ]);
+  });
+});
+
+it("a series of a journey has its messages on the day that they were sent (RDA-10)", async () => {
   const { world, call, send, active, person, track } = await journeySetting(await fresh());
   const id = await active(graphOf({ first: send("One") }));
   for (const who of ["ada", "bob"]) {
@@ -126,28 +173,30 @@ it("a journey's messages by the day of their dispatch (RDA-10)", async () => {
     await track(who, "signed_up");
     await world.advance(DAY);
   }
+
   const buckets = (await call(`GET /api/v1/insights/series?source_type=journey&source_id=${id}`)).body.buckets;
+
   const sent = { sent: 1, delivered: 1, failed: 0, skipped: null };
   expect(buckets).toMatchObject([sent, sent]);
   expect(buckets[0].at < buckets[1].at).toBe(true);
 });
 
-it("refuses parameters that exclude each other, and windows that are too long (RDA-10)", async () => {
-  const { call } = await setting();
-  const id = "00000000-0000-4000-8000-000000000000";
-  for (const [query, field] of [
-    ["group_by=source", "group_by"],
-    ["interval=week", "interval"],
-    ["interval=hour&group_by=channel", "group_by"],
-    ["source_type=campaign", "source_id"],
-    [`source_id=${id}`, "source_type"],
-    [`source_type=campaign&source_id=${id}&group_by=channel`, "group_by"],
-    [`source_type=campaign&source_id=${id}&interval=hour`, "interval"],
-    ["start=2025-01-01T00:00:00Z&end=2026-03-01T00:00:00Z", "start"],
-    ["interval=hour&start=2026-01-01T00:00:00Z&end=2026-03-01T00:00:00Z", "start"],
-    ["start=2026-03-01T00:00:00Z&end=2026-01-01T00:00:00Z", "end"],
-  ] as const) {
-    const { status, body } = await call(`GET /api/v1/insights/series?${query}`);
-    expect([status, Object.keys(body.error?.fields ?? body.fields ?? {})], query).toEqual([422, [field]]);
-  }
+it.each([
+  ["a group that there is not", "group_by=source", "group_by"],
+  ["an interval that there is not", "interval=week", "interval"],
+  ["hours by channel", "interval=hour&group_by=channel", "group_by"],
+  ["a type of source without its id", "source_type=campaign", "source_id"],
+  ["the id of a source without its type", `source_id=${UNKNOWN}`, "source_type"],
+  ["a source by channel", `source_type=campaign&source_id=${UNKNOWN}&group_by=channel`, "group_by"],
+  ["a source by hour", `source_type=campaign&source_id=${UNKNOWN}&interval=hour`, "interval"],
+  ["days of more than a year", "start=2025-01-01T00:00:00Z&end=2026-03-01T00:00:00Z", "start"],
+  ["hours of two months", "interval=hour&start=2026-01-01T00:00:00Z&end=2026-03-01T00:00:00Z", "start"],
+  ["an end before the start", "start=2026-03-01T00:00:00Z&end=2026-01-01T00:00:00Z", "end"],
+])("a series of %s is refused with 422 (RDA-10)", async (_, query, field) => {
+  const { call } = await sold();
+
+  const { status, body } = await call(`GET /api/v1/insights/series?${query}`);
+
+  expect(status).toBe(422);
+  expect(Object.keys(body.fields)).toEqual([field]);
 });

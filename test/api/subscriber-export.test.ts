@@ -1,43 +1,50 @@
 // Everything about a person: nothing is left out, whatever does not fit into one answer, and nobody else's.
 import { expect, it } from "vitest";
 import { cliOf } from "../support/cli.ts";
-import { worlds } from "../support/worlds.ts";
-
-const { withTenant } = worlds();
+import type { Tenant } from "../support/world.ts";
+import { shared } from "../support/worlds.ts";
 
 /** More than one page has. */
 const SENDS = 205;
+const EVENTS = ["page 0", "page 1", "page 2"];
 
-it("exports profile, consents, devices, memberships, inbox, events and sends over as many pages as it takes (F14)", async () => {
+interface Page {
+  inbox: { content: { title: string } }[];
+  history: { kind: string; title: string }[];
+  next_cursor: string;
+}
+
+const exportOf = ({ call }: Tenant, id: string, cursor = "") =>
+  call(`GET /api/v1/subscribers/${id}/export${cursor && `?cursor=${encodeURIComponent(cursor)}`}`);
+
+/** Ada is on a list, has a phone, and got and did more than one page holds; Bob got one message. */
+const exported = shared(async ({ withTenant }) => {
   const { world, tenant } = await withTenant();
-  const as = await tenant.dashboard();
-  const call = async (route: string, body?: unknown, headers = as) => {
-    const answer = await world.call(route, { as: headers, body });
-    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-    return answer.body;
-  };
+  const { call } = tenant;
   await call("POST /api/v1/topics", { key: "news", name: "News" });
-  const { id: list } = await call("POST /api/v1/lists", { name: "Readers" });
+  const list = (await call("POST /api/v1/lists", { name: "Readers" })).body.id;
   const consent = { status: "opted_in", source: "checkout", text: "Send me news" };
-  const person = { external_id: "ada", email: "ada@example.com", attributes: { plan: "pro" }, consent };
-  const { id } = await call("POST /api/v1/subscribers/upsert", person, tenant.sdk);
-  const { id: other } = await call("POST /api/v1/subscribers/upsert", { external_id: "bob" }, tenant.sdk);
-  await call("POST /api/v1/devices", { external_id: "ada", platform: "ios", token: "ab".repeat(32) }, tenant.sdk);
-  await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: [id] });
-  for (let n = 0; n < 3; n++)
-    await call("POST /v1/events", { event_name: `page ${n}`, subscriber_id: id, properties: { n } }, tenant.sdk);
+  const ada = await tenant.upsert({ external_id: "ada", email: "ada@example.com", consent });
+  const bob = await tenant.upsert({ external_id: "bob" });
+  const device = { external_id: "ada", platform: "ios", token: "ab".repeat(32) };
+  await world.call("POST /api/v1/devices", { as: tenant.sdk, body: device });
+  await call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: [ada] });
+  const events = EVENTS.map((event_name) => ({ event_name, subscriber_id: ada }));
+  await world.call("POST /v1/events", { as: tenant.server, body: { events } });
   for (let n = 0; n < SENDS; n++)
-    await call("POST /api/v1/notifications", { subscriberIds: [id], title: `Message ${n}`, body: "b" });
-  await call("POST /api/v1/notifications", { subscriberIds: [other], title: "For Bob", body: "b" });
+    await call("POST /api/v1/notifications", { subscriberIds: [ada], title: `Message ${n}`, body: "b" });
+  await call("POST /api/v1/notifications", { subscriberIds: [bob], title: "For Bob", body: "b" });
   await world.settle();
-  const pages: Record<string, never[]>[] = [];
-  for (let cursor = ""; ; ) {
-    const page = await call(`GET /api/v1/subscribers/${id}/export${cursor && `?cursor=${encodeURIComponent(cursor)}`}`);
-    pages.push(page);
-    cursor = page.next_cursor;
-    if (cursor === "") break;
-  }
-  expect(pages.length).toBeGreaterThan(3);
+
+  const pages: Page[] = [];
+  for (let cursor: string | undefined; cursor !== ""; cursor = pages.at(-1)!.next_cursor)
+    pages.push((await exportOf(tenant, ada, cursor)).body);
+  return { world, tenant, bob, pages, history: pages.flatMap(({ history }) => history) };
+});
+
+it("the export of a subscriber begins with the profile, devices, memberships and consents (F14)", async () => {
+  const { pages } = await exported();
+
   expect(pages[0]).toMatchObject({
     subscriber: {
       external_id: "ada",
@@ -48,26 +55,44 @@ it("exports profile, consents, devices, memberships, inbox, events and sends ove
     consents: [{ source: "checkout", evidence: { text: "Send me news" } }],
     conversions: [],
   });
-  const titles = pages
-    .flatMap(({ inbox }) => inbox!)
-    .map(({ content }: { content: { title: string } }) => content.title);
+});
+
+it("the pages of an export together hold every message of the inbox once, and nobody else's (F14)", async () => {
+  const { pages } = await exported();
+  const titles = pages.flatMap(({ inbox }) => inbox).map(({ content }) => content.title);
+
+  expect(pages.length).toBeGreaterThan(3);
   expect(titles.sort()).toEqual(Array.from({ length: SENDS }, (_, n) => `Message ${n}`).sort());
-  const history: { kind: string; title: string }[] = pages.flatMap(({ history }) => history!);
+});
+
+it("the pages of an export together hold every send and every event of the person (F14)", async () => {
+  const { history } = await exported();
+
   expect(history.filter(({ kind }) => kind === "message")).toHaveLength(SENDS);
-  expect(history.flatMap(({ kind, title }) => (kind === "event" ? [title] : [])).sort()).toEqual([
-    "page 0",
-    "page 1",
-    "page 2",
-  ]);
+  const events = history.filter(({ kind }) => kind === "event").map(({ title }) => title);
+  expect(events.sort()).toEqual(EVENTS);
+});
+
+it("the command line writes all pages of an export into one file (F14)", async () => {
+  const { world, tenant, history } = await exported();
   const cli = await cliOf(world, tenant);
+
   const file = await cli.json("export-subscriber", "ada");
-  expect([(file.inbox as []).length, (file.history as []).length]).toEqual([SENDS, history.length]);
-  // A cursor of another person opens nothing, and an erased one is gone.
-  const [{ next_cursor }] = pages as unknown as [{ next_cursor: string }];
-  const foreign = await tenant.call(
-    `GET /api/v1/subscribers/${other}/export?cursor=${encodeURIComponent(next_cursor)}`,
-  );
-  expect(foreign.status).toBe(422);
-  await call(`DELETE /api/v1/subscribers/${id}`);
-  expect((await tenant.call(`GET /api/v1/subscribers/${id}/export`)).status).toBe(404);
+
+  expect(file.inbox).toHaveLength(SENDS);
+  expect(file.history).toHaveLength(history.length);
+});
+
+it("the cursor of one person's export opens no other's (F14)", async () => {
+  const { tenant, bob, pages } = await exported();
+
+  expect((await exportOf(tenant, bob, pages[0]!.next_cursor)).status).toBe(422);
+});
+
+it("an erased subscriber has no export (F14)", async () => {
+  const { tenant } = await exported();
+  const gone = await tenant.upsert({ external_id: "gone" });
+  await tenant.call(`DELETE /api/v1/subscribers/${gone}`);
+
+  expect((await exportOf(tenant, gone)).status).toBe(404);
 });

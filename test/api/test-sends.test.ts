@@ -1,38 +1,39 @@
 // Test sends (RDA-9): who gets them, how they are marked, and that nothing counts them.
-import { expect, it } from "vitest";
-import { HOUR } from "../../shared/kernel/clock.ts";
+import { describe, expect, it } from "vitest";
+import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
-import { worlds } from "../support/worlds.ts";
+import type { Tenant } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
-const ROUTE = "POST /api/v1/notifications/test";
-const night = { start: "00:00", end: "23:59", timezone_mode: "workspace" };
 
-it("a test send goes to test subscribers and to the caller's own address, marked, and no report counts it (RDA-9)", async () => {
+const testSend = (tenant: Tenant, more: object = {}) =>
+  tenant.call("POST /api/v1/notifications/test", { content: { title: "t", body: "b" }, ...more });
+
+/** A workspace with channels and two people, of whom Ada is its test subscriber, with a phone and an address. */
+async function withTester() {
   const { world, tenant } = await withTenant();
-  await openChannels(world, tenant, "ios-push", "email", "sms");
-  const { call } = tenant;
-  const [ada, bob] = (await addPeople(world, tenant, 3, (n) => ({
+  const channels = await openChannels(world, tenant, "ios-push", "email", "sms");
+  const [ada, bob] = (await addPeople(world, tenant, 2, (n) => ({
     email: `p${n}@example.com`,
-    attributes: { first_name: ["Ada", "Bob", "Eve"][n]!, phone: "+4915112345678" },
+    attributes: { first_name: ["Ada", "Bob"][n]!, phone: "+4915112345678" },
   }))) as [string, string];
   await addPhone(world, tenant, ada, "ios");
-  const consent = { channel: "sms", status: "opted_out" };
-  await tenant.upsert({ external_id: "p0", consent });
-  const caps = [{ category: "marketing", max: 1, per: "day" }];
-  const settings = { test_subscriber_ids: [ada], quiet_hours: night, frequency_caps: caps };
-  expect((await call("PATCH /api/v1/workspace", settings)).body).toMatchObject({ test_subscriber_ids: [ada] });
-  const before = (await call("GET /api/v1/billing")).body.usage;
+  const configure = async (settings: object) =>
+    expect((await tenant.call("PATCH /api/v1/workspace", settings)).status).toBe(200);
+  await configure({ test_subscriber_ids: [ada] });
+  return { world, tenant, channels, ada, bob, configure };
+}
 
-  const content = {
-    title: "Hello {{ subscriber.first_name }}",
-    body: '<a href="https://shop.example.com/x">Go</a>',
-    by_channel: { email: { subject: "Mail for {{ subscriber.first_name }}" }, sms: { body: "SMS" } },
-  };
-  const sent = await call(ROUTE, { content });
-  expect([sent.status, sent.body.deliveries]).toEqual([
-    200,
+it("a test send goes to the test subscribers by every channel, and to the caller's own address (RDA-9)", async () => {
+  const { tenant, ada } = await withTester();
+  await tenant.upsert({ external_id: "p0", consent: { channel: "sms", status: "opted_out" } });
+
+  const { body } = await testSend(tenant);
+
+  expect(body.deliveries).toHaveLength(5);
+  expect(body.deliveries).toEqual(
     expect.arrayContaining([
       { subscriber_id: ada, channel: "ios", state: "sent", reason: null },
       { subscriber_id: ada, channel: "email", state: "sent", reason: null },
@@ -40,80 +41,146 @@ it("a test send goes to test subscribers and to the caller's own address, marked
       { subscriber_id: ada, channel: "in_app", state: "sent", reason: null },
       { subscriber_id: null, channel: "email", state: "sent", reason: null },
     ]),
-  ]);
-  expect(sent.body.deliveries).toHaveLength(5);
-  const outbox = await outboxOf(world);
-  expect(outbox.map(({ channel, title }) => `${channel} ${title}`).sort()).toEqual([
+  );
+});
+
+it("a test is marked in the title and the subject, and rendered for its recipient (RDA-9)", async () => {
+  const { world, tenant, ada } = await withTester();
+  const subject = "Mail for {{ subscriber.first_name }}";
+
+  await testSend(tenant, {
+    content: { title: "Hello {{ subscriber.first_name }}", body: "b", by_channel: { email: { subject } } },
+  });
+
+  const sent = (await outboxOf(world)).filter(({ channel }) => channel !== "sms");
+  expect(sent.map(({ channel, title }) => `${channel} ${title}`).sort()).toEqual([
     "email [Test] Mail for Ada",
     "email [Test] Mail for Ada",
     "ios [Test] Hello Ada",
   ]);
-  const mails = outbox.filter(({ channel }) => channel === "email").map(({ payload }) => String(payload));
-  expect(mails.filter((mail) => /\/c\/|\/o\//.test(mail))).toEqual([]);
-  expect(mails.filter((mail) => /List-Unsubscribe:/i.test(mail))).toHaveLength(1);
   const [message] = await inboxOf(world, tenant, ada);
-  expect(message.content).toMatchObject({ title: "[Test] Hello Ada" });
-
-  const report = {
-    job_id: message.notification_id,
-    interaction: "tapped",
-    platform: "ios",
-    occurred_at: new Date(world.clock.now()).toISOString(),
-    subscriber_id: ada,
-  };
-  const reported = await world.call("POST /api/v1/notifications/interactions", { as: tenant.sdk, body: report });
-  expect(reported.status).toBe(202);
-  await world.settle();
-  expect((await call("GET /api/v1/notifications")).body.items).toEqual([]);
-  expect((await call("GET /api/v1/activity")).body.items).toEqual([]);
-  expect(await ledgerOf(tenant, ada)).toEqual([]);
-  expect((await call("GET /api/v1/billing")).body.usage).toEqual(before);
-  expect((await call(`GET /api/v1/subscribers/${ada}/timeline?kinds=message`)).body.items).toEqual([]);
-
-  const variant_b = { title: "B for {{ subscriber.first_name }}", body: "b" };
-  const other = { title: "A", body: "a", variant_b, variant: "b", as_subscriber_id: bob, to: ["me"] };
-  expect((await call(ROUTE, other)).body.deliveries).toHaveLength(1);
-  expect((await outboxOf(world)).at(-1)).toMatchObject({ channel: "email", title: "[Test] B for Bob" });
-
-  // The test was no message of the day: the cap leaves room for a real one.
-  await call("PATCH /api/v1/workspace", { quiet_hours: null });
-  const channels = (await call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];
-  const inApp = channels.find(({ type }) => type === "in_app")!.id;
-  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [inApp] });
-  expect(job.counts).toMatchObject({ delivered: 1 });
-  expect((await call("GET /api/v1/audit")).body.items).toContainEqual(
-    expect.objectContaining({ action: "tests.testNotifications", outcome: "ok" }),
-  );
+  expect(message.content.title).toBe("[Test] Hello Ada");
 });
 
-it("a test send reaches nobody else, and is refused more than 20 times an hour (RDA-9)", async () => {
-  const { world, tenant } = await withTenant();
-  const stranger = await world.tenant();
-  const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
-  const [foreign] = (await addPeople(world, stranger, 1)) as [string];
-  const call = async (route: string, body: object, role?: "viewer") =>
-    world.call(route, { as: await tenant.dashboard(role), body });
-  const said = { title: "t", body: "b" };
-  for (const id of [foreign, world.ids.uuid()])
-    expect((await call("PATCH /api/v1/workspace", { test_subscriber_ids: [ada, id] })).status).toBe(422);
-  expect((await call(ROUTE, said)).body).toMatchObject({ fields: { to: expect.any(String) } });
-  await call("PATCH /api/v1/workspace", { test_subscriber_ids: [ada] });
-  for (const refused of [
-    { to: [bob] },
-    { to: [foreign] },
-    { as_subscriber_id: foreign },
-    { variant: "b" },
-    { target: { type: "all" } },
-  ])
-    expect((await call(ROUTE, { ...said, ...refused })).status).toBe(422);
-  expect((await call(ROUTE, said, "viewer")).status).toBe(403);
-  const statuses = await Promise.all(Array.from({ length: 22 }, async () => (await call(ROUTE, said)).status));
+it("the links of a test mail are not tracked, and only a subscriber's can be unsubscribed from (RDA-9)", async () => {
+  const { world, tenant } = await withTester();
+
+  await testSend(tenant, { content: { title: "t", body: '<a href="https://shop.example.com/x">Go</a>' } });
+
+  const mails = (await outboxOf(world, "?channel=email")).map(({ payload }) => String(payload));
+  expect(mails).toHaveLength(2);
+  expect(mails.filter((mail) => /\/c\/|\/o\//.test(mail))).toEqual([]);
+  expect(mails.filter((mail) => /List-Unsubscribe:/i.test(mail))).toHaveLength(1);
+});
+
+it("no list, report, ledger or bill knows of a test, even if a phone reports a tap on it (RDA-9)", async () => {
+  const { world, tenant, ada } = await withTester();
+  const { call } = tenant;
+  const usage = async () => (await call("GET /api/v1/billing")).body.usage;
+  const before = await usage();
+  await testSend(tenant);
+  const [{ notification_id: job_id }] = await inboxOf(world, tenant, ada);
+  const occurred_at = timestamp(world.clock.now());
+
+  const body = { job_id, interaction: "tapped", platform: "ios", occurred_at, subscriber_id: ada };
+  const reported = await world.call("POST /api/v1/notifications/interactions", { as: tenant.sdk, body });
+  await world.settle();
+
+  expect(reported.status).toBe(202);
+  expect((await call("GET /api/v1/notifications")).body.items).toEqual([]);
+  expect((await call("GET /api/v1/activity")).body.items).toEqual([]);
+  expect((await call(`GET /api/v1/subscribers/${ada}/timeline?kinds=message`)).body.items).toEqual([]);
+  expect(await ledgerOf(tenant, ada)).toEqual([]);
+  expect(await usage()).toEqual(before);
+});
+
+it("a test shows the variant and the person that it is asked for (RDA-9)", async () => {
+  const { world, tenant, bob } = await withTester();
+  const variant_b = { title: "B for {{ subscriber.first_name }}", body: "b" };
+
+  const { body } = await testSend(tenant, { variant_b, variant: "b", as_subscriber_id: bob, to: ["me"] });
+
+  expect(body.deliveries).toHaveLength(1);
+  expect(await outboxOf(world)).toMatchObject([{ channel: "email", title: "[Test] B for Bob" }]);
+});
+
+it("a test is sent in quiet hours, and is no message of the day for a frequency cap (RDA-9)", async () => {
+  const { world, tenant, channels, ada, configure } = await withTester();
+  const quiet_hours = { start: "00:00", end: "23:59", timezone_mode: "workspace" };
+  await configure({ quiet_hours, frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+
+  await testSend(tenant);
+  expect(await outboxOf(world, "?channel=ios")).toHaveLength(1);
+
+  await configure({ quiet_hours: null });
+  const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [channels.ios] });
+  expect(job.counts).toMatchObject({ delivered: 1 });
+});
+
+it("a test send is in the audit trail (RDA-9)", async () => {
+  const { tenant } = await withTester();
+
+  await testSend(tenant);
+
+  const { items } = (await tenant.call("GET /api/v1/audit")).body;
+  expect(items).toContainEqual(expect.objectContaining({ action: "tests.testNotifications", outcome: "ok" }));
+});
+
+it("a test skips a test subscriber who was erased (RDA-9)", async () => {
+  const { tenant, ada } = await withTester();
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+
+  const { body } = await testSend(tenant);
+
+  expect(body.deliveries).toContainEqual({ subscriber_id: ada, channel: "in_app", state: "skipped", reason: "erased" });
+});
+
+it("the 21st test of an hour is refused with 429 (RDA-9)", async () => {
+  const { world, tenant } = await withTester();
+  const statusOfOne = async () => (await testSend(tenant, { to: ["me"] })).status;
+
+  const statuses = await Promise.all(Array.from({ length: 22 }, statusOfOne));
   expect(statuses.filter((status) => status === 200)).toHaveLength(20);
   expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+
   await world.advance(HOUR);
-  const erased = await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
-  expect(erased.status).toBeLessThan(300);
-  expect((await call(ROUTE, said)).body.deliveries).toEqual([
-    { subscriber_id: ada, channel: "in_app", state: "skipped", reason: "erased" },
-  ]);
+  expect(await statusOfOne()).toBe(200);
+});
+
+describe("refusals with 422", () => {
+  /** Ids of people who may not be tested on: one who is no test subscriber, one of another workspace. */
+  const strangers = shared(async ({ withTenant }) => {
+    const { world, tenant } = await withTenant();
+    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
+    const [foreign] = (await addPeople(world, await world.tenant(), 1)) as [string];
+    const appoint = (...test_subscriber_ids: string[]) =>
+      tenant.call("PATCH /api/v1/workspace", { test_subscriber_ids });
+    return { world, tenant, ada, bob, foreign, appoint };
+  });
+
+  it.each<[what: string, body: (ids: { bob: string; foreign: string }) => object]>([
+    ["to a subscriber who is no test subscriber", ({ bob }) => ({ to: [bob] })],
+    ["to a subscriber of another workspace", ({ foreign }) => ({ to: [foreign] })],
+    ["rendered for a subscriber of another workspace", ({ foreign }) => ({ as_subscriber_id: foreign })],
+    ["of a variant that the content does not have", () => ({ variant: "b" })],
+    ["to a target", () => ({ target: { type: "all" } })],
+  ])("a test send %s is refused (RDA-9)", async (_, body) => {
+    const { tenant, ada, appoint, ...ids } = await strangers();
+    await appoint(ada);
+
+    expect((await testSend(tenant, body(ids))).status).toBe(422);
+  });
+
+  it("a test send names `to` where the workspace has no test subscribers and the caller no way to get it (RDA-9)", async () => {
+    const { tenant } = await withTenant();
+
+    expect((await testSend(tenant)).body.fields).toEqual({ to: expect.any(String) });
+  });
+
+  it("nobody who is unknown to the workspace becomes a test subscriber (RDA-9)", async () => {
+    const { world, ada, foreign, appoint } = await strangers();
+
+    expect((await appoint(ada, foreign)).status).toBe(422);
+    expect((await appoint(ada, world.ids.uuid())).status).toBe(422);
+  });
 });
