@@ -38,59 +38,107 @@ async function withTopics() {
   return { ...found, createTopics, choices, optOut };
 }
 
-it("a dry run and a result say what choices do, and name unknown topics (TPC-5, RDA-14)", async () => {
-  const { world, tenant, run, post, list, choices, optOut, attributes, consents } = await withTopics();
-  await tenant.upsert({ external_id: "cyd" });
-  await optOut("cyd");
-  const mapping = JSON.stringify({ Weekly: "topic:weekly" });
-  const refused = await post(
-    { listId: list, mapping: JSON.stringify({ Weekly: "topic:wekly" }) },
-    { filename: "a.csv", content: CSV },
-  );
-  expect(refused.body.fields).toEqual({ "mapping.Weekly": "no such topic in this workspace" });
+const mapping = JSON.stringify({ Weekly: "topic:weekly" });
+/** What the file chooses. */
+const CHOICES = {
+  news: { opted_in: 2, opted_out: 0, unknown: 1, unchanged: 0 },
+  deals: { opted_in: 1, opted_out: 1, unknown: 0, unchanged: 0 },
+  weekly: { opted_in: 0, opted_out: 1, unknown: 1, unchanged: 0 },
+};
+
+it("a dry run counts the choices of each topic, and names topics that there are not (TPC-5, RDA-14)", async () => {
+  const { run } = await withTopics();
 
   const rehearsed = await run(CSV, { mapping, dry_run: "true" });
-  const said = {
-    news: { opted_in: 2, opted_out: 0, unknown: 1, unchanged: 0 },
-    deals: { opted_in: 1, opted_out: 1, unknown: 0, unchanged: 0 },
-    weekly: { opted_in: 0, opted_out: 1, unknown: 1, unchanged: 0 },
-  };
-  expect([rehearsed.topic_summary, rehearsed.unknown_topics]).toEqual([said, ["nws"]]);
-  const meanings = rehearsed.columns.map((one: { meaning: string; suggestion: string | null }) => [
-    one.meaning,
-    one.suggestion,
-  ]);
-  expect(meanings.slice(2)).toEqual([
-    ["topic:news", null],
-    ["consent evidence", null],
-    ["topic:deals", null],
-    ["attribute:topic_nws", null],
-    ["topic:weekly", null],
-  ]);
 
-  const plain = await run("external_id,Weekly\nada,yes\n", { dry_run: "true" });
-  expect(plain.columns[1]).toMatchObject({ meaning: "attribute:weekly", suggestion: "topic:weekly" });
+  expect(rehearsed.topic_summary).toEqual(CHOICES);
+  expect(rehearsed.unknown_topics).toEqual(["nws"]);
+});
 
-  const done = await run(CSV, { mapping });
-  expect(done.topic_summary).toEqual({ ...said, news: { opted_in: 1, opted_out: 0, unknown: 1, unchanged: 1 } });
+it("a dry run says of each column whether it is a topic (TPC-5, RDA-14)", async () => {
+  const { run } = await withTopics();
+
+  const { columns } = await run(CSV, { mapping, dry_run: "true" });
+
+  expect(columns.slice(2)).toMatchObject([
+    { meaning: "topic:news", suggestion: null },
+    { meaning: "consent evidence", suggestion: null },
+    { meaning: "topic:deals", suggestion: null },
+    { meaning: "attribute:topic_nws", suggestion: null },
+    { meaning: "topic:weekly", suggestion: null },
+  ]);
+});
+
+it("a dry run suggests the topic for a column that has its name (TPC-5, RDA-14)", async () => {
+  const { run } = await withTopics();
+
+  const { columns } = await run("external_id,Weekly\nada,yes\n", { dry_run: "true" });
+
+  expect(columns[1]).toMatchObject({ meaning: "attribute:weekly", suggestion: "topic:weekly" });
+});
+
+it("a mapping to a topic that there is not is refused (TPC-5)", async () => {
+  const { post, list } = await withTopics();
+  const wrong = JSON.stringify({ Weekly: "topic:wekly" });
+
+  const { body } = await post({ listId: list, mapping: wrong }, { filename: "a.csv", content: CSV });
+
+  expect(body.fields).toEqual({ "mapping.Weekly": "no such topic in this workspace" });
+});
+
+it("an import makes each choice at the time of its topic, of the row, or else of the import (TPC-5)", async () => {
+  const { run, choices, attributes } = await withTopics();
+
+  const { topic_summary, created_at } = await run(CSV, { mapping });
+
+  expect(topic_summary).toEqual(CHOICES);
   expect(await choices("ada")).toEqual({
     news: "opted_in 2026-04-01T10:00:00.000Z",
     deals: "opted_in 2026-03-01T00:00:00.000Z",
     weekly: "opted_out 2026-03-01T00:00:00.000Z",
   });
-  expect(await choices("bob")).toEqual({ deals: `opted_out ${done.created_at}` });
-  expect((await choices("cyd")).news).toMatch(/^opted_out/);
+  expect(await choices("bob")).toEqual({ deals: `opted_out ${created_at}` });
   expect(await attributes("ada")).toEqual({ topic_nws: true });
-  const [entry] = (await consents("ada")).filter(({ channel }: { channel: string }) => channel === "topic:deals");
-  expect(entry).toMatchObject({ status: "opted_in", evidence: { import_job_id: done.import_job_id } });
-
-  await world.advance(1_000);
-  const again = await run(CSV, { mapping });
-  expect(again.topic_summary.deals).toEqual({ opted_in: 1, opted_out: 0, unknown: 0, unchanged: 1 });
-  expect(await consents("ada")).toHaveLength(3);
 });
 
-it("an export has the choices, and imports them again (TPC-5, RDA-16)", async () => {
+it("an import leaves a choice that was made after the time in the file (TPC-5)", async () => {
+  const { tenant, run, choices, optOut } = await withTopics();
+  await tenant.upsert({ external_id: "cyd" });
+  await optOut("cyd");
+
+  const { topic_summary } = await run(CSV, { mapping });
+
+  expect(topic_summary.news).toEqual({ opted_in: 1, opted_out: 0, unknown: 1, unchanged: 1 });
+  expect((await choices("cyd")).news).toMatch(/^opted_out/);
+});
+
+it("the consent that an import makes has the import as its evidence (TPC-5)", async () => {
+  const { run, consents } = await withTopics();
+
+  const { import_job_id } = await run(CSV, { mapping });
+
+  expect(await consents("ada")).toContainEqual(
+    expect.objectContaining({
+      channel: "topic:deals",
+      status: "opted_in",
+      evidence: expect.objectContaining({ import_job_id }),
+    }),
+  );
+});
+
+it("a choice with a time that is imported again adds no consent (TPC-5)", async () => {
+  const { world, run, consents } = await withTopics();
+  await run(CSV, { mapping });
+  const before = await consents("ada");
+  await world.advance(1_000);
+
+  const { topic_summary } = await run(CSV, { mapping });
+
+  expect(topic_summary.deals.unchanged).toBe(1);
+  expect(await consents("ada")).toEqual(before);
+});
+
+it("an export has the choices of topics, and another workspace imports them (TPC-5, RDA-16)", async () => {
   const { world, tenant, run, createTopics, choices } = await withTopics();
   await run(CSV);
   const { id } = (await tenant.call("POST /api/v1/exports", { kind: "subscribers" })).body;
@@ -108,6 +156,7 @@ it("an export has the choices, and imports them again (TPC-5, RDA-16)", async ()
   await createTopics(other);
   const there = importing({ withTenant: async () => ({ world, tenant: other }) });
   await (await there()).run(content);
+
   for (const name of ["ada", "bob", "cyd"]) expect(await choices(name, other)).toEqual(await choices(name));
   expect(await choices("ada", other)).toMatchObject({ news: "opted_in 2026-04-01T10:00:00.000Z" });
 });

@@ -3,42 +3,50 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { NOTHING_LATE } from "../support/late.ts";
+import { inboxOf } from "../support/people.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
-import { worlds } from "../support/worlds.ts";
+import type { Tenant } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
+const makers = worlds();
+const { fresh } = makers;
 
-describe("funnel and summary of a journey", () => {
-  it("every send counts, also several to one subscriber; a conversion counts once (ISG-1, ISG-3, D-INTJOBS)", async () => {
-    const { world, tenant, call, send, active, person, track } = await journeySetting(await fresh());
+/** The funnel of a journey. */
+const funnelOf = async ({ call }: Pick<Tenant, "call">, id: string, query = "") =>
+  (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}${query}`)).body;
+
+describe("a journey that sent two messages to each of three people, of whom one reacts and buys", () => {
+  const bought = async (of: ReturnType<typeof worlds>) => {
+    const { world, tenant, call, send, active, person, track } = await journeySetting(await of.fresh());
     await call("POST /api/v1/insights/config", { event_name: "bought", value_property: "cents" });
-    const id = await active(
-      graphOf({
-        first: send("One", "pause"),
-        pause: { delay: { duration: "1h", next: "second" } },
-        second: send("Two"),
-      }),
-    );
-    const people = [await person("ada"), await person("bob"), await person("eve")];
+    const pause = { delay: { duration: "1h", next: "second" } };
+    const id = await active(graphOf({ first: send("One", "pause"), pause, second: send("Two") }));
+    const ada = await person("ada");
+    for (const who of ["bob", "eve"]) await person(who);
     for (const who of ["ada", "bob", "eve"]) await track(who, "signed_up");
     await world.advance(2 * HOUR);
-    const report = (job_id: string, subscriber_id: string, interaction: string) =>
+    const occurred_at = timestamp(world.clock.now());
+    const report = (job_id: string, interaction: string) =>
       world.call("POST /api/v1/notifications/interactions", {
         as: tenant.sdk,
-        body: { job_id, subscriber_id, interaction, platform: "ios", occurred_at: timestamp(world.clock.now()) },
+        body: { job_id, subscriber_id: ada, interaction, platform: "ios", occurred_at },
       });
-    const inbox = (await world.call(`GET /v1/in-app/messages?subscriber_id=${people[0]}`, { as: tenant.sdk })).body
-      .messages;
-    for (const { notification_id } of inbox) {
-      await report(notification_id, people[0]!, "inapp_impression");
-      await report(notification_id, people[0]!, "inapp_impression");
+    const [last, first] = await inboxOf(world, tenant, ada);
+    for (const { notification_id } of [first, last]) {
+      await report(notification_id, "inapp_impression");
+      await report(notification_id, "inapp_impression");
     }
-    await report(inbox[0].notification_id, people[0]!, "inapp_click");
+    await report(last.notification_id, "inapp_click");
     await track("ada", "bought", { properties: { cents: 900 } });
-    const funnel = async (query = "") =>
-      (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}${query}`)).body;
-    expect(await funnel()).toEqual({
+    return { world, tenant, call, id };
+  };
+  const atOnce = shared(bought);
+
+  it("the funnel of a journey counts each of its sends, and a conversion once (ISG-1, ISG-3, D-INTJOBS)", async () => {
+    const { tenant, id } = await atOnce();
+
+    expect(await funnelOf(tenant, id)).toEqual({
       ...{ ...NOTHING_LATE, failed: 0 },
       sent: 6,
       delivered: 6,
@@ -52,6 +60,11 @@ describe("funnel and summary of a journey", () => {
       revenue_cents: 900,
       cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
+  });
+
+  it("the summary by journey has its conversions and its revenue (ISG-3)", async () => {
+    const { call, id } = await atOnce();
+
     expect((await call("GET /api/v1/insights/summary?group_by=journey")).body.rows).toEqual([
       {
         source_id: id,
@@ -61,41 +74,63 @@ describe("funnel and summary of a journey", () => {
         last_touch_revenue_cents: 900,
       },
     ]);
-    await world.advance(40 * DAY);
-    expect(await funnel()).toMatchObject({ sent: 0, converted: 0 });
-    expect(await funnel(`&start=${timestamp(world.clock.now() - 50 * DAY)}`)).toMatchObject({ sent: 6, converted: 1 });
   });
 
-  it("it says what its sends cost, each at the prices of its dispatch (F10)", async () => {
+  it("the funnel of a journey is of the last 30 days, unless a start is given (ISG-1)", async () => {
+    const { world, tenant, id } = await bought(makers);
+
+    await world.advance(40 * DAY);
+
+    expect(await funnelOf(tenant, id)).toMatchObject({ sent: 0, converted: 0 });
+    const start = timestamp(world.clock.now() - 50 * DAY);
+    expect(await funnelOf(tenant, id, `&start=${start}`)).toMatchObject({ sent: 6, converted: 1 });
+  });
+});
+
+describe("what a journey's funnel says of money", () => {
+  /** A journey of one text message, at the prices that are set while it runs. */
+  async function pricedJourney() {
     const { world, tenant, call, active, track } = await journeySetting(await fresh());
     const { sms = "" } = await openChannels(world, tenant, "sms");
     const id = await active(
       graphOf({ only: { send: { channel_ids: [sms], content: { title: "Hello", body: "b" } } } }),
     );
-    const greet = async (external_id: string, phone: string) => {
-      const body = { external_id, attributes: { phone } };
-      await tenant.upsert(body);
+    const greetAt = async (price_per_message: number | null, external_id: string, phone: string) => {
+      await call(`PATCH /api/v1/channels/${sms}`, { price_per_message });
+      await tenant.upsert({ external_id, attributes: { phone } });
       await track(external_id, "signed_up");
     };
-    const price = (price_per_message: number) => call(`PATCH /api/v1/channels/${sms}`, { price_per_message });
-    const cost = async () => (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body.cost;
-    await price(0.08);
-    await greet("ada", "+4915112345670");
-    await price(0.02);
-    await greet("bob", "+4915112345671");
-    const sent = await cost();
-    expect(sent).toMatchObject({ provider_dollars: 0.1, unpriced: [] });
-    const jobs = (await outboxOf(world)).map(({ job_id }) => job_id);
-    const each = await Promise.all(jobs.map(async (job) => (await call(`GET /api/v1/notifications/${job}`)).body.cost));
-    expect(each).toHaveLength(2);
-    expect(sent.dollars).toBeCloseTo(each[0].dollars + each[1].dollars, 5);
-    expect(Math.abs(sent.write_units - each[0].write_units - each[1].write_units)).toBeLessThanOrEqual(1);
-    await call(`PATCH /api/v1/channels/${sms}`, { price_per_message: null });
-    await greet("eve", "+4915112345672");
-    expect(await cost()).toMatchObject({ provider_dollars: 0.1, unpriced: ["sms"] });
+    const cost = async () => (await funnelOf(tenant, id)).cost;
+    return { world, call, greetAt, cost };
+  }
+
+  it("the funnel of a journey sums what its sends cost, each at the price of its dispatch (F10)", async () => {
+    const { world, call, greetAt, cost } = await pricedJourney();
+    await greetAt(0.08, "ada", "+4915112345670");
+    await greetAt(0.02, "bob", "+4915112345671");
+
+    const { dollars, write_units, ...rest } = await cost();
+
+    expect(rest).toMatchObject({ provider_dollars: 0.1, unpriced: [] });
+    const sum = { dollars: 0, write_units: 0 };
+    for (const { job_id } of await outboxOf(world)) {
+      const { body } = await call(`GET /api/v1/notifications/${job_id}`);
+      sum.dollars += body.cost.dollars;
+      sum.write_units += body.cost.write_units;
+    }
+    expect(dollars).toBeCloseTo(sum.dollars, 5);
+    expect(Math.abs(write_units - sum.write_units)).toBeLessThanOrEqual(1);
   });
 
-  it("its price does not grow with the number of sends (ISG-1)", async () => {
+  it("the funnel of a journey names the channels that had no price (F10)", async () => {
+    const { greetAt, cost } = await pricedJourney();
+
+    await greetAt(null, "eve", "+4915112345672");
+
+    expect(await cost()).toMatchObject({ provider_dollars: 0, unpriced: ["sms"] });
+  });
+
+  it("the requests that the funnel of a journey takes do not grow with its sends (ISG-1)", async () => {
     const { world, call, send, active, person, track } = await journeySetting(await fresh());
     const id = await active(graphOf({ only: send("Hello") }));
     const read = async () => {
@@ -109,10 +144,12 @@ describe("funnel and summary of a journey", () => {
     // The first call of an environment also reads keys and secrets.
     await read();
     const few = await read();
+
     for (let n = 1; n < 12; n++) {
       await person(`p${n}`);
       await track(`p${n}`, "signed_up");
     }
+
     expect(await read()).toBe(few);
   });
 });

@@ -1,14 +1,14 @@
 // Versions of a journey (F20): their numbers, what differs between them, and editors who must not overwrite each other.
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { countedSetting, graphOf } from "../support/journeys.ts";
-import { worlds } from "../support/worlds.ts";
+import type { TestWorld } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
 /** A journey with a second version: people of the first are on the step `pause`, those of the second on `rest`. */
-async function twoVersions() {
-  const world = await fresh();
+async function twoVersions(world: TestWorld) {
   const all = await countedSetting(world);
   const { send, active, call, person, track, definition } = all;
   const first = graphOf({
@@ -41,115 +41,190 @@ async function twoVersions() {
   return { ...all, id, first, second };
 }
 
-it("statistics of each version, its steps alone; versions are listed and compared, and are entity tags (F20, RDA-13)", async () => {
-  const { world, call, id, stats } = await twoVersions();
-  await world.advance(3 * DAY + MINUTE);
-  const of = async (version: number) => (await call(`GET /api/v1/journeys/${id}/stats?version=${version}`)).body;
-  const [one, two] = [await of(1), await of(2)];
-  expect(one).toMatchObject({ exact: true, runs: { completed: 2, active: 0 } });
-  expect(one.steps).toEqual({
-    welcome: { active: 0, outcomes: { sent: 2 } },
-    pause: { active: 0, outcomes: { delayed: 2 } },
-    end: { active: 0, outcomes: { exit: 2 } },
+describe("after the people of the first version have ended", () => {
+  const ended = shared(async ({ fresh }) => {
+    const found = await twoVersions(await fresh());
+    await found.world.advance(3 * DAY + MINUTE);
+    const statsOf = (version: unknown) => found.call(`GET /api/v1/journeys/${found.id}/stats?version=${version}`);
+    return { ...found, statsOf };
   });
-  expect(two).toMatchObject({ runs: { completed: 0, active: 1 }, steps: { rest: { active: 1 }, bye: { active: 0 } } });
-  const all = await stats(id);
-  expect(all.runs).toMatchObject({ completed: 2, active: 1 });
-  for (const version of [3, 9])
-    expect((await call(`GET /api/v1/journeys/${id}/stats?version=${version}`)).status).toBe(404);
-  expect((await call(`GET /api/v1/journeys/${id}/stats?version=x`)).status).toBe(422);
 
-  const { items } = (await call(`GET /api/v1/journeys/${id}/versions`)).body;
-  expect(
-    items.map(({ version, steps }: { version: number; steps: { start: string } }) => [version, steps.start]),
-  ).toEqual([
-    [2, "welcome"],
-    [1, "welcome"],
-  ]);
-  const { body } = await call(`GET /api/v1/journeys/${id}/versions/1/diff/2`);
-  expect(body).toEqual({
-    added: ["rest", "bye"],
-    removed: ["pause"],
-    changed: [{ step: "welcome", fields: ["content", "next"] }],
-    edges: {
-      added: [
-        { from: "welcome", by: "next", to: "rest" },
-        { from: "rest", by: "next", to: "bye" },
-        { from: "bye", by: "next", to: "end" },
-      ],
-      removed: [
-        { from: "welcome", by: "next", to: "pause" },
-        { from: "pause", by: "next", to: "end" },
-      ],
-    },
-    others: ["exit_conditions"],
+  it("the statistics of a version have its runs and its steps alone (F20, RDA-13)", async () => {
+    const { statsOf } = await ended();
+
+    expect((await statsOf(1)).body).toMatchObject({
+      exact: true,
+      runs: { completed: 2, active: 0 },
+      steps: {
+        welcome: { active: 0, outcomes: { sent: 2 } },
+        pause: { active: 0, outcomes: { delayed: 2 } },
+        end: { active: 0, outcomes: { exit: 2 } },
+      },
+    });
+    expect(Object.keys((await statsOf(1)).body.steps)).toEqual(["welcome", "pause", "end"]);
+    expect((await statsOf(2)).body).toMatchObject({
+      runs: { completed: 0, active: 1 },
+      steps: { rest: { active: 1 }, bye: { active: 0 } },
+    });
   });
-  expect((await call(`GET /api/v1/journeys/${id}/versions/1/diff/3`)).status).toBe(404);
+
+  it("the statistics of a journey without a version have the runs of all versions (F20)", async () => {
+    const { id, stats } = await ended();
+
+    expect((await stats(id)).runs).toMatchObject({ completed: 2, active: 1 });
+  });
+
+  it.each([
+    ["the next version", 3, 404],
+    ["a later version", 9, 404],
+    ["no number", "x", 422],
+  ])("the statistics of %s are refused (F20)", async (_, version, status) => {
+    const { statsOf } = await ended();
+
+    expect((await statsOf(version)).status).toBe(status);
+  });
+
+  it("the versions of a journey are listed, the newest first (F20, RDA-13)", async () => {
+    const { call, id } = await ended();
+
+    expect((await call(`GET /api/v1/journeys/${id}/versions`)).body.items).toMatchObject([
+      { version: 2, steps: { start: "welcome" } },
+      { version: 1, steps: { start: "welcome" } },
+    ]);
+  });
+
+  it("two versions are compared by steps, by edges and by the rest of their definitions (F20)", async () => {
+    const { call, id } = await ended();
+
+    expect((await call(`GET /api/v1/journeys/${id}/versions/1/diff/2`)).body).toEqual({
+      added: ["rest", "bye"],
+      removed: ["pause"],
+      changed: [{ step: "welcome", fields: ["content", "next"] }],
+      edges: {
+        added: [
+          { from: "welcome", by: "next", to: "rest" },
+          { from: "rest", by: "next", to: "bye" },
+          { from: "bye", by: "next", to: "end" },
+        ],
+        removed: [
+          { from: "welcome", by: "next", to: "pause" },
+          { from: "pause", by: "next", to: "end" },
+        ],
+      },
+      others: ["exit_conditions"],
+    });
+  });
+
+  it("a comparison with a version that there is not is 404 (F20)", async () => {
+    const { call, id } = await ended();
+
+    expect((await call(`GET /api/v1/journeys/${id}/versions/1/diff/3`)).status).toBe(404);
+  });
 });
 
-const migrationOf = (all: Awaited<ReturnType<typeof twoVersions>>) => ({
-  migrate: (body: object = {}) =>
-    all.call(`POST /api/v1/journeys/${all.id}/migrations`, { from: 1, to: 2, steps: { pause: "rest" }, ...body }),
-  read: async (migration: string) => (await all.call(`GET /api/v1/journeys/${all.id}/migrations/${migration}`)).body,
+/** Two versions, and ways to move the runs of the first to the second. */
+async function migrating(world: TestWorld) {
+  const all = await twoVersions(world);
+  const migrate = (body: object = {}) =>
+    all.call(`POST /api/v1/journeys/${all.id}/migrations`, { from: 1, to: 2, steps: { pause: "rest" }, ...body });
+  const read = async (migration: string) =>
+    (await all.call(`GET /api/v1/journeys/${all.id}/migrations/${migration}`)).body;
+  /** Moves the runs and waits for the end of it. */
+  const migrated = async (body: object = {}) => {
+    const begun = (await migrate(body)).body;
+    await world.settle();
+    return read(begun.id);
+  };
+  return { ...all, migrate, read, migrated };
+}
+
+it("a migration is answered with 202 and the counterpart of every step (F20)", async () => {
+  const { migrate } = await migrating(await fresh());
+
+  expect(await migrate()).toMatchObject({
+    status: 202,
+    body: { status: "processing", steps: { welcome: "welcome", end: "end", pause: "rest" } },
+  });
 });
 
-it("waiting runs move to the new version with their timers, and their numbers with them (F20)", async () => {
-  const all = await twoVersions();
-  const { world, id, runs, inbox, person, recounted } = all;
-  const { migrate, read } = migrationOf(all);
-  await world.advance(DAY);
-  const begun = await migrate();
-  expect([begun.status, begun.body.status, begun.body.steps]).toEqual([
-    202,
-    "processing",
-    { welcome: "welcome", end: "end", pause: "rest" },
-  ]);
-  await world.settle();
-  expect(await read(begun.body.id)).toMatchObject({ status: "completed", progress: 1, moved: 2 });
-  expect((await runs(id)).map(({ version }: { version: number }) => version)).toEqual([2, 2, 2]);
+it("a migration moves the runs that wait to the new version, and their numbers with them (F20)", async () => {
+  const { id, migrated, runs, recounted } = await migrating(await fresh());
+
+  expect(await migrated()).toMatchObject({ status: "completed", progress: 1, moved: 2 });
+
+  expect(await runs(id)).toMatchObject([{ version: 2 }, { version: 2 }, { version: 2 }]);
   const { steps } = await recounted(id);
-  expect([steps.pause, steps.rest?.active]).toEqual([undefined, 3]);
-  // A delay of the first version ends when it would have, and the second version goes on from there.
+  expect(steps.pause).toBeUndefined();
+  expect(steps.rest?.active).toBe(3);
+});
+
+it("a delay that a migration moved ends when it would have, and goes on by the new version (F20)", async () => {
+  const { world, id, migrated, inbox, person, recounted } = await migrating(await fresh());
+  await world.advance(DAY);
+  await migrated();
+
   await world.advance(2 * DAY + MINUTE);
+
   expect(await inbox(await person("ada"))).toEqual(["Hi", "Bye"]);
   expect((await recounted(id)).runs).toMatchObject({ active: 1, completed: 2 });
-  const again = (await migrate()).body;
-  await world.settle();
-  expect(await read(again.id)).toMatchObject({ status: "completed", moved: 0 });
 });
 
-it("a run on a step without a counterpart stays; one that the new version ends is ended at once (F20)", async () => {
-  const all = await twoVersions();
-  const { world, id, call, runs, track } = all;
-  const { migrate, read } = migrationOf(all);
-  const kept = (await migrate({ steps: {} })).body;
-  await world.settle();
-  expect(await read(kept.id)).toMatchObject({
+it("a migration that is repeated moves nothing (F20)", async () => {
+  const { migrated } = await migrating(await fresh());
+  await migrated();
+
+  expect(await migrated()).toMatchObject({ status: "completed", moved: 0 });
+});
+
+it("a migration leaves the runs on a step without a counterpart where they are (F20)", async () => {
+  const { id, migrated, runs, track } = await migrating(await fresh());
+
+  expect(await migrated({ steps: {} })).toMatchObject({
     status: "completed",
     moved: 0,
     steps: { welcome: "welcome", end: "end" },
   });
+
   await track("ada", "left");
   expect(await runs(id, "?status=exited")).toEqual([]);
-  const moved = (await migrate()).body;
-  await world.settle();
-  expect(await read(moved.id)).toMatchObject({ moved: 2 });
-  expect(await runs(id, "?status=exited")).toHaveLength(1);
-  const refused = async (body: object) => Object.keys((await migrate(body)).body.fields ?? {});
-  expect(await refused({ to: 1 })).toEqual(["to"]);
-  expect(await refused({ to: 5 })).toEqual(["to"]);
-  expect(await refused({ from: 7 })).toEqual(["from"]);
-  for (const steps of [{ nowhere: "rest" }, { pause: "nowhere" }, { pause: "bye" }])
-    expect(await refused({ steps })).toEqual([`steps.${Object.keys(steps)[0]}`]);
-  await call(`POST /api/v1/journeys/${id}/pause`);
-  await call(`POST /api/v1/journeys/${id}/archive`);
-  expect((await migrate()).status).toBe(409);
 });
 
-it("a migration during ticks: every run ends once, on one of the versions, and is counted once (F20)", async () => {
-  const all = await twoVersions();
-  const { world, id, person, inbox, track, runs, recounted } = all;
-  const { migrate, read } = migrationOf(all);
+it("a migration ends a run at once that an exit condition of the new version ends (F20)", async () => {
+  const { id, migrated, runs, track } = await migrating(await fresh());
+  await track("ada", "left");
+
+  expect(await migrated()).toMatchObject({ moved: 2 });
+
+  expect(await runs(id, "?status=exited")).toHaveLength(1);
+});
+
+describe("refusals of a migration", () => {
+  const refusing = shared(async ({ fresh }) => migrating(await fresh()));
+
+  it.each<[what: string, field: string, body: object]>([
+    ["to an earlier version", "to", { to: 1 }],
+    ["to a version that there is not", "to", { to: 5 }],
+    ["from a version that there is not", "from", { from: 7 }],
+    ["from a step that there is not", "steps.nowhere", { steps: { nowhere: "rest" } }],
+    ["to a step that there is not", "steps.pause", { steps: { pause: "nowhere" } }],
+    ["from a delay to a send", "steps.pause", { steps: { pause: "bye" } }],
+  ])("a migration %s is refused, naming %s (F20)", async (_, field, body) => {
+    const { migrate } = await refusing();
+
+    expect((await migrate(body)).body.fields).toEqual({ [field]: expect.any(String) });
+  });
+
+  it("the runs of an archived journey are not migrated: 409 (F20)", async () => {
+    const { id, call, migrate } = await migrating(await fresh());
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await call(`POST /api/v1/journeys/${id}/archive`);
+
+    expect((await migrate()).status).toBe(409);
+  });
+});
+
+it("a run whose timer fires during a migration ends once, on one of the versions, and is counted once (F20)", async () => {
+  const { world, id, person, inbox, track, runs, recounted, migrate, read } = await migrating(await fresh());
   const names = Array.from({ length: 8 }, (_, i) => `late-${i}`);
   await world.advance(3 * DAY - MINUTE);
   // The migration's messages and the timers of the first runs are handled at the same time.
