@@ -1,0 +1,117 @@
+// The audit trail (RDA-23): what its verification proves, and what a crash leaves of it.
+import { describe, expect, it } from "vitest";
+import { awsFailure } from "../../local/aws/index.ts";
+import { toJson } from "../../shared/store/json-text.ts";
+import { auditOf } from "../support/audit.ts";
+import { wholeTable } from "../support/people.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+async function setting(options: Parameters<typeof withTenant>[0] = {}) {
+  const { world, tenant } = await withTenant(options);
+  return { world, tenant, ...auditOf(world, tenant) };
+}
+
+describe("verification", () => {
+  /** Six entries in one chain, and its rows by their numbers from 1. */
+  async function chainOfSix() {
+    const here = await setting();
+    const { world, tenant, call } = here;
+    for (let n = 0; n < 6; n++) await call("POST /api/v1/lists", { name: `n${n}` });
+    const [firstRow] = (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`T#${tenant.id}#AUDIT#`));
+    const shard = Number(/#AUDIT#(\d)/.exec(firstRow!.pk.S)![1]);
+    const key = (n: number) => ({ pk: `T#${tenant.id}#AUDIT#${shard}`, sk: String(n).padStart(12, "0") });
+    const head = { pk: `T#${tenant.id}#AUDITHEADS`, sk: String(shard) };
+    const change = (at: typeof head, set: Record<string, string | number>) => tenant.rows.update(at, { set });
+    const remove = (at: typeof head) => tenant.rows.remove(at);
+    const nameOf = (n: number) => `${shard}-${n}`;
+    return { ...here, key, head, change, remove, nameOf };
+  }
+  type Chain = Awaited<ReturnType<typeof chainOfSix>>;
+
+  it("an audit trail that nobody touched is verified whole (RDA-23)", async () => {
+    const { verify } = await chainOfSix();
+
+    expect(await verify()).toEqual({ valid: true, verified: 6, broken: null, next_cursor: "" });
+  });
+
+  const outcomes = toJson({ "3": { status: 409, code: "CONFLICT", mac: "0" } });
+  /** The end is written as if the last row had never been. */
+  const withoutLast = async ({ tenant, key, head, change }: Chain) => {
+    const fifth = await tenant.rows.get(key(5));
+    await change(head, { seq: 5, mac: fifth!.mac! });
+  };
+
+  it.each<[damage: string, reason: string, n: number | undefined, tamper: (chain: Chain) => Promise<unknown>]>([
+    ["another action in a row", "changed", 3, ({ key, change }) => change(key(3), { action: "lists.delete" })],
+    ["another actor in a row", "changed", 3, ({ key, change }) => change(key(3), { actor: "nobody" })],
+    ["another time in a row", "changed", 3, ({ key, change }) => change(key(3), { at: "2026-01-01T00:00:00.000Z" })],
+    ["another target in a row", "changed", 3, ({ key, change }) => change(key(3), { target: "x" })],
+    ["another outcome in a row", "changed", undefined, ({ key, change }) => change(key(4), { outcomes })],
+    [
+      "another outcome at the end of the chain",
+      "outcome_changed",
+      undefined,
+      ({ head, change }) => change(head, { "o:6": toJson({ status: 409, mac: "0" }) }),
+    ],
+    ["a row that was removed", "missing", 3, ({ key, remove }) => remove(key(3))],
+    ["a last row that was removed", "end_missing", 6, ({ key, remove }) => remove(key(6))],
+    ["an end that hides the last row", "end_missing", 5, withoutLast],
+    ["an end that was removed", "end_missing", undefined, ({ head, remove }) => remove(head)],
+  ])("a verification of the audit trail finds %s: %s (F22, RDA-23)", async (_, reason, n, tamper) => {
+    const chain = await chainOfSix();
+
+    await tamper(chain);
+
+    const { valid, broken } = await chain.verify();
+    expect(valid).toBe(false);
+    expect(broken).toMatchObject({ reason, ...(n !== undefined && { id: chain.nameOf(n) }) });
+  });
+});
+
+describe("crashes", () => {
+  /** A workspace in which the writes of lists to these partitions of the trail fail while they are set. */
+  async function failingWrites() {
+    const failing: { at?: "AUDIT#" | "AUDITHEADS" | undefined } = {};
+    const before = (service: string, operation: string, input: unknown) => {
+      if (!failing.at || service !== "dynamodb" || operation !== "UpdateItem") return;
+      if (JSON.stringify(input).includes(`#${failing.at}`))
+        throw awsFailure("ServiceUnavailable", "broken", { status: 400 });
+    };
+    const here = await setting({ hooks: (name) => (name === "api-lists" ? { before } : {}) });
+    return { ...here, failing };
+  }
+
+  it("what cannot be written to the audit trail is not done (RDA-23)", async () => {
+    const { call, failing } = await failingWrites();
+    failing.at = "AUDIT#";
+
+    expect((await call("POST /api/v1/lists", { name: "never" })).status).toBe(503);
+
+    expect((await call("GET /api/v1/lists")).body.items).toEqual([]);
+  });
+
+  it("a change whose outcome could not be written is done, and `unknown` in the audit trail (RDA-23)", async () => {
+    const { call, failing, list, verify } = await failingWrites();
+    failing.at = "AUDITHEADS";
+
+    expect((await call("POST /api/v1/lists", { name: "done" })).status).toBe(201);
+
+    expect((await call("GET /api/v1/lists")).body.items).toHaveLength(1);
+    expect(await list()).toMatchObject([{ action: "lists.create", outcome: "unknown", status: null }]);
+    expect(await verify()).toMatchObject({ valid: true, verified: 1 });
+  });
+
+  it("the next changes of the same environment bring the outcomes that were `unknown` (RDA-23)", async () => {
+    const { call, failing, list, verify } = await failingWrites();
+    failing.at = "AUDITHEADS";
+    for (const name of ["done", "again"]) await call("POST /api/v1/lists", { name });
+    failing.at = undefined;
+
+    for (const name of ["next", "last"]) await call("POST /api/v1/lists", { name });
+
+    expect((await list()).map(({ outcome }) => outcome)).toEqual(["ok", "ok", "ok", "ok"]);
+    expect(await verify()).toMatchObject({ valid: true, verified: 4 });
+  });
+});
