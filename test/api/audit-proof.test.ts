@@ -1,6 +1,7 @@
 // The audit trail (RDA-23): what its verification proves, and what a crash leaves of it.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
+import type { Change } from "../../shared/store/expressions.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { auditOf } from "../support/audit.ts";
 import { wholeTable } from "../support/people.ts";
@@ -23,7 +24,7 @@ describe("verification", () => {
     const shard = Number(/#AUDIT#(\d)/.exec(firstRow!.pk.S)![1]);
     const key = (n: number) => ({ pk: `T#${tenant.id}#AUDIT#${shard}`, sk: String(n).padStart(12, "0") });
     const head = { pk: `T#${tenant.id}#AUDITHEADS`, sk: String(shard) };
-    const change = (at: typeof head, set: Record<string, string | number>) => tenant.rows.update(at, { set });
+    const change = (at: typeof head, set: Change["set"]) => tenant.rows.update(at, { set });
     const remove = (at: typeof head) => tenant.rows.remove(at);
     const nameOf = (n: number) => `${shard}-${n}`;
     return { ...here, key, head, change, remove, nameOf };
