@@ -24,7 +24,7 @@ describe("verification", () => {
     const shard = Number(/#AUDIT#(\d)/.exec(firstRow!.pk.S)![1]);
     const key = (n: number) => ({ pk: `T#${tenant.id}#AUDIT#${shard}`, sk: String(n).padStart(12, "0") });
     const head = { pk: `T#${tenant.id}#AUDITHEADS`, sk: String(shard) };
-    const change = (at: typeof head, set: Change["set"]) => tenant.rows.update(at, { set });
+    const change = (at: typeof head, set: NonNullable<Change["set"]>) => tenant.rows.update(at, { set });
     const remove = (at: typeof head) => tenant.rows.remove(at);
     const nameOf = (n: number) => `${shard}-${n}`;
     return { ...here, key, head, change, remove, nameOf };
