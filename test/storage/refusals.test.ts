@@ -76,6 +76,8 @@ describe("refusals", () => {
 });
 
 describe("conflicts and lost replies", () => {
+  /** A lost connection is for the SDK's own client to try again. */
+  const areClientsDirect = () => false;
   const steps: RawWrite[] = [
     { put: at("a"), when: absent() },
     { update: at("n"), change: { add: { n: 1 } } },
@@ -83,7 +85,7 @@ describe("conflicts and lost replies", () => {
 
   it("a transaction whose reply is lost is done once, however often the client asks", async () => {
     const { hooks, seen } = failing("TransactWriteItems", 1, "after", connectionLost);
-    const { store } = await withStore({ hooks });
+    const { store } = await withStore({ hooks, areClientsDirect });
     await store.transact(steps);
     expect(seen.calls).toBe(2);
     expect(await store.get(at("n"))).toEqual({ ...at("n"), n: 1 });
@@ -91,7 +93,7 @@ describe("conflicts and lost replies", () => {
 
   it("a conditional put whose reply is lost is refused with its own item, which tells it from another's", async () => {
     const { hooks } = failing("PutItem", 1, "after", connectionLost);
-    const { store } = await withStore({ hooks });
+    const { store } = await withStore({ hooks, areClientsDirect });
     const mine = { ...at("a"), owner: "me" };
     expect(
       await store.put(mine, absent()).then(
@@ -135,7 +137,7 @@ describe("conflicts and lost replies", () => {
         throw connectionLost();
       },
     });
-    const { world, tenant } = await withTenant({ hooks });
+    const { world, tenant } = await withTenant({ hooks, areClientsDirect });
     const id = await tenant.upsert({ external_id: "a" });
     const as = route.includes("upsert") ? tenant.sdk : await tenant.dashboard();
     armed = true;

@@ -105,7 +105,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
     log: (entry) => void logs.push(entry),
     onRead: checkRow,
     providerFaults: faults,
-    areClientsDirect: options.hooks || options.dynamodbEndpoint || process.env.SDK ? undefined : () => true,
+    areClientsDirect: options.dynamodbEndpoint || process.env.SDK ? undefined : () => true,
     ...options,
     hooks: (name) => limitedTo(name, rightsOnTable.get(name), hooks(name)),
   });
