@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../shared/kernel/clock.ts";
-import type { Aws, Client } from "../shared/kernel/deps.ts";
+import type { Aws, Client, ClientClass } from "../shared/kernel/deps.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { retryStrategy } from "../shared/kernel/retries.ts";
 import { awsClients } from "../shared/runtime/aws.ts";
@@ -50,14 +50,18 @@ export function localClients(
     requestChecksumCalculation: "WHEN_REQUIRED",
     endpoint: () => addressOf(baseUrl()),
   };
-  return (clientClass, own) => {
+  return <C extends Client>(clientClass: ClientClass<C>, own?: object): C => {
     const isS3 = clientClass.name === "S3Client";
-    // A client that says how often it tries has no pauses of others.
-    const shared = "maxAttempts" in { ...own } ? {} : settings;
-    const client = clients(clientClass, { ...shared, ...(isS3 ? s3 : { signer: unsigned }), ...own });
-    if (isS3) signInServiceTime(client, clock);
-    if (hasMiddleware(client)) for (const name of UNREAD) client.middlewareStack.remove(name);
-    return isDirect && !isS3 && !("maxAttempts" in { ...own }) ? shortcut(client, send, isDirect) : client;
+    const hasOwnAttempts = "maxAttempts" in { ...own };
+    const make = (): C => {
+      // A client that says how often it tries has no pauses of others.
+      const shared = hasOwnAttempts ? {} : settings;
+      const client = clients(clientClass, { ...shared, ...(isS3 ? s3 : { signer: unsigned }), ...own });
+      if (isS3) signInServiceTime(client, clock);
+      if (hasMiddleware(client)) for (const name of UNREAD) client.middlewareStack.remove(name);
+      return client;
+    };
+    return isDirect && !isS3 && !hasOwnAttempts ? shortcut(clientClass, make, send, isDirect) : make();
   };
 }
 
@@ -69,22 +73,35 @@ const tokens: Record<string, string> = {
 
 type Sent = Parameters<ReturnType<typeof sendThrough>>[0];
 
-/** The first attempt skips the protocols. What fails in a way that may pass is the client's from then on. */
-function shortcut<C extends Client>(client: C, send: ReturnType<typeof sendThrough>, isDirect: () => boolean): C {
+/**
+ * The first attempt skips the protocols. What fails in a way that may pass is the client's from then on, which is made
+ * when it is needed: that takes longer than many a test.
+ */
+function shortcut<C extends Client>(
+  { prototype }: ClientClass<C>,
+  make: () => C,
+  send: ReturnType<typeof sendThrough>,
+  isDirect: () => boolean,
+): C {
+  let made: C | undefined;
+  const client = (): C => {
+    made ??= make();
+    return made;
+  };
   const own = {
     send: async (command: Sent) => {
-      if (!isDirect()) return client.send(command);
+      if (!isDirect()) return client().send(command);
       const token = tokens[command.constructor.name];
       if (token) (command.input as Wire)[token] ??= randomUUID();
       try {
         return await send(command);
       } catch (error) {
-        if (mayPass(error as Failure)) return client.send(command);
+        if (mayPass(error as Failure)) return client().send(command);
         throw error;
       }
     },
   };
-  return Object.assign(Object.create(client) as C, own);
+  return Object.assign(Object.create(prototype) as C, own);
 }
 
 type Failure = Error & { $metadata?: { httpStatusCode: number } };
