@@ -158,8 +158,21 @@ interface RouteMatch {
   parameters: Record<string, string>;
 }
 
-/** The most specific route wins: a literal segment before a parameter, that before a greedy one, `$default` last. */
-function routeFinder(routes: readonly GatewayRoute[]) {
+interface KeyedRoute {
+  route: GatewayRoute;
+  method: string;
+  segments: string[];
+  rank: string;
+}
+
+/** Of each list of routes, in the order in which they are tried: the routes of the product are the same for every service. */
+const keyedRoutes = new WeakMap<readonly GatewayRoute[], readonly KeyedRoute[]>();
+
+/** The most specific route first: a literal segment before a parameter, that before a greedy one. */
+function keyedOnce(routes: readonly GatewayRoute[]): readonly KeyedRoute[] {
+  const made = keyedRoutes.get(routes);
+  if (made) return made;
+
   const keyed = routes
     .filter(({ routeKey }) => routeKey !== "$default")
     .map((route) => {
@@ -167,8 +180,15 @@ function routeFinder(routes: readonly GatewayRoute[]) {
       const segments = path.split("/").slice(1);
       const rank = `${segments.map(rankOf).join("")}~${method === "ANY" ? 1 : 0}`;
       return { route, method, segments, rank };
-    });
-  keyed.sort(byText(({ rank }) => rank));
+    })
+    .sort(byText(({ rank }) => rank));
+  keyedRoutes.set(routes, keyed);
+  return keyed;
+}
+
+/** The most specific route wins, `$default` last. */
+function routeFinder(routes: readonly GatewayRoute[]) {
+  const keyed = keyedOnce(routes);
   const fallback = routes.find(({ routeKey }) => routeKey === "$default");
 
   return (method: string, path: string): RouteMatch | undefined => {

@@ -20,24 +20,42 @@ const UPLOAD_LIMIT = 64 * 1024 * 1024;
 const FALLBACK = "fallback";
 const takesFile = ({ shape }: Endpoint) => shape.form !== undefined;
 
+const routesMade = new WeakMap<readonly Group[], readonly GatewayRoute[]>();
+
+/** The gateway's routes to the functions of these groups and to the others; for the same groups the same list. */
+function gatewayRoutes(groups: readonly Group[]): readonly GatewayRoute[] {
+  const made = routesMade.get(groups);
+  if (made) return made;
+
+  const ofGroups = groups.flatMap((group) =>
+    routesOf(group).map(({ routeKey, endpoint }) => ({
+      routeKey,
+      function: `api-${group.name}`,
+      ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
+    })),
+  );
+  const streamKey = routeKeyOf(stream.endpoint.route);
+  const ofStream = [streamKey, streamKey.replace("GET ", "HEAD ")].map((routeKey) => ({
+    routeKey,
+    function: stream.name,
+    functionUrl: true,
+  }));
+  const routes = [...ofGroups, ...ofStream, { routeKey: "$default", function: FALLBACK }];
+  routesMade.set(groups, routes);
+  return routes;
+}
+
 /** Registers every function of the product with the host. @returns the gateway's routes to them. */
 export function hostFunctions(
   host: LambdaHost,
   depsFor: (name: string) => FunctionDeps,
   groups: readonly Group[] = everyGroup,
-): GatewayRoute[] {
-  const routes: GatewayRoute[] = [];
+): readonly GatewayRoute[] {
   for (const group of groups) {
     const name = `api-${group.name}`;
     const sizes = group.endpoints.some(takesFile) ? { payloadLimit: false } : {};
     const create = () => serve(group, depsFor(name));
     host.register({ name, timeoutSeconds: API_TIMEOUT_SECONDS, ...sizes, create });
-    for (const { routeKey, endpoint } of routesOf(group))
-      routes.push({
-        routeKey,
-        function: name,
-        ...(takesFile(endpoint) && { bodyLimitBytes: UPLOAD_LIMIT }),
-      });
   }
   for (const worker of workers) {
     const { name, uses } = worker;
@@ -56,19 +74,15 @@ export function hostFunctions(
   Object.assign(globalThis, { awslambda });
   const sizes = { timeoutSeconds: STREAM_TIMEOUT_SECONDS, concurrency: STREAM_CONCURRENCY };
   host.registerStreaming({ name: stream.name, ...sizes, create: () => stream.create(depsFor(stream.name)) });
-  const streamKey = routeKeyOf(stream.endpoint.route);
-  for (const routeKey of [streamKey, streamKey.replace("GET ", "HEAD ")])
-    routes.push({ routeKey, function: stream.name, functionUrl: true });
-
-  const knownRoutes = [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
-    route,
-    credentials: access.credentials,
-  }));
+  const knownRoutes = () =>
+    [...groups.flatMap((group) => group.endpoints), stream.endpoint].map(({ route, access }) => ({
+      route,
+      credentials: access.credentials,
+    }));
   host.register({
     name: FALLBACK,
     timeoutSeconds: API_TIMEOUT_SECONDS,
-    create: () => answerUnknown(knownRoutes, depsFor(FALLBACK)),
+    create: () => answerUnknown(knownRoutes(), depsFor(FALLBACK)),
   });
-  routes.push({ routeKey: "$default", function: FALLBACK });
-  return routes;
+  return gatewayRoutes(groups);
 }

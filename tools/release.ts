@@ -4,8 +4,10 @@ import { readFileSync } from "node:fs";
 
 const root = new URL("../", import.meta.url);
 
+let version: string | undefined;
+
 export function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { version: string };
+  version ??= (JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { version: string }).version;
   return version;
 }
 
