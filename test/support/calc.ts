@@ -95,7 +95,12 @@ export function formulasIn(openings: readonly Opening[]): string[][] {
   writeProfile(profile, steps);
   execFileSync(
     "soffice",
-    [`-env:UserInstallation=${pathToFileURL(profile)}`, "--headless", "--norestore", `macro:///Standard.${MODULE}.Main`],
+    [
+      `-env:UserInstallation=${pathToFileURL(profile)}`,
+      "--headless",
+      "--norestore",
+      `macro:///Standard.${MODULE}.Main`,
+    ],
     { stdio: "ignore", timeout: START_LIMIT_MS },
   );
   const found = openings.map((_, n) => {
