@@ -16,10 +16,14 @@ function cellOf({ credentials = [], forbidden = [], permission, scope, agents }:
   return "yes";
 }
 
-/** What was measured of a cell, under what it says. */
-function withCost(cell: string, cost: CostRecord["routes"][string][Credential | "public"], why?: string): string {
+/** Under what a cell says: its dearest call, of a rare one its bound and why. */
+function withCost(
+  cell: string,
+  cost: CostRecord["routes"][string][Credential | "public"],
+  rare?: ReturnType<typeof dearCallOf>,
+): string {
   if (cell === "" || cell === "403" || !cost) return cell;
-  return `${cell}<br>${shownCost(cost)}${why ? `<br>(${why})` : ""}`;
+  return `${cell}<br>${shownCost(cost, rare?.units)}${rare ? `<br>(${rare.why})` : ""}`;
 }
 
 const COSTS = (costs: CostRecord) => `
@@ -31,7 +35,7 @@ four times; a preview of a template has it once for each of eight channels. A ca
 A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 
 Nothing that is public costs more than 10 units and 64 KB, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
-event, 3 for each choice of topic, and one for each KB of the request; the rows of the exceptions say why, and [0112](decisions/0112-what-a-call-may-cost.md) has them together.
+event, 3 for each choice of topic, and one for each KB of the request; the rows of the exceptions say what they cost at most and why, and [0112](decisions/0112-what-a-call-may-cost.md) has them together.
 \`npm run fuzz -- --cost\` fails at a dearer call of those two. What a workspace's other credentials read depends on what it stored: there
 it fails at five times as much as is shown.
 `;
@@ -43,13 +47,13 @@ export function accessPage(contents: Contents): string {
   const tables = [...sections].map(([group, operations]) => {
     const rows = operations.map(({ endpoint: { route, access } }) => {
       const open = access.credentials.length === 0;
-      const why = dearCallOf(route)?.why;
+      const rare = dearCallOf(route);
       const cells = [
         `\`${route}\``,
         ...kinds.map((kind) =>
           open
-            ? withCost("public", kind === "sdk" ? costs?.routes[route]?.public : undefined, why)
-            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind], kind === "sdk" ? why : undefined),
+            ? withCost("public", kind === "sdk" ? costs?.routes[route]?.public : undefined, rare)
+            : withCost(cellOf(access, kind), costs?.routes[route]?.[kind], kind === "sdk" ? rare : undefined),
         ),
         access.feature ? `\`${access.feature}\`` : "",
         access.effect,

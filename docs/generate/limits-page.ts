@@ -9,6 +9,7 @@ import {
   GUESSES_FROM_ADDRESS,
   LOGINS_PER_ADDRESS,
   PASSWORDS_OF_ALL,
+  PASSWORDS_OF_KNOWN,
   PASSWORDS_PER_USER,
   REFRESHES_OF_ALL,
   REFRESHES_PER_ADDRESS,
@@ -126,6 +127,13 @@ const limits: readonly Limit[] = [
     what: "passwords that are checked",
     most: often(PASSWORDS_OF_ALL),
     why: "the last resort: a password costs a tenth of a second of processor time. Who is refused by an address is not counted",
+    remedy: "stays in open sessions, or signs in in a known browser or at the identity provider",
+  },
+  {
+    of: "all known browsers together",
+    what: "passwords that are checked",
+    most: often(PASSWORDS_OF_KNOWN),
+    why: "as above, and apart: who guesses has no known browser of the account, so guesses do not use it up",
     remedy: "stays in open sessions, or signs in at the identity provider",
   },
   {

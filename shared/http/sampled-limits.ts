@@ -1,5 +1,6 @@
 // Limits that many requests meet: counted in memory, and written once for several, so that a counted one costs little. They are
 // reached somewhat late, by what each environment has not written yet.
+import { ApiError } from "../kernel/errors.ts";
 import type { Platform } from "../store/context.ts";
 import { recent } from "../store/recent.ts";
 import { type AttemptLimit, countAttempt } from "../store/workspaces/attempts.ts";
@@ -37,7 +38,9 @@ export function openSampled(together: number): Sampled {
     const counted = state.open;
     state.open = 0;
     await countAttempt(platform, limit, who, counted).catch((error: unknown) => {
-      state.refusal = error;
+      // What was not written is counted with the next one, which may be written.
+      if (error instanceof ApiError && error.code === "RATE_LIMITED") state.refusal = error;
+      else state.open += counted;
       throw error;
     });
   };

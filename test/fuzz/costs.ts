@@ -73,12 +73,13 @@ export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
   if ((by === "public" || by === "refused") && bytes > ANYBODY.bytes) return `answers with ${bytes} bytes`;
   const said = by === "refused" ? known?.refused : known?.routes[route]?.[by];
   if (!said) return undefined;
+  const shown = { units: isBounded && rare !== undefined ? rare : roomy(said.units), bytes: roomy(said.bytes) };
   // Time is not compared: it is that of a machine.
   const more = { units: (STORED_UNITS * given) / KB, bytes: ECHO * given };
   const beyond = (["units", "bytes"] as const).find(
-    (name) => cost[name] > Math.max(SMALL[name], roomy(said[name]) * (isBounded ? 1 : OWN_DATA)) + more[name],
+    (name) => cost[name] > Math.max(SMALL[name], shown[name] * (isBounded ? 1 : OWN_DATA)) + more[name],
   );
-  return beyond && `takes ${cost[beyond]} ${costNames[beyond]}, docs/access.md says ${roomy(said[beyond])}`;
+  return beyond && `takes ${cost[beyond]} ${costNames[beyond]}, docs/access.md says ${shown[beyond]}`;
 }
 
 /** The dearest calls of a run. */

@@ -1,10 +1,10 @@
 // A browser in which somebody signed in before is not kept out by the guesses of others (D11).
 import { expect, it } from "vitest";
-import { GUESSES } from "../../functions/api/auth/limits.ts";
+import { GUESSES, PASSWORDS_OF_ALL } from "../../functions/api/auth/limits.ts";
 import { DAY } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
-import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { type AttemptLimit, countAttempt } from "../../shared/store/workspaces/attempts.ts";
 import { testWorld } from "../support/world.ts";
 
 const ADA = { email: "ada@lovelace.example", password: "correct horse battery" };
@@ -17,10 +17,11 @@ async function setting() {
     world.call("POST /api/v1/auth/login", { body: { ...ADA, ...given }, headers });
   const cookieOf = ({ headers }: Awaited<ReturnType<typeof login>>) =>
     String(headers["set-cookie"] ?? "").split(";")[0]!;
+  const usedUp = (limit: AttemptLimit, who: string) =>
+    countAttempt(platformWrite.open(world.depsFor("test"))("" as TenantId), limit, who, limit.max - 1);
   /** Guesses from everywhere, with the sign-in before them, use up the limit of the account. */
-  const guessed = () =>
-    countAttempt(platformWrite.open(world.depsFor("test"))("" as TenantId), GUESSES, ADA.email, GUESSES.max - 1);
-  return { world, login, cookieOf, guessed };
+  const guessed = () => usedUp(GUESSES, ADA.email);
+  return { world, login, cookieOf, guessed, usedUp };
 }
 
 it("a sign-in in a known browser succeeds while the account is guessed at from everywhere, elsewhere it waits (D11)", async () => {
@@ -58,4 +59,14 @@ it("a browser is forgotten 180 days after the last sign-in; other clients get no
   await login({});
   await guessed();
   expect((await login({ ...OWN_PAGE, cookie })).status).toBe(429);
+});
+
+it("guesses at the passwords of all use up the limit that all share, and not that of known browsers (D10, D11)", async () => {
+  const { login, cookieOf, usedUp } = await setting();
+  const cookie = cookieOf(await login(OWN_PAGE));
+  await usedUp(PASSWORDS_OF_ALL, "all");
+  const statuses: number[] = [];
+  for (let n = 0; n < 8; n++) statuses.push((await login(OWN_PAGE)).status);
+  expect(statuses.at(-1)).toBe(429);
+  expect((await login({ ...OWN_PAGE, cookie })).status).toBe(200);
 });

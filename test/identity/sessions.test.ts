@@ -224,6 +224,41 @@ describe("other tokens", () => {
     expect((await refresh(used.refresh_token)).status).toBe(401);
   });
 
+  it("a session that was switched to twice does not outlive the first one (AMB-145)", async () => {
+    const { first, second, third } = await derived();
+    await world.advance(20 * DAY);
+    expect((await refresh(second.refresh_token)).status).toBe(200);
+    const used = (await refresh(third.refresh_token)).body;
+    const as = bearer(used.access_token);
+    const fourth = (await world.call("POST /api/v1/auth/switch", { as, body: { tenant_id: first.tenant.id } })).body;
+    await world.advance(11 * DAY);
+    const statuses = [first.refresh_token, used.refresh_token, fourth.refresh_token].map(refresh);
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+
+  it("a session that is switched to while its origin ends does not begin, or ends with it (AMB-145)", async () => {
+    let meanwhile: (() => Promise<void>) | undefined;
+    const after = async (_service: string, operation: string) => {
+      if (operation !== "Query" || !meanwhile) return;
+      const act = meanwhile;
+      meanwhile = undefined;
+      await act();
+    };
+    world = await testWorld({ hooks: () => ({ after }) });
+    const first = (await register()).body;
+    let status = 0;
+    let token = "";
+    meanwhile = async () => {
+      const body = { tenant_id: first.tenant.id };
+      const answer = await world.call("POST /api/v1/auth/switch", { as: bearer(first.access_token), body });
+      status = answer.status;
+      token = answer.body.access_token;
+    };
+    await world.call("POST /api/v1/auth/logout", { body: { refresh_token: first.refresh_token } });
+    expect(status).toBeGreaterThan(0);
+    if (status === 200) expect((await me(token)).status).toBe(401);
+  });
+
   it("publishes the key that verifies a token (D-AUTH)", async () => {
     const { access_token } = (await register()).body;
     const { kid } = JSON.parse(Buffer.from(access_token.split(".")[0], "base64url").toString());

@@ -70,3 +70,13 @@ it("all addresses of one IPv6 network are one machine, and another network is an
   for (let n = 0; n < 60; n++) statuses.add(await refresh(`2001:db8:0:1::${n.toString(16)}`));
   expect([...statuses]).toEqual([401, 429]);
 });
+
+it("a counter that cannot be written refuses the request that writes it, and not the rest of its minute (D10)", async () => {
+  const { world, refresh } = await edge();
+  const statuses: number[] = [];
+  await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", operation: "UpdateItem", times: 100 } });
+  for (let n = 0; n < 25; n++) statuses.push(await refresh("198.51.100.1"));
+  await world.call("DELETE /_local/faults");
+  statuses.push(await refresh("198.51.100.1"));
+  expect(statuses.slice(-3)).toEqual([401, 503, 401]);
+});

@@ -62,7 +62,6 @@ export function deviceRow(
     subscriber_id: subscriber,
     platform,
     token,
-    address: `${platform}:${token}`,
     push_enabled: true,
     status: "active",
     rev: 1,

@@ -102,7 +102,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     async ({ platform, signer, factorKeys, sharedLimits, browserCookie, body, headers, cookies, sourceIp }) => {
       await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       const known = await countSignIn(platform, { email: body.email, sourceIp, cookies });
-      await sharedLimits.password(platform);
+      await sharedLimits.password(platform, known !== undefined);
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);

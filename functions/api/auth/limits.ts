@@ -29,6 +29,8 @@ export const REFRESHES_PER_ADDRESS: AttemptLimit = { kind: "refresh-ip", max: 6_
  * one of its own, so that guesses end no session.
  */
 export const PASSWORDS_OF_ALL: AttemptLimit = { kind: "passwords-all", max: 3_000, windowMs: MINUTE };
+/** Of all known browsers together: who guesses has none, so that guesses do not use it up. */
+export const PASSWORDS_OF_KNOWN: AttemptLimit = { kind: "passwords-known", max: 3_000, windowMs: MINUTE };
 export const REFRESHES_OF_ALL: AttemptLimit = { kind: "refresh-all", max: 60_000, windowMs: MINUTE };
 
 const PASSWORDS_TOGETHER = 5;
@@ -36,8 +38,8 @@ const REFRESHES_TOGETHER = 25;
 const EVERYBODY = "all";
 
 export interface SharedLimits {
-  /** Counts the check of a password. @throws 429 */
-  password(platform: Counter): Promise<void>;
+  /** Counts the check of a password, in a browser that is known or elsewhere. @throws 429 */
+  password(platform: Counter, isKnown?: boolean): Promise<void>;
   /** Counts the use of a refresh token, from a network address. @throws 429 */
   refresh(platform: Counter, sourceIp: string): Promise<void>;
 }
@@ -50,7 +52,8 @@ export const sharedLimits: Capability<"sharedLimits", SharedLimits> = {
   open: () => {
     const [passwords, refreshes] = [openSampled(PASSWORDS_TOGETHER), openSampled(REFRESHES_TOGETHER)];
     const limits: SharedLimits = {
-      password: (platform) => passwords(platform, PASSWORDS_OF_ALL, EVERYBODY),
+      password: (platform, isKnown = false) =>
+        passwords(platform, isKnown ? PASSWORDS_OF_KNOWN : PASSWORDS_OF_ALL, EVERYBODY),
       refresh: async (platform, sourceIp) => {
         await refreshes(platform, REFRESHES_PER_ADDRESS, networkOf(sourceIp));
         await refreshes(platform, REFRESHES_OF_ALL, EVERYBODY);

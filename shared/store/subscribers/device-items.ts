@@ -4,7 +4,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { devicePlatforms } from "../../rules/channel-types.ts";
 import { hashOf } from "../hash.ts";
 import { item, type RowOf } from "../item.ts";
-import { json } from "../json-text.ts";
+import { fromJson, json } from "../json-text.ts";
 import { shardOf } from "../shards.ts";
 
 /** The browser's PushSubscription. */
@@ -45,9 +45,7 @@ export const DeviceItem = item({
   row: {
     ...deviceFields,
     ...v.partial(v.object(deviceDetails)).entries,
-    /** `<platform>:<token or endpoint>`: only one device can have it. */
-    address: v.string(),
-    /** Of APNs or FCM. */
+    /** Of APNs or FCM. It has up to 4 KB, so it is stored once: `addressOf`. */
     token: v.optional(v.string()),
     /** Of a browser. */
     subscription: v.optional(json<PushSubscription>()),
@@ -60,6 +58,10 @@ export const DeviceItem = item({
 });
 
 export type DeviceRow = RowOf<typeof DeviceItem>;
+
+/** The address that a push goes to, `<platform>:<token or endpoint>`, which only one device can have. */
+export const addressOf = ({ platform, token, subscription }: Pick<DeviceRow, "platform" | "token" | "subscription">) =>
+  `${platform}:${token ?? (subscription === undefined ? "" : fromJson(subscription).endpoint)}`;
 
 /** The devices of one subscriber, for a query of `DeviceItem`. */
 export const devicesBySubscriber = (subscriber: string) => ({ prefix: `${subscriber}#D#` });

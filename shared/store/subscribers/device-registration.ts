@@ -10,6 +10,7 @@ import { type ConditionOf, type ItemWrite, type KeyOf, putItem, type RowOf, remo
 import { toJson } from "../json-text.ts";
 import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import {
+  addressOf,
   DeviceItem,
   DevicePointer,
   type DeviceRow,
@@ -48,9 +49,11 @@ export async function registerDevice(
   store: Store,
   input: DeviceInput,
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
+  const { subscription } = input;
+  const address = addressOf({ ...input, subscription: subscription && toJson(subscription) });
   return untilUncontended(
     async () => {
-      const existing = await findExisting(store, input);
+      const existing = await findExisting(store, input, address);
       const row = registrationOf(store, input, existing.device);
       const outcome =
         existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
@@ -76,8 +79,8 @@ interface ExistingDevice {
   former: DeviceRow | undefined;
 }
 
-async function findExisting(store: StoreReader, input: DeviceInput): Promise<ExistingDevice> {
-  const byToken = { by: "token", text: addressOf(input) } as const;
+async function findExisting(store: StoreReader, input: DeviceInput, address: string): Promise<ExistingDevice> {
+  const byToken = { by: "token", text: address } as const;
   const byName = input.device_id === undefined ? byToken : ({ by: "name", text: input.device_id } as const);
   const [found, token] = await store.getAll(DevicePointer, [byName, byToken]);
   const name = input.device_id === undefined ? undefined : found;
@@ -89,10 +92,6 @@ async function findExisting(store: StoreReader, input: DeviceInput): Promise<Exi
   const isNamed = input.device_id !== undefined;
   return { isNamed, name, token, device, former: former?.id === device?.id ? undefined : former };
 }
-
-/** The address that a push goes to, which only one device can have. */
-const addressOf = ({ platform, token, subscription }: Pick<DeviceInput, "platform" | "token" | "subscription">) =>
-  `${platform}:${token ?? subscription?.endpoint ?? ""}`;
 
 function registrationOf(
   { clock, ids }: Pick<Store, "clock" | "ids">,
@@ -108,7 +107,6 @@ function registrationOf(
     subscriber_id,
     platform,
     push_enabled,
-    address: addressOf(input),
     token,
     subscription: subscription && toJson(subscription),
     status: "active",
@@ -130,7 +128,7 @@ const isSame = (one: DeviceRow | undefined, row: DeviceRecord): one is DeviceRow
   one?.id === row.id && one.subscriber_id === row.subscriber_id;
 
 const isInPlace = (existing: DeviceRow, row: DeviceRecord): boolean =>
-  isSame(existing, row) && existing.address === row.address && existing.device_id === row.device_id;
+  isSame(existing, row) && addressOf(existing) === addressOf(row) && existing.device_id === row.device_id;
 
 type Outcome = "done" | "gone" | "again";
 
@@ -155,7 +153,7 @@ async function applyRegistration(store: Store, row: DeviceRecord, existing: Exis
   const moved = same ? undefined : existing.device;
   const leaving = [moved, existing.former, ...surplus].filter((device) => device !== undefined);
   const pointers: { key: PointerKey; when: PointerCondition }[] = [
-    { key: { by: "token", text: row.address }, when: asRead(existing.token) },
+    { key: { by: "token", text: addressOf(row) }, when: asRead(existing.token) },
   ];
   if (row.device_id !== undefined) {
     const when = existing.isNamed ? asRead(existing.name) : pointsAt(row);

@@ -10,6 +10,7 @@ import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item
 import type { Key } from "../model.ts";
 import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
+  addressOf,
   DeviceItem,
   DevicePointer,
   type DeviceRow,
@@ -17,8 +18,6 @@ import {
   deviceFields,
   devicesBySubscriber,
 } from "./device-items.ts";
-
-/** Attempts of a removal that meets concurrent registrations. */
 
 export const Device = v.object({
   id: deviceFields.id,
@@ -55,9 +54,11 @@ export const pointsAt = ({ id }: Pick<DeviceRow, "id">): ConditionOf<typeof Devi
   any(absent("device"), is("device", id));
 
 /** The keys of the rows that point to a device. */
-export const pointersOf = ({ address, device_id }: Pick<DeviceRow, "address" | "device_id">): PointerKey[] => [
-  { by: "token", text: address },
-  ...(device_id === undefined ? [] : [{ by: "name" as const, text: device_id }]),
+export const pointersOf = (
+  device: Pick<DeviceRow, "platform" | "token" | "subscription" | "device_id">,
+): PointerKey[] => [
+  { by: "token", text: addressOf(device) },
+  ...(device.device_id === undefined ? [] : [{ by: "name" as const, text: device.device_id }]),
 ];
 
 /** The device rows of a subscriber, as stored. */
@@ -84,6 +85,10 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
   );
 }
 
+/** The device has the address that was read. */
+const isAddressOf = ({ platform, token, subscription = "" }: DeviceRow): ConditionOf<typeof DeviceItem> =>
+  all(is("platform", platform), token === undefined ? is("subscription", subscription) : is("token", token));
+
 /** A device whose address the provider rejects is not used again, unless it has been given a new address since. */
 export async function markInvalid(store: Store, device: DeviceRow): Promise<void> {
   await whereItHolds(
@@ -91,7 +96,7 @@ export async function markInvalid(store: Store, device: DeviceRow): Promise<void
       DeviceItem,
       keyOfDevice(device),
       { set: { status: "invalid" } },
-      all(present("id"), is("address", device.address)),
+      all(present("id"), isAddressOf(device)),
     ),
   );
 }

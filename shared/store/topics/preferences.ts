@@ -17,8 +17,8 @@ import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
 import { topicFields } from "./items.ts";
 import { listTopics, type Topic } from "./topics.ts";
 
-/** Choices of one transaction, which holds the profile and a row of the history for each. */
-const CHOICES_AT_ONCE = 40;
+/** Choices of one transaction, which holds a row of the history for each, and the profile: as many as it takes. */
+const CHOICES_AT_ONCE = 99;
 
 export const Preference = v.pipe(
   v.object({

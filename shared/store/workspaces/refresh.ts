@@ -9,7 +9,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { happened, onConditionFailed, onTransactionCanceled, whereItHolds } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";
 
@@ -54,6 +54,8 @@ export async function beginSession(
   platform: Platform,
   { user, tenant, readOnly = false, device, address, login, secondFactor = false, parent, provided }: NewSession,
 ): Promise<Renewed | undefined> {
+  const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
+  if (parent !== undefined && !isOpen(platform, origin)) return undefined;
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
@@ -68,7 +70,7 @@ export async function beginSession(
     ...(secondFactor && { second_factor: true as const }),
     created_at: now,
     last_used_at: now,
-    expires: expiry(platform).expires,
+    expires: notLaterThan(origin, expiry(platform).expires),
   };
   const isUnchanged = (password: string, isEnrolled: boolean) =>
     all(present(), is("password", password), isEnrolled ? present("totp") : absent("totp"));
@@ -172,14 +174,26 @@ export async function endSession(platform: Platform, user: string, id: string): 
   return isThere;
 }
 
+/** A session begins while its origin is there alone, so that none is left once all that were found are gone. */
 async function endWithDerived(platform: Platform, user: string, id: string): Promise<void> {
-  const rows = await platform.queryAll(UserSession, { user });
   const ended = new Set([id]);
-  for (let size = 0; size < ended.size; ) {
-    size = ended.size;
-    for (const row of rows) if (row.parent !== undefined && ended.has(row.parent)) ended.add(row.id);
+  for (let left = [id]; left.length > 0; ) {
+    await platform.writeAll(left.map((one) => removeItem(UserSession, { user, id: one })));
+    const rows = await platform.queryAll(UserSession, { user });
+    left = derivedFrom(rows, ended).filter((one) => !ended.has(one));
+    for (const one of left) ended.add(one);
   }
-  await platform.writeAll([...ended].map((one) => removeItem(UserSession, { user, id: one })));
+}
+
+/** The sessions that came from these, and those that came from them. */
+function derivedFrom(rows: readonly SessionRow[], origins: ReadonlySet<string>): string[] {
+  const found = new Set<string>();
+  for (let size = -1; size < found.size; ) {
+    size = found.size;
+    for (const { id, parent } of rows)
+      if (parent !== undefined && (origins.has(parent) || found.has(parent))) found.add(id);
+  }
+  return [...found];
 }
 
 /** A session and those that it came from. */
@@ -232,15 +246,29 @@ async function isRaced(platform: Platform, family: string, given: string): Promi
 
 /** Notes the use of a session, unless it has ended, or the one that it came from. */
 async function noteUse(platform: Platform, { user, id }: Session): Promise<{ kind: "noted" } | { kind: "ended" }> {
-  const set = { last_used_at: timestamp(platform.clock.now()), expires: expiry(platform).expires };
+  const { expires } = expiry(platform);
+  const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await platform
     .change(UserSession, { user, id }, { set }, present())
     .catch(onConditionFailed(UserSession, () => undefined));
   if (!row) return { kind: "ended" };
   if (row.parent === undefined) return { kind: "noted" };
-  const parent = await platform.get(UserSession, { user, id: row.parent });
-  return { kind: parent && parent.expires * SECOND > platform.clock.now() ? "noted" : "ended" };
+  const origin = await platform.get(UserSession, { user, id: row.parent });
+  if (!isOpen(platform, origin)) return { kind: "ended" };
+  const until = notLaterThan(origin, expires);
+  if (until < expires)
+    await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: until } }, present()));
+  return { kind: "noted" };
 }
+
+type SessionRow = RowOf<typeof UserSession>;
+
+const isOpen = ({ clock }: Pick<Platform, "clock">, row: SessionRow | undefined): row is SessionRow =>
+  row !== undefined && row.expires * SECOND > clock.now();
+
+/** A session ends with the one that it came from, which ends with its own: none outlives the first. */
+const notLaterThan = (origin: SessionRow | undefined, expires: number): number =>
+  origin ? Math.min(origin.expires, expires) : expires;
 
 function expiry(platform: Platform) {
   const expires_at = platform.clock.now() + LIFETIME_MS;

@@ -80,7 +80,7 @@ const taking = {
     "`call` is `identify`, `track`, `page`, `screen`, `group`, `alias` or `batch`, or the letter of it that the browser's " +
     "library writes. The write key is a server key or the SDK key, as the user name of Basic authentication or as " +
     "`writeKey` in the body; gzip is understood. A `userId` is the external id of a subscriber, who is created where there " +
-    "is none; traits of `identify` become attributes, the token of `context.device` a device, an `anonymousId` beside a " +
+    "is none; traits of `identify` become attributes, the token of `context.device` a device (with the SDK key that of the last message alone), an `anonymousId` beside a " +
     "`userId` is the subscriber's from then on. `track` is an event of that name; `page`, `screen`, `group` and `alias` are " +
     "events of these names. `messageId` is the idempotency key. What is over the limits of events and attributes is cut or " +
     "left out, and counted in the answer.",

@@ -20,7 +20,7 @@ export const takingUses = [storeWrite, secrets, audienceSize, eventIntake] as co
 type Taking = Context<typeof takingUses> & { caller: Caller };
 
 const AT_ONCE = 20;
-/** Of one request. What belongs to users, their devices and anonymous ids, is bounded with them. */
+/** Of one request. Their anonymous ids are bounded with them. */
 export const MAX_USERS: Record<Tier, number> = { client: 3, server: Number.POSITIVE_INFINITY };
 
 /**
@@ -48,9 +48,9 @@ export async function takeMessages(
         const found = await subscriberOf(taking, externalId, own);
         if (found.isFull) full++;
         subscribers.set(externalId, found.id);
-        await registerDevices(taking, found.id, own, MAX_USERS[tier]);
       }),
     );
+  await registerDevices(taking, messages, subscribers, tier);
   await linkAnonymous(taking, messages, subscribers, MAX_USERS[tier]);
 
   const { plan, sendCap } = workspaceOf(caller);
@@ -90,14 +90,25 @@ async function subscriberOf(
   }
 }
 
+/** A library that has the publishable key sends for the device that it is on: the one of the last message, of its user. */
 async function registerDevices(
   { store }: Taking,
-  subscriber_id: string,
   messages: readonly Translation[],
-  max: number,
+  subscribers: ReadonlyMap<string, string>,
+  tier: Tier,
 ): Promise<void> {
-  const devices = new Map(messages.flatMap(({ device }) => (device ? [[device.token, device] as const] : [])));
-  for (const device of [...devices.values()].slice(0, max)) await registerDevice(store, { ...device, subscriber_id });
+  const sent = messages.filter(({ device }) => device);
+  const known = tier === "client" ? sent.slice(-1) : sent;
+  const byToken = new Map(known.map((one) => [`${one.externalId} ${one.device?.token}`, one]));
+  const byUser = Map.groupBy(byToken.values(), ({ externalId }) => externalId);
+  for (const some of chunksOf([...byUser], AT_ONCE))
+    await Promise.all(
+      some.map(async ([externalId = "", own]) => {
+        const subscriber_id = subscribers.get(externalId);
+        if (subscriber_id === undefined) return;
+        for (const { device } of own) if (device) await registerDevice(store, { ...device, subscriber_id });
+      }),
+    );
 }
 
 /** The first link wins (AMB-26): an id that is somebody's stays with them. */

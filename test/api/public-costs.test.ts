@@ -1,0 +1,101 @@
+// The dearest calls by the publishable key and by links of mails that random requests do not reach: they need a state that only a
+// series of calls makes (docs/decisions/0112).
+import { describe, expect, it } from "vitest";
+import { dearCallOf } from "../../docs/generate/costs.ts";
+import { mailing } from "../support/mails.ts";
+import { addPeople } from "../support/people.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+
+const MAX_DEVICES = 20;
+const LONGEST_TOKEN = 4_096;
+const PHONE_TOKEN = 300;
+const LONGEST_DETAIL = 128;
+const MAX_TOPICS = 100;
+/** Of a choice of a topic, and of an event. */
+const [TOPIC_UNITS, EVENT_UNITS] = [3, 2];
+
+/** As large as the publishable key may make a profile: 16 KB. */
+const attributes = Object.fromEntries(Array.from({ length: 52 }, (_, n) => [`a${n}`, `${n}`.padEnd(295, "x")]));
+const model = "model".padEnd(LONGEST_DETAIL, "x");
+const nameOf = (name: string) => name.padEnd(LONGEST_DETAIL, "x");
+
+async function unitsOf(world: TestWorld, call: () => Promise<{ status: number }>): Promise<number> {
+  world.dynamodb.resetMeter();
+  const { status } = await call();
+  expect(status).toBeLessThan(300);
+  const { wcu, rcu } = world.dynamodb.meter();
+  return wcu + rcu;
+}
+
+/** Three users with all the devices that they may have, and a fourth whose devices can be taken. */
+async function manyDevices(tokenCharacters: number) {
+  const { world, tenant } = await withTenant();
+  const [other = "", ...ids] = await addPeople(world, tenant, 4);
+  const tokenOf = (name: string) => name.padEnd(tokenCharacters, "x");
+  const registration = (subscriber_id: string, name: string, token = name) => ({
+    as: tenant.sdk,
+    body: { subscriber_id, platform: "ios", token: tokenOf(token), device_id: nameOf(name), model },
+  });
+  const register = (...given: Parameters<typeof registration>) =>
+    world.call("POST /api/v1/devices", registration(...given));
+  for (const id of ids) for (let n = 0; n < MAX_DEVICES; n++) await register(id, `own-${id}-${n}`);
+  for (let n = 0; n < MAX_DEVICES / 2; n++) await register(other, `moved-${n}`);
+  for (let n = 0; n < MAX_DEVICES / 2; n++) await register(other, `former-${n}`);
+  return { world, tenant, ids, tokenOf, register };
+}
+
+describe("devices", () => {
+  it.each([
+    { of: "a phone", characters: PHONE_TOKEN, most: 40 },
+    { of: "the greatest length", characters: LONGEST_TOKEN, most: dearCallOf("POST /api/v1/devices")!.units },
+  ])("a registration that displaces three devices with tokens of $of costs $most units at most (D2)", async ({
+    characters,
+    most,
+  }) => {
+    const { world, ids, register } = await manyDevices(characters);
+    const units = await unitsOf(world, () => register(ids[0]!, "moved-0", "former-0"));
+    expect(units).toBeLessThanOrEqual(most);
+  });
+
+  it("a batch of Segment's libraries registers one device, however many it names (D2)", async () => {
+    const { world, tenant, ids, tokenOf } = await manyDevices(LONGEST_TOKEN);
+    const users = ids.map((_, n) => `user-${n}`);
+    for (const external_id of users) await tenant.upsert({ external_id, attributes });
+    const phone = (n: number) => ({ id: nameOf(`moved-${n}`), type: "ios", token: tokenOf(`former-${n}`), model });
+    const batch = users.flatMap((userId, user) => [
+      { type: "identify", userId, traits: { plan: "pro" } },
+      ...[0, 1, 2].map((n) => ({
+        type: "track",
+        event: "opened",
+        userId,
+        context: { device: phone(3 * user + n) },
+      })),
+    ]);
+    const units = await unitsOf(world, () => world.call("POST /v1/segment/batch", { as: tenant.sdk, body: { batch } }));
+    expect(units).toBeLessThanOrEqual(dearCallOf("POST /v1/batch")!.units + EVENT_UNITS * batch.length);
+  });
+});
+
+describe("choices", () => {
+  it("a choice of all topics on the page of a mail, of a profile of 16 KB, costs what docs/access.md says (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    await tenant.upsert({ external_id: "ada", attributes });
+    const keys = Array.from({ length: MAX_TOPICS }, (_, n) => `topic-${n}`);
+    for (const key of keys) await tenant.call("POST /api/v1/topics", { key, name: key });
+    const { mail: receipt } = await mail({ topic: keys[0], category: "transactional" });
+    const path = new URL(/^Your preferences: (.*)$/m.exec(receipt.text)![1]!).pathname;
+    const raw = Buffer.from(keys.map((key) => `shown=${key}`).join("&"));
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const units = await unitsOf(world, () => world.call(`POST ${path}`, { headers, raw }));
+    expect(units).toBeLessThanOrEqual(dearCallOf("POST /p/:token")!.units + TOPIC_UNITS * MAX_TOPICS);
+
+    const chosen = Object.fromEntries(keys.map((key) => [key, "opted_in"]));
+    const put = { as: tenant.sdk, body: { external_id: "ada", topics: chosen } };
+    const byKey = await unitsOf(world, () => world.call("PUT /v1/preferences", put));
+    expect(byKey).toBeLessThanOrEqual(40 + 30 + TOPIC_UNITS * MAX_TOPICS);
+  });
+});
