@@ -236,27 +236,49 @@ describe("other tokens", () => {
     expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([401, 401, 401]);
   });
 
-  it("a session that is switched to while its origin ends does not begin, or ends with it (AMB-145)", async () => {
-    let meanwhile: (() => Promise<void>) | undefined;
-    const after = async (_service: string, operation: string) => {
-      if (operation !== "Query" || !meanwhile) return;
-      const act = meanwhile;
-      meanwhile = undefined;
-      await act();
+  /** Something may happen right after sessions were listed. */
+  const interrupted = async () => {
+    const act: { meanwhile?: (() => Promise<void>) | undefined } = {};
+    const after = async (_service: string, operation: string, input: object) => {
+      const { meanwhile } = act;
+      if (operation !== "Query" || !JSON.stringify(input).includes("SESSIONS#") || !meanwhile) return;
+      act.meanwhile = undefined;
+      await meanwhile();
     };
     world = await testWorld({ hooks: () => ({ after }) });
-    const first = (await register()).body;
-    let status = 0;
-    let token = "";
-    meanwhile = async () => {
+    return { act, first: (await register()).body };
+  };
+
+  it("a session that is switched to while its origin ends does not begin, or ends with it (AMB-145)", async () => {
+    const { act, first } = await interrupted();
+    const statuses: number[] = [];
+    act.meanwhile = async () => {
       const body = { tenant_id: first.tenant.id };
-      const answer = await world.call("POST /api/v1/auth/switch", { as: bearer(first.access_token), body });
-      status = answer.status;
-      token = answer.body.access_token;
+      const begun = await world.call("POST /api/v1/auth/switch", { as: bearer(first.access_token), body });
+      statuses.push(begun.status, (await me(begun.body.access_token)).status);
     };
     await world.call("POST /api/v1/auth/logout", { body: { refresh_token: first.refresh_token } });
-    expect(status).toBeGreaterThan(0);
-    if (status === 200) expect((await me(token)).status).toBe(401);
+    expect(statuses).toEqual([401, 401]);
+  });
+
+  it("a session that is switched to while the password changes is no origin of another one, and is not refreshed (AMB-145)", async () => {
+    const { act, first } = await interrupted();
+    const switched = async (token: string) => {
+      const body = { tenant_id: first.tenant.id };
+      return (await world.call("POST /api/v1/auth/switch", { as: bearer(token), body })).body;
+    };
+    const kept = (await login()).body;
+    let begun = first;
+    act.meanwhile = async () => {
+      begun = await switched(first.access_token);
+    };
+    const body = { current_password: PASSWORD, password: "another horse battery" };
+    const as = bearer(kept.access_token);
+    expect((await world.call("POST /api/v1/auth/password/change", { as, body })).status).toBe(204);
+    expect((await me(first.access_token)).status).toBe(401);
+    expect(begun.access_token).not.toBe(first.access_token);
+    expect((await switched(begun.access_token)).code).toBe("UNAUTHORIZED");
+    expect((await refresh(begun.refresh_token)).status).toBe(401);
   });
 
   it("publishes the key that verifies a token (D-AUTH)", async () => {

@@ -56,6 +56,7 @@ export async function beginSession(
 ): Promise<Renewed | undefined> {
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
+  const first = origin && (origin.first ?? origin.parent);
   const id = platform.ids.uuid();
   const session = { id, user, tenant, readOnly };
   const { token, write } = newFamily(platform, session);
@@ -66,6 +67,7 @@ export async function beginSession(
     device,
     address,
     parent,
+    first,
     provided,
     ...(secondFactor && { second_factor: true as const }),
     created_at: now,
@@ -87,7 +89,9 @@ export async function beginSession(
           ),
         ]
       : []),
-    ...(parent === undefined ? [] : [checkItem(UserSession, { user, id: parent }, present())]),
+    ...[parent, first]
+      .filter((one) => one !== undefined)
+      .map((one) => checkItem(UserSession, { user, id: one }, present())),
   ];
   return platform.transact(writes).then(
     () => ({ ...session, token }),
@@ -253,8 +257,11 @@ async function noteUse(platform: Platform, { user, id }: Session): Promise<{ kin
     .catch(onConditionFailed(UserSession, () => undefined));
   if (!row) return { kind: "ended" };
   if (row.parent === undefined) return { kind: "noted" };
-  const origin = await platform.get(UserSession, { user, id: row.parent });
-  if (!isOpen(platform, origin)) return { kind: "ended" };
+  const [origin, first] = await platform.getAll(UserSession, [
+    { user, id: row.parent },
+    { user, id: row.first ?? row.parent },
+  ]);
+  if (!isOpen(platform, origin) || !isOpen(platform, first)) return { kind: "ended" };
   const until = notLaterThan(origin, expires);
   if (until < expires)
     await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: until } }, present()));

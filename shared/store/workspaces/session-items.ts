@@ -37,6 +37,8 @@ export const UserSession = platformItem({
     address: v.optional(v.string()),
     /** The session that it came from, with which it ends. */
     parent: v.optional(v.string()),
+    /** The first of its line, where that is another one: none begins or is refreshed without it. */
+    first: v.optional(v.string()),
     /** The workspace at whose identity provider it began: it reaches that workspace alone. */
     provided: v.optional(WorkspaceId),
     /** It began with a second factor, or its user set one up in it. */
