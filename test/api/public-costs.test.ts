@@ -51,14 +51,14 @@ describe("devices", () => {
   it.each([
     { of: "a phone", characters: PHONE_TOKEN, most: 40 },
     { of: "the greatest length", characters: LONGEST_TOKEN, most: dearCallOf("POST /api/v1/devices")!.units },
-  ])("a registration that displaces three devices with tokens of $of costs $most units at most (D2)", async ({
-    characters,
-    most,
-  }) => {
-    const { world, ids, register } = await manyDevices(characters);
-    const units = await unitsOf(world, () => register(ids[0]!, "moved-0", "former-0"));
-    expect(units).toBeLessThanOrEqual(most);
-  });
+  ])(
+    "a registration that displaces three devices with tokens of $of costs $most units at most (D2)",
+    async ({ characters, most }) => {
+      const { world, ids, register } = await manyDevices(characters);
+      const units = await unitsOf(world, () => register(ids[0]!, "moved-0", "former-0"));
+      expect(units).toBeLessThanOrEqual(most);
+    },
+  );
 
   it("a batch of Segment's libraries registers one device, however many it names (D2)", async () => {
     const { world, tenant, ids, tokenOf } = await manyDevices(LONGEST_TOKEN);
