@@ -4,7 +4,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { devicePlatforms } from "../../rules/channel-types.ts";
 import { hashOf } from "../hash.ts";
 import { item, type RowOf } from "../item.ts";
-import { fromJson, json } from "../json-text.ts";
+import { fromJson, type JsonText, json } from "../json-text.ts";
 import { shardOf } from "../shards.ts";
 
 /** The browser's PushSubscription. */
@@ -59,8 +59,14 @@ export const DeviceItem = item({
 
 export type DeviceRow = RowOf<typeof DeviceItem>;
 
+/** What a push is addressed by. */
+export interface Addressed extends Pick<DeviceRow, "platform"> {
+  token?: string | undefined;
+  subscription?: JsonText<PushSubscription> | undefined;
+}
+
 /** The address that a push goes to, `<platform>:<token or endpoint>`, which only one device can have. */
-export const addressOf = ({ platform, token, subscription }: Pick<DeviceRow, "platform" | "token" | "subscription">) =>
+export const addressOf = ({ platform, token, subscription }: Addressed): string =>
   `${platform}:${token ?? (subscription === undefined ? "" : fromJson(subscription).endpoint)}`;
 
 /** The devices of one subscriber, for a query of `DeviceItem`. */

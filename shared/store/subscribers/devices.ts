@@ -10,6 +10,7 @@ import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item
 import type { Key } from "../model.ts";
 import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
+  type Addressed,
   addressOf,
   DeviceItem,
   DevicePointer,
@@ -54,9 +55,7 @@ export const pointsAt = ({ id }: Pick<DeviceRow, "id">): ConditionOf<typeof Devi
   any(absent("device"), is("device", id));
 
 /** The keys of the rows that point to a device. */
-export const pointersOf = (
-  device: Pick<DeviceRow, "platform" | "token" | "subscription" | "device_id">,
-): PointerKey[] => [
+export const pointersOf = (device: Addressed & Pick<DeviceRow, "device_id">): PointerKey[] => [
   { by: "token", text: addressOf(device) },
   ...(device.device_id === undefined ? [] : [{ by: "name" as const, text: device.device_id }]),
 ];
@@ -86,8 +85,8 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
 }
 
 /** The device has the address that was read. */
-const isAddressOf = ({ platform, token, subscription = "" }: DeviceRow): ConditionOf<typeof DeviceItem> =>
-  all(is("platform", platform), token === undefined ? is("subscription", subscription) : is("token", token));
+const isAddressOf = ({ platform, token, subscription }: DeviceRow): ConditionOf<typeof DeviceItem> =>
+  all(is("platform", platform), is(token === undefined ? "subscription" : "token", token ?? subscription ?? ""));
 
 /** A device whose address the provider rejects is not used again, unless it has been given a new address since. */
 export async function markInvalid(store: Store, device: DeviceRow): Promise<void> {

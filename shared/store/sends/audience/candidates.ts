@@ -170,7 +170,7 @@ export const placed = (profile: LivingProfile, devices: readonly DeviceRow[], cu
 
 /** What a device filter sees: what the API shows of a device, without the fields that are unknown. */
 export const deviceForFilters = (row: DeviceRow): Record<string, unknown> => {
-  const { pk, sk, token, subscription, address, rev, ...fields } = row;
+  const { pk, sk, token, subscription, rev, ...fields } = row;
   const { status, push_enabled } = deviceOf(row);
   return { ...fields, status, push_enabled };
 };
