@@ -97,9 +97,9 @@ const STEPS = [
   [24, "hour"],
   [14, "day"],
 ] as const;
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 
-/** `2m ago`, `in 3h`; older than two weeks: the date. */
+/** `2 minutes ago`, `in 3 hours`; older than two weeks: the date. */
 export function ago(value: string | number): string {
   let amount = (new Date(value).getTime() - now()) / 1_000;
   for (const [size, unit] of STEPS) {

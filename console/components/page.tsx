@@ -2,7 +2,7 @@
 import { type ComponentChildren, type ComponentType, Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { pathTo, place } from "../app/router.ts";
-import { ago, fullTime } from "../app/time.ts";
+import { ago, dateTime, fullTime } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -72,11 +72,17 @@ export function Card({ title, actions, children, flush }: CardProps) {
   );
 }
 
-export function Time({ at }: { at: string | number | null | undefined }) {
+interface TimeProps {
+  at: string | number | null | undefined;
+  /** Where a sentence needs the moment instead of how long it is until then. */
+  isDate?: boolean;
+}
+
+export function Time({ at, isDate }: TimeProps) {
   if (!at) return <span class="dim">–</span>;
   return (
     <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
-      {ago(at)}
+      {isDate ? dateTime(at) : ago(at)}
     </time>
   );
 }

@@ -30,6 +30,7 @@ export const Rates = ({ of }: { of: readonly (Rate | false)[] }) => (
 );
 
 interface SparkProps {
+  /** By day. */
   values: readonly number[];
 }
 
@@ -37,7 +38,7 @@ const WIDTH = 72;
 const HEIGHT = 20;
 const EDGE = 2;
 
-function Spark({ values }: SparkProps) {
+export function Spark({ values }: SparkProps) {
   const top = Math.max(...values);
   if (values.length < 2 || top <= 0) return null;
   const x = (n: number) => EDGE + ((WIDTH - 2 * EDGE) * n) / (values.length - 1);

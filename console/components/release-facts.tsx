@@ -12,7 +12,7 @@ function ChannelNames({ ids }: { ids: readonly string[] }) {
   return <>{names.join(", ") || "none"}</>;
 }
 
-function TopicName({ of }: { of: string }) {
+export function TopicName({ of }: { of: string }) {
   return <>{useQuery("topics.list", []).data?.items.find(({ key }) => key === of)?.name ?? of}</>;
 }
 

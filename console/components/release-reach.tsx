@@ -2,7 +2,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src/types.gen.ts";
-import { inPlain } from "../app/placeholders.ts";
+import { sendName } from "../app/placeholders.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { reasonText } from "../app/sentences.ts";
@@ -91,7 +91,7 @@ export function Others() {
   const [from] = useState(() => new Date(now() - WEEK_MS).toISOString());
   const sends = useQuery("notifications.list", [{ from, limit: 50, exclude_source_type: "journey" }]).data;
   if (!sends) return <Skeleton rows={1} />;
-  const names = [...new Set(sends.items.map(({ name, title }) => name ?? inPlain(title ?? "a template")))];
+  const names = [...new Set(sends.items.map(sendName))];
   return (
     <p>
       {sends.items.length === 0

@@ -17,6 +17,8 @@ export interface Column<T> {
   title: string;
   /** Aligned to the right, with tabular figures. */
   isNumber?: boolean;
+  /** Left out in the window of a phone. */
+  isMinor?: boolean;
   cell: (row: T) => ComponentChildren;
 }
 
@@ -33,6 +35,9 @@ interface TableProps<T> {
   csv?: string | undefined;
 }
 
+const classOf = ({ isNumber, isMinor }: Column<never>): string =>
+  [isNumber && "num", isMinor && "minor"].filter(Boolean).join(" ");
+
 export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected, csv }: TableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { from, to, above, below } = useRowWindow(rows.length, body);
@@ -44,9 +49,9 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected, csv 
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber ? "num" : undefined}>
-                {title || <span class="unseen">Actions</span>}
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title || <span class="unseen">Actions</span>}
               </th>
             ))}
           </tr>
@@ -59,14 +64,14 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected, csv 
               class={selected === keyOf(row) ? "is-selected" : undefined}
               aria-rowindex={isLong ? from + n + 2 : undefined}
             >
-              {columns.map(({ title, isNumber, cell }, n) => (
-                <td key={title} class={isNumber ? "num" : undefined}>
+              {columns.map((column, n) => (
+                <td key={column.title} class={classOf(column)}>
                   {n === 0 && hrefOf ? (
                     <a href={hrefOf(row)} data-row aria-current={selected === keyOf(row) ? "true" : undefined}>
-                      {cell(row)}
+                      {column.cell(row)}
                     </a>
                   ) : (
-                    cell(row)
+                    column.cell(row)
                   )}
                 </td>
               ))}

@@ -1111,6 +1111,17 @@ export interface Campaign {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** Arm B; `null` or left out without one */
+  variant_b?: {
+    /** The title; it may hold the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+  split_percentage?: number | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
@@ -1149,6 +1160,17 @@ export interface Campaign {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** Arm B; `null` or left out without one */
+    variant_b?: {
+      /** The title; it may hold the Liquid subset */
+      title: string;
+      /** The text, with the Liquid subset */
+      body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+    split_percentage?: number | undefined;
     /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
@@ -1235,6 +1257,17 @@ export interface CampaignsCampaign {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** Arm B; `null` or left out without one */
+  variant_b?: {
+    /** The title; it may hold the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+  split_percentage?: number | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
@@ -1273,6 +1306,17 @@ export interface CampaignsCampaign {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** Arm B; `null` or left out without one */
+    variant_b?: {
+      /** The title; it may hold the Liquid subset */
+      title: string;
+      /** The text, with the Liquid subset */
+      body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+    split_percentage?: number | undefined;
     /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
@@ -2525,6 +2569,17 @@ export interface ListedCampaign {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** Arm B; `null` or left out without one */
+  variant_b?: {
+    /** The title; it may hold the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+  split_percentage?: number | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
@@ -2563,6 +2618,17 @@ export interface ListedCampaign {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** Arm B; `null` or left out without one */
+    variant_b?: {
+      /** The title; it may hold the Liquid subset */
+      title: string;
+      /** The text, with the Liquid subset */
+      body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+    split_percentage?: number | undefined;
     /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
@@ -2591,6 +2657,8 @@ export interface ListedCampaign {
     clicked_human: number;
     /** Who opted out by a link of the mail */
     unsubscribed: number;
+    /** Who first opened it, by days in UTC from the first dispatch to the last on which somebody did */
+    opened_by_day: number[];
   } | undefined;
 }
 
@@ -5383,6 +5451,17 @@ export interface CampaignsCreateBody {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** Arm B; `null` or left out without one */
+  variant_b?: {
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    title: string;
+    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    body: string;
+    /** What arm B says otherwise. A field that it leaves out is that of arm A */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+  split_percentage?: number | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids?: string[] | undefined;
   /** The messages, in their order */
@@ -5402,6 +5481,17 @@ export interface CampaignsCreateBody {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** Arm B; `null` or left out without one */
+    variant_b?: {
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      title: string;
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      body: string;
+      /** What arm B says otherwise. A field that it leaves out is that of arm A */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+    split_percentage?: number | undefined;
     /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
@@ -5480,6 +5570,17 @@ export interface CampaignsReplaceBody {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** Arm B; `null` or left out without one */
+    variant_b?: {
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      title: string;
+      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      body: string;
+      /** What arm B says otherwise. A field that it leaves out is that of arm A */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+    split_percentage?: number | undefined;
     /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */
@@ -5542,6 +5643,17 @@ export interface CampaignsReleaseAnswer {
   chat_app_template_id?: string | undefined;
   /** What fills the variables of the chat-app template, in order */
   chat_app_parameters?: string[] | undefined;
+  /** Arm B; `null` or left out without one */
+  variant_b?: {
+    /** The title; it may hold the Liquid subset */
+    title: string;
+    /** The text, with the Liquid subset */
+    body: string;
+    /** What some channels say instead of title and body */
+    by_channel?: ContentByChannel | undefined;
+  } | undefined;
+  /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+  split_percentage?: number | undefined;
   /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
   channel_ids: string[];
   /** When it is sent. Left out: at once. RFC 3339. */
@@ -5580,6 +5692,17 @@ export interface CampaignsReleaseAnswer {
     chat_app_template_id?: string | undefined;
     /** What fills the variables of the chat-app template, in order */
     chat_app_parameters?: string[] | undefined;
+    /** Arm B; `null` or left out without one */
+    variant_b?: {
+      /** The title; it may hold the Liquid subset */
+      title: string;
+      /** The text, with the Liquid subset */
+      body: string;
+      /** What some channels say instead of title and body */
+      by_channel?: ContentByChannel | undefined;
+    } | undefined;
+    /** The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B */
+    split_percentage?: number | undefined;
     /** Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. */
     channel_ids: string[];
     /** When it is sent. Left out: at once. RFC 3339. */

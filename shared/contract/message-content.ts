@@ -46,3 +46,12 @@ export const ByChannelInput = v.pipe(
 /** The content of a message, as a request gives it. */
 export const contentFields = { title: MessageTitle, body: MessageBody, by_channel: v.optional(ByChannelInput) };
 export const MessageContent = v.strictObject(contentFields);
+
+/** The second arm of an A/B test. */
+export const VariantB = v.strictObject({
+  ...contentFields,
+  by_channel: v.pipe(
+    v.optional(ByChannelInput),
+    v.description("What arm B says otherwise. A field that it leaves out is that of arm A"),
+  ),
+});

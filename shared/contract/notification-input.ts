@@ -4,7 +4,7 @@ import { validatePredicate } from "../rules/predicates.ts";
 import { validateDevicePredicate } from "../rules/versions.ts";
 import { CustomData, SmallObject } from "./custom-data.ts";
 import { grammar } from "./grammar.ts";
-import { ByChannelInput, MessageContent } from "./message-content.ts";
+import { MessageContent, VariantB } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
 import { ExternalId, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
@@ -99,16 +99,7 @@ const Send = v.strictObject({
   device_filters: v.optional(Filter(validateDevicePredicate, "DevicePredicate")),
   subscriber_filters: v.optional(Filter(validatePredicate, "AttributePredicate")),
   holdout_percentage: v.optional(Percentage(0), 0),
-  variant_b: v.optional(
-    v.strictObject({
-      title: MessageTitle,
-      body: MessageBody,
-      by_channel: v.pipe(
-        v.optional(ByChannelInput),
-        v.description("What arm B says otherwise. A field that it leaves out is that of arm A"),
-      ),
-    }),
-  ),
+  variant_b: v.optional(VariantB),
   split_percentage: v.optional(Percentage(1)),
   name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
   idempotency_key: v.optional(IdempotencyKey),

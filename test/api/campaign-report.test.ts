@@ -111,6 +111,43 @@ describe("campaign report", () => {
     expect((await call(`GET /api/v1/campaigns/${UNKNOWN}/report`)).status).toBe(404);
   });
 
+  it("a message with a second arm: each person gets the one that the preview drew, and the report counts both (CMP-12, CRP-1)", async () => {
+    const { world, call, channel, react } = await setting();
+    const message = {
+      content: { title: "A", body: "b" },
+      variant_b: { title: "B", body: "b" },
+      split_percentage: 50,
+      channel_ids: [channel],
+    };
+    const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages: [message] })).body;
+    const preview = (await call("POST /api/v1/notifications/preview", { ...message, target: { type: "all" } })).body;
+    const { preview_id, samples } = preview;
+    const released = (await call(`POST /api/v1/campaigns/${id}/release?preview_id=${preview_id}`)).body;
+    expect(released.messages[0]).toMatchObject(message);
+    await world.settle();
+    const { job_id } = released.messages[0];
+    const { items } = (await call(`GET /api/v1/notifications/${job_id}/recipients`)).body;
+    const drawn = samples.map(({ subscriber_id, variant_id }: Record<string, string>) => [subscriber_id, variant_id]);
+    const got = items.map(({ subscriber_id, variant_id }: Record<string, string>) => [subscriber_id, variant_id]);
+    expect(got.sort()).toEqual(drawn.sort());
+    for (const [person, variant_id] of got) await react(job_id, person, "inapp_click", { variant_id });
+    const { by_variant } = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+    const arms = Map.groupBy(got, ([, arm]: string[]) => arm);
+    expect(by_variant).toEqual(
+      [...arms.keys()]
+        .sort()
+        .map((variant_id) => expect.objectContaining({ variant_id, clicked: arms.get(variant_id)!.length })),
+    );
+  });
+
+  it("a share of the arms without a second arm is refused at its message (CMP-12)", async () => {
+    const { call, channel } = await setting();
+    const message = { content: { title: "A", body: "b" }, split_percentage: 50, channel_ids: [channel] };
+    expect((await call("POST /api/v1/campaigns", { name: "c", messages: [message] })).body).toMatchObject({
+      fields: { "messages[0].split_percentage": "needs variant_b" },
+    });
+  });
+
   it("a campaign of one message has no split by message (CRP-5)", async () => {
     const { call, campaign } = await setting();
     const { id } = await campaign();

@@ -200,3 +200,14 @@ it.each([
   expect(status).toBe(422);
   expect(Object.keys(body.fields)).toEqual([field]);
 });
+
+it("the list of campaigns has the opens of each by the days since its dispatch (RDA-10)", async () => {
+  const { world, ids, campaign, react, call } = await setting(await withTenant());
+  const { jobs } = await campaign();
+  await react(jobs[0]!, ids[0]!, "inapp_impression");
+  await world.advance(2 * DAY);
+  await react(jobs[0]!, ids[1]!, "inapp_impression");
+  await react(jobs[0]!, ids[2]!, "inapp_click");
+  const [listed] = (await call("GET /api/v1/campaigns?results=true")).body.items;
+  expect(listed.results).toMatchObject({ opened_human: 3, opened_by_day: [1, 0, 2] });
+});

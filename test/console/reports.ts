@@ -7,7 +7,7 @@ export function reportStories(open: () => Promise<Tab>): void {
   it("the report of a campaign begins with rates, each with its base and its course (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("campaigns");
-    await page.getByRole("row", { name: /^Autumn sale completed .* [1-9]\d* €[\d,]+\.\d\d / }).waitFor();
+    await page.getByRole("row", { name: /^Autumn sale completed .* [1-9]\d* €[\d,]+\.\d\d/ }).waitFor();
     await page.getByRole("link", { name: "Autumn sale" }).click();
     const rate = page.locator(".rates li", { hasText: "Opened by people" });
     expect(await rate.textContent()).toMatch(/^Opened by people[\d.]+%of \d+ delivered$/);

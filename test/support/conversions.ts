@@ -30,10 +30,10 @@ export async function withBuyers({ world, tenant }: { world: TestWorld; tenant: 
     await world.settle();
     return answer;
   };
-  const react = (job_id: string, subscriber_id: string, interaction: string) =>
+  const react = (job_id: string, subscriber_id: string, interaction: string, more: object = {}) =>
     world.call("POST /api/v1/notifications/interactions", {
       as: tenant.sdk,
-      body: { job_id, subscriber_id, interaction, platform: "ios", occurred_at: timestamp(world.clock.now()) },
+      body: { job_id, subscriber_id, interaction, platform: "ios", occurred_at: timestamp(world.clock.now()), ...more },
     });
   const funnel = async (id: string, query = "", type = "campaign") =>
     (await call(`GET /api/v1/insights/funnel?source_type=${type}&source_id=${id}${query}`)).body;

@@ -1,5 +1,5 @@
 // Activity: what goes out now and what went out; one send with its counts; why one person did or did not get it.
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
@@ -75,14 +75,18 @@ function Sends() {
       columns={[
         {
           title: "Message",
-          cell: ({ name, title }) => <span class="clip">{name ?? inPlain(title ?? "Template")}</span>,
+          cell: (send) => <span class="clip">{sendName(send)}</span>,
         },
         { title: "Status", cell: (send) => <Badge state={stateOf(send)} /> },
-        { title: "Source", cell: ({ source }) => <span class="dim">{SOURCES[source.type] ?? source.type}</span> },
-        { title: "People", isNumber: true, cell: ({ counts }) => number(counts.total) },
+        {
+          title: "Source",
+          isMinor: true,
+          cell: ({ source }) => <span class="dim">{SOURCES[source.type] ?? source.type}</span>,
+        },
+        { title: "People", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.total) },
         { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
-        { title: "Failed", isNumber: true, cell: ({ counts }) => number(counts.failed) },
-        { title: "Skipped", isNumber: true, cell: ({ counts }) => number(counts.skipped) },
+        { title: "Failed", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.failed) },
+        { title: "Skipped", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.skipped) },
         { title: "When", cell: ({ created_at, scheduled_at }) => <Time at={scheduled_at ?? created_at} /> },
       ]}
       add={{ operation: "notifications.create", label: "Send a message", icon: "send", by: pathTo("send") }}

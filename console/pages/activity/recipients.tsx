@@ -69,7 +69,7 @@ export function Recipients({ send, reasons }: RecipientsProps) {
       columns={[
         { title: "Person", cell: calledOf },
         { title: "State", cell: (recipient) => <Badge state={recipient.state} /> },
-        { title: "Channel", cell: ({ channel }) => (channel ? channelName(channel) : "–") },
+        { title: "Channel", isMinor: true, cell: ({ channel }) => (channel ? channelName(channel) : "–") },
         { title: "Why", cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>) },
         { title: "When", cell: ({ at }) => <Time at={at} /> },
       ]}

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Notification } from "../../../sdk/src/types.gen.ts";
 import { personName } from "../../app/person-name.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -34,7 +34,7 @@ export function Send({ id }: { id: string }) {
   const { data } = send;
   return (
     <Page
-      title={data?.name ?? inPlain(data?.title ?? "Send")}
+      title={data ? sendName(data) : "Send"}
       back={{ href: pathTo("activity"), label: "Activity" }}
       about={
         data && (

@@ -5,6 +5,7 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { now, plural } from "../../app/time.ts";
+import { contentOfB } from "../../components/arms.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { ContentSeen, TemplateSeen } from "../../components/content-seen.tsx";
@@ -12,6 +13,7 @@ import { DeleteButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
+import { TopicName } from "../../components/release-facts.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
 import { Release } from "./release.tsx";
@@ -130,7 +132,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
 function Messages({ campaign: { messages } }: { campaign: Campaign }) {
   return (
     <div class="grid">
-      {messages.map(({ id, content, template_id, position, job_id, scheduled_at, error }) => (
+      {messages.map(({ id, content, template_id, variant_b, position, job_id, scheduled_at, error }) => (
         <Card
           key={id}
           title={messages.length > 1 ? `Message ${position + 1}` : "Message"}
@@ -139,6 +141,12 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
           {error && <p class="banner bad">{error.message}</p>}
           {content && <ContentSeen content={content} />}
           {!content && template_id && <TemplateSeen id={template_id} />}
+          {variant_b && (
+            <>
+              <p class="dim">Variant B</p>
+              <ContentSeen content={content ? contentOfB(content, variant_b) : variant_b} />
+            </>
+          )}
           {scheduled_at && (
             <p class="dim">
               {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} <Time at={scheduled_at} />
@@ -164,11 +172,6 @@ function Settings({ campaign: { target, holdout_percentage, topic, safety } }: {
       />
     </Card>
   );
-}
-
-function TopicName({ of }: { of: string }) {
-  const { data } = useQuery("topics.list", []);
-  return <>{data?.items.find(({ key }) => key === of)?.name ?? of}</>;
 }
 
 function Audience({ target }: { target: Target }) {

@@ -1,19 +1,19 @@
 // A campaign as a draft: audience, one or several messages, control group.
-import { useMemo, useState } from "preact/hooks";
-import type { Campaign, CampaignsReplaceBody, Target } from "../../../sdk/src/types.gen.ts";
+import { useState } from "preact/hooks";
+import type { Campaign } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { type Fields, fieldsOf } from "../../app/fields.ts";
 import { useKept } from "../../app/kept.ts";
 import { go, pathTo, place } from "../../app/router.ts";
-import { fromLocalInput, toLocalInput, zone } from "../../app/time.ts";
+import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { type Arm, ArmedMessage, ArmTabs, contentOfB } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { contentOf, faultsUnder, type Own, sharedOf } from "../../components/content-model.ts";
 import { TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
-import { type Message, MessageEditor } from "../../components/message-editor.tsx";
 import { MessagePreview } from "../../components/message-preview.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import {
@@ -24,55 +24,9 @@ import {
   TopicPicker,
   useUsableChannels,
 } from "../../components/pickers.tsx";
-import { type Safety, SafetyPicker } from "../../components/safety.tsx";
+import { SafetyPicker } from "../../components/safety.tsx";
 import { TestSend } from "../../components/test-send.tsx";
-
-interface MessageDraft extends Message {
-  channel_ids: string[] | undefined;
-  /** Empty: with the campaign. */
-  at: string;
-}
-
-const EMPTY: MessageDraft = {
-  content: { title: "", body: "" },
-  channel_ids: undefined,
-  template_id: undefined,
-  at: "",
-};
-
-const messagesOf = (campaign: Campaign): MessageDraft[] =>
-  campaign.messages.map(({ content, template_id, channel_ids, scheduled_at }) => ({
-    content: content ?? EMPTY.content,
-    channel_ids,
-    template_id,
-    at: scheduled_at ? toLocalInput(Date.parse(scheduled_at)) : "",
-  }));
-
-interface Draft {
-  name: string;
-  category: "marketing" | "transactional";
-  topic: string;
-  target: Target;
-  holdout: number;
-  messages: readonly MessageDraft[];
-  safety: Safety | null | undefined;
-}
-
-/** An import leads here with the list that it filled. */
-function targetOfAddress(): Target {
-  const list_id = place.value.query.get("list");
-  return list_id ? { type: "list", list_id } : { type: "all" };
-}
-
-const draftOf = (campaign: Campaign | undefined): Draft => ({
-  name: campaign?.name ?? "",
-  category: campaign?.category ?? "marketing",
-  topic: campaign?.topic ?? "",
-  target: campaign?.target ?? targetOfAddress(),
-  holdout: campaign?.holdout_percentage ?? 0,
-  messages: campaign ? messagesOf(campaign) : [EMPTY],
-  safety: campaign?.safety,
-});
+import { bodyOf, type Draft, draftOf, EMPTY, type MessageDraft } from "./draft.ts";
 
 interface EditorProps {
   campaign?: Campaign;
@@ -94,23 +48,9 @@ export function Editor({ campaign, done }: EditorProps) {
   );
 }
 
-const bodyOf = (draft: Draft, usable: string[]): CampaignsReplaceBody => ({
-  name: draft.name,
-  category: draft.category,
-  ...(draft.topic && { topic: draft.topic }),
-  target: draft.target,
-  holdout_percentage: draft.holdout,
-  ...(draft.safety !== undefined && { safety: draft.safety }),
-  messages: draft.messages.map(({ content, channel_ids, template_id, at }) => ({
-    ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
-    channel_ids: channel_ids ?? usable,
-    ...(at && { scheduled_at: fromLocalInput(at) }),
-  })),
-});
-
 /** Fields with an input of their own. */
 const hasInput = (path: string): boolean =>
-  /^((name|target|topic|safety)\b|messages\[\d+\]\.(content\b|template_id$|channel_ids$|scheduled_at$))/.test(path);
+  /^((name|target|topic|safety)\b|messages\[\d+\]\.((content|variant_b)\b|split_percentage$|template_id$|channel_ids$|scheduled_at$))/.test(path);
 
 type Parted<T> = { [K in keyof T]: T[K] | undefined };
 
@@ -158,7 +98,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
             key={n}
             message={message}
             n={n}
-            faults={action.error?.fields}
+            faults={faultsUnder(fields, `messages[${n}].`)}
             change={(part) => change(n, part)}
             remove={messages.length > 1 && (() => kept.set({ messages: messages.filter((_, at) => at !== n) }))}
             shown={shown}
@@ -191,8 +131,10 @@ interface PreviewsProps {
 /** One message at a time, as somebody gets it. */
 function Previews({ draft: { name, messages, category, topic }, usable, channel }: PreviewsProps) {
   const [at, setAt] = useState(0);
+  const [arm, showArm] = useState<Arm>("a");
   const message = messages[Math.min(at, messages.length - 1)] ?? EMPTY;
-  const { content, template_id, channel_ids = usable } = message;
+  const { content, template_id, channel_ids = usable, ab, b } = message;
+  const isB = ab && arm === "b";
   const { title, body } = sharedOf(content);
   const isWritten = template_id === undefined ? title !== "" && body !== "" : template_id !== "";
   return (
@@ -206,14 +148,21 @@ function Previews({ draft: { name, messages, category, topic }, usable, channel 
           ))}
         </div>
       )}
+      {ab && (
+        <div class="actions">
+          <ArmTabs arm={arm} show={showArm} />
+        </div>
+      )}
       <MessagePreview
-        message={message}
+        message={isB ? { content: contentOfB(contentOf(content), contentOf(b)), template_id: undefined } : message}
         channel={channel}
         send={{ category, ...(topic && { topic }), ...(name.trim() && { name }) }}
       />
       <TestSend
-        bodyOf={() => ({
+        hasVariants={ab}
+        bodyOf={(variant) => ({
           ...(template_id === undefined ? { content: contentOf(content) } : { template_id }),
+          ...(ab && { variant_b: contentOf(b), variant }),
           channel_ids: [...channel_ids],
           category,
           ...(topic && { topic }),
@@ -248,8 +197,7 @@ function Settings({ form: { values, set, field, faultAt } }: { form: Fields<Draf
 interface MessageProps {
   message: MessageDraft;
   n: number;
-  /** The same until another answer comes. */
-  faults: Record<string, string> | undefined;
+  faults: Record<string, string>;
   change: (part: Partial<MessageDraft>) => void;
   /** False for the only one. */
   remove: false | (() => void);
@@ -257,34 +205,32 @@ interface MessageProps {
   show: (channel: Own | "") => void;
 }
 
-function MessagePart({ message, n, faults = {}, change, remove, shown, show }: MessageProps) {
-  const contentFaults = useMemo(() => faultsUnder(faults, `messages[${n}].content.`), [faults]);
+function MessagePart({ message, n, faults, change, remove, shown, show }: MessageProps) {
   return (
-    <Card
+    <ArmedMessage
       title={remove ? `Message ${n + 1}` : "Message"}
       actions={remove && <Button kind="quiet" icon="trash" label={`Remove message ${n + 1}`} onClick={remove} />}
+      message={message}
+      onMessage={({ content, template_id }) => change({ content, template_id })}
+      arms={message}
+      onArms={change}
+      name={`source-${n}`}
+      faults={faults}
+      shown={shown}
+      show={show}
     >
-      <MessageEditor
-        message={message}
-        onInput={({ content, template_id }) => change({ content, template_id })}
-        templateFault={faults[`messages[${n}].template_id`]}
-        name={`source-${n}`}
-        faults={contentFaults}
-        shown={shown}
-        show={show}
-      />
       <ChannelPicker
         chosen={message.channel_ids}
         onInput={(channel_ids) => change({ channel_ids })}
-        fault={faults[`messages[${n}].channel_ids`]}
+        fault={faults.channel_ids}
       />
       <TextField
         label={`Send at (${zone}; empty: on release)`}
         type="datetime-local"
         value={message.at}
         onInput={(at) => change({ at })}
-        fault={faults[`messages[${n}].scheduled_at`]}
+        fault={faults.scheduled_at}
       />
-    </Card>
+    </ArmedMessage>
   );
 }

@@ -4,12 +4,14 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { amount, now, number, share } from "../../app/time.ts";
+import { AudienceName } from "../../components/audience-name.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { asOptions } from "../../components/field.tsx";
 import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
+import { Spark } from "../../components/rates.tsx";
 import { CampaignView } from "./campaign.tsx";
 import { Editor } from "./editor.tsx";
 import { Upcoming } from "./upcoming.tsx";
@@ -34,21 +36,36 @@ function nextOf({ status, messages }: Pick<Campaign, "status" | "messages">): st
   return ahead.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0];
 }
 
-/** Of a list or segment beyond the first hundred: its kind. */
-function AudienceName({ of }: { of: Campaign["target"] }) {
-  const lists = useQuery("lists.list", [{ page_size: 100 }], { when: of.type === "list" }).data;
-  const segments = useQuery("segments.list", [], { when: of.type === "segment" }).data;
-  if (of.type === "all") return <span class="dim">everyone</span>;
-  const found =
-    of.type === "list"
-      ? lists?.items.find(({ id }) => id === of.list_id)
-      : segments?.segments.find(({ id }) => id === of.segment_id);
-  return <span class={found ? undefined : "dim"}>{found?.name ?? of.type}</span>;
-}
-
 /** Of those who got it. */
 const rateOf = (results: Listed["results"], by: "opened_human" | "clicked_human"): string =>
   results ? share(results[by], results.delivered) : "–";
+
+function Status({ of }: { of: Listed }) {
+  const next = nextOf(of);
+  return (
+    <>
+      <Badge state={of.status} />
+      {next && (
+        <div class="dim">
+          next <Time at={next} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Days of which the course is drawn at least: most opens come on the first. */
+const DAYS = 7;
+
+function Opened({ results }: Pick<Listed, "results">) {
+  const course = results?.opened_by_day ?? [];
+  return (
+    <>
+      {results && <Spark values={[...course, ...Array<number>(Math.max(0, DAYS - course.length)).fill(0)]} />}
+      {rateOf(results, "opened_human")}
+    </>
+  );
+}
 
 function All() {
   const status = chosenOf("status", STATUSES);
@@ -69,7 +86,7 @@ function All() {
       noun="campaign"
       page={{
         title: "Campaigns",
-        about: "One or more messages to an audience, with a report of the results.",
+        about: "Messages to an audience, with a report. Conversions and revenue are of the last 30 days.",
       }}
       rows={rows}
       usual={6}
@@ -95,23 +112,28 @@ function All() {
       }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Status", cell: (campaign) => <Badge state={campaign.status} /> },
-        { title: "Next message", cell: (campaign) => <Time at={nextOf(campaign)} /> },
-        { title: "Audience", cell: ({ target }) => <AudienceName of={target} /> },
-        { title: "Delivered", isNumber: true, cell: ({ results }) => (results ? number(results.delivered) : "–") },
-        { title: "Opened", isNumber: true, cell: ({ results }) => rateOf(results, "opened_human") },
+        { title: "Status", cell: (campaign) => <Status of={campaign} /> },
+        { title: "Audience", isMinor: true, cell: ({ target }) => <AudienceName of={target} /> },
+        {
+          title: "Delivered",
+          isMinor: true,
+          isNumber: true,
+          cell: ({ results }) => (results ? number(results.delivered) : "–"),
+        },
+        { title: "Opened", isNumber: true, cell: ({ results }) => <Opened results={results} /> },
         { title: "Clicked", isNumber: true, cell: ({ results }) => rateOf(results, "clicked_human") },
         {
-          title: "Conversions, 30 days",
+          title: "Conversions",
+          isMinor: true,
           isNumber: true,
           cell: ({ id, results }) => (results ? number(brought.get(id)?.conversions ?? 0) : "–"),
         },
         {
-          title: "Revenue, 30 days",
+          title: "Revenue",
+          isMinor: true,
           isNumber: true,
           cell: ({ id, results }) => (results ? amount(brought.get(id)?.last_touch_revenue_cents ?? 0) : "–"),
         },
-        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "campaigns.create", label: "New campaign", by: pathTo("campaigns", "new") }}
     />

@@ -5,7 +5,9 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { armsBody, armsInWords, armsOf } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
+import type { Fact } from "../../components/page.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
@@ -30,6 +32,7 @@ const PREVIEW_EVERY_MS = 300_000;
 const bodyOf = (campaign: Campaign, message: Message | undefined): NotificationsCreateBody => ({
   target: campaign.target,
   ...(message?.template_id ? { template_id: message.template_id } : { content: message?.content }),
+  ...armsBody(armsOf(message ?? {})),
   channel_ids: message?.channel_ids ?? [],
   category: campaign.category,
   ...(campaign.topic && { topic: campaign.topic }),
@@ -68,6 +71,11 @@ function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
       by={[
         messages.length > 1 && ["Messages", plural(messages.length, "message")],
         ...meansOf({ channel_ids, category, topic, holdout: holdout_percentage }),
+        ...messages.flatMap((message): Fact[] =>
+          message.variant_b
+            ? [[messages.length > 1 ? `Variants of ${nameOf(message)}` : "Variants", armsInWords(armsOf(message).split)]]
+            : [],
+        ),
       ]}
       gaps={messages
         .slice(1)

@@ -1,7 +1,7 @@
 // Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
 import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { now, zone } from "../../app/time.ts";
@@ -82,16 +82,16 @@ const itemsOfCampaign = ({ id, name, messages }: Pick<Campaign, "id" | "name" | 
       : [],
   );
 
-const itemsOfSend = ({ id, name, title, scheduled_at }: NotificationsListAnswer["items"][number]): Item[] =>
-  scheduled_at
+const itemsOfSend = (send: NotificationsListAnswer["items"][number]): Item[] =>
+  send.scheduled_at
     ? [
         {
-          key: id,
-          at: Date.parse(scheduled_at),
+          key: send.id,
+          at: Date.parse(send.scheduled_at),
           icon: "send",
-          name: name ?? inPlain(title ?? "A template"),
+          name: sendName(send),
           kind: "Send",
-          href: pathTo("activity", id),
+          href: pathTo("activity", send.id),
         },
       ]
     : [];

@@ -71,7 +71,7 @@ function Rate({ of: { rate_per_second, throttle, busy_until } }: { of: RateNow }
       {busy_until && (
         <>
           {" "}
-          Busy until <Time at={busy_until} />.
+          Busy until <Time at={busy_until} isDate />.
         </>
       )}
     </>

@@ -37,13 +37,13 @@ function All() {
       hrefOf={({ id }) => pathTo("channels", id)}
       columns={[
         { title: "Name", cell: ({ name }) => <span class="one-line">{name}</span> },
-        { title: "Type", cell: ({ type }) => <span class="one-line">{channelName(type)}</span> },
+        { title: "Type", isMinor: true, cell: ({ type }) => <span class="one-line">{channelName(type)}</span> },
         { title: "State", cell: ChannelState },
         {
           title: "Provider response",
           cell: ({ verification_error }) => <span class="clip">{verification_error ?? "–"}</span>,
         },
-        { title: "Verified", cell: ({ verified_at }) => <Time at={verified_at} /> },
+        { title: "Verified", isMinor: true, cell: ({ verified_at }) => <Time at={verified_at} /> },
       ]}
       add={{ operation: "channels.create", label: "Connect a channel", by: (close) => <Connect close={close} /> }}
     />

@@ -9,18 +9,19 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { zone } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { ArmShare, ArmTabs } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
 import { ButtonList } from "../../components/button-list.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
-import { Check, Choices, SelectField, TextField } from "../../components/field.tsx";
+import { Choices, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { ImageField } from "../../components/image-field.tsx";
 import { EventField } from "../../components/known.tsx";
 import { Card, Page } from "../../components/page.tsx";
-import { HoldoutSlider, Slider, TargetPicker } from "../../components/pickers.tsx";
+import { HoldoutSlider, TargetPicker } from "../../components/pickers.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { type Arm, bodyOf, draftOf, type ExperienceDraft } from "./experience-draft.ts";
+import { type Arm, bodyOf, draftOf, type ExperienceDraft, FREQUENCIES, TRIGGERS } from "./experience-draft.ts";
 
 const FORMATS = {
   banner: "Banner",
@@ -29,8 +30,6 @@ const FORMATS = {
   fullscreen: "Full screen",
   inbox_only: "Inbox only",
 };
-const TRIGGERS = { immediate: "At once", session_start: "When a session begins", event: "On an event" };
-const FREQUENCIES = { once: "Once", once_per_session: "Once per session" };
 const MAX_ACTIONS = 4;
 
 const listPath = (id = ""): string => pathTo("content", `experiences/${id}`);
@@ -129,11 +128,7 @@ function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps)
       <Choices legend="Format" name="format" {...field("format")} options={FORMATS} />
       {values.isTest && (
         <fieldset class="channel-tabs" aria-label="Variant">
-          {(["a", "b"] as const).map((one) => (
-            <Button key={one} kind="quiet" pressed={one === arm} onClick={() => setArm(one)}>
-              Variant {one.toUpperCase()}
-            </Button>
-          ))}
+          <ArmTabs arm={arm} show={setArm} />
         </fieldset>
       )}
       <TextField label="Title" {...input("title")} />
@@ -145,15 +140,12 @@ function Says({ form: { values, set, field, faultAt }, arm, setArm }: SaysProps)
         onInput={(actions) => set({ actions })}
         faultAt={(rest) => faultAt(`content.actions${rest}`)}
       />
-      <Check
-        label="Compare with a variant B"
+      <ArmShare
+        ab={values.isTest}
+        split={values.split}
         note="Each person sees one of the two; buttons are the same."
-        checked={values.isTest}
-        onInput={(isTest) => set({ isTest })}
+        onInput={({ ab = values.isTest, split = values.split }) => set({ isTest: ab, split })}
       />
-      {values.isTest && (
-        <Slider label="Share that gets A" value={values.split} min={1} max={99} onInput={(split) => set({ split })} />
-      )}
     </Card>
   );
 }

@@ -7,6 +7,8 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { dateTime, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { type Arm, ArmTabs } from "../../components/arms.tsx";
+import { AudienceName } from "../../components/audience-name.tsx";
 import { Act, Button, LinkButton } from "../../components/button.tsx";
 import { AskButton } from "../../components/dialog.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
@@ -16,6 +18,7 @@ import { Card, Facts, Figure } from "../../components/page.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
+import { FREQUENCIES, TRIGGERS } from "./experience-draft.ts";
 
 export const EVERY_MS = 10_000;
 
@@ -24,19 +27,14 @@ const mayMove = (action: ExperienceAction, status: Experience["status"]): boolea
 
 export function One({ experience }: { experience: Experience }) {
   const { id, name, format, status, content, variant_b } = experience;
-  const [arm, setArm] = useState<"a" | "b">("a");
+  const [arm, setArm] = useState<Arm>("a");
   const stats = useQuery("experiences.getStats", [id], { every: EVERY_MS });
   const seen = arm === "b" && variant_b ? variant_b : content;
   return (
     <Card
       title={name}
       actions={
-        variant_b &&
-        (["a", "b"] as const).map((one) => (
-          <Button key={one} kind="quiet" pressed={one === arm} onClick={() => setArm(one)}>
-            Variant {one.toUpperCase()}
-          </Button>
-        ))
+        variant_b && <ArmTabs arm={arm} show={setArm} />
       }
     >
       <ExperienceSeen
@@ -72,11 +70,12 @@ function About({
   return (
     <Facts
       of={[
-        ["Audience", audience?.type === "all" ? "everyone" : `a ${audience?.type ?? "missing audience"}`],
+        ["Audience", audience ? <AudienceName of={audience} /> : "missing"],
         display?.trigger && [
           "Shown",
-          `${display.trigger === "event" ? `on ${display.trigger_event}` : inWords(display.trigger)}, ${inWords(display.frequency ?? "once")}`,
+          `${TRIGGERS[display.trigger]}${display.trigger_event ? ` ${display.trigger_event}` : ""}`,
         ],
+        display?.trigger && ["How often", FREQUENCIES[display.frequency ?? "once"]],
         display?.screens && ["Screens", display.screens.join(", ")],
         start_at && ["Starts", dateTime(start_at)],
         end_at && ["Ends", dateTime(end_at)],

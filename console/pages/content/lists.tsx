@@ -24,9 +24,13 @@ export function Lists() {
       empty={{ about: "A list holds people that you choose; an import can fill it." }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Description", cell: ({ description }) => <span class="dim">{description ?? "–"}</span> },
+        {
+          title: "Description",
+          isMinor: true,
+          cell: ({ description }) => <span class="dim">{description ?? "–"}</span>,
+        },
         { title: "People", isNumber: true, cell: ({ subscriber_count }) => number(subscriber_count) },
-        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+        { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "lists.create", label: "New list", by: (close) => <Edit close={close} /> }}
       edit={{ operation: "lists.update", dialog: (list, close) => <Edit list={list} close={close} /> }}

@@ -25,8 +25,8 @@ export function Templates() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Title", cell: ({ content }) => content.title },
-        { title: "Body", cell: ({ content }) => <div class="clip dim">{content.body}</div> },
-        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Body", isMinor: true, cell: ({ content }) => <div class="clip dim">{content.body}</div> },
+        { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
       add={{ operation: "templates.create", label: "New template", by: pathTo("content", "templates/new") }}
       remove={{

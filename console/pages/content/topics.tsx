@@ -23,10 +23,14 @@ export function Topics() {
       empty={{ about: "With topics, people opt out of one kind of message instead of all." }}
       columns={[
         { title: "Name", cell: ({ name }) => <b>{name}</b> },
-        { title: "Key", cell: ({ key }) => <code>{key}</code> },
+        { title: "Key", isMinor: true, cell: ({ key }) => <code>{key}</code> },
         { title: "Default", cell: (topic) => DEFAULTS[topic.default] },
-        { title: "Description", cell: ({ description }) => <span class="dim">{description ?? "–"}</span> },
-        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+        {
+          title: "Description",
+          isMinor: true,
+          cell: ({ description }) => <span class="dim">{description ?? "–"}</span>,
+        },
+        { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "topics.create", label: "New topic", by: (close) => <Edit close={close} /> }}
       edit={{ operation: "topics.update", dialog: (topic, close) => <Edit topic={topic} close={close} /> }}

@@ -2,7 +2,7 @@
 import type { Export, ImportsCreateExportBody, Target } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { usePages } from "../../app/rows.ts";
 import { fromLocalInput, number, zone } from "../../app/time.ts";
@@ -100,7 +100,7 @@ const NOTHING: Wanted = { what: "people", target: { type: "all" }, send: "", sta
 
 function SendSelect(props: OneOfProps) {
   const sends = useQuery("notifications.list", [{ limit: 100 }]).data?.items ?? [];
-  const options = sends.map(({ id, name, title }) => ({ value: id, label: name ?? inPlain(title ?? id) }));
+  const options = sends.map((send) => ({ value: send.id, label: sendName(send) }));
   return <SelectField label="Send" options={[NONE, ...options]} {...props} />;
 }
 
@@ -118,7 +118,7 @@ function All() {
         { title: "Data", cell: ({ kind }) => kinds[kind] },
         { title: "Status", cell: ({ status }) => <Badge state={status} /> },
         { title: "Rows", isNumber: true, cell: (one) => (one.rows === null ? "–" : number(one.rows)) },
-        { title: "Started", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Started", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         { title: "File", cell: (one) => <File of={one} /> },
       ]}
     />
@@ -133,7 +133,7 @@ function File({ of: { url, error, expires_at } }: { of: Export }) {
         Download
       </a>{" "}
       <span class="dim">
-        until <Time at={expires_at} />
+        until <Time at={expires_at} isDate />
       </span>
     </>
   );

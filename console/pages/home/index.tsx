@@ -1,7 +1,7 @@
 // Home: the way to a first message, then how the week is going.
 import { useState } from "preact/hooks";
 import type { Billing, ChannelsListAnswer, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
@@ -71,11 +71,11 @@ export function View() {
           columns={[
             {
               title: "Message",
-              cell: ({ name, title }) => <span class="clip">{name ?? inPlain(title ?? "Template")}</span>,
+              cell: (send) => <span class="clip">{sendName(send)}</span>,
             },
             { title: "Status", cell: ({ status }) => <Badge state={status} /> },
             { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
-            { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: "When", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
         />
         <Card title="Plan and usage">

@@ -1,7 +1,7 @@
 // What needs somebody today: drafts to finish, what goes out, what failed or was halted, what nears a limit.
 import type { ComponentChildren } from "preact";
 import type { Billing, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { number, share } from "../../app/time.ts";
@@ -67,7 +67,7 @@ export function Today({ sends, billing }: TodayProps) {
 function ofSends({ items }: NotificationsListAnswer): Matter[] {
   return items.flatMap((send): Matter[] => {
     const { id, scheduled_at } = send;
-    const at = { key: id, name: send.name ?? inPlain(send.title ?? "A template"), href: pathTo("activity", id) };
+    const at = { key: id, name: sendName(send), href: pathTo("activity", id) };
     switch (stateOf(send)) {
       case "halted":
         return [{ ...at, icon: "warning", says: "was halted by its brake" }];

@@ -35,11 +35,11 @@ function All() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-        { title: "Trigger", cell: ({ trigger }) => <span class="dim">{triggerText(trigger)}</span> },
+        { title: "Trigger", isMinor: true, cell: ({ trigger }) => <span class="dim">{triggerText(trigger)}</span> },
         { title: "Entered", isNumber: true, cell: ({ entered }) => number(entered) },
         { title: "Completed", isNumber: true, cell: ({ completed }) => number(completed) },
-        { title: "Version", isNumber: true, cell: ({ version }) => version },
-        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+        { title: "Version", isMinor: true, isNumber: true, cell: ({ version }) => version },
+        { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "journeys.create", label: "New journey", by: (close) => <Add close={close} /> }}
     />

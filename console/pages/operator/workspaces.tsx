@@ -72,11 +72,11 @@ export function Workspaces() {
           keyOf={({ id }) => id}
           columns={[
             { title: "Name", cell: ({ name }) => <b>{name}</b> },
-            { title: "Plan", cell: ({ plan }) => <span class="capital">{plan}</span> },
+            { title: "Plan", isMinor: true, cell: ({ plan }) => <span class="capital">{plan}</span> },
             { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-            { title: "Subscribers", isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
-            { title: "Sends", isNumber: true, cell: ({ usage }) => number(usage.sends) },
-            { title: "Events", isNumber: true, cell: ({ usage }) => number(usage.events) },
+            { title: "Subscribers", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
+            { title: "Sends", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.sends) },
+            { title: "Events", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.events) },
             {
               title: "Nearest limit",
               cell: ({ nearest }) => (nearest ? `${nearest.percent}% of ${number(nearest.max)} ${nearest.limit}` : "–"),

@@ -102,9 +102,9 @@ const Sent = ({ items, selected, query }: SentProps) => (
     selected={selected}
     columns={[
       { title: "To", cell: ({ to }) => to },
-      { title: "Channel", cell: ({ channel }) => channelName(channel) },
+      { title: "Channel", isMinor: true, cell: ({ channel }) => channelName(channel) },
       { title: "Message", cell: ({ title, body }) => <div class="clip">{title ?? body}</div> },
-      { title: "When", cell: ({ at }) => <Time at={at} /> },
+      { title: "When", isMinor: true, cell: ({ at }) => <Time at={at} /> },
     ]}
   />
 );

@@ -1,7 +1,7 @@
 // "Why did she not get it?": one question about a send, a campaign or a journey, and its answer in words.
 import { useState } from "preact/hooks";
 import type { SubscriberProfile } from "../../../sdk/src/types.gen.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { Button } from "../../components/button.tsx";
@@ -67,8 +67,7 @@ function useNamed(kind: Kind): readonly Named[] | undefined {
   });
   const campaigns = useQuery("campaigns.list", [{ page_size: LISTED }], { when: kind === "campaign" });
   const journeys = useQuery("journeys.list", [{}], { when: kind === "journey" });
-  if (kind === "send")
-    return sends.data?.items.map(({ id, name, title }) => ({ id, name: name ?? inPlain(title ?? id) }));
+  if (kind === "send") return sends.data?.items.map((send) => ({ id: send.id, name: sendName(send) }));
   return kind === "campaign" ? campaigns.data?.items : journeys.data?.journeys;
 }
 

@@ -42,10 +42,10 @@ function PeopleList() {
       }}
       columns={[
         { title: "Name", cell: personName },
-        { title: "External ID", cell: ({ external_id }) => <span class="dim">{external_id}</span> },
+        { title: "External ID", isMinor: true, cell: ({ external_id }) => <span class="dim">{external_id}</span> },
         { title: "Email", cell: ({ email }) => email ?? <span class="dim">–</span> },
-        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
-        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+        { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
       add={{
         operation: "subscribers.update",

@@ -36,8 +36,8 @@ function All() {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "People", isNumber: true, cell: ({ count }) => number(count) },
-        { title: "Members", cell: (segment) => <Kind segment={segment} /> },
-        { title: "Updated", cell: ({ updated_at }) => <Time at={updated_at} /> },
+        { title: "Members", isMinor: true, cell: (segment) => <Kind segment={segment} /> },
+        { title: "Updated", isMinor: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
       add={{ operation: "segments.create", label: "New segment", by: pathTo("segments", "new") }}
     />

@@ -3,6 +3,7 @@ import type { NotificationsCreateBody, TestsTestNotificationsBody } from "../../
 import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
 import { fromLocalInput } from "../../app/time.ts";
+import { armsBody, NO_ARMS } from "../../components/arms.tsx";
 import { type Content, contentOf } from "../../components/content-model.ts";
 import type { Safety } from "../../components/safety.tsx";
 
@@ -27,11 +28,7 @@ const BLANK = {
   when: "now" as "now" | "later",
   at: "",
   smart: false,
-  ab: false,
-  b_title: "",
-  b_body: "",
-  b_by_channel: undefined as Content["by_channel"],
-  split: 50,
+  ...NO_ARMS,
   holdout: 0,
 };
 
@@ -85,7 +82,7 @@ export function missingInMessage(draft: Draft, channelIds: readonly string[]): s
   if (channelIds.length === 0) return "Choose a channel.";
   if (draft.source === "template" && !draft.template_id) return "Choose a template.";
   if (draft.source === "inline" && isBare(contentOf(draft))) return "Write a title and a body.";
-  if (draft.ab && isBare(variantB(draft))) return "Write variant B.";
+  if (draft.ab && isBare(contentOf(draft.b))) return "Write variant B.";
   return undefined;
 }
 
@@ -107,9 +104,6 @@ const chatOf = ({ chat_template, chat_parameters }: Draft) =>
         ...(chat_parameters.trim() && { chat_app_parameters: chat_parameters.split("\n") }),
       };
 
-const variantB = ({ b_title, b_body, b_by_channel }: Draft) =>
-  contentOf({ title: b_title, body: b_body, by_channel: b_by_channel });
-
 /** The message of a draft as a test: without its audience and its time. */
 export const testBodyOf = (
   draft: Draft,
@@ -120,7 +114,7 @@ export const testBodyOf = (
   channel_ids: [...channelIds],
   category: draft.category,
   ...(draft.topic && { topic: draft.topic }),
-  ...(draft.ab && { variant_b: variantB(draft), variant }),
+  ...(draft.ab && { variant_b: contentOf(draft.b), variant }),
 });
 
 export function bodyOf(draft: Draft, channelIds: readonly string[]): NotificationsCreateBody {
@@ -134,10 +128,7 @@ export function bodyOf(draft: Draft, channelIds: readonly string[]): Notificatio
     ...(draft.name && { name: draft.name }),
     ...(draft.when === "later" && { scheduled_at: fromLocalInput(draft.at) }),
     ...(draft.smart && { channel_arbitration_mode: "smart" as const }),
-    ...(draft.ab && {
-      variant_b: variantB(draft),
-      split_percentage: draft.split,
-    }),
+    ...armsBody(draft),
     ...(draft.holdout > 0 && { holdout_percentage: draft.holdout }),
     ...(draft.safety !== undefined && { safety: draft.safety }),
   };

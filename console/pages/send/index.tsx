@@ -9,6 +9,7 @@ import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { useSettled } from "../../app/settled.ts";
 import { dateTime, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
+import { armsInWords } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
 import { type Own, owners } from "../../components/content-model.ts";
 import { Form } from "../../components/form.tsx";
@@ -95,7 +96,7 @@ function Release({ draft, reach: { body, chosen, preview }, send, submit, close 
       by={[
         ...meansOf({ channel_ids: chosen, category: draft.category, topic: draft.topic, holdout: draft.holdout }),
         draft.smart && ["Smart channel", "one channel for each person"],
-        draft.ab && ["Variants", `${draft.split}% get A, ${100 - draft.split}% get B`],
+        draft.ab && ["Variants", armsInWords(draft.split)],
       ]}
       safety={draft.safety}
       onRelease={async () => {

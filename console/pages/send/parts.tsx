@@ -1,14 +1,11 @@
 // The parts of the composer: audience, content, delivery.
-import { useMemo, useState } from "preact/hooks";
 import type { Fields } from "../../app/fields.ts";
 import { may } from "../../app/may.ts";
 import { pathTo } from "../../app/router.ts";
 import { now, toLocalInput, zone } from "../../app/time.ts";
-import { Button } from "../../components/button.tsx";
-import { ContentEditor } from "../../components/content-editor.tsx";
-import { faultsUnder, type Own } from "../../components/content-model.ts";
+import { ArmedMessage } from "../../components/arms.tsx";
+import type { Own } from "../../components/content-model.ts";
 import { Check, Choices, TextField } from "../../components/field.tsx";
-import { MessageEditor } from "../../components/message-editor.tsx";
 import { Card } from "../../components/page.tsx";
 import { PeopleField } from "../../components/person-picker.tsx";
 import {
@@ -17,7 +14,6 @@ import {
   HoldoutSlider,
   ListSelect,
   SegmentSelect,
-  Slider,
   TopicPicker,
 } from "../../components/pickers.tsx";
 import { SafetyPicker } from "../../components/safety.tsx";
@@ -52,71 +48,23 @@ interface MessageProps extends PartProps {
   show: (channel: Own | "") => void;
 }
 
-export function MessagePart({ form: { values, set, field }, faults, shown, show }: MessageProps) {
-  const [arm, setArm] = useState<"a" | "b">("a");
-  const own = useMemo(() => ({ ...shortFaults(faults), ...faultsUnder(faults, "content.") }), [JSON.stringify(faults)]);
-  const isB = values.ab && arm === "b";
+export function MessagePart({ form: { values, set }, faults, shown, show }: MessageProps) {
   return (
-    <Card
-      title="Message"
-      actions={
-        values.ab &&
-        (["a", "b"] as const).map((one) => (
-          <Button key={one} kind="quiet" pressed={one === arm} onClick={() => setArm(one)}>
-            Variant {one.toUpperCase()}
-          </Button>
-        ))
+    <ArmedMessage
+      message={{ content: values, template_id: values.source === "template" ? values.template_id : undefined }}
+      onMessage={({ content: { title, body, by_channel }, template_id }) =>
+        set({
+          title,
+          body,
+          by_channel,
+          source: template_id === undefined ? "inline" : "template",
+          template_id: template_id ?? values.template_id,
+        })
       }
-    >
-      {isB ? (
-        <VariantB values={values} set={set} faults={faults} />
-      ) : (
-        <MessageEditor
-          message={{ content: values, template_id: values.source === "template" ? values.template_id : undefined }}
-          onInput={({ content: { title, body, by_channel }, template_id }) =>
-            set({
-              title,
-              body,
-              by_channel,
-              source: template_id === undefined ? "inline" : "template",
-              template_id: template_id ?? values.template_id,
-            })
-          }
-          templateFault={field("template_id").fault}
-          faults={own}
-          shown={shown}
-          show={show}
-        />
-      )}
-      <Check
-        label="Compare with a variant B"
-        note="Each person gets one of the two; the report shows which did better."
-        checked={values.ab}
-        onInput={(ab) => {
-          set({ ab });
-          setArm(ab ? "b" : "a");
-        }}
-      />
-      {values.ab && (
-        <Slider label="Share that gets A" value={values.split} min={1} max={99} onInput={(split) => set({ split })} />
-      )}
-    </Card>
-  );
-}
-
-interface VariantProps extends Pick<Fields<Draft>, "values" | "set"> {
-  faults: Faults;
-}
-
-function VariantB({ values, set, faults }: VariantProps) {
-  const own = useMemo(() => faultsUnder(faults, "variant_b."), [JSON.stringify(faults)]);
-  const [shown, show] = useState<Own | "">("");
-  return (
-    <ContentEditor
-      content={{ title: values.b_title, body: values.b_body, by_channel: values.b_by_channel }}
-      original={values}
-      onInput={({ title, body, by_channel }) => set({ b_title: title, b_body: body, b_by_channel: by_channel })}
-      faults={own}
+      arms={values}
+      onArms={set}
+      faults={faults}
+      own={shortFaults(faults)}
       shown={shown}
       show={show}
     />

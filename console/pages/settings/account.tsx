@@ -70,8 +70,8 @@ function Sessions() {
       keyOf={({ id }) => id}
       columns={[
         { title: "Device", cell: ({ device }) => device || <span class="dim">unknown</span> },
-        { title: "Address", cell: ({ address }) => address || <span class="dim">unknown</span> },
-        { title: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Address", isMinor: true, cell: ({ address }) => address || <span class="dim">unknown</span> },
+        { title: "Signed in", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
       ]}
       actions={({ id, device, current }) =>

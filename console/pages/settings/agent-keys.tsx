@@ -22,10 +22,10 @@ export function AgentKeys() {
       empty={{ about: "An AI agent reads, drafts or plans sends with a key of its own, by MCP.", action: null }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Prefix", cell: ({ prefix }) => <code>{prefix}</code> },
+        { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
         { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
         { title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
-        { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+        { title: "Last used", isMinor: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
       ]}
       actions={({ revoked_at }) => revoked_at && <Badge state="canceled" word="revoked" />}
       add={{

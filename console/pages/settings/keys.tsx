@@ -32,7 +32,7 @@ export function Keys() {
         nameOf={({ name }) => name}
         columns={[
           { title: "Name", cell: ({ name }) => name },
-          { title: "Prefix", cell: ({ prefix }) => <code>{prefix}</code> },
+          { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
           { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
           { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
         ]}

@@ -66,7 +66,7 @@ export function Team() {
           { title: "Name", cell: ({ name }) => name },
           { title: "Email", cell: ({ email }) => email },
           { title: "Role", cell: roleOf },
-          { title: "Since", cell: ({ created_at }) => <Time at={created_at} /> },
+          { title: "Since", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
         remove={{
           operation: "team.deleteMember",

@@ -51,8 +51,8 @@ export function View() {
       columns={[
         { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
         { title: "Reason", cell: ({ reason }) => REASONS[reason] },
-        { title: "Source", cell: ({ source }) => source ?? <span class="dim">–</span> },
-        { title: "Note", cell: ({ note }) => note ?? <span class="dim">–</span> },
+        { title: "Source", isMinor: true, cell: ({ source }) => source ?? <span class="dim">–</span> },
+        { title: "Note", isMinor: true, cell: ({ note }) => note ?? <span class="dim">–</span> },
         { title: "Since", cell: ({ suppressed_at }) => <Time at={suppressed_at} /> },
       ]}
       add={{

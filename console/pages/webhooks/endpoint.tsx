@@ -144,8 +144,8 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
       columns={[
         { title: "Event", cell: ({ event_type }) => event_type },
         { title: "Outcome", cell: (delivery) => <Badge state={delivery.outcome} /> },
-        { title: "Sequence", isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
-        { title: "Attempts", isNumber: true, cell: ({ attempt_count }) => attempt_count },
+        { title: "Sequence", isMinor: true, isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
+        { title: "Attempts", isMinor: true, isNumber: true, cell: ({ attempt_count }) => attempt_count },
         {
           title: "Response",
           cell: ({ last_status_code, attempts }) =>

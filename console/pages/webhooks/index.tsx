@@ -41,9 +41,9 @@ function All() {
       columns={[
         { title: "URL", cell: ({ target_url }) => target_url },
         { title: "State", cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
-        { title: "Events", cell: ({ events }) => events.join(", ") },
-        { title: "Description", cell: ({ description }) => description ?? <span class="dim">–</span> },
-        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+        { title: "Events", isMinor: true, cell: ({ events }) => events.join(", ") },
+        { title: "Description", isMinor: true, cell: ({ description }) => description ?? <span class="dim">–</span> },
+        { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
       add={{ operation: "webhooks.create", label: "Add an endpoint", by: (close) => <Add close={close} /> }}
     />

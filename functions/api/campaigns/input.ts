@@ -1,6 +1,6 @@
 // The input of a campaign (CMP-12, CMP-16), and how it becomes the messages that are stored.
 import * as v from "valibot";
-import { MessageContent } from "../../../shared/contract/message-content.ts";
+import { MessageContent, VariantB } from "../../../shared/contract/message-content.ts";
 import { chatAppFields } from "../../../shared/contract/message-text.ts";
 import { SafetyInput } from "../../../shared/contract/safety.ts";
 import { TemplateId, TimestampInput } from "../../../shared/contract/schemas.ts";
@@ -23,10 +23,16 @@ const MAX_NAME_CHARACTERS = 200;
 export const MAX_MESSAGES = 50;
 const MAX_BYTES = 262_144;
 
-const Message = v.strictObject({
+const said = {
   content: v.optional(MessageContent),
   template_id: v.optional(TemplateId),
   ...chatAppFields,
+  variant_b: v.optional(VariantB),
+  split_percentage: v.optional(Percentage(1)),
+};
+
+const Message = v.strictObject({
+  ...said,
   channel_ids: ChannelIds,
   scheduled_at: v.optional(TimestampInput),
 });
@@ -57,12 +63,20 @@ const settings = {
   safety: v.optional(SafetyInput),
 };
 
+/** Parts of the message of a campaign that has one. */
+const combined = [
+  "content",
+  "channel_ids",
+  "chat_app_template_id",
+  "chat_app_parameters",
+  "variant_b",
+  "split_percentage",
+] as const;
+
 export const NewCampaign = v.pipe(
   v.strictObject({
     ...settings,
-    content: v.optional(MessageContent),
-    template_id: v.optional(TemplateId),
-    ...chatAppFields,
+    ...said,
     channel_ids: v.optional(ChannelIds),
     messages: v.optional(messagesOf(Message)),
   }),
@@ -73,10 +87,10 @@ export const NewCampaign = v.pipe(
       ({ type: "object", origin: "value", input: value, key, value: value[key] }) as const;
     const blame = (key: "messages" | "content" | "channel_ids", message: string) =>
       addIssue({ message, path: [at(key)] });
-    const { content, channel_ids, chat_app_template_id, chat_app_parameters, messages } = value;
+    const { messages } = value;
     if (messages) {
-      if ([content, channel_ids, chat_app_template_id, chat_app_parameters].some((part) => part !== undefined))
-        blame("messages", "must not be combined with content, channel_ids or what the chat app sends");
+      if (combined.some((part) => value[part] !== undefined))
+        blame("messages", "must not be combined with content, channel_ids, variants or what the chat app sends");
       if (value.template_id !== undefined) return;
       for (const [key, message] of messages.entries())
         if (!hasContent(message))
@@ -129,16 +143,18 @@ export async function specOf(
     const path = input.messages ? `messages[${i}].` : "";
     const channels = await requireChannels(store, plan, message.channel_ids, `${path}channel_ids`);
     await requireChatAppContent(store, channels, message, path);
+    if (message.split_percentage !== undefined && message.variant_b === undefined)
+      throw invalid({ [`${path}split_percentage`]: "needs variant_b" });
   }
   for (const [id, field] of templateFields(template, given)) await requireTemplate(store, id, field);
   await requireTarget(store, target);
   await requireTopic(store, topic);
   const now = store.clock.now();
   const messages = given.map(
-    ({ content, template_id, channel_ids, scheduled_at: at, ...chatApp }, position): CampaignMessage => ({
+    ({ content, template_id, channel_ids, scheduled_at: at, ...further }, position): CampaignMessage => ({
       id: replaced[position]?.id ?? store.ids.uuidAt(now),
       ...(template_id === undefined ? { content } : { template_id }),
-      ...chatApp,
+      ...further,
       channel_ids,
       ...(at !== undefined && { scheduled_at: at }),
       position,
@@ -154,5 +170,7 @@ const messageOf = (input: v.InferOutput<typeof NewCampaign>) => ({
   channel_ids: input.channel_ids ?? [],
   chat_app_template_id: input.chat_app_template_id,
   chat_app_parameters: input.chat_app_parameters,
+  variant_b: input.variant_b,
+  split_percentage: input.split_percentage,
   scheduled_at: undefined,
 });

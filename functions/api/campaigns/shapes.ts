@@ -58,6 +58,12 @@ export const ListedCampaign = v.pipe(
           opened_human: acted.opened_human,
           clicked_human: acted.clicked_human,
           unsubscribed: reached.unsubscribed,
+          opened_by_day: v.pipe(
+            v.array(v.number()),
+            v.description(
+              "Who first opened it, by days in UTC from the first dispatch to the last on which somebody did",
+            ),
+          ),
         }),
         v.description("What came of it so far, with `results`; left out before anything went out"),
       ),

@@ -15,6 +15,10 @@ export const messageFields = {
   template_id: v.optional(v.string()),
   chat_app_template_id: v.optional(v.string()),
   chat_app_parameters: v.optional(v.array(v.string())),
+  /** The second arm of an A/B test. */
+  variant_b: v.optional(ShownContent),
+  /** Of those who get arm A, in percent. */
+  split_percentage: v.optional(v.number()),
   channel_ids: v.array(v.string()),
   /** Omitted: it is sent when the campaign is. */
   scheduled_at: v.optional(Timestamp),

@@ -1,9 +1,11 @@
 // The report of a campaign (CRP): its funnel, and the same by channel and by message.
 
+import { DAY } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
 import type { StoreReader } from "../context.ts";
+import { dayOf } from "../events/events.ts";
 import {
   campaignJobs,
   campaignSends,
@@ -14,7 +16,7 @@ import {
   type Window,
 } from "../insights/insights.ts";
 import { sumOf, uncertainIn } from "../sends/chunks/tallies.ts";
-import type { InteractionTotals } from "../sends/interactions/totals.ts";
+import { type InteractionDay, type InteractionTotals, interactionCourse } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
@@ -176,7 +178,10 @@ function armsOf(totals: readonly InteractionTotals[]): CampaignReport["by_varian
 
 const EVER: Window = { start: 0, end: Number.POSITIVE_INFINITY };
 
-export type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "clicked_human" | "unsubscribed">;
+export type CampaignResults = Pick<Funnel, "sent" | "delivered" | "opened_human" | "clicked_human" | "unsubscribed"> & {
+  /** People who first opened it, by days in UTC from the first dispatch to the last of these days. */
+  opened_by_day: number[];
+};
 
 /** What came of each of these campaigns so far; undefined for one of which nothing went out. */
 export async function resultsOf(
@@ -188,12 +193,31 @@ export async function resultsOf(
   return Promise.all(
     campaigns.map(async (campaign) => {
       const own = jobIdsOf(campaign).flatMap((id) => known.get(id) ?? []);
-      const sends = await campaignSends(store, own, EVER);
+      const sends = await Promise.all(
+        own.flatMap((job) =>
+          job.dispatched_at
+            ? [interactionCourse(store, job.id).then((course) => ({ job, at: dayOf(job.dispatched_at!), ...course }))]
+            : [],
+        ),
+      );
       if (sends.length === 0) return undefined;
       const { sent, delivered, opened_human, clicked_human, unsubscribed } = campaignTotals(sends);
-      return { sent, delivered, opened_human, clicked_human, unsubscribed };
+      return { sent, delivered, opened_human, clicked_human, unsubscribed, opened_by_day: opensByDay(sends) };
     }),
   );
+}
+
+/** By the days since the first of these sends, those of days without opens included. */
+function opensByDay(sends: readonly { at: string; days: readonly InteractionDay[] }[]): number[] {
+  const first = Math.min(...sends.map(({ at }) => Date.parse(at)));
+  const opens: number[] = [];
+  for (const { at, days } of sends)
+    for (const { after, stage, n } of days) {
+      if (stage !== "opened_human") continue;
+      const day = (Date.parse(at) - first) / DAY + after;
+      opens[day] = (opens[day] ?? 0) + n;
+    }
+  return Array.from(opens, (n) => n ?? 0);
 }
 
 /** What failed of all messages. */

@@ -8,7 +8,7 @@ import { findCampaign } from "../campaigns/campaigns.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
-import { interactionDays } from "../sends/interactions/totals.ts";
+import { interactionCourse } from "../sends/interactions/totals.ts";
 import { countsNow } from "../sends/jobs/late.ts";
 import { countersOfDays } from "./days.ts";
 import { campaignJobs, startOfDay, type Window } from "./insights.ts";
@@ -203,7 +203,7 @@ async function addCampaign(
       const day = dayOf(job.dispatched_at);
       const counts = countsNow(job, job);
       for (const name of OF_A_SEND) add(day, name, counts[name]);
-      for (const { after, stage, n } of await interactionDays(store, job.id)) {
+      for (const { after, stage, n } of (await interactionCourse(store, job.id)).days) {
         const measure = measureOf(stage);
         if (measure) add(dayOf(timestamp(startOfDay(day) + after * DAY)), measure, n);
       }

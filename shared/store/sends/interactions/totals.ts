@@ -71,23 +71,33 @@ export function dayCounters(
   return Object.fromEntries(counted.map((stage) => [`d|${after}|${stage}`, n]));
 }
 
-/** First opens and clicks of a campaign's job, by days in UTC since its dispatch. 16 rows. */
-export async function interactionDays(
-  store: StoreReader,
-  job: string,
-): Promise<{ after: number; stage: string; n: number }[]> {
-  return (await rowsOf(store, job)).flatMap((row) =>
-    familyOf(row, "d|").map(([name, n]) => {
-      const [after = "0", stage = ""] = name.split("|");
-      return { after: Number(after), stage, n };
-    }),
-  );
+/** How many first reached a stage on a day. */
+export interface InteractionDay {
+  /** Days in UTC since the dispatch of the job. */
+  after: number;
+  stage: string;
+  n: number;
 }
 
-/** The totals of a job: one request, half an RCU for each of 16 rows. */
-export async function interactionTotals(store: StoreReader, job: string): Promise<InteractionTotals> {
-  return totalsOf((await rowsOf(store, job)).flatMap(countersIn));
+/** First opens and clicks of a campaign's job by day, and its totals: one request, half an RCU for each of 16 rows. */
+export async function interactionCourse(
+  store: StoreReader,
+  job: string,
+): Promise<{ totals: InteractionTotals; days: InteractionDay[] }> {
+  const rows = await rowsOf(store, job);
+  return { totals: totalsOf(rows.flatMap(countersIn)), days: rows.flatMap(daysIn) };
 }
+
+/** As `interactionCourse`, without the days. */
+export async function interactionTotals(store: StoreReader, job: string): Promise<InteractionTotals> {
+  return (await interactionCourse(store, job)).totals;
+}
+
+const daysIn = (row: RowOf<typeof InteractionCount>): InteractionDay[] =>
+  familyOf(row, "d|").map(([name, n]) => {
+    const [after = "0", stage = ""] = name.split("|");
+    return { after: Number(after), stage, n };
+  });
 
 async function rowsOf(store: StoreReader, job: string): Promise<RowOf<typeof InteractionCount>[]> {
   const keys = SHARDS.map((shard) => ({ job, shard }));

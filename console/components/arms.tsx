@@ -1,0 +1,140 @@
+// A message that may have a second arm: both as tabs of its card, and the share that gets the first.
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { saidBy } from "../../shared/rules/channel-content.ts";
+import { Button } from "./button.tsx";
+import { ContentEditor } from "./content-editor.tsx";
+import { type Content, contentOf, faultsUnder, type Own } from "./content-model.ts";
+import { Check } from "./field.tsx";
+import { type Message, MessageEditor } from "./message-editor.tsx";
+import { Card } from "./page.tsx";
+import { Slider } from "./pickers.tsx";
+
+export type Arm = "a" | "b";
+
+/** The second arm is kept while it is not wanted. */
+export interface Arms {
+  ab: boolean;
+  b: Content;
+  /** In percent, of those who get A. */
+  split: number;
+}
+
+export const NO_ARMS: Arms = { ab: false, b: { title: "", body: "" }, split: 50 };
+
+interface Returned {
+  variant_b?: Content | undefined;
+  split_percentage?: number | undefined;
+}
+
+/** As the API returns them. */
+export const armsOf = ({ variant_b, split_percentage }: Returned): Arms => ({
+  ab: variant_b !== undefined,
+  b: variant_b ?? NO_ARMS.b,
+  split: split_percentage ?? NO_ARMS.split,
+});
+
+/** As the API takes them. */
+export const armsBody = ({ ab, b, split }: Arms) =>
+  ab ? { variant_b: contentOf(b), split_percentage: split } : undefined;
+
+/** What arm B says, with what it takes from A. */
+export const contentOfB = (a: Content, b: Content): Content =>
+  saidBy({ ...a, by_channel: a.by_channel as never, variant_b: b as never }, "b") as Content;
+
+export const armsInWords = (split: number): string => `${split}% get A, ${100 - split}% get B`;
+
+export const ArmTabs = ({ arm, show }: { arm: Arm; show: (arm: Arm) => void }) => (
+  <>
+    {(["a", "b"] as const).map((one) => (
+      <Button key={one} kind="quiet" pressed={one === arm} onClick={() => show(one)}>
+        Variant {one.toUpperCase()}
+      </Button>
+    ))}
+  </>
+);
+
+interface ArmShareProps extends Pick<Arms, "ab" | "split"> {
+  note: string;
+  onInput: (part: Partial<Arms>) => void;
+}
+
+/** Whether there are two, and who gets which. */
+export const ArmShare = ({ ab, split, note, onInput }: ArmShareProps) => (
+  <>
+    <Check label="Compare with a variant B" note={note} checked={ab} onInput={(on) => onInput({ ab: on })} />
+    {ab && <Slider label="Share that gets A" value={split} min={1} max={99} onInput={(to) => onInput({ split: to })} />}
+  </>
+);
+
+interface ArmedMessageProps {
+  title?: string;
+  actions?: ComponentChildren;
+  message: Message;
+  onMessage: (message: Message) => void;
+  arms: Arms;
+  onArms: (part: Partial<Arms>) => void;
+  /** What the API says is wrong, by a path that begins at the message. */
+  faults: Record<string, string>;
+  /** What is wrong with the content, if the paths of that are others. */
+  own?: Record<string, string>;
+  shown: Own | "";
+  show: (channel: Own | "") => void;
+  /** Unlike that of any other message of the form. */
+  name?: string;
+  /** Below the message. */
+  children?: ComponentChildren;
+}
+
+export function ArmedMessage(props: ArmedMessageProps) {
+  const { title = "Message", actions, message, onMessage, arms, onArms, faults, own, shown, show, name } = props;
+  const [arm, setArm] = useState<Arm>("a");
+  // The same object until another answer comes: an editor shows what is refused once.
+  const key = JSON.stringify(faults);
+  const ofA = useMemo(() => ({ ...own, ...faultsUnder(faults, "content.") }), [key]);
+  const ofB = useMemo(() => faultsUnder(faults, "variant_b."), [key]);
+  const [shownOfB, showOfB] = useState<Own | "">("");
+  return (
+    <Card
+      title={title}
+      actions={
+        (arms.ab || actions) && (
+          <>
+            {arms.ab && <ArmTabs arm={arm} show={setArm} />}
+            {actions}
+          </>
+        )
+      }
+    >
+      {arms.ab && arm === "b" ? (
+        <ContentEditor
+          content={arms.b}
+          original={message.content}
+          onInput={(b) => onArms({ b })}
+          faults={ofB}
+          shown={shownOfB}
+          show={showOfB}
+        />
+      ) : (
+        <MessageEditor
+          message={message}
+          onInput={onMessage}
+          templateFault={faults.template_id}
+          {...(name && { name })}
+          faults={ofA}
+          shown={shown}
+          show={show}
+        />
+      )}
+      <ArmShare
+        {...arms}
+        note="Each person gets one of the two; the report shows which did better."
+        onInput={(part) => {
+          onArms(part);
+          if (part.ab !== undefined) setArm(part.ab ? "b" : "a");
+        }}
+      />
+      {props.children}
+    </Card>
+  );
+}
