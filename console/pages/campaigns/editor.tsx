@@ -50,7 +50,9 @@ export function Editor({ campaign, done }: EditorProps) {
 
 /** Fields with an input of their own. */
 const hasInput = (path: string): boolean =>
-  /^((name|target|topic|safety)\b|messages\[\d+\]\.((content|variant_b)\b|split_percentage$|template_id$|channel_ids$|scheduled_at$))/.test(path);
+  /^((name|target|topic|safety)\b|messages\[\d+\]\.((content|variant_b)\b|split_percentage$|template_id$|channel_ids$|scheduled_at$))/.test(
+    path,
+  );
 
 type Parted<T> = { [K in keyof T]: T[K] | undefined };
 

@@ -73,7 +73,12 @@ function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
         ...meansOf({ channel_ids, category, topic, holdout: holdout_percentage }),
         ...messages.flatMap((message): Fact[] =>
           message.variant_b
-            ? [[messages.length > 1 ? `Variants of ${nameOf(message)}` : "Variants", armsInWords(armsOf(message).split)]]
+            ? [
+                [
+                  messages.length > 1 ? `Variants of ${nameOf(message)}` : "Variants",
+                  armsInWords(armsOf(message).split),
+                ],
+              ]
             : [],
         ),
       ]}

@@ -31,12 +31,7 @@ export function One({ experience }: { experience: Experience }) {
   const stats = useQuery("experiences.getStats", [id], { every: EVERY_MS });
   const seen = arm === "b" && variant_b ? variant_b : content;
   return (
-    <Card
-      title={name}
-      actions={
-        variant_b && <ArmTabs arm={arm} show={setArm} />
-      }
-    >
+    <Card title={name} actions={variant_b && <ArmTabs arm={arm} show={setArm} />}>
       <ExperienceSeen
         format={format}
         title={seen.title}
