@@ -1,7 +1,7 @@
 // Reads the audit trail of the product: each call once, newest first, with its outcome, and unbroken (F22).
 import { document } from "../../support/document.ts";
 import { type Body, HOUR, iso } from "../model/kit.ts";
-import type { Called } from "../model/records.ts";
+import type { Called } from "../model/records/plans.ts";
 import { type Failure, type Sides, short } from "./sides.ts";
 import { Bindings, differenceOf } from "./unify.ts";
 

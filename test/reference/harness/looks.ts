@@ -1,6 +1,6 @@
 // Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
 import { DAY, iso } from "../model/kit.ts";
-import type { Job } from "../model/records.ts";
+import type { Job } from "../model/records/sends.ts";
 import type { World } from "../model/world.ts";
 
 export interface Look {

@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
 import { type Body, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
-import type { Address, Consent, Subscriber } from "./records.ts";
+import type { Address, Consent, Subscriber } from "./records/people.ts";
 import { newId, type World } from "./world.ts";
 
 const REASONS = ["bounce", "complaint", "imported", "manual"];

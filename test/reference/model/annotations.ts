@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { optionalInstant, optionalOneOf, requiredText } from "./checks.ts";
 import { ABSENT, type Body, instant, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
-import type { Annotation } from "./records.ts";
+import type { Annotation } from "./records/plans.ts";
 import { found, newId, type World } from "./world.ts";
 
 const record = (row: Annotation): Body => ({

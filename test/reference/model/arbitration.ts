@@ -1,6 +1,6 @@
 // The smart channel (SMA, D-ARB, AMB-96).
 import { DAY } from "./kit.ts";
-import type { Interaction } from "./records.ts";
+import type { Interaction } from "./records/sends.ts";
 import type { World } from "./world.ts";
 
 const ENGAGED = ["tapped", "action_tapped", "email_opened", "email_clicked", "inapp_click", "foreground_received"];

@@ -1,7 +1,8 @@
 // Touches and conversions (D-ATTRIB, AMB-53, AMB-97, AMB-109, AMB-110).
 import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
 import { DAY, instant, invalid, MINUTE } from "./kit.ts";
-import type { Event, Job, Recipient } from "./records.ts";
+import type { Event } from "./records/people.ts";
+import type { Job, Recipient } from "./records/sends.ts";
 import { ownerOf } from "./stitching.ts";
 import { at, type World } from "./world.ts";
 

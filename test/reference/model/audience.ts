@@ -1,7 +1,7 @@
 // Who a send is for: ids, target and filters (NTF-2 to NTF-16, AMB-57, AMB-93, AMB-125).
 import { type Body, invalid, isRecord } from "./kit.ts";
 import { isPredicate, matches } from "./predicates.ts";
-import type { Device, Subscriber } from "./records.ts";
+import type { Device, Subscriber } from "./records/people.ts";
 import { found, type World } from "./world.ts";
 
 /** NTF-5 to NTF-8, AMB-93. `all` needs nothing, the others an id that is known here. */

@@ -1,7 +1,7 @@
 // The audit trail (F22, docs/decisions/0043 and 0102): which calls are in it, once each.
 import type { Operation } from "./access.ts";
 import type { Answer, Request } from "./kit.ts";
-import type { Called } from "./records.ts";
+import type { Called } from "./records/plans.ts";
 import type { World } from "./world.ts";
 
 const INBOX = /^POST \/v1\/in-app/;

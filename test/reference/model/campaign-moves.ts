@@ -1,5 +1,6 @@
 // The moves of a campaign that nobody asks for (D-CMP-AUTO).
-import type { Campaign, Job } from "./records.ts";
+import type { Campaign } from "./records/plans.ts";
+import type { Job } from "./records/sends.ts";
 import { found, type World } from "./world.ts";
 
 export const jobsOf = (world: World, { messages }: Campaign): Job[] =>

@@ -18,7 +18,8 @@ import {
   together,
   Unordered,
 } from "./kit.ts";
-import type { Campaign, Job } from "./records.ts";
+import type { Campaign } from "./records/plans.ts";
+import type { Job } from "./records/sends.ts";
 import { nextRun } from "./schedules.ts";
 import { createJob, schedule } from "./sending.ts";
 import { needTemplate } from "./templates.ts";

@@ -1,7 +1,8 @@
 // Frequency caps (D-CAP) and quiet hours (D-QUIET).
 import { instantOf, isZone, localOf } from "./cron.ts";
 import { type Body, DAY, MINUTE, same } from "./kit.ts";
-import type { Job, Recipient, Subscriber } from "./records.ts";
+import type { Subscriber } from "./records/people.ts";
+import type { Job, Recipient } from "./records/sends.ts";
 import type { World } from "./world.ts";
 
 /**

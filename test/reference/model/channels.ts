@@ -4,7 +4,7 @@ import { read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
 import { ABSENT, ANY, type Body, invalid, iso, notFound, Refusal, type Request, Unordered, Unpromised } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
-import type { Channel } from "./records.ts";
+import type { Channel } from "./records/sends.ts";
 import { at, type Fault, found, newId, type World } from "./world.ts";
 
 const TYPES = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];

@@ -2,7 +2,7 @@
 import { consentOfAddress, isSameAddress } from "./addresses.ts";
 import { optionalInstant, optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, MINUTE, OneOf } from "./kit.ts";
-import type { Consent, Subscriber } from "./records.ts";
+import type { Consent, Subscriber } from "./records/people.ts";
 import { at, found, newId, type World } from "./world.ts";
 
 const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };

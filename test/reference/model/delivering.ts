@@ -8,7 +8,7 @@ import { isReasons, reach } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
 import { ANY, type Body, MINUTE } from "./kit.ts";
-import type { Delivery, Job, Recipient } from "./records.ts";
+import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
 import { at, found, type World } from "./world.ts";

@@ -4,7 +4,7 @@ import { read } from "./access.ts";
 import { optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, notFound, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, subscriberOf, tellCreated } from "./people.ts";
-import type { Device } from "./records.ts";
+import type { Device } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
 import { found, newId, type World } from "./world.ts";
 

@@ -1,6 +1,7 @@
 // Who is let into a journey, and what an event does to the runs under way (JND-10 to JND-13, AMB-73, AMB_134, AMB_147).
 import { duration, HOUR } from "./kit.ts";
-import type { Event, Journey, Subscriber } from "./records.ts";
+import type { Event, Subscriber } from "./records/people.ts";
+import type { Journey } from "./records/plans.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { startRun, tick } from "./runs.ts";
 import { momentOf } from "./stitching.ts";

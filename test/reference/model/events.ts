@@ -18,7 +18,7 @@ import {
   type Request,
 } from "./kit.ts";
 import { inPeriod, limits } from "./plans.ts";
-import type { Event } from "./records.ts";
+import type { Event } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
 import { ownerOf } from "./stitching.ts";
 import { at, found, newId, type World } from "./world.ts";

@@ -18,7 +18,7 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needInApp } from "./plans.ts";
-import type { Experience } from "./records.ts";
+import type { Experience } from "./records/plans.ts";
 import { createJob, schedule, takeQuota } from "./sending.ts";
 import { at, found, newId, type World } from "./world.ts";
 

@@ -1,7 +1,7 @@
 // Who got a send, who did not, and why (A4, F2).
 import { limitOf, listing } from "./checks.ts";
 import { ANY, type Body, iso, isoOrNull, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
-import type { Job, Recipient } from "./records.ts";
+import type { Job, Recipient } from "./records/sends.ts";
 import { found, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {

@@ -6,7 +6,7 @@ import { currentConsent, currentConsents } from "./consents.ts";
 import { line } from "./explanations.ts";
 import { report } from "./insights.ts";
 import { ANY, type Body, DAY, instant, invalid, iso, notFound, OneOf, OrderedBy, type Request } from "./kit.ts";
-import type { Export, Subscriber } from "./records.ts";
+import type { Export, Subscriber } from "./records/people.ts";
 import { ownerOf } from "./stitching.ts";
 import { at, found, newId, type World } from "./world.ts";
 

@@ -3,7 +3,8 @@ import { deviceMatches } from "./audience.ts";
 import { capReason } from "./caps.ts";
 import { maySend } from "./consents.ts";
 import { type Body, invalid } from "./kit.ts";
-import type { Channel, Delivery, Device, Subscriber } from "./records.ts";
+import type { Device, Subscriber } from "./records/people.ts";
+import type { Channel, Delivery } from "./records/sends.ts";
 import { isOut } from "./topics.ts";
 import { found, type World } from "./world.ts";
 

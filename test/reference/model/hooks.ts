@@ -19,7 +19,7 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needWebhooks } from "./plans.ts";
-import type { Hook, HookDelivery } from "./records.ts";
+import type { Hook, HookDelivery } from "./records/sends.ts";
 import { at, found, newId, type World } from "./world.ts";
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];

@@ -2,7 +2,7 @@
 import { currentConsent, recordConsent } from "./consents.ts";
 import { isNo, isYes, timeOf } from "./import-consents.ts";
 import { ANY, MINUTE, Unpromised } from "./kit.ts";
-import type { Import, Subscriber } from "./records.ts";
+import type { Import, Subscriber } from "./records/people.ts";
 import type { World } from "./world.ts";
 
 const COLUMN = /^(topic|topic_at):(.+)$/;

@@ -23,7 +23,7 @@ import {
 } from "./kit.ts";
 import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
-import type { Import, Subscriber } from "./records.ts";
+import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
 import { at, found, newId, type World } from "./world.ts";
 

@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { pageNumber, requiredText } from "./checks.ts";
 import { ABSENT, type Body, DAY, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
 import { needInApp } from "./plans.ts";
-import type { InboxMessage, Job, Recipient } from "./records.ts";
+import type { InboxMessage, Job, Recipient } from "./records/sends.ts";
 import { render } from "./render.ts";
 import { messageCame } from "./streams.ts";
 import { found, newId, type World } from "./world.ts";

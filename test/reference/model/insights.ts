@@ -7,7 +7,7 @@ import { requiredText } from "./checks.ts";
 import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
 import { About, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
-import type { Job, Recipient } from "./records.ts";
+import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
 import { found, type World } from "./world.ts";
 

@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { notifyHooks } from "./hooks.ts";
 import { instant, invalid, isUuid, type Request, same } from "./kit.ts";
-import type { Job } from "./records.ts";
+import type { Job } from "./records/sends.ts";
 import { found, type World } from "./world.ts";
 
 const KINDS = [

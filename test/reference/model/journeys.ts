@@ -21,7 +21,7 @@ import {
   together,
   Unordered,
 } from "./kit.ts";
-import type { Journey, Run } from "./records.ts";
+import type { Journey, Run } from "./records/plans.ts";
 import { treeOf } from "./rules.ts";
 import { cancelRunsOfJourney, resumeRun } from "./runs.ts";
 import { needTemplate } from "./templates.ts";

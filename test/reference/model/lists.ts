@@ -4,7 +4,7 @@ import { read, write } from "./access.ts";
 import { idList, listing, pageNumber, requiredText } from "./checks.ts";
 import { stated } from "./consents.ts";
 import { type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
-import type { List } from "./records.ts";
+import type { List } from "./records/people.ts";
 import { found, newId, type World } from "./world.ts";
 
 const record = (world: World, { id, name, description, double_opt_in, created_at }: List): Body => ({

@@ -27,7 +27,7 @@ import {
   Unordered,
 } from "./kit.ts";
 import { needSmart } from "./plans.ts";
-import type { Job } from "./records.ts";
+import type { Job } from "./records/sends.ts";
 import { createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";

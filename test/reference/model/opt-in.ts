@@ -5,7 +5,8 @@ import { isUsable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { ANY, DAY, Refusal } from "./kit.ts";
 import { addMember } from "./lists.ts";
-import type { Consent, Sent, Subscriber } from "./records.ts";
+import type { Consent, Subscriber } from "./records/people.ts";
+import type { Sent } from "./records/sends.ts";
 import { createJob, dispatch, takeQuota } from "./sending.ts";
 import { found, type World } from "./world.ts";
 

@@ -1,7 +1,7 @@
 // A subscriber's own record (SUB-1, SUB-3, D-ATTR, AMB-44).
 import { notifyHooks } from "./hooks.ts";
 import { type Body, invalid, iso, JsonText, notFound } from "./kit.ts";
-import type { Subscriber } from "./records.ts";
+import type { Subscriber } from "./records/people.ts";
 import { found, newId, type World } from "./world.ts";
 
 /** SUB-1, SUB-3: attributes are a JSON text. */

@@ -1,6 +1,6 @@
 // The subset of Liquid that texts may use (D-LIQUID).
 import type { Body } from "./kit.ts";
-import type { Subscriber } from "./records.ts";
+import type { Subscriber } from "./records/people.ts";
 
 export interface Values {
   subscriber: Subscriber | null;

@@ -2,7 +2,7 @@
 import { type Body, duration, isRecord } from "./kit.ts";
 import { limits } from "./plans.ts";
 import { isPredicate, matches } from "./predicates.ts";
-import type { Event, Subscriber } from "./records.ts";
+import type { Event, Subscriber } from "./records/people.ts";
 import { eventsOf, momentOf } from "./stitching.ts";
 import type { World } from "./world.ts";
 

@@ -7,7 +7,7 @@ import { isZone, nextAfter, parseCron } from "./cron.ts";
 import { needChannels } from "./gates.ts";
 import { type Body, HOUR, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
 import { needSchedules, reaches } from "./plans.ts";
-import type { Schedule } from "./records.ts";
+import type { Schedule } from "./records/plans.ts";
 import { createJob, schedule as goOut } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
 import { at, found, newId, type World } from "./world.ts";

@@ -18,7 +18,8 @@ import {
   Unordered,
 } from "./kit.ts";
 import { limits } from "./plans.ts";
-import type { Segment, Subscriber } from "./records.ts";
+import type { Subscriber } from "./records/people.ts";
+import type { Segment } from "./records/plans.ts";
 import { eventNodes, holdsFor, isWithinPlan, treeOf } from "./rules.ts";
 import { eventsOf } from "./stitching.ts";
 import { at, found, newId, type World } from "./world.ts";

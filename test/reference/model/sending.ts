@@ -9,7 +9,8 @@ import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, DAY, isoOrNull, Refusal, Unpromised } from "./kit.ts";
 import { limits, usedSends } from "./plans.ts";
-import type { Delivery, Job, Recipient, Subscriber } from "./records.ts";
+import type { Subscriber } from "./records/people.ts";
+import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { at, found, newId, type World } from "./world.ts";
 
 export function createJob(world: World, spec: Body, source: Job["source"], id = newId(world, "job")): Job {

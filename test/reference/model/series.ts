@@ -2,7 +2,7 @@
 import { conversionsAfter, type Touch, touchesOf, windowOf } from "./attribution.ts";
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, type Request, Unordered } from "./kit.ts";
-import type { Interaction, Job, Recipient } from "./records.ts";
+import type { Interaction, Job, Recipient } from "./records/sends.ts";
 import type { World } from "./world.ts";
 
 /** Something that one figure counts. */

@@ -1,5 +1,5 @@
 // Identity stitching (IDN-2, IDN-3): an anonymous id that is linked stands for its subscriber.
-import type { Event } from "./records.ts";
+import type { Event } from "./records/people.ts";
 import type { World } from "./world.ts";
 
 export const ownerOf = (world: World, event: Event): string | null => {

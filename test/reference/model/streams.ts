@@ -1,6 +1,6 @@
 // The live stream (SSE, AMB-2, AMB-101, AMB-122, F12, D-INBOXRECALL): what an app is told that goes on where it was.
 import { type Body, iso, notFound, OrderedBy, SECOND } from "./kit.ts";
-import type { InboxMessage, Reader } from "./records.ts";
+import type { InboxMessage, Reader } from "./records/sends.ts";
 import { at, found, type World } from "./world.ts";
 
 /** AMB-122. */

@@ -16,7 +16,7 @@ import {
   subscriberRecord,
   tellCreated,
 } from "./people.ts";
-import type { Subscriber } from "./records.ts";
+import type { Subscriber } from "./records/people.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";

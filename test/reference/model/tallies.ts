@@ -1,6 +1,6 @@
 // Numbers of a send (AMB-95): one recipient counts once.
 import { type Body, Exactly, OneOf } from "./kit.ts";
-import type { Job } from "./records.ts";
+import type { Job } from "./records/sends.ts";
 
 export function countsOf({ recipients }: Job): Body {
   const count = (...states: string[]) => recipients.filter(({ state }) => states.includes(state)).length;

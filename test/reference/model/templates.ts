@@ -3,7 +3,7 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, notFound, type Request, templateNotFound, Unordered } from "./kit.ts";
-import type { Template } from "./records.ts";
+import type { Template } from "./records/sends.ts";
 import { found, newId, type World } from "./world.ts";
 
 const record = ({ created_at, ...template }: Template): Body => ({ ...template, created_at: iso(created_at) });

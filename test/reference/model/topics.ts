@@ -4,7 +4,7 @@ import { read, write } from "./access.ts";
 import { optionalOneOf, requiredText } from "./checks.ts";
 import { currentConsent, stated } from "./consents.ts";
 import { ANY, type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
-import type { Topic } from "./records.ts";
+import type { Topic } from "./records/people.ts";
 import { found, type World } from "./world.ts";
 
 const record = ({ created_at, updated_at, ...topic }: Topic): Body => ({

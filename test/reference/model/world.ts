@@ -2,35 +2,39 @@
 import type { Body } from "./kit.ts";
 import type {
   Address,
+  Consent,
+  Device,
+  Event,
+  Export,
+  Import,
+  List,
+  Membership,
+  Subscriber,
+  Topic,
+} from "./records/people.ts";
+import type {
   Annotation,
   Called,
   Campaign,
-  Channel,
-  Consent,
   Definition,
-  Device,
-  Event,
   Experience,
-  Export,
-  Hook,
-  HookDelivery,
-  Import,
-  InboxMessage,
-  Interaction,
-  Job,
   Journey,
-  List,
-  Membership,
   Outcome,
-  Reader,
   Run,
   Schedule,
   Segment,
+} from "./records/plans.ts";
+import type {
+  Channel,
+  Hook,
+  HookDelivery,
+  InboxMessage,
+  Interaction,
+  Job,
+  Reader,
   Sent,
-  Subscriber,
   Template,
-  Topic,
-} from "./records.ts";
+} from "./records/sends.ts";
 import type { Rulings } from "./rulings.ts";
 
 export interface Timer {
