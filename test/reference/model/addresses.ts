@@ -43,6 +43,10 @@ export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key
 /** When its owner was asked to confirm an opt-in. */
 export const askedAt = (world: World, text: unknown): number[] => rowOf(world, text)?.asked ?? [];
 
+/** AMB-129: nobody is asked by mail to end what the operator alone may end. */
+export const mayBeAsked = (world: World, text: unknown): boolean =>
+  !["manual", "imported"].includes(addressOf(world, text)?.reason ?? "");
+
 /** AMB-129: the owner ends a bounce or a complaint, nothing else. */
 export function liftByOwner(world: World, text: unknown): void {
   const row = addressOf(world, text);

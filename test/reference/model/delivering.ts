@@ -1,6 +1,6 @@
 // What becomes of a message: handed over, retried, brought back, told (D-NTF-STATE, AMB-109, AMB-139).
 
-import { suppress } from "./addresses.ts";
+import { isSameAddress, suppress } from "./addresses.ts";
 import { jobClosed } from "./campaign-moves.ts";
 import { capReason, quietUntil } from "./caps.ts";
 import { takeFault } from "./channels.ts";
@@ -95,6 +95,8 @@ function refusalsNow(world: World, job: Job, recipient: Recipient, delivery: Del
   if (isReasons(result)) return result;
   const same = result.find(({ device }) => device === delivery.device);
   if (!same) return ["no_device"];
+  // Who asks an address to confirm asks no other one.
+  if (job.spec.confirms && !isSameAddress(same.to, delivery.to)) return ["no_address"];
   delivery.to = same.to;
   const isFirst = delivery.attempts.length === 0;
   return isFirst && capReason(then, spec, subscriber.id, delivery.class, recipient) ? ["capped"] : [];

@@ -1,4 +1,5 @@
 // What stands between a recipient and a channel: address, consent, topic, caps, quiet hours.
+import { mayBeAsked } from "./addresses.ts";
 import { deviceMatches } from "./audience.ts";
 import { capReason } from "./caps.ts";
 import { maySend } from "./consents.ts";
@@ -34,10 +35,14 @@ const delivery = (channel: Channel, to: string, device: Device | null = null): D
   ...{ state: "pending", reason: null, attempts: [], delivered_at: null },
 });
 
+function refusalOf(world: World, spec: Body, { type }: Channel, { id, email }: Subscriber): string | null {
+  if (spec.confirms) return mayBeAsked(world, email) ? null : "suppressed";
+  return maySend(world, id, type, spec.category ?? "marketing");
+}
+
 /** Where one channel reaches a subscriber, or every reason why it does not. */
 export function reach(world: World, spec: Body, channel: Channel, subscriber: Subscriber): Delivery[] | string[] {
-  const asked = spec.confirms ? null : maySend(world, subscriber.id, channel.type, spec.category ?? "marketing");
-  const refusal = asked;
+  const refusal = refusalOf(world, spec, channel, subscriber);
   const consent = refusal ? [refusal] : [];
   if (channel.type === "in_app") return [delivery(channel, subscriber.id)];
   if (channel.type in PLATFORM) {

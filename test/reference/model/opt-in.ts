@@ -1,5 +1,5 @@
 // The confirmed opt-in (AMB-129, docs/decisions/0101-the-confirmed-opt-in.md) and the links of mails (AMB-130, AMB-143, AMB-149).
-import { addressOf, askedAt, isSameAddress, liftByOwner, optOutAddress } from "./addresses.ts";
+import { askedAt, isSameAddress, liftByOwner, mayBeAsked, optOutAddress } from "./addresses.ts";
 import { currentConsent, recordConsent } from "./consents.ts";
 import { isUsable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
@@ -19,8 +19,7 @@ export function askOwner(world: World, subscriber: Subscriber, row: Consent): vo
   const isStill = world.subscribers.includes(subscriber) && currentConsent(world, subscriber.id, row.channel) === row;
   const channel = world.channels.find((one) => one.type === "email" && isUsable(one));
   if (!isStill || !channel || subscriber.email === null) return;
-  const reason = addressOf(world, subscriber.email)?.reason ?? null;
-  if (reason === "manual" || reason === "imported") return;
+  if (!mayBeAsked(world, subscriber.email)) return;
   const times = askedAt(world, subscriber.email);
   if (times.filter((time) => time > world.now - MAILS.within).length >= MAILS.count) return;
   const spec = {
