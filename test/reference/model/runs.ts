@@ -151,9 +151,9 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
     return;
   }
   const recipient = decide(world, job, subscriber);
-  job.recipients.push(recipient);
+  // Who cannot be reached is in no send.
+  if (recipient.planned.length > 0) job.recipients.push(recipient);
   const skipped = recipient.state === "skipped";
-  // Who cannot be reached costs no job.
   if (skipped) job.status = "completed";
   else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   deliverOne(world, job, recipient);
