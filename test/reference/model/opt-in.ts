@@ -1,5 +1,5 @@
 // The confirmed opt-in (AMB-129, docs/decisions/0101-the-confirmed-opt-in.md) and the links of mails (AMB-130, AMB-143, AMB-149).
-import { askedAt, isSameAddress, liftByOwner, mayBeAsked, optOutAddress } from "./addresses.ts";
+import { addressOf, askedAt, isSameAddress, liftByOwner, mayBeAsked, optOutAddress } from "./addresses.ts";
 import { currentConsent, recordConsent } from "./consents.ts";
 import { isUsable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
@@ -69,11 +69,20 @@ function unsubscribed(world: World, subscriber: Subscriber | undefined, { job_id
   if (recipient && !isOut) recipient.hasUnsubscribed = true;
 }
 
-/** It holds for the address that the mail went to, while the statement is pending. */
+/** The person of that channel, or somebody by a link to the address. */
+const optedOutSince = (world: World, { id, email }: Subscriber, channel: string, asked: number): boolean =>
+  (addressOf(world, email)?.optedOut.email ?? Number.NEGATIVE_INFINITY) >= asked ||
+  world.consents.some(
+    (row) =>
+      row.subscriber_id === id && row.channel === channel && row.status === "opted_out" && row.recorded_at >= asked,
+  );
+
+/** It holds for the address that the mail went to, while the statement is pending, and nobody opted out since it was asked. */
 function confirmed(world: World, subscriber: Subscriber, mail: Sent): void {
   const row = world.consents.find(({ id }) => id === mail.confirms);
   const isOpen = row && currentConsent(world, subscriber.id, row.channel)?.status === "pending";
   if (!isOpen || !isSameAddress(subscriber.email, mail.to) || world.now >= mail.at + LINK_LIVES) return;
+  if (optedOutSince(world, subscriber, row.channel, found(world.jobs, mail.job_id)!.created_at)) return;
   const evidence = { ip: ANY, text: ANY, import_job_id: null };
   const consent = { channel: row.channel, status: "opted_in", consented_at: world.now, source: "confirmed_opt_in" };
   recordConsent(world, subscriber, { ...consent, evidence });
