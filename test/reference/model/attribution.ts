@@ -2,7 +2,7 @@
 import { CLICKS, OPENS, peopleWho } from "./interactions.ts";
 import { DAY, instant, invalid, MINUTE } from "./kit.ts";
 import type { Event } from "./records/people.ts";
-import type { Job, Recipient } from "./records/sends.ts";
+import type { Channel, Job, Recipient } from "./records/sends.ts";
 import { ownerOf } from "./stitching.ts";
 import { at, type World } from "./world.ts";
 
@@ -24,6 +24,18 @@ export function touchesOf(jobs: Job[], from: number, to: number): Touch[] {
   const all = jobs.flatMap((job) => job.recipients.map((recipient) => ({ job, recipient, at: touchTime(recipient) })));
   return all.filter((touch): touch is Touch => touch.at !== null && touch.at >= from && touch.at <= to);
 }
+
+interface ChannelTouch extends Touch {
+  channel: Channel;
+}
+
+/** Each message by each channel is a touch, at the time of the round in which it was handed over (AMB-109). */
+export const everyTouch = (jobs: Job[]): ChannelTouch[] =>
+  jobs.flatMap((job) =>
+    job.recipients.flatMap((recipient) =>
+      recipient.deliveries.flatMap(({ delivered_at: at, channel }) => (at === null ? [] : [{ job, recipient, at, channel }])),
+    ),
+  );
 
 function touchTime({ deliveries }: Recipient): number | null {
   const times = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);

@@ -1,8 +1,8 @@
 // Figures over time, conversions by their last touch, and the hours of the week (RDA-10, ISG-3 to ISG-5, D-ATTRIB, AMB-97).
-import { conversionsAfter, type Touch, touchesOf, windowOf } from "./attribution.ts";
+import { conversionsAfter, everyTouch, type Touch, windowOf } from "./attribution.ts";
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, type Request, Unordered } from "./kit.ts";
-import type { Interaction, Job, Recipient } from "./records/sends.ts";
+import type { Channel, Interaction, Job, Recipient } from "./records/sends.ts";
 import type { World } from "./world.ts";
 
 /** Something that one figure counts. */
@@ -86,26 +86,35 @@ function engagementOf(world: World, job: Job, isByChannel: boolean): Fact[] {
 interface Conversion {
   touch: Touch;
   revenue: number;
+  /** That of the touch; several where one round handed over to several. */
+  channels: Channel[];
 }
 
-/** Each conversion event for the message that was delivered last before it. Of two at one instant: either. */
+/** Each conversion event for the message that was delivered last before it. Of two sends at one instant: either. */
 function lastTouches(world: World): Conversion[] | undefined {
-  const touches = touchesOf(world.jobs, 0, world.now);
   if (world.events.some(({ erased, conversions }) => erased && conversions.length > 0)) return undefined;
   const last = new Map<unknown, Conversion>();
-  for (const touch of touches)
+  for (const touch of everyTouch(world.jobs))
     for (const { event, revenue } of conversionsAfter(world, touch.recipient.subscriber_id, touch.at)) {
       const known = last.get(event);
-      if (known && known.touch.at === touch.at && known.touch.job !== touch.job) return undefined;
-      if (!known || known.touch.at < touch.at) last.set(event, { touch, revenue });
+      const isAlike = known?.touch.at === touch.at;
+      if (known && isAlike && known.touch.job !== touch.job) return undefined;
+      if (known && isAlike) known.channels = [...new Set([...known.channels, touch.channel])];
+      if (!known || known.touch.at < touch.at) last.set(event, { touch, revenue, channels: [touch.channel] });
     }
   return [...last.values()];
 }
 
-function conversionFacts(world: World): Fact[] | undefined {
-  return lastTouches(world)?.flatMap(({ touch: { job, recipient }, revenue }) => {
+/** AMB-97: an event counts for one channel. Of several of one round it may be any. */
+function lastTouchesByChannel(world: World): Conversion[] | undefined {
+  const all = lastTouches(world);
+  return all?.some(({ channels }) => channels.length > 1) ? undefined : all;
+}
+
+function conversionFacts(conversions: Conversion[] | undefined): Fact[] | undefined {
+  return conversions?.flatMap(({ touch: { job }, revenue, channels: reached }) => {
     const at = job.dispatched_at!;
-    const channels = typesOf(recipient);
+    const channels = reached.map(({ type }) => type);
     return OF_CONVERSIONS.map((measure) => ({
       at,
       measure,
@@ -115,9 +124,6 @@ function conversionFacts(world: World): Fact[] | undefined {
     }));
   });
 }
-
-const typesOf = ({ deliveries }: Recipient) =>
-  deliveries.filter(({ delivered_at }) => delivered_at !== null).map(({ channel }) => channel.type);
 
 function factsOf(world: World, isByChannel = false): Fact[] {
   return world.jobs.flatMap((job) => [
@@ -155,16 +161,18 @@ export function series(world: World, { query }: Request) {
     return { status: 200, body: { buckets: ofSource(world, source_type, source_id, window) } };
   if (interval === "hour" && group_by !== undefined) invalid("group_by");
   const width = interval === "hour" ? HOUR : DAY;
-  const conversions = interval === "hour" ? [] : conversionFacts(world);
+  const isByChannel = group_by === "channel";
+  const lasts = interval === "hour" ? [] : isByChannel ? lastTouchesByChannel(world) : lastTouches(world);
+  const conversions = conversionFacts(lasts);
   if (conversions === undefined) return { status: 200, body: { buckets: ANY } };
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
-  const shown = group_by === "channel" ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
-  const facts = touching([...factsOf(world, group_by === "channel"), ...conversions], window, width).filter(
+  const shown = isByChannel ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
+  const facts = touching([...factsOf(world, isByChannel), ...conversions], window, width).filter(
     ({ measure }) => shown.includes(measure),
   );
   const groups = ({ job, channels }: Fact): (string | null)[] => {
-    if (group_by === "channel") return [...new Set(channels)];
+    if (isByChannel) return [...new Set(channels)];
     return group_by === "category" ? [job.spec.category ?? "marketing"] : [null];
   };
   return { status: 200, body: { buckets: bucketsOf(facts, width, groups, shown) } };
@@ -189,15 +197,14 @@ export function summary(world: World, { query }: Request) {
   const { group_by } = query;
   if (!["campaign", "journey", "channel"].includes(group_by!)) invalid("group_by");
   const [start, end] = windowOf(world, query);
-  const conversions = lastTouches(world);
+  const conversions = group_by === "channel" ? lastTouchesByChannel(world) : lastTouches(world);
   if (!conversions) return { status: 200, body: { rows: ANY } };
   const rows = new Map<string, Body>();
-  for (const { touch, revenue } of conversions) {
+  for (const { touch, revenue, channels } of conversions) {
     const day = Math.floor(touch.job.dispatched_at! / DAY) * DAY;
     if (day <= start - DAY || day > end) continue;
-    const reached = touch.recipient.deliveries.filter(({ delivered_at }) => delivered_at !== null);
     const { type, id } = touch.job.source;
-    const sources = group_by === "channel" ? reached.map(({ channel }) => channel.id) : type === group_by ? [id!] : [];
+    const sources = group_by === "channel" ? channels.map((channel) => channel.id) : type === group_by ? [id!] : [];
     for (const source_id of new Set(sources)) {
       const row = rows.get(source_id) ?? { source_id, conversions: 0, revenue_cents: 0 };
       rows.set(source_id, row);
