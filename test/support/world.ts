@@ -6,7 +6,7 @@ import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { createLocalService, type LocalService, type LocalServiceOptions } from "../../local/local-service.ts";
 import { openTenancy } from "../../local/tenancy.ts";
-import { type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
+import { type AgentScope, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import type { LogEntry } from "../../shared/kernel/deps.ts";
@@ -16,6 +16,7 @@ import { secrets } from "../../shared/store/capabilities.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
 import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
+import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
 import { createServerKey, register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { sdkKeyOf } from "../../shared/store/workspaces/sdk-keys.ts";
@@ -68,6 +69,8 @@ export interface Tenant {
   upsert(person: object): Promise<string>;
   /** A new server key of these scopes; of all if none is named. */
   backend(...scopes: Scope[]): Promise<Headers>;
+  /** A key of an agent. */
+  agent(...scopes: AgentScope[]): Promise<string>;
   store: Store;
   /** The table by raw keys, for data that no endpoint writes or shows. */
   rows: Rows;
@@ -181,6 +184,8 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
         const { key } = await createServerKey(store, platform, { name: "backend", scopes: granted });
         return { authorization: `Bearer ${key}` };
       },
+      agent: async (...held) =>
+        (await createAgentKey(store, platform, { name: "agent", scopes: held, days: 1_000 })).key,
       dashboard: async (role = "owner", { readOnly = false } = {}) => {
         const name = [role, readOnly, Math.floor(world.clock.now() / MINUTE)].join();
         const cached = dashboards.get(name);

@@ -29,7 +29,12 @@ function operationOf(route: string): string | undefined {
 }
 const nameOf = (action: string) => action.replace(/\.(\w)/, (_, first: string) => first.toUpperCase());
 
-const ACTORS: Record<string, string> = { dashboard: "user", server: "server_key", sdk: "publishable_key" };
+const ACTORS: Record<string, string> = {
+  dashboard: "user",
+  server: "server_key",
+  sdk: "publishable_key",
+  agent: "agent_key",
+};
 
 const isEntryOf = (entry: Body, { at, route, actor, role, status, code }: Called): boolean =>
   entry.at === iso(at) &&

@@ -79,7 +79,7 @@ export async function call(sides: Sides, command: Call, number: number): Promise
   tell(sides, `${as}: ${method} ${path} ${short({ ...query, ...command.body })} → ${got.status} ${short(got.body)}`);
   const difference = await compare(sides, expected, got, sent);
   if (difference) return { ...difference, command: number, route: `${method} ${path}` };
-  const made = expected.body?.id ?? expected.body?.preview_id ?? expected.body?.import_job_id;
+  const made = expected.body?.id ?? expected.body?.preview_id ?? expected.body?.import_job_id ?? expected.body?.token;
   if (command.handle && typeof made === "string" && made.startsWith("#")) handles.set(command.handle, made);
   return undefined;
 }

@@ -159,6 +159,7 @@ const REACHES: [RegExp, string[]][] = [
   [/templates/, ["templates"]],
   [/topics|preferences/, ["topics"]],
   [/channels/, ["channels"]],
+  [/_send$/, ["sends"]],
   [/interactions/, ["insights", "experiences"]],
   [/notifications|in-app\/messages/, ["sends"]],
   [/\/v1\/events/, ["events", "segments", "journeys", "sends"]],

@@ -4,6 +4,7 @@ import { queueNames } from "../../../shared/contract/messages.ts";
 import { idsFrom } from "../../../shared/kernel/ids.ts";
 import { randomFrom } from "../../simulator/random.ts";
 import { uploads } from "../../support/channels.ts";
+import { createMcp } from "../../support/mcp.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import { type OpenStream, openStream } from "../../support/sse.ts";
 import type { Headers } from "../../support/world.ts";
@@ -47,6 +48,12 @@ export interface Product {
 const SES = { provider: "ses", from_email: "shop@example.com", from_name: "Shop" };
 const UPLOADS: Record<string, () => { body?: Body; headers?: Headers }> = { ...uploads, email: () => ({ body: SES }) };
 
+/** A tool tells the code of a refusal alone. */
+const REFUSED: Record<string, number> = {
+  ...{ PAYMENT_REQUIRED: 402, SEND_CAP_REACHED: 402, FORBIDDEN: 403, NOT_FOUND: 404, CONFLICT: 409 },
+  ...{ VALIDATION_ERROR: 422, TEMPLATE_NOT_FOUND: 422 },
+};
+
 /** Without the ticks of the minute, which always wait. */
 const tried = queueNames.filter((queue) => queue !== "due");
 const isBusy = ({ visible, inFlight, delayed }: ReturnType<Sqs["depth"]>) => visible + inFlight + delayed > 0;
@@ -54,6 +61,7 @@ const isBusy = ({ visible, inFlight, delayed }: ReturnType<Sqs["depth"]>) => vis
 /** What a name of a credential means. */
 export function credentialOf(name: string): Credential {
   if (name === "none") return { kind: "none" };
+  if (name === "agent") return { kind: "agent" };
   if (name === "sdk") return { kind: "sdk" };
   if (name === "server") return { kind: "server" };
   if (name.startsWith("server:")) return { kind: "server", scopes: name.slice(7).split(",") };
@@ -82,7 +90,16 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
     return known;
   };
 
+  const mcp = createMcp(world, tenant);
+  let agentKey: string | undefined;
+  const useTool = async (name: string, given: Body) => {
+    agentKey ??= await tenant.agent("write:send", "read:pii");
+    const { isError, value } = await mcp.tool(agentKey, name, given);
+    return { status: isError ? (REFUSED[value.code] ?? 0) : 200, body: value, headers: {} };
+  };
+
   const call: Product["call"] = async ({ method, path, query, body, headers, as, upload, file }) => {
+    if (method === "TOOL") return useTool(path, body);
     const search = new URLSearchParams(query).toString();
     const route = `${method} ${path}${search ? `?${search}` : ""}`;
     const credential = await headersOf(as);

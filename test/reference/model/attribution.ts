@@ -33,7 +33,9 @@ interface ChannelTouch extends Touch {
 export const everyTouch = (jobs: Job[]): ChannelTouch[] =>
   jobs.flatMap((job) =>
     job.recipients.flatMap((recipient) =>
-      recipient.deliveries.flatMap(({ delivered_at: at, channel }) => (at === null ? [] : [{ job, recipient, at, channel }])),
+      recipient.deliveries.flatMap(({ delivered_at: at, channel }) =>
+        at === null ? [] : [{ job, recipient, at, channel }],
+      ),
     ),
   );
 

@@ -6,6 +6,7 @@ import type { World } from "./world.ts";
 
 const INBOX = /^POST \/v1\/in-app/;
 const SENDS = "POST /v1/notifications";
+const CONFIRMS = "TOOL confirm_send";
 const STATES_CONSENT = ["POST /api/v1/subscribers/upsert", "POST /v1/subscribers/upsert", "PUT /v1/preferences"];
 
 /**
@@ -15,6 +16,7 @@ const STATES_CONSENT = ["POST /api/v1/subscribers/upsert", "POST /v1/subscribers
 function kindOf({ route, write }: Operation, { as, body }: Request): Called["kind"] | null {
   if (route.startsWith("GET ") || as.kind === "none") return null;
   if (as.kind === "dashboard") return write && !INBOX.test(route) ? "call" : null;
+  if (as.kind === "agent") return CONFIRMS === route ? "call" : null;
   if (as.kind === "server" && route === SENDS) return "send";
   if (as.kind === "server" && /hooks/.test(route)) return "call";
   const isConsent = STATES_CONSENT.includes(route) && (route.includes("preferences") || body?.consent !== undefined);
@@ -26,5 +28,9 @@ export function recordCall(world: World, operation: Operation, request: Request,
   if (kind === null) return;
   const { kind: actor, role = null } = request.as;
   const { status, body } = answer;
-  world.calls.push({ kind, at: world.now, route: operation.route, actor, role, status, code: body?.code ?? null });
+  const made = { kind, at: world.now, actor, role, code: body?.code ?? null };
+  // What an agent confirms is a send like any other.
+  if (operation.route !== CONFIRMS) world.calls.push({ ...made, route: operation.route, status });
+  else if (!body?.replayed)
+    world.calls.push({ ...made, route: "POST /api/v1/notifications", status: status === 200 ? 201 : status });
 }

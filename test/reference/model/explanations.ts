@@ -59,7 +59,10 @@ export function explain(world: World, job: Job, subscriber: string) {
   const body = {
     ...{ notification_id: job.id, subscriber_id: subscriber, decision: DECISION[recipient.state] ?? ANY },
     ...{ state: recipient.state, reason: reasonOf(recipient), held_out },
-    holdout: { percentage: spec.holdout_percentage ?? 0, bucket: world.bucket("holdout", unit, subscriber) },
+    holdout: {
+      percentage: spec.holdout_percentage ?? 0,
+      bucket: unit ? world.bucket("holdout", unit, subscriber) : ANY,
+    },
     variant_id: recipient.state === "skipped" ? ANY : recipient.variant,
     attempts:
       recipient.state === "skipped" || recipient.reasons.length > 0

@@ -10,7 +10,7 @@ export const DAY = 24 * HOUR;
 export type Body = any;
 
 export interface Credential {
-  kind: "sdk" | "server" | "dashboard" | "none";
+  kind: "sdk" | "server" | "dashboard" | "agent" | "none";
   role?: string;
   readOnly?: boolean;
   /** Of a server key made with explicit scopes. */

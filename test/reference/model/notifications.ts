@@ -88,21 +88,25 @@ function create(world: World, request: Request) {
   const { key, answer } = repeated(world, request);
   if (answer) return { status: 200, body: answer };
   checkSend(world, body);
-  const draw = drawOf(world, body);
-
-  const time = body.scheduled_at === undefined ? null : instant(body.scheduled_at)!;
-  const spec = structuredClone(body);
-  if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
-  const job = createJob(world, spec, { type: "api", id: null });
-  job.unit = draw ?? request.given?.id ?? job.id;
-  const planned = time === null ? takeQuota(world, job) : plan(world, job, false);
-  job.unknown = planned.filter(({ reasons }) => reasons.includes("unknown_subscriber")).map((r) => r.subscriber_id);
-  schedule(world, job, time);
+  const job = startSend(world, body, drawOf(world, body) ?? request.given?.id);
   const unknown = job.unknown.length > 0 && { unknown: job.unknown.length, unknown_ids: new Unordered(job.unknown) };
   const result = { id: job.id, sent: job.sent, ...unknown };
   if (key !== undefined)
     world.keys.push({ request: key, answer: result, fingerprint: JSON.stringify(body), at: world.now });
   return { status: 201, body: result };
+}
+
+/** @param unit under which holdout and variants are drawn, where it is not the id of the job */
+export function startSend(world: World, body: Body, unit: string | undefined): Job {
+  const time = body.scheduled_at === undefined ? null : instant(body.scheduled_at)!;
+  const spec = structuredClone(body);
+  if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
+  const job = createJob(world, spec, { type: "api", id: null });
+  job.unit = unit ?? job.id;
+  const planned = time === null ? takeQuota(world, job) : plan(world, job, false);
+  job.unknown = planned.filter(({ reasons }) => reasons.includes("unknown_subscriber")).map((r) => r.subscriber_id);
+  schedule(world, job, time);
+  return job;
 }
 
 export const jobOf = (world: World, id: unknown): Job => found(world.jobs, id) ?? notFound();

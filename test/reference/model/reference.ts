@@ -2,6 +2,7 @@
 
 import { admit, type Operation } from "./access.ts";
 import { addressOperations } from "./addresses.ts";
+import { agentOperations } from "./agents.ts";
 import { annotationOperations } from "./annotations.ts";
 import { recordCall } from "./audit.ts";
 import { campaignOperations } from "./campaigns.ts";
@@ -36,7 +37,7 @@ const operations: Operation[] = [
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
   ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations, ...exportOperations],
-  ...[...addressOperations, ...annotationOperations, ...workspaceOperations, ...removalOperations],
+  ...[...addressOperations, ...annotationOperations, ...workspaceOperations, ...removalOperations, ...agentOperations],
 ];
 
 const routes = operations.map((operation) => {

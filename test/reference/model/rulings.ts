@@ -26,16 +26,14 @@ export const rulings = {
   AMB_139_numbers_after_a_bounce: true,
   /** `preview_id`. Off: unknown field. */
   AMB_140_preview_id: true,
-  /** `confirm_send` sends the planned recipients. */
-  AMB_141_confirm_send: false,
+  /** `confirm_send` sends the planned recipients. Off: those of its target then. */
+  AMB_141_confirm_send: true,
   /** The outcome of a send step follows its delivery. Off: `sent` when handed over. */
   AMB_142_outcome_follows: true,
   /** Links of an erased subscriber. */
   AMB_143_links_of_the_erased: true,
   /** Names beyond ingestion are 422 when saved. Off: accepted, and match nothing. */
   AMB_144_long_names: true,
-  /** Derived sessions end with their session. */
-  AMB_145_derived_sessions: false,
   /** Limits of publishable keys: of a profile; those of a minute are beyond what a program asks. */
   AMB_146_publishable_limits: true,
   /** Refused journey entries are counted. Off: dropped without a word. */

@@ -168,8 +168,8 @@ export function series(world: World, { query }: Request) {
   const names = interval === "hour" ? ["delivered", "opened"] : [...MEASURES, ...OF_CONVERSIONS];
   // A recipient may have several channels: what it comes to in all belongs to none.
   const shown = isByChannel ? names.filter((name) => !["sent", "failed", "skipped"].includes(name)) : names;
-  const facts = touching([...factsOf(world, isByChannel), ...conversions], window, width).filter(
-    ({ measure }) => shown.includes(measure),
+  const facts = touching([...factsOf(world, isByChannel), ...conversions], window, width).filter(({ measure }) =>
+    shown.includes(measure),
   );
   const groups = ({ job, channels }: Fact): (string | null)[] => {
     if (isByChannel) return [...new Set(channels)];

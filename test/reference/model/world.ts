@@ -1,4 +1,5 @@
 // Everything the service knows, in plain arrays. The clock is a number.
+import type { SendPlan } from "./agents.ts";
 import type { Body } from "./kit.ts";
 import type {
   Address,
@@ -104,6 +105,7 @@ export interface World {
   usedFaults: { fault: Fault; at: number; by: string | undefined }[];
   /** What was previewed, by which a send may draw. */
   previews: { id: string; said: string; at: number }[];
+  plans: SendPlan[];
   keys: { request: string; answer: Body; fingerprint: string; at: number }[];
 }
 
@@ -157,6 +159,7 @@ export function createWorld(now: number, rulings: Rulings, bucket: World["bucket
       usedFaults: none(),
       keys: none(),
       previews: none(),
+      plans: none(),
     },
   };
 }

@@ -11,6 +11,7 @@ const DAY = 24 * HOUR;
 export type Kind =
   | "suppression"
   | "preview"
+  | "plan"
   | "person"
   | "list"
   | "template"
@@ -41,7 +42,7 @@ export function openDraft(seed: number, now: number): Draft {
     made: {
       ...{ person: none(), list: none(), template: none(), topic: none(), channel: none(), send: none() },
       ...{ segment: none(), journey: none(), campaign: none(), schedule: none(), experience: none() },
-      ...{ hook: none(), device: none(), suppression: none(), preview: none() },
+      ...{ hook: none(), device: none(), suppression: none(), preview: none(), plan: none() },
     },
   };
 }

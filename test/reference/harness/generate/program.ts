@@ -1,5 +1,6 @@
 // Draws programs from a seed: a few areas at a time, so that their commands meet.
 import type { Program } from "../program.ts";
+import * as agents from "./agents.ts";
 import * as behaviour from "./behaviour.ts";
 import { type Draft, openDraft } from "./draft.ts";
 import * as files from "./files.ts";
@@ -75,6 +76,7 @@ const STORIES: [string[], Make][] = [
   [["sends"], meetings.fiveMessages],
   [["experiences", "sends"], meetings.readWhileHidden],
   [["sends"], stories.previewed],
+  [["sends", "templates", "lists", "segments"], agents.plannedSend],
   [["experiences", "sends"], meetings.liveStream],
   [["imports", "topics", "lists"], files.topicsOfFiles],
   [["sends", "settings", "billing", "faults"], files.overMonthsEnd],

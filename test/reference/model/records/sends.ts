@@ -55,7 +55,7 @@ export interface Recipient {
 }
 export interface Job {
   id: string;
-  /** The id under which holdout and variants are drawn. */
+  /** The id under which holdout and variants are drawn. Empty: nobody is told it. */
   unit: string;
   status: string;
   spec: Body;

@@ -1,0 +1,64 @@
+// Sends by an agent: planned, shown to a person, and confirmed (D-MCP, F18, AMB-141).
+import type { Operation } from "./access.ts";
+import { audienceOf } from "./audience.ts";
+import { type Body, conflict, HOUR, invalid, MINUTE, notFound, type Request, same } from "./kit.ts";
+import { checkSend, startSend } from "./notifications.ts";
+import { found, newId, type World } from "./world.ts";
+
+export interface SendPlan {
+  id: string;
+  /** What the agent asked for. */
+  asked: Body;
+  /** What goes out: the people of a target by id. */
+  send: Body;
+  /** Content and rule, as they were. */
+  named: Body;
+  at: number;
+  answer: Body | null;
+}
+
+const VALID = 10 * MINUTE;
+/** So long a confirmation is answered again. */
+const KEPT = HOUR;
+
+/** What the send names, and somebody may change before it is confirmed. */
+const namedBy = (world: World, { template_id, target }: Body): Body =>
+  structuredClone([
+    found(world.templates, template_id)?.content ?? null,
+    found(world.segments, target?.segment_id)?.rule ?? null,
+  ]);
+
+function planSend(world: World, { body }: Request) {
+  checkSend(world, body);
+  const { target, subscriber_filters, ...rest } = body;
+  const people = target ? audienceOf(world, body).subscribers.map(({ id }) => id) : undefined;
+  if (people?.length === 0) invalid("target");
+  const send = world.rulings.AMB_141_confirm_send && people ? { ...rest, subscriberIds: people } : body;
+  const plan = {
+    id: newId(world, "plan"),
+    asked: body,
+    send,
+    named: namedBy(world, body),
+    at: world.now,
+    answer: null,
+  };
+  world.plans.push(plan);
+  return { status: 200, body: { token: plan.id } };
+}
+
+/** Exactly those who were planned, less those who may no longer be written to. A repeat is answered as the first. */
+function confirmSend(world: World, { body }: Request) {
+  const plan = found(world.plans, body.token);
+  if (!plan || world.now >= plan.at + KEPT) notFound();
+  if (plan.answer) return { status: 200, body: { ...plan.answer, replayed: true } };
+  if (world.now >= plan.at + VALID || !same(plan.named, namedBy(world, plan.asked))) conflict();
+  checkSend(world, plan.send);
+  const { id, sent } = startSend(world, plan.send, "");
+  plan.answer = { id, sent };
+  return { status: 200, body: { ...plan.answer, replayed: false } };
+}
+
+export const agentOperations: Operation[] = [
+  { route: "TOOL plan_send", who: ["agent"], run: planSend },
+  { route: "TOOL confirm_send", who: ["agent"], run: confirmSend },
+];
