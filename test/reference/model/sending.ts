@@ -100,6 +100,7 @@ export function dispatch(world: World, job: Job): void {
     return;
   }
 
+  if (followsBounce(world, job)) throw new Unpromised("an address bounces between two sends of one instant");
   if (isContested(world, job)) throw new Unpromised("sends of one instant compete for a cap");
   job.recipients = plan(world, job, true);
   for (const recipient of job.recipients)
@@ -109,6 +110,13 @@ export function dispatch(world: World, job: Job): void {
   jobDispatched(world, job);
   for (const recipient of accepted) start(world, job, recipient);
   closeIfDone(world, job);
+}
+
+/** Ticks that come together are sends of one instant: the bounce of one comes between them, or after both. */
+function followsBounce({ jobs, now }: World, { source }: Job): boolean {
+  const others = jobs.filter((other) => other.dispatched_at === now && other.source.type === "schedule");
+  const isFate = ({ to }: Delivery) => /^(bounce|complaint)@simulator/.test(to);
+  return source.type === "schedule" && others.some(({ recipients }) => recipients.some((r) => r.deliveries.some(isFate)));
 }
 
 /** D-CAP: which of two sends of one instant comes first is open, and a cap may leave room for one. */

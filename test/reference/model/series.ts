@@ -31,7 +31,7 @@ const MEASURES = [
 const OF_CONVERSIONS = ["conversions", "last_touch_revenue_cents"];
 
 /** What became of a recipient, on the day of the outcome; what came back later on that of its mail (AMB-139). */
-function outcomesOf(job: Job, recipient: Recipient): Fact[] {
+function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[] {
   const { state, deliveries, at } = recipient;
   const types = (states: string[]) =>
     deliveries.filter((d) => states.includes(d.state)).map(({ channel }) => channel.type);
@@ -43,10 +43,12 @@ function outcomesOf(job: Job, recipient: Recipient): Fact[] {
     n: 1,
   });
   const reached = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+  // Of who was reached by another channel, the mail came back all the same.
+  const isBounced = isByChannel ? types(["bounced"]).length > 0 : state === "bounced";
   const mailed = deliveries.find(({ channel }) => channel.type === "email")?.attempts.at(-1) ?? at;
   const facts = [
     ...(state === "delivered" ? [fact("delivered", Math.min(...reached), types(["delivered"]))] : []),
-    ...(state === "bounced" ? [fact("bounced", mailed, ["email"])] : []),
+    ...(isBounced ? [fact("bounced", mailed, ["email"])] : []),
     ...(state === "failed" ? [fact("failed", at)] : []),
     ...(state === "skipped" ? [fact("skipped", at)] : []),
     ...(recipient.hasComplained ? [fact("complained", mailed, ["email"])] : []),
@@ -127,7 +129,7 @@ function conversionFacts(conversions: Conversion[] | undefined): Fact[] | undefi
 
 function factsOf(world: World, isByChannel = false): Fact[] {
   return world.jobs.flatMap((job) => [
-    ...job.recipients.flatMap((recipient) => outcomesOf(job, recipient)),
+    ...job.recipients.flatMap((recipient) => outcomesOf(job, recipient, isByChannel)),
     ...engagementOf(world, job, isByChannel),
   ]);
 }
