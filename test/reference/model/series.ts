@@ -191,7 +191,10 @@ function ofSource(world: World, type: string, id: string | undefined, window: [n
       if (isEngagement(fact) && type === "campaign") return [fact];
       return fact.job.dispatched_at === null ? [] : [{ ...fact, at: fact.job.dispatched_at }];
     });
-  return bucketsOf(touching(dated, window, DAY), DAY, () => [null], MEASURES);
+  // Whom a step of a journey cannot reach is in no send of it.
+  const names = type === "journey" ? MEASURES.filter((name) => name !== "skipped") : MEASURES;
+  const counted = touching(dated, window, DAY).filter(({ measure }) => names.includes(measure));
+  return bucketsOf(counted, DAY, () => [null], names);
 }
 
 /** ISG-3, AMB-97: conversion events by last touch; for channels `source_id` is the channel. */
