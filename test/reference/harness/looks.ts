@@ -27,6 +27,7 @@ type Looks = (world: World, isEnd: boolean) => Look[];
 /** By area: what its commands may have changed. */
 const AREAS: Record<string, Looks> = {
   people: ({ subscribers, addresses }, isEnd) => [
+    look("/api/v1/suppressions", isEnd ? { limit: "2" } : {}),
     ...(isEnd ? addresses.map(({ id }) => look(`/api/v1/suppressions/${id}`)) : []),
     look("/api/v1/subscribers", { limit: isEnd ? "3" : "50" }),
     ...subscribers.flatMap(({ id }) => [
@@ -38,7 +39,6 @@ const AREAS: Record<string, Looks> = {
     ]),
     ...(isEnd ? [look("/v1/subscribers", { limit: "2" }, "server")] : []),
     look("/api/v1/subscribers/count"),
-    look("/api/v1/suppressions", isEnd ? { limit: "2" } : {}),
   ],
   lists: ({ lists }, isEnd) => [
     look("/api/v1/lists", isEnd ? { page_size: "2" } : {}),

@@ -2,9 +2,9 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { optionalInstant, optionalOneOf, requiredText } from "./checks.ts";
-import { ABSENT, type Body, instant, invalid, iso, notFound, Refusal, type Request, Unordered } from "./kit.ts";
+import { ABSENT, type Body, instant, invalid, iso, Refusal, type Request, Unordered } from "./kit.ts";
 import type { Annotation } from "./records/plans.ts";
-import { found, newId, type World } from "./world.ts";
+import { existing, newId, type World } from "./world.ts";
 
 const record = (row: Annotation): Body => ({
   ...{ id: row.id, text: row.text, source: row.source, kind: row.kind, visibility: row.visibility },
@@ -35,7 +35,7 @@ function list(world: World, { query }: Request) {
 }
 
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const row = found(world.annotations, id) ?? notFound();
+  const row = existing(world.annotations, id);
   world.annotations = world.annotations.filter((other) => other !== row);
   return { status: 204 };
 }

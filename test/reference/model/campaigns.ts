@@ -5,28 +5,14 @@ import { checkTarget } from "./audience.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
 import { needChannels } from "./gates.ts";
-import {
-  ABSENT,
-  type Body,
-  conflict,
-  instant,
-  invalid,
-  iso,
-  notFound,
-  OneOf,
-  type Request,
-  together,
-  Unordered,
-} from "./kit.ts";
+import { ABSENT, type Body, conflict, instant, invalid, iso, OneOf, type Request, together, Unordered } from "./kit.ts";
 import type { Campaign } from "./records/plans.ts";
 import type { Job } from "./records/sends.ts";
 import { nextRun } from "./schedules.ts";
 import { createJob, schedule } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { found, newId, type World } from "./world.ts";
-
-const campaignOf = (world: World, id: unknown): Campaign => found(world.campaigns, id) ?? notFound();
+import { existing, newId, type World } from "./world.ts";
 
 /** CMP-1, CMP-10, AMB-66: the top level mirrors the first message. */
 function record(campaign: Campaign): Body {
@@ -90,7 +76,7 @@ function create(world: World, { body }: Request) {
 function put(world: World, { body }: Request, { id }: Record<string, string>) {
   if (!Array.isArray(body.messages) || body.messages.length === 0) invalid();
   checkShape(body);
-  const campaign = campaignOf(world, id);
+  const campaign = existing(world.campaigns, id);
   // What the body names is looked at before the state.
   checkReferences(world, body);
   if (campaign.status !== "draft") conflict();
@@ -101,7 +87,7 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
 
 /** CMP-19, CMP-20: one job for each message, at its time, the campaign's, or now. */
 function release(world: World, { given }: Request, { id }: Record<string, string>) {
-  const campaign = campaignOf(world, id);
+  const campaign = existing(world.campaigns, id);
   if (campaign.status !== "draft") conflict();
   const { spec } = campaign;
   let isNow = false;
@@ -210,7 +196,7 @@ export const pauseByForce = (world: World, campaign: Campaign): void => ACTIONS.
 function act(world: World, { body }: Request, { id }: Record<string, string>) {
   const action = Object.hasOwn(ACTIONS, body.action ?? "") ? ACTIONS[body.action] : undefined;
   if (!action) return invalid();
-  const campaign = campaignOf(world, id);
+  const campaign = existing(world.campaigns, id);
   if (!action.from.includes(campaign.status)) conflict();
   action.run(world, campaign);
   campaign.updated_at = world.now;
@@ -219,7 +205,7 @@ function act(world: World, { body }: Request, { id }: Record<string, string>) {
 
 /** A12: drafts and archived ones only. */
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const campaign = campaignOf(world, id);
+  const campaign = existing(world.campaigns, id);
   if (campaign.status !== "draft" && campaign.status !== "archived") conflict();
   world.campaigns = world.campaigns.filter((other) => other !== campaign);
   return { status: 204 };
@@ -238,7 +224,10 @@ function page(world: World, { query }: Request) {
 export const campaignOperations: Operation[] = [
   write("POST /api/v1/campaigns", "content:write", create),
   read("GET /api/v1/campaigns", page),
-  read("GET /api/v1/campaigns/:id", (world, _, { id }) => ({ status: 200, body: record(campaignOf(world, id)) })),
+  read("GET /api/v1/campaigns/:id", (world, _, { id }) => ({
+    status: 200,
+    body: record(existing(world.campaigns, id)),
+  })),
   write("PUT /api/v1/campaigns/:id", "content:write", put),
   write("PATCH /api/v1/campaigns/:id", "send", act),
   write("DELETE /api/v1/campaigns/:id", "content:write", remove),

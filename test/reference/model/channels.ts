@@ -5,7 +5,7 @@ import { requiredText } from "./checks.ts";
 import { ABSENT, ANY, type Body, invalid, iso, notFound, Refusal, type Request, Unordered, Unpromised } from "./kit.ts";
 import { channelTypesOf } from "./plans.ts";
 import type { Channel } from "./records/sends.ts";
-import { at, type Fault, found, newId, type World } from "./world.ts";
+import { at, existing, type Fault, newId, type World } from "./world.ts";
 
 const TYPES = ["ios", "android", "web_push", "email", "in_app", "sms", "chat_app"];
 /** AMB-19: credentials of the wrong kind are 422. */
@@ -25,8 +25,6 @@ const record = (channel: Channel): Body => ({
   verification_error: channel.verification_error ?? ABSENT,
   created_at: iso(channel.created_at),
 });
-const channelOf = (world: World, id: unknown): Channel => found(world.channels, id) ?? notFound();
-
 export function addChannel(world: World, type: string, name: string, status = "pending"): Channel {
   const verified_at = status === "active" ? world.now : null;
   const rest = { active: true, status, verified_at, verification_error: null, credentials: false };
@@ -82,7 +80,7 @@ function create(world: World, { body }: Request) {
 
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   if (body.name !== undefined) requiredText(body, "name", 128);
-  const channel = channelOf(world, id);
+  const channel = existing(world.channels, id);
   if (world.channels.some((other) => other !== channel && other.name === body.name)) invalid("name");
   if (body.name !== undefined) channel.name = body.name;
   if (body.active !== undefined) channel.active = body.active;
@@ -91,7 +89,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
 
 function upload(world: World, { path }: Request, { id }: Record<string, string>) {
   const { type, short } = KIND[path.split("/").at(-1)!]!;
-  const channel = channelOf(world, id);
+  const channel = existing(world.channels, id);
   if (channel.type !== type) invalid();
   channel.credentials = true;
   verify(world, channel);
@@ -100,7 +98,7 @@ function upload(world: World, { path }: Request, { id }: Record<string, string>)
 
 /** CHN-18: 404 without credentials. */
 function verifyAgain(world: World, _: Request, { id }: Record<string, string>) {
-  const channel = channelOf(world, id);
+  const channel = existing(world.channels, id);
   if (!channel.credentials && channel.type !== "in_app") notFound();
   verify(world, channel);
   return { status: 202, body: { status: "queued" } };
@@ -112,7 +110,7 @@ export const channelOperations: Operation[] = [
     status: 200,
     body: { channels: new Unordered(world.channels.map(record)) },
   })),
-  read("GET /api/v1/channels/:id", (world, _, { id }) => ({ status: 200, body: record(channelOf(world, id)) })),
+  read("GET /api/v1/channels/:id", (world, _, { id }) => ({ status: 200, body: record(existing(world.channels, id)) })),
   write("PATCH /api/v1/channels/:id", "channels:write", patch),
   write("POST /api/v1/channels/:id/verify", "channels:write", verifyAgain),
   ...Object.keys(KIND).map((kind) =>

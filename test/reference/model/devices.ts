@@ -3,10 +3,10 @@ import type { Operation } from "./access.ts";
 import { read } from "./access.ts";
 import { optionalOneOf } from "./checks.ts";
 import { type Body, invalid, iso, isRecord, notFound, type Request, Unordered } from "./kit.ts";
-import { createSubscriber, subscriberOf, tellCreated } from "./people.ts";
+import { createSubscriber, tellCreated } from "./people.ts";
 import type { Device } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
-import { found, newId, type World } from "./world.ts";
+import { existing, found, newId, type World } from "./world.ts";
 
 const MAX_DEVICES = 20;
 const VERSIONS = ["os_version", "app_version", "sdk_version"];
@@ -95,7 +95,7 @@ function remove(world: World, { query }: Request, { id }: Record<string, string>
 }
 
 function list(world: World, _: Request, { id }: Record<string, string>) {
-  subscriberOf(world, id);
+  existing(world.subscribers, id);
   const own = world.devices.filter(({ subscriber_id }) => subscriber_id === id);
   return { status: 200, body: { items: new Unordered(own.map(deviceRecord)) } };
 }

@@ -4,23 +4,11 @@ import { read, write } from "./access.ts";
 import { checkTarget } from "./audience.ts";
 import { listing } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
-import {
-  ABSENT,
-  About,
-  ANY,
-  type Body,
-  instant,
-  iso,
-  isRecord,
-  notFound,
-  Refusal,
-  type Request,
-  Unordered,
-} from "./kit.ts";
+import { ABSENT, About, ANY, type Body, instant, iso, isRecord, Refusal, type Request, Unordered } from "./kit.ts";
 import { needInApp } from "./plans.ts";
 import type { Experience } from "./records/plans.ts";
 import { createJob, schedule, takeQuota } from "./sending.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, existing, found, newId, type World } from "./world.ts";
 
 const FORMATS = ["banner", "modal", "inbox_only", "card", "fullscreen"];
 
@@ -28,8 +16,6 @@ const FORMATS = ["banner", "modal", "inbox_only", "card", "fullscreen"];
 function bad(...fields: string[]): never {
   throw new Refusal(400, { code: "BAD_REQUEST", ...(fields.length > 0 && {}) });
 }
-
-const experienceOf = (world: World, id: unknown): Experience => found(world.experiences, id) ?? notFound();
 
 /** AMB-120: always with its display. */
 const displayOf = (display: Body): Body => ({ trigger: "immediate", frequency: "once", ...display });
@@ -96,7 +82,7 @@ function create(world: World, { body }: Request) {
 
 /** INX-25 to INX-28: an empty text clears a time; each block replaces the whole. */
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
-  const experience = experienceOf(world, id);
+  const experience = existing(world.experiences, id);
   const { remove_variant_b, ...changes } = structuredClone(body);
   const spec = { ...experience.spec, ...changes };
   for (const field of ["start_at", "end_at"]) if (spec[field] === "") delete spec[field];
@@ -190,7 +176,7 @@ const move =
   (name: string): Operation["run"] =>
   (world, { given }, { id }) => {
     const { from, run } = MOVES[name]!;
-    const experience = experienceOf(world, id);
+    const experience = existing(world.experiences, id);
     if (!from.includes(experience.status)) bad();
     run(world, experience, given);
     return { status: 200, body: record(experience) };
@@ -198,7 +184,7 @@ const move =
 
 /** INX-39, INX-40. */
 function duplicate(world: World, { body }: Request, { id }: Record<string, string>) {
-  const { spec } = experienceOf(world, id);
+  const { spec } = existing(world.experiences, id);
   const { start_at, end_at, ...kept } = structuredClone(spec);
   if (kept.audience) checkAudience(world, kept.audience);
   return { status: 201, body: record(add(world, { ...kept, name: body?.name ?? `Copy of ${spec.name}` })) };
@@ -206,7 +192,7 @@ function duplicate(world: World, { body }: Request, { id }: Record<string, strin
 
 /** INS-1 to INS-3: impressions count events, reach counts people. */
 function stats(world: World, _: Request, { id }: Record<string, string>) {
-  const experience = experienceOf(world, id);
+  const experience = existing(world.experiences, id);
   const jobs = world.jobs.filter(({ source }) => source.type === "experience" && source.id === id).map((job) => job.id);
   const own = world.interactions.filter(({ job_id }) => jobs.includes(job_id));
   const count = (rows: typeof own, kind: string) => rows.filter(({ interaction }) => interaction === kind).length;
@@ -241,7 +227,7 @@ function page(world: World, { query }: Request) {
 }
 
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const experience = experienceOf(world, id);
+  const experience = existing(world.experiences, id);
   world.experiences = world.experiences.filter((other) => other !== experience);
   return { status: 204 };
 }
@@ -251,7 +237,7 @@ const gated = (operation: Operation): Operation => ({ ...operation, plan: needIn
 export const experienceOperations: Operation[] = [
   write(`POST ${path}`, "content:write", create),
   read(`GET ${path}`, page),
-  read(`GET ${path}/:id`, (world, _, { id }) => ({ status: 200, body: record(experienceOf(world, id)) })),
+  read(`GET ${path}/:id`, (world, _, { id }) => ({ status: 200, body: record(existing(world.experiences, id)) })),
   write(`PATCH ${path}/:id`, "content:write", patch),
   write(`DELETE ${path}/:id`, "content:write", remove),
   ...["publish", "pause", "resume", "end"].map((name) => write(`POST ${path}/:id/${name}`, "send", move(name))),

@@ -1,8 +1,8 @@
 // Who got a send, who did not, and why (A4, F2).
 import { limitOf, listing } from "./checks.ts";
-import { ANY, type Body, iso, isoOrNull, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import { ANY, type Body, iso, isoOrNull, isUuid, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
-import { found, type World } from "./world.ts";
+import { existing, found, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
   if (state === "skipped" || (state === "failed" && reasons.length > 0)) return new OneOf(reasons);
@@ -48,7 +48,7 @@ const DECISION: Record<string, string> = {
 
 /** F2: what was decided, drawn and tried for one person. */
 export function explain(world: World, job: Job, subscriber: string) {
-  const person = found(world.subscribers, subscriber) ?? notFound();
+  const person = existing(world.subscribers, subscriber);
   // An external id that named nobody then has a line of its own, also for whoever has it now.
   const names = [subscriber, person.external_id];
   const recipient = job.recipients.find(({ subscriber_id }) => names.includes(subscriber_id));

@@ -20,7 +20,7 @@ import {
 } from "./kit.ts";
 import { needWebhooks } from "./plans.ts";
 import type { Hook, HookDelivery } from "./records/sends.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, existing, found, newId, type World } from "./world.ts";
 
 const TYPES = ["subscriber.created", "notification.dispatched", "notification.terminal", "notification.interaction"];
 const KNOWN = [...TYPES, "notification.halted", "journey.halted"];
@@ -82,8 +82,6 @@ export function forgetPayloads(world: World, subscriber: string): void {
   for (const row of world.hookDeliveries) if (row.data?.subscriber_id === subscriber) row.data = null;
 }
 
-const hookOf = (world: World, id: unknown): Hook => found(world.hooks, id) ?? notFound();
-
 /** HOK-1, HOK-3, HOK-5, AMB-30. */
 function create(world: World, { body }: Request): Hook {
   if (typeof body.target_url !== "string" || !/^https:\/\/[^\s/]+/.test(body.target_url)) invalid("target_url");
@@ -105,14 +103,14 @@ const record = (hook: Hook): Body => ({
 });
 
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const hook = hookOf(world, id);
+  const hook = existing(world.hooks, id);
   world.hooks = world.hooks.filter((other) => other !== hook);
   return { status: 204 };
 }
 
 /** Who enables an endpoint again begins to count anew. */
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
-  const hook = hookOf(world, id);
+  const hook = existing(world.hooks, id);
   const { target_url = hook.target_url, events = hook.events, active = hook.active } = body;
   Object.assign(hook, { target_url, events: [...new Set<string>(events)], active });
   if (body.active === true) Object.assign(hook, { failures: [], disabled_at: null });
@@ -124,7 +122,7 @@ const logOf = ({ now, hookDeliveries }: World, id: unknown) =>
 
 /** WHK-10, AMB-124: newest first. Which of one instant was accepted first is open. */
 function log(world: World, request: Request, { id }: Record<string, string>) {
-  hookOf(world, id);
+  existing(world.hooks, id);
   const size = limitOf(request, 20, 100);
   const { event_type, outcome, missing } = request.query;
   const all = logOf(world, id);
@@ -146,14 +144,14 @@ function log(world: World, request: Request, { id }: Record<string, string>) {
 
 /** A sample, sent to an endpoint that wants it or not. */
 function test(world: World, { body }: Request, { id }: Record<string, string>) {
-  const hook = hookOf(world, id);
+  const hook = existing(world.hooks, id);
   if (!KNOWN.includes(body.event)) invalid("event");
   if (!hook.active) conflict();
   return { status: 202, body: { delivery_id: send(world, hook, body.event, ANY).id } };
 }
 
 function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, string>) {
-  const hook = hookOf(world, id);
+  const hook = existing(world.hooks, id);
   const row = logOf(world, id).find((one) => one.id === deliveryId) ?? notFound();
   if (!hook.active) conflict();
   again(world, row);
@@ -162,7 +160,7 @@ function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, 
 
 /** Both ends of the span are in it. */
 function replay(world: World, { body }: Request, { id }: Record<string, string>) {
-  const hook = hookOf(world, id);
+  const hook = existing(world.hooks, id);
   const [from, to] = [instant(body.from) ?? invalid("from"), instant(body.to) ?? invalid("to")];
   if (!hook.active) conflict();
   const rows = logOf(world, id).filter(
@@ -191,7 +189,7 @@ export const hookOperations: Operation[] = [
     body: { ...record(create(world, request)), secret: ANY },
   })),
   read("GET /api/v1/webhooks", (world) => ({ status: 200, body: { items: new Unordered(world.hooks.map(record)) } })),
-  read("GET /api/v1/webhooks/:id", (world, _, { id }) => ({ status: 200, body: record(hookOf(world, id)) })),
+  read("GET /api/v1/webhooks/:id", (world, _, { id }) => ({ status: 200, body: record(existing(world.hooks, id)) })),
   write("PATCH /api/v1/webhooks/:id", "credentials:manage", patch),
   write("DELETE /api/v1/webhooks/:id", "credentials:manage", remove),
   read("GET /api/v1/webhooks/:id/deliveries", log),

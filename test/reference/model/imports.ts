@@ -25,7 +25,7 @@ import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, existing, found, newId, type World } from "./world.ts";
 
 const AS_ATTRIBUTES = ["phone", "first_name", "last_name", "timezone", "locale"];
 
@@ -259,7 +259,7 @@ const KEPT = 30 * DAY;
 
 /** IMP-1, IMP-8. */
 function get(world: World, _: Request, { jobId }: Record<string, string>) {
-  const job = found(world.imports, jobId) ?? notFound();
+  const job = existing(world.imports, jobId);
   if (world.now >= job.created_at + KEPT) notFound();
   const { id, status, processed_rows, total_rows, failed_rows, failed } = job;
   const error_message = failed ? ANY : ABSENT;

@@ -9,7 +9,7 @@ import { channelOf } from "./interactions.ts";
 import { About, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
-import { found, type World } from "./world.ts";
+import { existing, found, type World } from "./world.ts";
 
 const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
   ...{ delivered: touches.length, ...later(jobs.flatMap(({ recipients }) => recipients)) },
@@ -29,7 +29,7 @@ const within = (jobs: Job[], start: number, end: number) =>
 
 /** CRP-2 to CRP-5, AMB-68: by message only where there are several. */
 export function report(world: World, query: Record<string, string>, id: string | undefined): Body {
-  const campaign = found(world.campaigns, id) ?? notFound();
+  const campaign = existing(world.campaigns, id);
   const [start, end] = windowOf(world, query);
   const jobs = within(jobsOf(world, campaign), start, end);
   const touches = touchesOf(jobs, start, end);
@@ -96,7 +96,7 @@ function arm(world: World, people: { subscriber: string; at: number }[]): Body {
 /** ISG-6 to ISG-9, D-ATTRIB, AMB-110: everyone assigned at dispatch, intent to treat; nobody who was skipped is. */
 function lift(world: World, { query }: Request) {
   if (query.job_id === undefined) invalid("job_id");
-  const job = found(world.jobs, query.job_id) ?? notFound();
+  const job = existing(world.jobs, query.job_id);
   const assigned = (isHeldOut: boolean) =>
     job.recipients
       .filter(({ state, isAssigned }) => (state === "held_out") === isHeldOut && isAssigned)

@@ -15,7 +15,6 @@ import {
   isoOrNull,
   isRecord,
   isUuid,
-  notFound,
   OneOf,
   type Request,
   together,
@@ -25,7 +24,7 @@ import type { Journey, Run } from "./records/plans.ts";
 import { treeOf } from "./rules.ts";
 import { cancelRunsOfJourney, resumeRun } from "./runs.ts";
 import { needTemplate } from "./templates.ts";
-import { found, newId, type World } from "./world.ts";
+import { existing, found, newId, type World } from "./world.ts";
 
 const runsOf = (world: World, { id }: Journey): Run[] => world.runs.filter(({ journey_id }) => journey_id === id);
 
@@ -41,8 +40,6 @@ function record(world: World, journey: Journey, isListed = false): Body {
     ...{ created_at: iso(journey.created_at), updated_at: iso(journey.updated_at) },
   };
 }
-
-const journeyOf = (world: World, id: unknown): Journey => found(world.journeys, id) ?? notFound();
 
 /** JNY-9, JND-2, AMB-61. */
 function checkDefinition({ trigger, entry_rules, steps }: Body): void {
@@ -89,7 +86,7 @@ function create(world: World, { body }: Request) {
 /** JNY-13, AMB-8, AMB-12: a new version; runs stay on theirs. */
 function put(world: World, { body }: Request, { id }: Record<string, string>) {
   requiredText(body, "name");
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   checkDefinition(body);
   if (hasFault(body.steps)) invalid();
   if (journey.status === "active" || journey.status === "archived") conflict();
@@ -101,7 +98,7 @@ function put(world: World, { body }: Request, { id }: Record<string, string>) {
 
 /** JNY-14 to JNY-16. A pause stops the time of the runs (AMB-136), which take what happened in it (AMB-73). */
 function activate(world: World, _: Request, { id }: Record<string, string>) {
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   if (journey.status !== "draft" && journey.status !== "paused") conflict();
   needRunnable(world, journey.definitions.at(-1)!);
   const pause = journey.status === "paused" ? world.now - journey.paused_at : 0;
@@ -111,14 +108,14 @@ function activate(world: World, _: Request, { id }: Record<string, string>) {
 }
 
 function pause(world: World, _: Request, { id }: Record<string, string>) {
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   if (journey.status !== "active") conflict();
   Object.assign(journey, { status: "paused", updated_at: world.now, paused_at: world.now });
   return { status: 200, body: record(world, journey) };
 }
 
 function archive(world: World, _: Request, { id }: Record<string, string>) {
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   if (journey.status === "active") conflict();
   if (journey.status !== "archived") {
     Object.assign(journey, { status: "archived", updated_at: world.now });
@@ -128,14 +125,14 @@ function archive(world: World, _: Request, { id }: Record<string, string>) {
 }
 
 function duplicate(world: World, _: Request, { id }: Record<string, string>) {
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   const copy = add(world, journey.name, structuredClone(journey.definitions.at(-1)));
   return { status: 201, body: { ...record(world, copy), name: ANY } };
 }
 
 /** JNY-19. */
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   world.journeys = world.journeys.filter((other) => other !== journey);
   world.runs = world.runs.filter(({ journey_id }) => journey_id !== id);
   world.outcomes = world.outcomes.filter(({ journey_id }) => journey_id !== id);
@@ -144,7 +141,7 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
 
 /** JST-1 to JST-3. Only steps that a run has come to are compared. */
 function stats(world: World, { query }: Request, { id }: Record<string, string>) {
-  const journey = journeyOf(world, id);
+  const journey = existing(world.journeys, id);
   const isAsked = ({ version }: { version: number }) =>
     query.version === undefined || version === Number(query.version);
   const runs = runsOf(world, journey).filter(isAsked);
@@ -181,7 +178,7 @@ const runRecord = (run: Run): Body => ({
 });
 
 function runs(world: World, { query }: Request, { id }: Record<string, string>) {
-  const matching = runsOf(world, journeyOf(world, id)).filter(
+  const matching = runsOf(world, existing(world.journeys, id)).filter(
     (run) =>
       found(world.subscribers, run.subscriber_id) &&
       [undefined, run.status].includes(query.status) &&
@@ -202,7 +199,10 @@ export const journeyOperations: Operation[] = [
   ),
   write("POST /api/v1/journeys", "content:write", create),
   read("GET /api/v1/journeys/counts", counts),
-  read("GET /api/v1/journeys/:id", (world, _, { id }) => ({ status: 200, body: record(world, journeyOf(world, id)) })),
+  read("GET /api/v1/journeys/:id", (world, _, { id }) => ({
+    status: 200,
+    body: record(world, existing(world.journeys, id)),
+  })),
   write("PUT /api/v1/journeys/:id", "content:write", put),
   write("DELETE /api/v1/journeys/:id", "content:write", remove),
   write("POST /api/v1/journeys/:id/activate", "send", activate),

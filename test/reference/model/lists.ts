@@ -3,16 +3,14 @@ import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { idList, listing, pageNumber, requiredText } from "./checks.ts";
 import { stated } from "./consents.ts";
-import { type Body, conflict, invalid, iso, notFound, type Request, Unordered } from "./kit.ts";
+import { type Body, conflict, invalid, iso, type Request, Unordered } from "./kit.ts";
 import type { List } from "./records/people.ts";
-import { found, newId, type World } from "./world.ts";
+import { existing, found, newId, type World } from "./world.ts";
 
 const record = (world: World, { id, name, description, double_opt_in, created_at }: List): Body => ({
   ...{ id, name, description, double_opt_in, created_at: iso(created_at) },
   subscriber_count: world.memberships.filter(({ of }) => of === id).length,
 });
-
-const listOf = (world: World, id: unknown): List => found(world.lists, id) ?? notFound();
 
 function create(world: World, { body }: Request) {
   requiredText(body, "name", 128);
@@ -39,7 +37,7 @@ function page(world: World, { query }: Request) {
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   if (Object.keys(body).length === 0) invalid();
   if (body.name !== undefined) requiredText(body, "name", 128);
-  const list = listOf(world, id);
+  const list = existing(world.lists, id);
   if (world.lists.some((other) => other !== list && other.name === body.name)) conflict();
   if (body.name !== undefined) list.name = body.name;
   if (body.description !== undefined) list.description = body.description;
@@ -49,7 +47,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
 
 /** D-LIST: a live experience or a scheduled job that names it holds it. */
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const list = listOf(world, id);
+  const list = existing(world.lists, id);
   const isHeldByJob = world.jobs.some(({ status, spec }) => status === "scheduled" && spec.target?.list_id === id);
   const isHeldByExperience = world.experiences.some(
     ({ status, spec }) => ["live", "paused"].includes(status) && spec.audience?.list_id === id,
@@ -72,7 +70,7 @@ export function addMember(world: World, list: string, subscriber: string): boole
 
 function add(world: World, { body }: Request, { id }: Record<string, string>) {
   const ids = idList(body, "subscriber_ids");
-  const list = listOf(world, id);
+  const list = existing(world.lists, id);
   const known = ids.flatMap((subscriber) => found(world.subscribers, subscriber) ?? []);
   const fresh = known.filter((subscriber) => !isMember(world, list.id, subscriber.id));
   const said = { channel: `list:${id}`, status: "opted_in", consented_at: world.now, source: "dashboard" };
@@ -88,7 +86,7 @@ function add(world: World, { body }: Request, { id }: Record<string, string>) {
 /** Who is known but no member is neither removed nor promised to be among `not_found`. */
 function removeMembers(world: World, { body }: Request, { id }: Record<string, string>) {
   const ids = idList(body, "subscriber_ids");
-  listOf(world, id);
+  existing(world.lists, id);
   const members = ids.filter((subscriber) => isMember(world, id!, subscriber));
   world.memberships = world.memberships.filter(
     ({ of, subscriber_id }) => of !== id || !members.includes(subscriber_id),
@@ -98,7 +96,7 @@ function removeMembers(world: World, { body }: Request, { id }: Record<string, s
 }
 
 function members(world: World, _: Request, { id }: Record<string, string>) {
-  listOf(world, id);
+  existing(world.lists, id);
   const rows = world.memberships.filter(({ of }) => of === id);
   const items = rows.map(({ subscriber_id, entered_at }) => ({
     subscriber_id,
@@ -111,7 +109,10 @@ function members(world: World, _: Request, { id }: Record<string, string>) {
 export const listOperations: Operation[] = [
   write("POST /api/v1/lists", "content:write", create),
   read("GET /api/v1/lists", page),
-  read("GET /api/v1/lists/:id", (world, _, { id }) => ({ status: 200, body: record(world, listOf(world, id)) })),
+  read("GET /api/v1/lists/:id", (world, _, { id }) => ({
+    status: 200,
+    body: record(world, existing(world.lists, id)),
+  })),
   write("PATCH /api/v1/lists/:id", "content:write", patch),
   write("DELETE /api/v1/lists/:id", "content:write", remove),
   read("GET /api/v1/lists/:id/subscribers", members),

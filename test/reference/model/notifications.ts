@@ -18,7 +18,6 @@ import {
   isoOrNull,
   isRecord,
   MINUTE,
-  notFound,
   OrderedBy,
   type Request,
   same,
@@ -32,7 +31,7 @@ import { createJob, plan, schedule, takeQuota } from "./sending.ts";
 import { countsOf, reasonsOf } from "./tallies.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { found, newId, type World } from "./world.ts";
+import { existing, found, newId, type World } from "./world.ts";
 
 /** D-NTF: exactly one audience, one content. */
 function checkShape(body: Body): void {
@@ -109,8 +108,6 @@ export function startSend(world: World, body: Body, unit: string | undefined): J
   return job;
 }
 
-export const jobOf = (world: World, id: unknown): Job => found(world.jobs, id) ?? notFound();
-
 /** D-NTF. Numbers of a send that is under way are not promised before it is over. */
 export function jobRecord(job: Job): Body {
   const { spec } = job;
@@ -176,7 +173,7 @@ function list(world: World, request: Request) {
 
 /** D-NTF-CANCEL. */
 function cancel(world: World, _: Request, { id }: Record<string, string>) {
-  const job = jobOf(world, id);
+  const job = existing(world.jobs, id);
   if (job.status !== "canceled") {
     if (job.status !== "scheduled") conflict();
     cancelJob(world, job);
@@ -184,7 +181,7 @@ function cancel(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 200, body: jobRecord(job) };
 }
 
-const get: Operation["run"] = (world, _, { id }) => ({ status: 200, body: jobRecord(jobOf(world, id)) });
+const get: Operation["run"] = (world, _, { id }) => ({ status: 200, body: jobRecord(existing(world.jobs, id)) });
 
 /** AMB-140: the draw of a preview, which a send may name. Nothing is written. */
 function preview(world: World, { body }: Request) {
@@ -212,9 +209,9 @@ export const notificationOperations: Operation[] = [
   write("POST /api/v1/notifications/:id/cancel", "send", cancel),
   { route: "POST /v1/notifications/:id/cancel", who: ["server"], scope: "messages:send", run: cancel },
   read("GET /api/v1/notifications/:id/recipients", (world, request, { id }) =>
-    recipients(world, request, jobOf(world, id)),
+    recipients(world, request, existing(world.jobs, id)),
   ),
   read("GET /api/v1/notifications/:id/recipients/:subscriberId", (world, _, { id, subscriberId }) =>
-    explain(world, jobOf(world, id), subscriberId!),
+    explain(world, existing(world.jobs, id), subscriberId!),
   ),
 ];

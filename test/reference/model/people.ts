@@ -1,8 +1,8 @@
 // A subscriber's own record (SUB-1, SUB-3, D-ATTR, AMB-44).
 import { notifyHooks } from "./hooks.ts";
-import { type Body, invalid, iso, JsonText, notFound } from "./kit.ts";
+import { type Body, invalid, iso, JsonText } from "./kit.ts";
 import type { Subscriber } from "./records/people.ts";
-import { found, newId, type World } from "./world.ts";
+import { newId, type World } from "./world.ts";
 
 /** SUB-1, SUB-3: attributes are a JSON text. */
 export const subscriberRecord = (subscriber: Subscriber): Body => ({
@@ -13,8 +13,6 @@ export const subscriberRecord = (subscriber: Subscriber): Body => ({
   created_at: iso(subscriber.created_at),
   updated_at: iso(subscriber.updated_at),
 });
-
-export const subscriberOf = (world: World, id: unknown): Subscriber => found(world.subscribers, id) ?? notFound();
 
 /** D-ATTR: top-level phone, timezone and locale are attributes. AMB-44: shallow merge; null deletes. */
 export function mergeAttributes(subscriber: Subscriber, body: Body): void {

@@ -4,7 +4,7 @@ import { write } from "./access.ts";
 import { pauseByForce } from "./campaigns.ts";
 import { pause } from "./experiences.ts";
 import { type Body, conflict, notFound, type Request } from "./kit.ts";
-import { found, type World } from "./world.ts";
+import { existing, type World } from "./world.ts";
 
 interface Uses {
   /** Of a schedule, or of a step that sends. */
@@ -41,7 +41,7 @@ function release(world: World, uses: Uses, { query }: Request): void {
 
 /** CHN-17: stored credentials hold it too. */
 function removeChannel(world: World, request: Request, { id }: Record<string, string>) {
-  const channel = found(world.channels, id) ?? notFound();
+  const channel = existing(world.channels, id);
   if (channel.credentials && request.query.force !== "true") conflict();
   const sends = ({ channel_ids }: Body) => channel_ids?.includes(id);
   release(world, { sends, campaign: (_, messages) => messages.some(sends) }, request);
@@ -51,7 +51,7 @@ function removeChannel(world: World, request: Request, { id }: Record<string, st
 
 /** TPL-8: a scheduled job that names it fails to send. */
 function removeTemplate(world: World, request: Request, { id }: Record<string, string>) {
-  const template = found(world.templates, id) ?? notFound();
+  const template = existing(world.templates, id);
   release(world, { sends: ({ template_id }) => template_id === id }, request);
   world.templates = world.templates.filter((other) => other !== template);
   return { status: 204 };
@@ -59,7 +59,7 @@ function removeTemplate(world: World, request: Request, { id }: Record<string, s
 
 /** SEG-9. A scheduled send cannot be paused: it fails at its time. */
 function removeSegment(world: World, request: Request, { id }: Record<string, string>) {
-  const segment = found(world.segments, id) ?? notFound();
+  const segment = existing(world.segments, id);
   const isTarget = ({ target }: Body) => target?.segment_id === id;
   const jobs = world.jobs.filter(({ status, spec }) => status === "scheduled" && isTarget(spec));
   const experiences = world.experiences.filter(

@@ -5,20 +5,18 @@ import { completeIfDone } from "./campaign-moves.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
 import { isZone, nextAfter, parseCron } from "./cron.ts";
 import { needChannels } from "./gates.ts";
-import { type Body, HOUR, invalid, iso, isoOrNull, notFound, type Request, together, Unordered } from "./kit.ts";
+import { type Body, HOUR, invalid, iso, isoOrNull, type Request, together, Unordered } from "./kit.ts";
 import { needSchedules, reaches } from "./plans.ts";
 import type { Schedule } from "./records/plans.ts";
 import { createJob, schedule as goOut } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, existing, found, newId, type World } from "./world.ts";
 
 const record = ({ id, spec, active, next_run_at, created_at }: Schedule): Body => ({
   ...{ id, cron_expression: spec.cron_expression, timezone: spec.timezone, template_id: spec.template_id },
   ...{ channel_ids: spec.channel_ids, target: { type: "all" }, active, campaign_id: spec.campaign_id ?? null },
   ...{ next_run_at: isoOrNull(next_run_at), created_at: iso(created_at) },
 });
-
-const scheduleOf = (world: World, id: unknown): Schedule => found(world.schedules, id) ?? notFound();
 
 /** SCH-4, SCH-13, AMB-64: an expression that never fires is refused. */
 function check(world: World, { cron_expression, timezone, channel_ids }: Body): void {
@@ -78,7 +76,7 @@ function create(world: World, { body }: Request) {
 /** SCH-7, AMB-64: an empty body is 422; channel_ids replace the whole array. */
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   if (Object.keys(body).length === 0) invalid();
-  const row = scheduleOf(world, id);
+  const row = existing(world.schedules, id);
   const spec = { ...row.spec, ...structuredClone(body) };
   check(world, spec);
   if (body.template_id !== undefined || body.channel_ids !== undefined) checkReferences(world, spec);
@@ -96,7 +94,7 @@ function reconsider(world: World, { spec }: Schedule): void {
 }
 
 function remove(world: World, _: Request, { id }: Record<string, string>) {
-  const row = scheduleOf(world, id);
+  const row = existing(world.schedules, id);
   world.schedules = world.schedules.filter((other) => other !== row);
   reconsider(world, row);
   return { status: 204 };
@@ -113,7 +111,10 @@ function page(world: World, { query }: Request) {
 export const scheduleOperations: Operation[] = [
   { ...write("POST /api/v1/schedules", "content:write", create), plan: needSchedules },
   read("GET /api/v1/schedules", page),
-  read("GET /api/v1/schedules/:id", (world, _, { id }) => ({ status: 200, body: record(scheduleOf(world, id)) })),
+  read("GET /api/v1/schedules/:id", (world, _, { id }) => ({
+    status: 200,
+    body: record(existing(world.schedules, id)),
+  })),
   { ...write("PATCH /api/v1/schedules/:id", "content:write", patch), plan: needSchedules },
   write("DELETE /api/v1/schedules/:id", "content:write", remove),
 ];

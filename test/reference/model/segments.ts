@@ -22,15 +22,13 @@ import type { Subscriber } from "./records/people.ts";
 import type { Segment } from "./records/plans.ts";
 import { eventNodes, holdsFor, isWithinPlan, treeOf } from "./rules.ts";
 import { eventsOf } from "./stitching.ts";
-import { at, found, newId, type World } from "./world.ts";
+import { at, existing, found, newId, type World } from "./world.ts";
 
 const record = (world: World, segment: Segment): Body => ({
   ...{ id: segment.id, name: segment.name, is_dynamic: segment.is_dynamic, rule: segment.rule },
   ...{ needs_recompute: segment.needs_recompute, created_at: iso(segment.created_at) },
   ...{ updated_at: iso(segment.updated_at), count: world.members.filter(({ of }) => of === segment.id).length },
 });
-
-const segmentOf = (world: World, id: unknown): Segment => found(world.segments, id) ?? notFound();
 
 /** RUL and the caps of the plan (SEG-7). */
 function checkedTree(world: World, rule: Body): Body {
@@ -126,7 +124,7 @@ function create(world: World, { body }: Request) {
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   requiredText(body, "name");
   checkedTree(world, body.rule);
-  const segment = segmentOf(world, id);
+  const segment = existing(world.segments, id);
   if (body.is_dynamic !== undefined && body.is_dynamic !== segment.is_dynamic) invalid();
   if (world.segments.some((other) => other !== segment && other.name === body.name)) conflict();
   const isChanged = !same(segment.rule, body.rule);
@@ -152,7 +150,7 @@ function preview(world: World, { body }: Request) {
 }
 
 function members(world: World, _: Request, { id }: Record<string, string>) {
-  const segment = segmentOf(world, id);
+  const segment = existing(world.segments, id);
   const rows = world.members.filter(({ of }) => of === id);
   const items = rows.map(({ subscriber_id, entered_at }) => ({
     subscriber_id,
@@ -163,13 +161,13 @@ function members(world: World, _: Request, { id }: Record<string, string>) {
 }
 
 const get: Operation["run"] = (world, _, { id }) => {
-  const segment = segmentOf(world, id);
+  const segment = existing(world.segments, id);
   const count = isLapsing(world, segment) ? { count: ANY } : {};
   return { status: 200, body: { ...record(world, segment), ...count } };
 };
 
 const member: Operation["run"] = (world, _, { id, subscriberId }) => {
-  const segment = segmentOf(world, id);
+  const segment = existing(world.segments, id);
   if (!found(world.subscribers, subscriberId)) notFound();
   const isMember = world.members.some(({ of, subscriber_id }) => of === id && subscriber_id === subscriberId);
   return { status: 200, body: { member: isLapsing(world, segment) ? ANY : isMember } };
@@ -192,7 +190,7 @@ export const segmentOperations: Operation[] = [
   read("GET /api/v1/segments/:id", get),
   write("PATCH /api/v1/segments/:id", "content:write", patch),
   write("POST /api/v1/segments/:id/recompute", "content:write", (world, _, { id }) => {
-    const segment = segmentOf(world, id);
+    const segment = existing(world.segments, id);
     at(world, world.now, () => recompute(world, segment));
     return { status: 202, body: { status: "queued" } };
   }),

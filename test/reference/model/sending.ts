@@ -116,7 +116,9 @@ export function dispatch(world: World, job: Job): void {
 function followsBounce({ jobs, now }: World, { source }: Job): boolean {
   const others = jobs.filter((other) => other.dispatched_at === now && other.source.type === "schedule");
   const isFate = ({ to }: Delivery) => /^(bounce|complaint)@simulator/.test(to);
-  return source.type === "schedule" && others.some(({ recipients }) => recipients.some((r) => r.deliveries.some(isFate)));
+  return (
+    source.type === "schedule" && others.some(({ recipients }) => recipients.some((r) => r.deliveries.some(isFate)))
+  );
 }
 
 /** D-CAP: which of two sends of one instant comes first is open, and a cap may leave room for one. */

@@ -8,19 +8,12 @@ import { deviceRecord } from "./devices.ts";
 import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
-import {
-  createSubscriber,
-  mergeAttributes,
-  refuseLargeProfile,
-  subscriberOf,
-  subscriberRecord,
-  tellCreated,
-} from "./people.ts";
+import { createSubscriber, mergeAttributes, refuseLargeProfile, subscriberRecord, tellCreated } from "./people.ts";
 import type { Subscriber } from "./records/people.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
-import { found, type World } from "./world.ts";
+import { existing, found, type World } from "./world.ts";
 
 /** SUB-5, SUB-6, AMB-44, AMB-45. */
 function upsert(world: World, { body, as }: Request) {
@@ -48,7 +41,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   if (Object.keys(body).length === 0) invalid();
   checkEmail(body.email);
   optionalRecord(body, "attributes");
-  const subscriber = subscriberOf(world, id);
+  const subscriber = existing(world.subscribers, id);
   const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;
   mergeAttributes(subscriber, body);
@@ -130,7 +123,7 @@ function startsWith({ email, external_id, attributes }: Subscriber, prefix: stri
 
 /** api-additions: profile with devices, consents, topics, lists, segments. */
 function profile(world: World, _: Request, { id }: Record<string, string>) {
-  const subscriber = subscriberOf(world, id);
+  const subscriber = existing(world.subscribers, id);
   const lists = world.memberships.filter(({ subscriber_id }) => subscriber_id === id);
   const segments = world.members.filter(({ subscriber_id }) => subscriber_id === id);
   const body = {
@@ -145,7 +138,7 @@ function profile(world: World, _: Request, { id }: Record<string, string>) {
 }
 
 function consentHistory(world: World, _: Request, { id }: Record<string, string>) {
-  const subscriber = subscriberOf(world, id);
+  const subscriber = existing(world.subscribers, id);
   const rows = world.consents.filter(({ subscriber_id }) => subscriber_id === id).toSorted((a, b) => b.order - a.order);
   const items = rows.map(({ order, ...row }) => ({
     ...row,
@@ -162,7 +155,7 @@ function consentHistory(world: World, _: Request, { id }: Record<string, string>
 /** D-CONSENT, A7: a statement recorded by a member of the workspace. */
 function addConsent(world: World, { body }: Request, { id }: Record<string, string>) {
   const consent = consentAssertion(world, body, "");
-  const subscriber = subscriberOf(world, id);
+  const subscriber = existing(world.subscribers, id);
   const { order, ...row } = stated(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
   subscriber.updated_at = world.now;
   return {
@@ -174,7 +167,7 @@ function addConsent(world: World, { body }: Request, { id }: Record<string, stri
 const count = (world: World) => ({ status: 200, body: { count: world.subscribers.length } });
 
 const remove = (world: World, _: Request, { id }: Record<string, string>) => {
-  eraseSubscriber(world, subscriberOf(world, id));
+  eraseSubscriber(world, existing(world.subscribers, id));
   return { status: 204 };
 };
 

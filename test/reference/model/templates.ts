@@ -2,13 +2,11 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { listing, pageNumber, requiredText } from "./checks.ts";
-import { type Body, invalid, iso, isRecord, notFound, type Request, templateNotFound, Unordered } from "./kit.ts";
+import { type Body, invalid, iso, isRecord, type Request, templateNotFound, Unordered } from "./kit.ts";
 import type { Template } from "./records/sends.ts";
-import { found, newId, type World } from "./world.ts";
+import { existing, found, newId, type World } from "./world.ts";
 
 const record = ({ created_at, ...template }: Template): Body => ({ ...template, created_at: iso(created_at) });
-const templateOf = (world: World, id: unknown): Template => found(world.templates, id) ?? notFound();
-
 /** NTF-21, AMB-89: wherever a template is named it must exist. */
 export function needTemplate(world: World, id: unknown): void {
   if (id !== undefined && id !== null && !found(world.templates, id)) templateNotFound();
@@ -42,7 +40,7 @@ function page(world: World, { query }: Request) {
 /** TPL-6: what is supplied overwrites, the rest stays. */
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   if (Object.keys(body).length === 0) invalid();
-  const template = templateOf(world, id);
+  const template = existing(world.templates, id);
   if (world.templates.some((other) => other !== template && other.name === body.name)) invalid("name");
   if (body.name !== undefined) template.name = body.name;
   template.content = { ...template.content, ...body.content };
@@ -52,6 +50,9 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
 export const templateOperations: Operation[] = [
   write("POST /api/v1/templates", "content:write", create),
   read("GET /api/v1/templates", page),
-  read("GET /api/v1/templates/:id", (world, _, { id }) => ({ status: 200, body: record(templateOf(world, id)) })),
+  read("GET /api/v1/templates/:id", (world, _, { id }) => ({
+    status: 200,
+    body: record(existing(world.templates, id)),
+  })),
   write("PATCH /api/v1/templates/:id", "content:write", patch),
 ];

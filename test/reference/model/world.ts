@@ -1,6 +1,6 @@
 // Everything the service knows, in plain arrays. The clock is a number.
 import type { SendPlan } from "./agents.ts";
-import type { Body } from "./kit.ts";
+import { type Body, notFound } from "./kit.ts";
 import type {
   Address,
   Consent,
@@ -190,3 +190,6 @@ export function runDue(world: World, now: number): void {
 
 export const found = <T extends { id: string }>(items: T[], id: unknown): T | undefined =>
   items.find((item) => item.id === id);
+
+/** The record of that id. @throws 404 */
+export const existing = <T extends { id: string }>(items: T[], id: unknown): T => found(items, id) ?? notFound();
