@@ -41,7 +41,7 @@ export function notifyHooks(world: World, event_type: string, data: Body): void 
 
 function send(world: World, hook: Hook, event_type: string, data: Body): HookDelivery {
   hook.sequence++;
-  const rest = { data, created_at: world.now, attempts: [], tries: 0, outcome: "pending" };
+  const rest = { data, created_at: world.now, attempts: [], tries: 0, outcome: "pending", isOpen: false };
   const row = { id: newId(world, "delivery"), hook_id: hook.id, sequence: hook.sequence, event_type, ...rest };
   world.hookDeliveries.push(row);
   at(world, world.now, () => attempt(world, row));
@@ -55,6 +55,7 @@ function attempt(world: World, row: HookDelivery): void {
   // What waits for a further attempt when its endpoint is switched off is not sent, and no failure of its receiver.
   if (!hook.active) {
     row.outcome = "failed";
+    row.isOpen = hook.disabled_at === world.now;
     return;
   }
   row.attempts.push({ at: world.now, status: world.receiver });
@@ -133,14 +134,18 @@ function log(world: World, request: Request, { id }: Record<string, string>) {
       !(missing === "true" && row.attempts.some(({ status }) => status < 300)),
   );
   const items = (missing === "true" ? own : own.toReversed()).map((row) => ({
-    ...{ id: row.id, event_type: row.event_type, created_at: iso(row.created_at), outcome: row.outcome },
+    ...{ id: row.id, event_type: row.event_type, created_at: iso(row.created_at) },
     sequence: new OneOf(all.filter((other) => other.created_at === row.created_at).map(({ sequence }) => sequence)),
     payload: row.data && { event_type: row.event_type, timestamp: iso(row.created_at), data: row.data },
-    ...{ attempt_count: row.attempts.length, last_status_code: row.attempts.at(-1)?.status ?? null },
-    attempts: row.attempts.map((tried) => ({ at: iso(tried.at), status_code: tried.status })),
+    ...(row.isOpen ? {} : progressOf(row)),
   }));
   return listing("items", new OrderedBy(items, ({ created_at }) => created_at), size);
 }
+
+const progressOf = ({ outcome, attempts }: HookDelivery): Body => ({
+  ...{ outcome, attempt_count: attempts.length, last_status_code: attempts.at(-1)?.status ?? null },
+  attempts: attempts.map((tried) => ({ at: iso(tried.at), status_code: tried.status })),
+});
 
 /** A sample, sent to an endpoint that wants it or not. */
 function test(world: World, { body }: Request, { id }: Record<string, string>) {

@@ -146,6 +146,8 @@ export interface HookDelivery {
   /** Attempts since it was sent last. */
   tries: number;
   outcome: string;
+  /** It was due for an attempt at the instant in which its endpoint was switched off: it was made, or was not. */
+  isOpen: boolean;
   hook_id: string;
   sequence: number;
   event_type: string;
