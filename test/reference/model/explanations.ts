@@ -1,6 +1,6 @@
 // Who got a send, who did not, and why (A4, F2).
 import { limitOf, listing } from "./checks.ts";
-import { ANY, type Body, iso, isoOrNull, isUuid, OneOf, type Request, Unordered } from "./kit.ts";
+import { ANY, type Body, DAY, iso, isoOrNull, isUuid, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { existing, found, type World } from "./world.ts";
 
@@ -65,12 +65,16 @@ export function explain(world: World, job: Job, subscriber: string) {
     },
     variant_id: recipient.state === "skipped" ? ANY : recipient.variant,
     attempts:
-      recipient.state === "skipped" || recipient.reasons.length > 0
+      recipient.state === "skipped" || recipient.reasons.length > 0 || isOfOldInbox(world, recipient)
         ? ANY
         : new Unordered(recipient.deliveries.filter(({ attempts }) => attempts.length > 0).map(attempt)),
   };
   return { status: 200, body };
 }
+
+/** INB-4: a message in an inbox is its own record of the delivery. */
+const isOfOldInbox = ({ now }: World, { deliveries }: Recipient): boolean =>
+  deliveries.some(({ channel, attempts }) => channel.type === "in_app" && attempts.some((at) => now >= at + 30 * DAY));
 
 const attempt = ({ channel, device, state, attempts }: Recipient["deliveries"][number]): Body => ({
   ...{ channel: channel.type, device_id: device?.id ?? null, state },
