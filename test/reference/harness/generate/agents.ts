@@ -26,7 +26,7 @@ function change(draft: Draft, { list, template, segment, person }: Record<string
         ...{ method: "PATCH", path: `/api/v1/templates/${template}` },
         body: { content: { title: "Later", body: "Another text" } },
       }),
-    () => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/segments/${segment}`, body: { name: segment, rule } }),
+    () => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/segments/${segment}`, body: { name: "Planned", rule } }),
     () =>
       ask(draft, SECOND, {
         method: "PATCH",
