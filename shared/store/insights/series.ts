@@ -111,7 +111,8 @@ async function daySeries(store: StoreReader, group: SeriesGroup | undefined, win
     for (const [name, n] of familyOf(row, isByChannel ? "c|" : "k|")) {
       const [of = "", what = ""] = name.split("|");
       const measure = measureOf(what);
-      if (!measure) continue;
+      // `sent` is the sum of others: rows of before 2026-11-28 have one of their own, below zero.
+      if (!measure || measure === "sent") continue;
       const at = midnightOf(row.sk);
       const bucket = group === undefined ? null : of;
       sums.add(at, bucket, measure, n);
