@@ -89,6 +89,12 @@ export function workspaceOf(caller: Caller): Workspace {
   return caller.workspace;
 }
 
+/** The attributes of people that texts may say to a caller: of an agent without `read:pii` the listed ones, else undefined (AGT-4). */
+export const attributesSeenBy = (caller: Caller): ReadonlySet<string> | undefined =>
+  caller.kind === "agent" && !caller.scopes.includes("read:pii")
+    ? new Set(caller.workspace.agentAttributes)
+    : undefined;
+
 /** The credentials of a request. */
 export interface Presented {
   sdkKey: string | undefined;

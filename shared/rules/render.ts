@@ -14,6 +14,12 @@ export interface RenderScope {
   event?: Record<string, unknown> | undefined;
 }
 
+/** A scope as somebody sees it who may know these attributes of people, and nothing else that says who they are (AGT-4). */
+export function seenWith(attributes: ReadonlySet<string>, { subscriber, ...scope }: RenderScope): RenderScope {
+  const known = Object.entries(subscriber.attributes).filter(([name]) => attributes.has(name));
+  return { ...scope, subscriber: { id: subscriber.id, attributes: Object.fromEntries(known) } };
+}
+
 export interface RenderOptions {
   /** The value of `now` for the `date` filter, in milliseconds. */
   now: number;

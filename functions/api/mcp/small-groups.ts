@@ -2,21 +2,25 @@
 // attributes that the workspace lists, and a group of fewer than twenty is not counted.
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { isMap } from "../../../shared/rules/predicates.ts";
-import { type Agent, holdsScope } from "./tools.ts";
+import { type Agent, type Arguments, holdsScope } from "./tools.ts";
 
 const SMALLEST_GROUP = 20;
 const FEWER = `fewer than ${SMALLEST_GROUP}`;
 /** The fields of a body that hold conditions over a subscriber's attributes, at any depth. */
 const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters"]);
+/** Those, and the ones over properties of events: small groups that meet them are not counted. */
+const NARROWING: ReadonlySet<string> = new Set([...PREDICATES, "where"]);
 /** The fields of a result that count people who meet conditions. */
 const COUNTED: ReadonlySet<string> = new Set([
   ...["counts", "by_class", "skip_reasons", "estimated_count", "count", "sends", "recipients", "failed", "subscribers"],
 ]);
 const SAMPLES: ReadonlySet<string> = new Set(["samples", "skipped_samples", "sample_subscriber_ids", "rendered_for"]);
 
-/** @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`. */
-export function refusePersonalConditions(agent: Agent, given: unknown): void {
+/** @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`, and for names of people. */
+export function refusePersonalConditions(agent: Agent, given: Arguments): void {
   if (holdsScope(agent, "read:pii")) return;
+  if (given.external_ids !== undefined)
+    throw new ApiError("FORBIDDEN", "This key lacks the scope read:pii, so it may not name people by external_ids.");
   const allowed = new Set(agent.workspace.agentAttributes);
   const refused = conditionKeys(given).find((key) => !allowed.has(key) && !allowed.has(key.split(".", 1)[0] ?? key));
   if (refused !== undefined)
@@ -26,11 +30,11 @@ export function refusePersonalConditions(agent: Agent, given: unknown): void {
     );
 }
 
-function conditionKeys(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(conditionKeys);
+function conditionKeys(value: unknown, fields = PREDICATES): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => conditionKeys(one, fields));
   if (!isMap(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    PREDICATES.has(name) && isMap(inner) ? Object.keys(inner) : conditionKeys(inner),
+    fields.has(name) && isMap(inner) ? Object.keys(inner) : conditionKeys(inner, fields),
   );
 }
 
@@ -39,7 +43,7 @@ function conditionKeys(value: unknown): string[] {
  * @param given what the agent asked with
  */
 export function withoutSmallGroups(agent: Agent, given: unknown, result: unknown): unknown {
-  const isOpen = holdsScope(agent, "read:pii") || conditionKeys(given).length === 0;
+  const isOpen = holdsScope(agent, "read:pii") || conditionKeys(given, NARROWING).length === 0;
   return isOpen ? result : coarse(result, false);
 }
 

@@ -1,7 +1,7 @@
 // The preview of a send (F8): takes the body of a creation, and writes nothing.
 import * as v from "valibot";
 import { PreviewedNotification } from "../../../shared/contract/notification-input.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { attributesSeenBy, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { requireFeature } from "../../../shared/rules/plans.ts";
@@ -59,7 +59,8 @@ export const previewNotification = endpoint(
     const root = await secrets.root();
     const asked = { spec, given };
     const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
-    const preview = await previewSend(store, spec, texts, { workspace: await workspace(), given, renderFor, draw });
+    const asking = { workspace: await workspace(), given, renderFor, sees: attributesSeenBy(caller), draw };
+    const preview = await previewSend(store, spec, texts, asking);
     const unknown = await unknownKeys(store, Object.keys(spec.subscriber_filters ?? {}));
     return { preview_id: preview_id ?? previewId(store, root, draw, asked), ...unknown, ...preview };
   },

@@ -5,6 +5,7 @@ import { MessageContent } from "../../../shared/contract/message-content.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
 import { Force, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
+import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -117,6 +118,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
     async ({
       store,
       workspace,
+      caller,
       body: { content, data = null, render_for, channels, category, topic, name = null },
       clock,
     }) => {
@@ -126,6 +128,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       return {
         renderings: renderingsOf({ ...content, data, variant_b: null }, channels, {
           profile,
+          sees: attributesSeenBy(caller),
           arm: "a",
           now: clock.now(),
           mail: mailFrameOf(settings, { category, topic, name }),

@@ -12,6 +12,7 @@ import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-o
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
+import { seenWith } from "../../../rules/render.ts";
 import { chatAppAllowance } from "../../channels/chat-app-content.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
@@ -89,6 +90,8 @@ interface PreviewOptions {
   given: readonly string[] | undefined;
   /** The subscriber whose message is shown; else the first recipient. */
   renderFor: LivingProfile | undefined;
+  /** The attributes that the texts may say to who asks. Absent: all that is known. */
+  sees?: ReadonlySet<string> | undefined;
   /** Decides who is held out and who gets variant B. */
   draw: string;
 }
@@ -98,7 +101,7 @@ export async function previewSend(
   store: StoreReader,
   spec: JobSpec,
   texts: TemplateContent,
-  { workspace, given, renderFor, draw: id }: PreviewOptions,
+  { workspace, given, renderFor, sees, draw: id }: PreviewOptions,
 ): Promise<SendPreview> {
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const via = (await selectedChannels(store, spec)).map(channelSettings);
@@ -115,7 +118,7 @@ export async function previewSend(
   const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via), long };
   const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
   const said = { ...spec, ...texts };
-  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, at });
+  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, sees, at });
   const { recipients, failed } = preview.rendered;
   // What fails for everyone of a sample is in the text itself.
   if (recipients > 0 && failed === recipients) throw invalid({ content: UNRENDERABLE });
@@ -125,7 +128,7 @@ export async function previewSend(
   preview.renderings = renderingsOf(
     said,
     via.map(({ type }) => type),
-    { profile: shown, arm, now: at, mail: mailFrameOf(workspace, spec) },
+    { profile: shown, sees, arm, now: at, mail: mailFrameOf(workspace, spec) },
   );
   if (exact) return preview;
   const size = given?.length ?? (await countTarget(store, spec.target));
@@ -175,7 +178,16 @@ function countOutcomes(
 function addTexts(
   { rendered, samples }: SendPreview,
   subscribers: readonly Sent[],
-  { said, futures, at }: { said: JobSpec; futures: ReadonlyMap<string, Future>; at: number },
+  {
+    said,
+    futures,
+    sees,
+    at,
+  }: Pick<PreviewOptions, "sees"> & {
+    said: JobSpec;
+    futures: ReadonlyMap<string, Future>;
+    at: number;
+  },
 ): void {
   const renderer = rendererOf(said, at, undefined);
   for (const { id: subscriber_id, profile, judgement } of subscribers) {
@@ -183,7 +195,8 @@ function addTexts(
     const future = futures.get(subscriber_id);
     const used = targets.filter((target) => future?.now.includes(target) || future?.later.includes(target));
     const channels = [...new Set(used.map(({ channel }) => channel))];
-    const scope = scopeOf(profile, said, undefined);
+    const whole = scopeOf(profile, said, undefined);
+    const scope = sees ? seenWith(sees, whole) : whole;
     const all = channels.map((channel) => renderer.renderScope(arm, scope, channel));
     const [words] = all;
     rendered.recipients++;

@@ -8,10 +8,10 @@ import { type ChannelType, channelTypes, hasDevices } from "../../../rules/chann
 import { FOOTER_HOST, footerWordsFor } from "../../../rules/footer-words.ts";
 import type { MailBodies } from "../../../rules/mail-body.ts";
 import { mailParts, senderOf } from "../../../rules/mail-parts.ts";
-import type { RenderScope } from "../../../rules/render.ts";
+import { type RenderScope, seenWith } from "../../../rules/render.ts";
 import { smsSegments } from "../../../rules/sms-segments.ts";
 import { taggedBodies, utmQueryOf } from "../../../rules/utm.ts";
-import { attributesOf, type LivingProfile } from "../../subscribers/subscribers.ts";
+import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import type { WorkspaceSettings } from "../../workspaces/settings.ts";
 import type { JobContent } from "../jobs/job-spec.ts";
 import { type Arm, scopeOf } from "./arms.ts";
@@ -69,6 +69,8 @@ type Content = Says & Pick<JobContent, "data">;
 interface ShownFor {
   /** Without one, a subscriber without attributes. */
   profile: LivingProfile | undefined;
+  /** The attributes that the texts may say to who asks. Absent: all that is known. */
+  sees?: ReadonlySet<string> | undefined;
   arm: Arm;
   now: number;
   mail: MailFrame;
@@ -114,15 +116,16 @@ const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: Mail
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],
-  { profile, arm, now, mail }: ShownFor,
+  { profile, sees, arm, now, mail }: ShownFor,
 ): Rendering[] {
   const renderer = rendererOf(
     { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null },
     now,
     undefined,
   );
-  const scope = profile ? scopeOf(profile, content, undefined) : anybody(content);
-  const locale = profile && attributesOf(profile).locale;
+  const whole = profile ? scopeOf(profile, content, undefined) : anybody(content);
+  const scope = sees ? seenWith(sees, whole) : whole;
+  const { locale } = scope.subscriber.attributes;
   return [...new Set(channels)].map((channel) => renderingOf(renderer, channel, { arm, scope, mail, locale }));
 }
 
