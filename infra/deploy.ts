@@ -89,7 +89,8 @@ function note({ context, rest }: Arguments, pair: string): void {
 /** Why nothing is deployed. */
 export function stopsOf({ faults, dropped, isCompared }: Report, { anyway, drop }: Arguments): string[] {
   const found = anyway ? [] : faults;
-  if (drop) return found;
+  // What could not be compared because of a fault is told once the fault is gone.
+  if (drop || (!isCompared && found.length > 0)) return found;
   if (!isCompared)
     return [...found, "The settings of the last deployment are not known. To deploy all the same, give --drop."];
   return [...found, ...dropped.map((name) => `${name} was set, and is not now: put it into cdk.json, or give --drop.`)];

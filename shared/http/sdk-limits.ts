@@ -16,14 +16,20 @@ const COUNTED_TOGETHER = 50;
 /** Write units that a limit of one request allows: what users send takes two or three. */
 const UNITS_PER_REQUEST = 4;
 const UNIT_BYTES = 1_024;
+/** Of an answer: their transfer costs what a write unit does, and is counted apart, so that who writes too much still reads. */
+const ANSWERED_UNIT_BYTES = 8_192;
 
 export interface SdkLimits {
   /**
    * Counts a request, and the units that it seems to have. @throws 429 RATE_LIMITED with `Retry-After` until the minute
    * ends (ERR-16).
-   * @returns counts what it wrote beyond them, once it is done: the next request is refused where that was too much
+   * @returns counts what it wrote beyond them and answered, in bytes, once it is done: the next request is refused where that
+   * was too much
    */
-  count(request: CountedRequest, platform: Pick<Platform, "change" | "clock">): Promise<() => Promise<void>>;
+  count(
+    request: CountedRequest,
+    platform: Pick<Platform, "change" | "clock">,
+  ): Promise<(answered: number) => Promise<void>>;
 }
 
 export interface CountedRequest {
@@ -52,6 +58,7 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
         : {
             requests: { kind, max, windowMs: MINUTE },
             units: { kind: `${kind}-units`, max: max * UNITS_PER_REQUEST, windowMs: MINUTE },
+            answers: { kind: `${kind}-answers`, max: max * UNITS_PER_REQUEST, windowMs: MINUTE },
           };
     };
     const perAddress = limitsOf("sdk-address", env.SDK_REQUESTS_PER_ADDRESS);
@@ -71,13 +78,16 @@ export const sdkLimits: Capability<"sdkLimits", SdkLimits> = {
         for (const { limits, who } of counted) {
           await countFor(platform, limits.requests, who, 1);
           if (units > 0) await countFor(platform, limits.units, who, units);
+          await countFor(platform, limits.answers, who, 0);
         }
         const before = written.units;
-        return async () => {
-          const beyond = Math.ceil(written.units - before - units);
-          if (beyond <= 0) return;
-          for (const { limits, who } of counted)
-            await countFor(platform, limits.units, who, beyond).catch(ignoreRefusal);
+        return async (answered) => {
+          const beyond = Math.max(0, Math.ceil(written.units - before - units));
+          const long = Math.floor(answered / ANSWERED_UNIT_BYTES);
+          for (const { limits, who } of counted) {
+            if (beyond > 0) await countFor(platform, limits.units, who, beyond).catch(ignoreRefusal);
+            if (long > 0) await countFor(platform, limits.answers, who, long).catch(ignoreRefusal);
+          }
         };
       },
     };

@@ -54,8 +54,8 @@ interface RequestContext {
   caller: Caller;
   query: unknown;
   form: unknown;
-  /** Counts for the limits what the request wrote. */
-  countWritten?: () => Promise<void>;
+  /** Counts for the limits what the request wrote, and the bytes that it answers. */
+  countDone?: (answered: number) => Promise<void>;
 }
 
 /** The Lambda handler of a group. @see docs/decisions/0021#composition-root: called once per environment. */
@@ -137,8 +137,12 @@ function chain(
         log: own.log,
       };
       const handle = () => endpoint.handler({ ...bind(tenant), ...call });
-      const result = await audited(serving, { action, ...endpoint }, call, handle).finally(context.countWritten);
-      const response = respond(endpoint, result);
+      let response: Response | undefined;
+      try {
+        response = respond(endpoint, await audited(serving, { action, ...endpoint }, call, handle));
+      } finally {
+        await context.countDone?.(Buffer.byteLength(response?.body ?? ""));
+      }
       await noteKeyUse(context.caller, serving.platform, deps);
       return response;
     });
@@ -175,7 +179,7 @@ const gatesOf =
     await limitRequests(caller, platform, requestTokens);
     const units = unitsOf(event.requestContext.http.method, Buffer.byteLength(event.body ?? ""));
     const isLink = route.endsWith("/:token");
-    context.countWritten = await sdkLimits.count({ caller, isLink, address: () => addressOf(event), units }, platform);
+    context.countDone = await sdkLimits.count({ caller, isLink, address: () => addressOf(event), units }, platform);
     requireWorkspace(caller, access);
     requireProvider(caller, access);
     requireSecondFactor(caller, access);

@@ -28,6 +28,8 @@ const EVENT_UNITS = 2;
 /** Two units for each KB of a profile of 16 KB, where a change without a consent costs one. */
 const CONSENT_UNITS = 30;
 const KB = 1_024;
+/** What a unit reads, eventually consistent. */
+const READ_KB = 8;
 /** For each byte of a request, that the answer may repeat, and for each KB that is stored, with its indexes and copies. */
 const ECHO = 4;
 const STORED_UNITS = 4;
@@ -66,7 +68,8 @@ export function costOf(
 export function tooDear(cost: Dearest, known?: CostRecord): string | undefined {
   const { route, by, units, bytes, given, events, consents } = cost;
   const rare = by === "refused" ? undefined : dearCallOf(route)?.units;
-  const ofKey = (rare ?? KEY_UNITS) + EVENT_UNITS * events + (consents ? CONSENT_UNITS : 0) + given / KB;
+  const ofKey =
+    (rare ?? KEY_UNITS) + EVENT_UNITS * events + (consents ? CONSENT_UNITS : 0) + (given + bytes / READ_KB) / KB;
   const most = by === "sdk" ? ofKey : (rare ?? ANYBODY.units);
   const isBounded = by === "sdk" || by === "public" || by === "refused";
   if (isBounded && units > most) return `costs ${units} units, ${Math.round(most)} at most`;

@@ -180,6 +180,28 @@ describe("requests with a publishable key", () => {
     expect(small.filter((status) => status === 429)).toEqual([]);
   });
 
+  it("count what they answer: an inbox of long messages as its transfer costs (D2)", async () => {
+    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
+    const { sdk, call, upsert } = await world.tenant();
+    const id = await upsert({ external_id: "p" });
+    for (let n = 0; n < 8; n++)
+      await call("POST /api/v1/notifications", { subscriberIds: [id], title: "A", body: "x".repeat(40_000) });
+    await world.settle();
+    await world.advance(60_000);
+    const statuses: number[] = [];
+    for (let n = 0; n < 15; n++)
+      statuses.push((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: sdk })).status);
+    expect(statuses.slice(0, 9)).toEqual(Array(9).fill(200));
+    expect(statuses.at(-1)).toBe(429);
+    await world.advance(60_000);
+    const short: number[] = [];
+    for (let n = 0; n < 90; n++)
+      short.push(
+        (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&limit=1&status=read`, { as: sdk })).status,
+      );
+    expect(short.filter((status) => status === 429)).toEqual([]);
+  });
+
   it("changes by the links of mails are limited by address, and nobody else's are (AMB-146, D2)", async () => {
     world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
     const opt = async (sourceIp: string) => {

@@ -180,6 +180,9 @@ describe("the settings of the last deployment (F6)", () => {
     const unread = await runPreflight({ ...inOrder, parameters: refusing("AccessDeniedException") });
     expect(stopsOf(unread, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("are not known")]);
     expect(stopsOf(unread, argumentsOf(["--drop"]))).toEqual([]);
+    const { region: _, ...nowhere } = inOrder;
+    const regionless = stopsOf(await runPreflight({ ...nowhere, region: undefined }), argumentsOf([]));
+    expect(regionless).toEqual([expect.stringContaining("No region")]);
     const first = await runPreflight({ ...inOrder, parameters: refusing("ParameterNotFound") });
     expect(stopsOf(first, argumentsOf(["--anyway"]))).toEqual([]);
   });
