@@ -139,7 +139,7 @@ async function audience(world: TestWorld): Promise<Figure[]> {
   );
   const plans = async () => {
     for (const shard of SHARDS)
-      await planRange(tenant.store, "bench", `s${shard}`, rules, {
+      await planRange(tenant.store, { job: "bench", range: `s${shard}` }, rules, {
         announce: async () => undefined,
         isTimeUp: () => false,
       });

@@ -7,7 +7,7 @@ import { ApiError } from "../shared/kernel/errors.ts";
 import { contentProblems } from "../shared/rules/content-grammar.ts";
 import type { JsonSchema } from "../shared/rules/json-schema.ts";
 import { isMap, validatePredicate } from "../shared/rules/predicates.ts";
-import { isProblem, parseRule } from "../shared/rules/segment-rules.ts";
+import { parseRule } from "../shared/rules/segment-rules.ts";
 import { validateDevicePredicate } from "../shared/rules/versions.ts";
 import { document } from "./support/document.ts";
 import { faultsOf } from "./support/json-schema.ts";
@@ -96,7 +96,7 @@ function isTaken(part: object): boolean {
 const judges: Record<string, Judge> = {
   AttributePredicate: (value) => !validatePredicate(value),
   DevicePredicate: (value) => !validateDevicePredicate(value),
-  SegmentRule: isObject((value) => !isProblem(parseRule(value) as object)),
+  SegmentRule: isObject((value) => parseRule(value).kind !== "problem"),
   JourneyTrigger: (trigger) => isTaken({ trigger }),
   ContentByChannel: (content) => contentProblems(content).length === 0,
   EntryRules: isObject((entry_rules) => isTaken({ entry_rules })),

@@ -1,6 +1,7 @@
 // Edits of what the caller has seen: the header `If-Match` names its version, and the header `ETag` says the new one (RDA-25).
 import * as v from "valibot";
 import { ApiError, conflict } from "../kernel/errors.ts";
+import type { Edited } from "../store/edits.ts";
 import { type Reply, replyWith } from "./endpoint.ts";
 
 interface Versioned {
@@ -22,22 +23,29 @@ const names = (header: string, { version }: Versioned): boolean =>
 
 const isAny = (header: string | undefined): header is undefined => header === undefined || header.trim() === "*";
 
+interface Edit<T extends Versioned> {
+  read(): Promise<T>;
+  /** Of what was seen, or of whatever is there. */
+  edit(seen: T | undefined): Promise<Edited<T>>;
+  /** How the API shows it, where that is not as it is. */
+  show?(found: T): Versioned | Promise<Versioned>;
+}
+
 /**
  * Makes an edit if what is there is what the caller saw, and any edit of a caller who does not say what that was.
- * @param returns how the API shows it
- * @param edit of what was seen, or of whatever is there; "changed" where somebody else came first
- * @throws 412 with what is there now, and what `read` and `edit` throw
+ * @param returns the schema of the answer
+ * @throws 412 with what is there now, 409 where somebody else came first, and what `read` and `edit` throw
  */
 export async function editAsSeen<T extends Versioned>(
   { "if-match": header }: Readonly<Record<string, string | undefined>>,
   returns: v.GenericSchema,
-  { read, edit }: { read(): Promise<T>; edit(seen: T | undefined): Promise<T | "changed"> },
+  { read, edit, show = (found) => found }: Edit<T>,
 ): Promise<Reply> {
   const seen = isAny(header) ? undefined : await read();
-  if (seen && !names(header ?? "", seen)) throw changedMeanwhile(seen, returns);
-  const edited = await edit(seen);
-  if (edited !== "changed") return tagged(edited);
-  if (seen) throw changedMeanwhile(await read(), returns);
+  if (seen && !names(header ?? "", seen)) throw changedMeanwhile(await show(seen), returns);
+  const outcome = await edit(seen);
+  if (outcome.kind === "edited") return tagged(await show(outcome.entity));
+  if (seen) throw changedMeanwhile(await show(await read()), returns);
   throw conflict("Somebody else is changing this at the moment. Try again.");
 }
 

@@ -177,13 +177,12 @@ export interface SignedCell {
   value: string;
 }
 
-/** That somebody agreed then, if another column says that they did. */
-interface Moment {
-  kind: "time";
-  time: string;
-}
+/** When somebody agreed, if another column says that they did. */
+const momentOf = ({ signed: { sign }, value }: SignedCell, form: TimeForm): string | undefined =>
+  sign === "in" && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
-function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | Moment | undefined {
+/** What a cell says by itself. */
+function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | undefined {
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (sign === "status") return standingOf(value);
@@ -192,7 +191,7 @@ function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
-    if (time !== undefined) return { kind: "time", time };
+    if (time !== undefined) return undefined;
     const status = negativeOf(value);
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
@@ -225,8 +224,7 @@ function settled(
   standard: Standards,
   reading: ConsentReading,
 ): ImportedConsent | undefined {
-  const found = signed.flatMap((cell) => claimOf(cell, reading) ?? []);
-  const claims = [...stated, ...found.flatMap((one) => ("status" in one ? [one] : []))];
+  const claims = [...stated, ...signed.flatMap((cell) => claimOf(cell, reading) ?? [])];
   const strongest = claims.toSorted((a, b) => STRENGTH.indexOf(b.status) - STRENGTH.indexOf(a.status))[0];
   if (!strongest) return undefined;
   const { status, said, ip } = strongest;
@@ -235,7 +233,7 @@ function settled(
   // `Unsubscribed` may stand in one column, and when it was in another.
   const time = strongest.time ?? claims.find((one) => one.status === status && one.time !== undefined)?.time;
   if (status !== "opted_in") return { status, at: timeOf(time, reading).at, source };
-  const beside = found.flatMap((one) => ("kind" in one ? [one.time] : []))[0];
+  const [beside] = signed.flatMap((cell) => momentOf(cell, reading) ?? []);
   const { at, isAhead } = timeOf(time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);
   if (at !== undefined) return { status, at, source, ip };
   return { status: "unknown", said, doubt: isAhead ? "future" : "yes_without_time" };

@@ -138,24 +138,23 @@ export function note(
   progress: Progress,
   unit: Unit,
   addressee: Addressee,
-  outcome: SendOutcome,
-  at: number,
+  { outcome, at }: { outcome: SendOutcome; at: number },
 ): Verdict & { tries: number[] } {
   const tries = [...unit.tries, at];
   const target = elementAt(addressee.targets, unit.target);
   noteFirstTry(progress, unit, target.channel, outcome);
   if (outcome.status === "accepted") {
     noteReached(progress, unit, target.channel);
-    completeUnit(progress, unit, addressee, false, at);
+    completeUnit(progress, unit, addressee, { isPermanent: false, at });
     return { state: "sent", tries };
   }
   if (outcome.status === "skipped") {
     noteReason(progress, unit, outcome.reason);
-    completeUnit(progress, unit, addressee, !isOver(outcome.reason), at);
+    completeUnit(progress, unit, addressee, { isPermanent: !isOver(outcome.reason), at });
     return { state: "skipped", reason: outcome.reason, tries: unit.tries };
   }
   if (outcome.status === "retryable" && outcome.isThrottled)
-    return noteThrottle(progress, unit, addressee, outcome, at);
+    return noteThrottle(progress, unit, addressee, { outcome, at });
   const reason = outcome.status === "unknown" ? UNCONFIRMED : outcome.reason;
   const wait = outcome.status === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;
   if (outcome.status === "retryable" && wait !== undefined) {
@@ -165,7 +164,8 @@ export function note(
     return { state: "retryable", reason, tries };
   }
   noteReason(progress, unit, reason);
-  completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);
+  const isPermanent = outcome.status === "rejected" && !isOver(reason);
+  completeUnit(progress, unit, addressee, { isPermanent, at });
   return { state: outcome.status === "unknown" ? "unknown" : "failed", reason, tries };
 }
 
@@ -202,14 +202,14 @@ function noteThrottle(
   progress: Progress,
   unit: Unit,
   addressee: Addressee,
-  { reason, retryAfterSeconds = 0 }: Extract<SendOutcome, { status: "retryable" }>,
-  at: number,
+  { outcome, at }: { outcome: Extract<SendOutcome, { status: "retryable" }>; at: number },
 ): Verdict & { tries: number[] } {
+  const { reason, retryAfterSeconds = 0 } = outcome;
   const { tries, throttledSince = at } = unit;
   const waited = at - throttledSince;
   if (waited >= DAY_MS) {
     noteReason(progress, unit, RATE_LIMITED);
-    completeUnit(progress, unit, addressee, false, at);
+    completeUnit(progress, unit, addressee, { isPermanent: false, at });
     return { state: "failed", reason: RATE_LIMITED, tries };
   }
   const { min, max } = THROTTLE_WAIT_MS;
@@ -260,7 +260,12 @@ function openClass(progress: Progress, unit: Unit, addressee: Addressee) {
 }
 
 /** No attempt follows for an address. Once a whole class has failed permanently, the next class is tried (SMA-6). */
-function completeUnit(progress: Progress, unit: Unit, addressee: Addressee, isPermanent: boolean, at: number): void {
+function completeUnit(
+  progress: Progress,
+  unit: Unit,
+  addressee: Addressee,
+  { isPermanent, at }: { isPermanent: boolean; at: number },
+): void {
   const open = openClass(progress, unit, addressee);
   if (!open) return;
   open.left--;

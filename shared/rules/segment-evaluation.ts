@@ -3,7 +3,6 @@ import { attributesOfKey, comparisonIn, compilePredicate, valueAt } from "./pred
 import {
   type AttributeNode,
   type EventNode,
-  isProblem,
   leavesOf,
   parseRule,
   type RuleLeaf,
@@ -60,7 +59,7 @@ export interface Rule {
 export function compileRule(value: unknown, zone?: string): Rule {
   const compile = (predicate: unknown) => compilePredicate(predicate, comparisonIn(zone));
   const root = parseRule(value);
-  if (isProblem(root)) throw new TypeError(`rule ${root.path}: ${root.reason}`);
+  if (root.kind === "problem") throw new TypeError(`rule ${root.path}: ${root.reason}`);
   const leaves = leavesOf(root);
   if (zone !== undefined) for (const leaf of leaves) if (leaf.kind === "event") leaf.zone = zone;
   const events = leaves.filter((leaf) => leaf.kind === "event");

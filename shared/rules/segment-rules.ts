@@ -35,15 +35,14 @@ export type RuleLeaf = AttributeNode | EventNode;
 export type RuleNode = RuleLeaf | GroupNode;
 
 /** The path of what is wrong (`group.nodes[1].event.within`, or empty for the whole) and the reason. */
-export type RuleProblem = PredicateProblem;
-type Read<T> = T | RuleProblem;
-
-export const isProblem = (read: object): read is RuleProblem => "reason" in read;
+export interface RuleProblem extends PredicateProblem {
+  kind: "problem";
+}
 
 /** Reads a rule of either form as a tree of nodes, or returns its first problem. */
-export function parseRule(value: unknown): Read<RuleNode> {
+export function parseRule(value: unknown): RuleNode | RuleProblem {
   const [problem] = problemsIn(SegmentRule, value);
-  if (problem) return problemAt(problem);
+  if (problem) return { kind: "problem", ...problemAt(problem) };
   // Without a problem it is a rule.
   return isFlat(value as object) ? flatNode(value as FlatRule) : treeNode(value as TreeRule, "");
 }

@@ -11,6 +11,13 @@ export const anotherEdit = { edits: 1 } as const;
 /** From 1, as the API says it. */
 export const versionOf = ({ edits = 0 }: { edits?: number | undefined }): number => edits + 1;
 
+/** What became of an edit of what somebody saw; `outdated`: it had another version by then, and nothing was written. */
+export type Edited<T> = { kind: "edited"; entity: T } | { kind: "outdated" };
+
+export const edited = <T>(entity: T): Edited<T> => ({ kind: "edited", entity });
+
+export const outdated = { kind: "outdated" } as const;
+
 /** The row still has the version that was seen. */
 export const isStill = (version: number): Condition<"edits"> =>
   version === 1 ? absent("edits") : is("edits", version - 1);

@@ -12,8 +12,12 @@ export type Lifecycle<Status extends string> = Record<string, { from: readonly S
 // biome-ignore lint/suspicious/noExplicitAny: any item that has a status
 type Movable = Declaration<any, any, any, "workspace"> & { readonly types?: { row: { status: string } } };
 
-interface MoveOptions<D> {
+interface Transition<D, L extends Lifecycle<string> = Lifecycle<string>> {
+  lifecycle: L;
+  action: keyof L & string;
+  /** What changes beside the status. */
   change?: ChangeOf<D>;
+  /** What must hold beside the status. */
   when?: ConditionOf<D>;
 }
 
@@ -24,18 +28,14 @@ export type Changed<Row> = { kind: "changed"; row: Row } | { kind: "refused"; cu
 export function moveWrite<D extends Movable, L extends Lifecycle<string>>(
   item: D,
   key: KeyOf<D>,
-  lifecycle: L,
-  action: keyof L & string,
-  options?: MoveOptions<D>,
+  transition: Transition<D, L>,
 ): ItemWrite<"workspace">;
 export function moveWrite(
   item: AnyItem<"workspace">,
   key: object,
-  lifecycle: Lifecycle<string>,
-  action: string,
-  options: MoveOptions<AnyItem> = {},
+  transition: Transition<AnyItem>,
 ): ItemWrite<"workspace"> {
-  return { item, key, ...writeOf(lifecycle, action, options) };
+  return { item, key, ...writeOf(transition) };
 }
 
 /**
@@ -46,28 +46,24 @@ export function move<D extends Movable, L extends Lifecycle<string>>(
   store: Store,
   item: D,
   key: KeyOf<D>,
-  lifecycle: L,
-  action: keyof L & string,
-  options?: MoveOptions<D>,
+  transition: Transition<D, L>,
 ): Promise<Changed<RowOf<D>>>;
 export function move(
   store: Store,
   item: AnyItem<"workspace">,
   key: object,
-  lifecycle: Lifecycle<string>,
-  action: string,
-  options: MoveOptions<AnyItem> = {},
+  transition: Transition<AnyItem>,
 ): Promise<object> {
-  const { write, when } = writeOf(lifecycle, action, options);
+  const { write, when } = writeOf(transition);
   return store.change(item, key, write.change, when).then(
     (row) => ({ kind: "changed", row }),
     onConditionFailed((current) => ({ kind: "refused", current })),
   );
 }
 
-function writeOf(lifecycle: Lifecycle<string>, action: string, { change = {}, when }: MoveOptions<AnyItem>) {
+function writeOf({ lifecycle, action, change = {}, when }: Transition<AnyItem>) {
   const { from, to } = lifecycle[action] ?? { from: [], to: "" };
   const inPlace = oneOf("status", from);
   const moving = { ...change, set: { ...change.set, status: to } };
-  return { write: { change: moving }, when: when ? all(inPlace, when) : inPlace };
+  return { write: { kind: "change", change: moving } as const, when: when ? all(inPlace, when) : inPlace };
 }

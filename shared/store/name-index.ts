@@ -54,44 +54,45 @@ export function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Pro
     );
 }
 
+/** `taken`: another entity has the name. `refused`: the entity does not meet `when`. */
+type NamedChange<Row> = { kind: "changed"; row: Row } | { kind: "missing" | "taken" | "refused" };
+
+interface NamedChangeOptions<D> {
+  change: ChangeOf<D>;
+  /** The new name, where it is given. */
+  name?: string | undefined;
+  when?: Condition<AttributeOf<D>> | undefined;
+}
+
 /**
  * Changes an entity and, where a new name is given, moves its name in the same transaction. A rename that came between
  * is accepted, and the change continues from there.
- * @returns the entity after the change; "missing" if there is none; "taken" if another one has the name; "changed" if it does
- *   not meet `when`.
  */
 export function changeNamed<D extends NamedEntity>(
   store: Store,
   entity: D,
   id: string,
-  change: ChangeOf<D>,
-  options: { name: string | undefined },
-): Promise<RowOf<D> | "missing" | "taken">;
-export function changeNamed<D extends NamedEntity>(
-  store: Store,
-  entity: D,
-  id: string,
-  change: ChangeOf<D>,
-  options: { name: string | undefined; when: Condition<AttributeOf<D>> | undefined },
-): Promise<RowOf<D> | "missing" | "taken" | "changed">;
+  options: NamedChangeOptions<D>,
+): Promise<NamedChange<RowOf<D>>>;
 export async function changeNamed(
   store: Store,
   entity: AnyEntity,
   id: string,
-  change: { set?: object },
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { name, when }: any,
-): Promise<unknown> {
+  { change, name, when }: any,
+): Promise<NamedChange<object>> {
   const { kind } = entity;
   const isThere: Condition<string> = when ? all<string>(present(), when) : present();
   const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const found = name === undefined ? undefined : await store.get(entity, { id });
-    if (name !== undefined && !found) return "missing";
+    if (name !== undefined && !found) return { kind: "missing" };
     if (name === undefined || name === found.name)
-      return store
-        .change(entity, { id }, whole, isThere)
-        .catch(onConditionFailed((current) => (current ? "changed" : "missing")));
+      return store.change(entity, { id }, whole, isThere).then(
+        (row): NamedChange<object> => ({ kind: "changed", row }),
+        onConditionFailed((current): NamedChange<object> => ({ kind: current ? "refused" : "missing" })),
+      );
+
     const failures = await failuresOf(
       store.transact([
         removeItem(Name, { kind, name: found.name }, is("id", id)),
@@ -99,10 +100,13 @@ export async function changeNamed(
         changeItem(entity, { id }, whole, isThere),
       ]),
     );
-    if (failures.length === 0) return (await store.get(entity, { id })) ?? "missing";
+    if (failures.length === 0) {
+      const row = await store.get(entity, { id });
+      return row ? { kind: "changed", row } : { kind: "missing" };
+    }
     const [moved, taken, own] = failures;
-    if (taken && !moved) return "taken";
-    if (own?.old && !moved) return "changed";
+    if (taken && !moved) return { kind: "taken" };
+    if (own?.old && !moved) return { kind: "refused" };
   }
   throw busy();
 }

@@ -69,14 +69,19 @@ const places: Record<string, RecountPart> = {
   lists: (store, after) => recountMembers(store, "list", after),
   segments: (store, after) => recountMembers(store, "segment", after),
   webhooks: async (store) => ({
-    repaired: await repair(store, WebhookCount, {}, async () => ({ n: await store.count(WebhookItem, {}) })),
+    repaired: await repair(store, WebhookCount, {}, { count: async () => ({ n: await store.count(WebhookItem, {}) }) }),
   }),
   "dynamic-segments": async (store) => ({
-    repaired: await repair(store, DynamicSegmentCount, {}, async () => ({
-      n: await store.count(SegmentItem, {}, { filter: is("is_dynamic", true) }),
-    })),
+    repaired: await repair(
+      store,
+      DynamicSegmentCount,
+      {},
+      {
+        count: async () => ({ n: await store.count(SegmentItem, {}, { filter: is("is_dynamic", true) }) }),
+      },
+    ),
   }),
-  assets: async (store) => ({ repaired: await repair(store, AssetTotals, {}, () => assetTotals(store)) }),
+  assets: async (store) => ({ repaired: await repair(store, AssetTotals, {}, { count: () => assetTotals(store) }) }),
 };
 
 /** Recounts one part of a workspace's counters: of seconds, where there are millions of rows. */
@@ -115,7 +120,7 @@ async function recountSubscribers(store: Store, after: string | undefined) {
     const repair = changeItem(SubscriberCount, { shard: digit }, countChange({ n: missing }), seen(digit));
     const isRepaired = await happened(store.transact([repair, ...checks]));
     if (!isRepaired) continue;
-    logRepair(store, SubscriberCount, { shard: digit }, { n: living - missing }, { n: living });
+    logRepair(store, SubscriberCount, { key: { shard: digit }, seen: { n: living - missing }, counted: { n: living } });
     return { repaired: 1, after: last };
   }
   logBusy(store, SubscriberCount, { shard: digit });
@@ -131,7 +136,7 @@ async function recountMembers(store: Store, kind: Group["kind"], after: string |
     if (changes === recounted) continue;
     const key = memberCountKey(kind, sk);
     const count = async () => ({ n: await countRows(store, key, key.shard) });
-    repaired += await repair(store, MemberCount, key, count, hasOpenPack);
+    repaired += await repair(store, MemberCount, key, { count, isUncounted: hasOpenPack });
     await whereItHolds(store.change(MemberCount, key, { set: { recounted: changes } }, is("changes", changes)));
   }
   return { repaired, after: page.next?.sk };
@@ -149,18 +154,23 @@ async function assetTotals(store: Store): Promise<{ bytes: number; assets: numbe
 
 type Numbers = Record<string, number>;
 
+interface Recount {
+  /** What the rows say. */
+  count(): Promise<Numbers>;
+  /** Whether there may be rows that no transaction has counted yet. */
+  isUncounted?(store: Store): Promise<boolean>;
+}
+
 /**
  * Sets a counter to what its rows say, unless it changes meanwhile: rows and counters change in one transaction, so a
  * counter that is the same before and after had the rows that were read.
- * @param isUncounted whether there may be rows that no transaction has counted yet
  * @returns 1 if the counter was wrong.
  */
 async function repair<D extends AnyItem<"workspace">>(
   store: Store,
   item: D,
   key: KeyOf<D>,
-  count: () => Promise<Numbers>,
-  isUncounted: (store: Store) => Promise<boolean> = async () => false,
+  { count, isUncounted = async () => false }: Recount,
 ): Promise<0 | 1> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const row = (await store.get(item, key)) as Partial<Numbers> | undefined;
@@ -174,7 +184,7 @@ async function repair<D extends AnyItem<"workspace">>(
       store.change(item, key, change as ChangeOf<D>, all(...unchanged(seen)) as ConditionOf<D>),
     );
     if (!isRepaired) continue;
-    logRepair(store, item, key, seen, counted);
+    logRepair(store, item, { key, seen, counted });
     return 1;
   }
   logBusy(store, item, key);
@@ -183,8 +193,12 @@ async function repair<D extends AnyItem<"workspace">>(
 
 type Counter = Pick<AnyItem<"workspace">, "about">;
 
-function logRepair({ log, tenant }: Store, { about }: Counter, key: unknown, seen: object, counted: object): void {
-  log({ level: "warn", message: "a counter was repaired", tenant, counter: about, key, seen, counted });
+function logRepair(
+  { log, tenant }: Store,
+  { about }: Counter,
+  repair: { key: unknown; seen: object; counted: object },
+): void {
+  log({ level: "warn", message: "a counter was repaired", tenant, counter: about, ...repair });
 }
 
 function logBusy({ log, tenant }: Store, { about }: Counter, key: unknown): void {

@@ -87,63 +87,42 @@ export async function createListed(store: Store, entity: AnyEntity, status: stri
   await store.transact([putItem(entity, { id }, row, absent()), statusWrite(entity, id, status, name)]);
 }
 
-export interface ListedOptions<D> {
+export interface ListedChange<D> {
+  change: ChangeOf<D>;
   /** The status after the change, where the change is a move. */
   status?: string | undefined;
   when?: Condition<AttributeOf<D>> | undefined;
   extraItems?: readonly ItemWrite[];
 }
 
-/** The writes that change an entity and, where it moves, its status. */
-export function listedWrites<D extends AnyEntity>(
-  entity: D,
-  id: string,
-  change: ChangeOf<D>,
-  options?: Omit<ListedOptions<D>, "extraItems">,
-): ItemWrite<"workspace">[];
-export function listedWrites(
-  entity: AnyEntity,
-  id: string,
-  change: { set?: { name?: string } },
-  // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  { status, when }: any = {},
-): ItemWrite<"workspace">[] {
-  const { name } = change.set ?? {};
-  return [
-    changeItem(entity, { id }, change, when ? all(present(), when) : present()),
-    ...(status === undefined && name === undefined ? [] : [statusWrite(entity, id, status, name)]),
-  ];
-}
-
 /**
- * Changes an entity that exists and meets `when`, with `extraItems` in the same transaction, whose own conditions must
- * hold.
- * @returns the row after the change; or as it is (undefined: there is none) where the condition failed.
+ * Changes an entity that exists and meets `when`, and its status where it moves, with `extraItems` in the same transaction,
+ * whose own conditions must hold.
  */
 export function changeListed<D extends AnyEntity>(
   store: Store,
   entity: D,
   id: string,
-  change: ChangeOf<D>,
-  options?: ListedOptions<D>,
+  listed: ListedChange<D>,
 ): Promise<Changed<RowOf<D>>>;
 export async function changeListed(
   store: Store,
   entity: AnyEntity,
   id: string,
-  change: object,
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  options: any = {},
+  { change, status, when, extraItems = [] }: any,
 ): Promise<object> {
-  const writes = [...listedWrites(entity, id, change, options), ...(options.extraItems ?? [])];
-  if (writes.length === 1) {
-    const when = options.when ? all(present(), options.when) : present();
-    return store.change(entity, { id }, change, when).then(
+  const isAsWanted = when ? all(present(), when) : present();
+  const { name } = change.set ?? {};
+  const isMoved = status !== undefined || name !== undefined;
+  const others = [...(isMoved ? [statusWrite(entity, id, status, name)] : []), ...extraItems];
+  if (others.length === 0)
+    return store.change(entity, { id }, change, isAsWanted).then(
       (row) => ({ kind: "changed", row }),
       onConditionFailed((current) => ({ kind: "refused", current })),
     );
-  }
-  const refusal = await store.transact(writes).then(
+
+  const refusal = await store.transact([changeItem(entity, { id }, change, isAsWanted), ...others]).then(
     () => undefined,
     onTransactionCanceled(([own]) => ({ kind: "refused", current: oldRow(entity, own) })),
   );
@@ -160,7 +139,7 @@ export const removeListed = <D extends AnyEntity>(
   when?: Condition<AttributeOf<D>>,
 ): Promise<boolean> => {
   const isThere = when ? all<string>(present(), when) : present();
-  const removed: ItemWrite = { item: entity, key: { id }, write: "remove", when: isThere };
+  const removed: ItemWrite = { item: entity, key: { id }, write: { kind: "remove" }, when: isThere };
   return happened(store.transact([removed, removeItem(Status, { kind: entity.kind, id })]));
 };
 

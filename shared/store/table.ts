@@ -206,16 +206,22 @@ function rangeOf(item: Declared, partition: unknown, prefix: string, range: Rang
 
 function rawWriteOf({ item, key, write, when }: ItemWrite<Scope>, prefix: string): RawWrite {
   const full = fullKey(item, key, prefix);
-  if (write === "remove") return { remove: full, when };
-  if (write === "check") return { check: full, when: when ?? never() };
-  if ("put" in write) return { put: { ...full, ...write.put }, when };
-  return { update: full, change: write.change, when };
+  switch (write.kind) {
+    case "put":
+      return { put: { ...full, ...write.row }, when };
+    case "change":
+      return { update: full, change: write.change, when };
+    case "remove":
+      return { remove: full, when };
+    case "check":
+      return { check: full, when: when ?? never() };
+  }
 }
 
 function batchWriteOf({ item, key, write }: ItemWrite<Scope>, prefix: string): BatchWrite {
   const full = fullKey(item, key, prefix);
-  if (write === "remove") return { remove: full };
-  if (typeof write === "object" && "put" in write) return { put: { ...full, ...write.put } };
+  if (write.kind === "remove") return { remove: full };
+  if (write.kind === "put") return { put: { ...full, ...write.row } };
   throw new Error("A batch holds puts and removals only.");
 }
 

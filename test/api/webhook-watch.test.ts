@@ -191,7 +191,13 @@ describe("a delivery whose worker died in an attempt", () => {
     expect(attempts).toMatchObject([{ n: 1, status_code: 500 }]);
     const read = await findDelivery(tenant.store, webhook, id);
     expect((await redeliver(id)).status).toBe(202);
-    expect(await claimAttempt(tenant.store, webhook, { ...read!.delivery, sequence: 1 }, 2, "late")).toBe(false);
+    expect(
+      await claimAttempt(
+        tenant.store,
+        { webhook, id: read!.delivery.id },
+        { ...read!.delivery, n: 2, sequence: 1, owner: "late" },
+      ),
+    ).toBe(false);
     worker.revive();
     await world.advance(DAY);
     expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 5 }]);
@@ -215,7 +221,7 @@ describe("a delivery whose worker died in an attempt", () => {
     outside.answer((_, n) => (n < 4 ? 500 : 204));
     giveUp = (id) => {
       const given = { n: 4, at: world.clock.now(), result: UNKNOWN_RESULT, outcome: "failed" as const };
-      return recordAttempt(tenant.store, { webhook, id }, given, [failureWrite(tenant.store, webhook)]);
+      return recordAttempt(tenant.store, { webhook, id }, given, { extraItems: [failureWrite(tenant.store, webhook)] });
     };
     await upsert();
     await world.advance(HOUR);

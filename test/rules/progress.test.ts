@@ -100,7 +100,7 @@ it("a deferred recipient comes again at the time, once, and is neither delivered
         });
         for (const one of unitsOf(known, addressees)) {
           sent.push(one.recipient);
-          note(known, one, addressees[one.recipient]!, { status: "accepted" }, now);
+          note(known, one, addressees[one.recipient]!, { outcome: { status: "accepted" }, at: now });
           known.to++;
         }
         const waiting = waitingFor(known);
@@ -122,7 +122,7 @@ it("a throttle leaves the tries as they are, waits longer each time, and fails a
   const throttle = (unit: Unit, at: number, retryAfterSeconds = 0) => {
     const state = newProgress();
     const outcome = { status: "retryable", reason: "429", retryAfterSeconds, isThrottled: true } as const;
-    return { verdict: note(state, unit, addressee, outcome, at), next: state.next[0], why: state.why };
+    return { verdict: note(state, unit, addressee, { outcome, at }), next: state.next[0], why: state.why };
   };
   const fresh: Unit = { recipient: 0, target: 0, tries: [start - 60_000], due: 0 };
   const first = throttle(fresh, start);

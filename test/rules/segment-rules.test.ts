@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { compileRule } from "../../shared/rules/segment-evaluation.ts";
 import { RULE_DEPTH, RULE_NODES } from "../../shared/rules/segment-grammar.ts";
-import { isProblem, parseRule } from "../../shared/rules/segment-rules.ts";
+import { parseRule } from "../../shared/rules/segment-rules.ts";
 
 const DAY = 86_400_000;
 const leaf = { attribute: { plan: { $eq: "pro" } } };
@@ -12,7 +12,7 @@ const nested = (depth: number): object => (depth === 1 ? leaf : group([nested(de
 
 const problemOf = (rule: unknown) => {
   const read = parseRule(rule);
-  return isProblem(read) ? [read.path, read.reason] : undefined;
+  return read.kind === "problem" ? [read.path, read.reason] : undefined;
 };
 
 describe("trees", () => {

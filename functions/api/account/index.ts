@@ -9,6 +9,7 @@ import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { edited, outdated } from "../../../shared/store/edits.ts";
 import { watchersChanged } from "../../../shared/store/events/watchers.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import {
@@ -240,8 +241,8 @@ export const account = group("account", "Keys and settings of a workspace, and t
         read,
         edit: async (seen) => {
           const workspace = await changeWorkspace(platform, tenant, body, seen?.version);
-          if (workspace) return workspace;
-          if (seen) return "changed";
+          if (workspace) return edited(workspace);
+          if (seen) return outdated;
           throw notFound("workspace");
         },
       });

@@ -41,7 +41,7 @@ export const assets = group("assets", "Images for in-app content.", [
       if (!type) throw refusal("must be a png, jpeg, gif or webp image");
       const { plan } = workspaceOf(caller);
       const filename = nameOf(file.filename) ?? `image.${type.extension}`;
-      return createAsset(store, timers, assetFiles, plan, { filename, bytes: file.bytes, type });
+      return createAsset({ store, timers, assetFiles }, plan, { filename, bytes: file.bytes, type });
     },
   ),
 

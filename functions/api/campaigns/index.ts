@@ -121,13 +121,13 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     },
     ({ store, caller, params, body, headers }) =>
       editAsSeen(headers, CampaignShape, {
-        read: async () => shown(await getCampaign(store, params.id)),
+        read: () => getCampaign(store, params.id),
         edit: async (seen) => {
           const { messages } = seen ?? (await getCampaign(store, params.id));
           const spec = await specOf(store, workspaceOf(caller).plan, body, messages);
-          const edited = await replaceCampaign(store, params.id, spec, seen?.version);
-          return edited === "changed" ? edited : shown(edited);
+          return replaceCampaign(store, params.id, spec, seen?.version);
         },
+        show: shown,
       }),
   ),
 

@@ -118,7 +118,7 @@ export const chatAppTemplateEndpoints = [
       if (providerId === undefined) throw conflict("The template was not submitted yet; its status is draft.");
       const account = await accountOf(vault, params.id, credentials);
       const { verdict } = reviewOf(await chatApp.readTemplate(account, providerId));
-      return (verdict && (await noteVerdict(store, template, providerId, verdict))) ?? template;
+      return (verdict && (await noteVerdict(store, template, { providerId, verdict }))) ?? template;
     },
   ),
 ];

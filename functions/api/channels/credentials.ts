@@ -40,7 +40,7 @@ const jsonCredentials = (type: ProvidedChannel, summary: string): Endpoint => {
     },
     ({ store, timers, vault, params, body }) =>
       // The body is of this type of channel.
-      storeCredentials(store, timers, vault, params.id, { type: short, ...body } as Credentials),
+      storeCredentials({ store, timers, vault }, params.id, { type: short, ...body } as Credentials),
   );
 };
 
@@ -61,7 +61,7 @@ const own = {
       ...confirmed,
     },
     ({ store, timers, vault, params, form }) =>
-      storeCredentials(store, timers, vault, params.id, iosCredentials(form.fields, form.file)),
+      storeCredentials({ store, timers, vault }, params.id, iosCredentials(form.fields, form.file)),
   ),
 
   android: endpoint(
@@ -74,7 +74,7 @@ const own = {
       ...confirmed,
     },
     ({ store, timers, vault, params, form }) =>
-      storeCredentials(store, timers, vault, params.id, androidCredentials(form.file)),
+      storeCredentials({ store, timers, vault }, params.id, androidCredentials(form.file)),
   ),
 
   web_push: endpoint(
@@ -88,7 +88,7 @@ const own = {
     },
     ({ store, timers, vault, ids, caller, params }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
-      return storeCredentials(store, timers, vault, params.id, makeVapid(ids, caller.email));
+      return storeCredentials({ store, timers, vault }, params.id, makeVapid(ids, caller.email));
     },
   ),
 
@@ -110,7 +110,7 @@ const own = {
       const prepare = async () => {
         if (body.app_secret !== undefined) await callbacks.remember(params.id);
       };
-      return storeCredentials(store, timers, vault, params.id, { type: "chat_app", ...body }, prepare);
+      return storeCredentials({ store, timers, vault }, params.id, { type: "chat_app", ...body }, prepare);
     },
   ),
 
@@ -127,7 +127,7 @@ const own = {
     async ({ store, timers, vault, egress, params, body }) => {
       const refusal = smtpRefusal(body, egress);
       if (refusal) throw invalid(refusal);
-      return storeCredentials(store, timers, vault, params.id, { type: "email", ...body });
+      return storeCredentials({ store, timers, vault }, params.id, { type: "email", ...body });
     },
   ),
 } satisfies Record<GivenOtherwise, Endpoint> & Partial<Record<ProvidedChannel, Endpoint>>;

@@ -120,7 +120,7 @@ async function storeVerdicts(store: Store, channel: string, verdicts: readonly R
     const { provider_template_id: providerId } = template;
     // Compared as numbers: some of these ids have more digits than a JSON number represents exactly.
     if (providerId === undefined || Number(providerId) !== Number(provider_template_id)) continue;
-    await noteVerdict(store, template, providerId, verdict, at);
+    await noteVerdict(store, template, { providerId, verdict, at });
   }
 }
 

@@ -132,14 +132,14 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     },
     ({ store, caller, params, body, headers }) =>
       editAsSeen(headers, Journey, {
-        read: async () => warned(store, await getJourney(store, params.id)),
+        read: () => getJourney(store, params.id),
         edit: async (seen) => {
           const journey = seen ?? (await getJourney(store, params.id));
           const definition = definitionOf(body, ["malformed", "wrong"]);
           if (journey.status === "paused") await requireRunnable(store, workspaceOf(caller).plan, definition);
-          const edited = await replaceJourney(store, journey, definition);
-          return edited === "changed" ? edited : warned(store, edited);
+          return replaceJourney(store, journey, definition);
         },
+        show: (journey) => warned(store, journey),
       }),
   ),
 

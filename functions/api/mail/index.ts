@@ -60,8 +60,8 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, "unsubscribe", token, headers);
+    async (call) => {
+      const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
       if (!profile) return gonePage(language, sender);
       return unsubscribePage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
@@ -78,14 +78,8 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, link, profile, language, sender } = await readerOf(
-        openLink,
-        platform,
-        "unsubscribe",
-        token,
-        headers,
-      );
+    async (call) => {
+      const { store, link, token, profile, language, sender } = await readerOf("unsubscribe", call);
       const isNew = profile !== undefined && profile["c:email"] !== "opted_out";
       const counted = isNew ? await optOutWrites(store, link) : [];
       await unsubscribe(store, link, profile, counted);
@@ -105,8 +99,8 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, "unsubscribe", token, headers);
+    async (call) => {
+      const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
       if (!profile) return gonePage(language, sender);
       const topics = preferencesOf(profile, await listTopics(store));
       return preferencesPage(language, { token, sender, topics, isSaved: false });
@@ -127,10 +121,10 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, platform, params: { token }, headers, raw }) => {
-      const { store, profile, language, sender } = await readerOf(openLink, platform, "unsubscribe", token, headers);
+    async (call) => {
+      const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
       if (!profile) return gonePage(language, sender);
-      const form = new URLSearchParams(raw.toString("utf8"));
+      const form = new URLSearchParams(call.raw.toString("utf8"));
       const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
       const keys = (await listTopics(store)).map(({ key }) => key).filter((key) => shown.has(key));
       const choices = Object.fromEntries(
@@ -153,8 +147,8 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, platform, params: { token }, headers }) => {
-      const { store, link, language, sender } = await readerOf(openLink, platform, "confirm", token, headers);
+    async (call) => {
+      const { store, link, language, sender } = await readerOf("confirm", call);
       const { kind } = await confirmationOf(store, link);
       return confirmationPages[kind](language, sender);
     },
@@ -171,12 +165,12 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
       errors: ["NOT_FOUND"],
     },
-    async ({ openLink, platform, params: { token }, headers, sourceIp }) => {
-      const { store, link, language, sender } = await readerOf(openLink, platform, "confirm", token, headers);
+    async (call) => {
+      const { store, link, language, sender } = await readerOf("confirm", call);
       const { kind } = await confirmationOf(store, link);
       if (kind !== "open") return confirmationPages[kind](language, sender);
       const text = `${language.words.confirm}. ${language.words.confirmPage}`;
-      const isConfirmed = await confirm(store, link, { ip: sourceIp, text });
+      const isConfirmed = await confirm(store, link, { ip: call.sourceIp, text });
       return confirmationPages[isConfirmed ? "confirmed" : "gone"](language, sender);
     },
   ),
@@ -233,15 +227,19 @@ export const mail = group("mail", "The links of e-mails.", [
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
+interface PageCall {
+  openLink: MailLinkOpener;
+  platform: Pick<PlatformReader, "get">;
+  params: { token: string };
+  headers: Headers;
+}
+
 const confirmationPages = { open: confirmPage, confirmed: confirmedPage, gone: confirmGonePage } as const;
 
 /** Who reads the page; without a profile where the subscriber was erased (AMB-143). @throws 404 for an invalid token. */
 async function readerOf<K extends "unsubscribe" | "confirm">(
-  openLink: MailLinkOpener,
-  platform: Pick<PlatformReader, "get">,
   kind: K,
-  token: string,
-  headers: Headers,
+  { openLink, platform, params: { token }, headers }: PageCall,
 ) {
   const opened = await openLink(kind, token);
   if (!opened) throw notFound("link");
@@ -251,7 +249,7 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
     getWorkspace(platform, store.tenant),
   ]);
   const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);
-  return { store, link, profile, language, sender: senderOf(workspace) };
+  return { store, link, token, profile, language, sender: senderOf(workspace) };
 }
 
 /** What counts an opt-out with the send whose link it used (AMB-139); a link that names none counts with the newest mail. */

@@ -44,6 +44,7 @@ export interface Created {
 }
 
 interface Deps {
+  store: Store;
   timers: Timers;
   jobWidths: JobWidths;
   sendWatch: SendWatch;
@@ -53,8 +54,7 @@ interface Deps {
 
 /** @throws 403 by plan, 409 for a key that was used with another body, 422 for a reference to nothing. */
 export async function createNotification(
-  store: Store,
-  { timers, jobWidths, sendWatch, sendQuota, secrets }: Deps,
+  { store, timers, jobWidths, sendWatch, sendQuota, secrets }: Deps,
   allowance: Allowance,
   input: NewNotification,
   { key, sentBy }: { key: string | undefined; sentBy: string | undefined },
@@ -95,13 +95,8 @@ export async function createNotification(
         ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
   const direct = { watch: sendWatch, quota: sendQuota, noWebhooks };
-  const started = await startSend(
-    ahead,
-    timers,
-    allowance,
-    { id, spec, sentBy, given, missing, channels, direct },
-    recordWrites,
-  );
+  const send = { id, spec, sentBy, given, missing, channels, direct, extraItems: recordWrites };
+  const started = await startSend(ahead, timers, allowance, send);
   if (started.kind === "started") return { ...answerOf(started), replayed: false };
   const concurrent = oldRow(IdempotencyRecord, started.failures[0]);
   if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");

@@ -185,8 +185,7 @@ export async function create({
   if (header !== undefined && !v.is(IdempotencyKey, header))
     throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
   const { replayed, ...answer } = await createNotification(
-    store,
-    { timers, jobWidths, sendWatch, sendQuota, secrets },
+    { store, timers, jobWidths, sendWatch, sendQuota, secrets },
     { plan, sendCap, sending },
     body,
     { key: header ?? body.idempotency_key, sentBy: caller.kind === "server" ? caller.key : undefined },

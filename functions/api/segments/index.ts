@@ -199,12 +199,12 @@ export const segments = group("segments", "Subscribers that match a rule over at
     },
     ({ store, timers, caller, params, body, headers }) =>
       editAsSeen(headers, CheckedSegment, {
-        read: async () => checked(store, await getSegment(store, params.id)),
-        edit: async (seen) => {
+        read: () => getSegment(store, params.id),
+        edit: (seen) => {
           const { plan } = workspaceOf(caller);
-          const edited = await updateSegment(store, timers, plan, params.id, body, seen?.version);
-          return edited === "changed" ? edited : checked(store, edited);
+          return updateSegment(store, timers, params.id, { plan, input: body, seen: seen?.version });
         },
+        show: (segment) => checked(store, segment),
       }),
   ),
 

@@ -54,7 +54,7 @@ export const team = group("team", "Members, roles and invitations.", [
       errors: ["NOT_FOUND", "CONFLICT"],
     },
     ({ platform, tenant, params, body, caller }) =>
-      changeRole(platform, tenant, params.userId, body.role, roleOf(caller)),
+      changeRole(platform, { tenant, user: params.userId }, { role: body.role, by: roleOf(caller) }),
   ),
 
   endpoint(

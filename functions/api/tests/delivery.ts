@@ -89,13 +89,13 @@ export async function deliverTest(deps: Deps, test: TestSend): Promise<TestDeliv
   );
   const sendBy = (one: Arm): Sender => senders.get(one)!;
   const bySubscriber = await Promise.all(
-    subscribers.map(({ id, profile }) => sendingsTo(deps.store, test, sendBy(armFor(id)), id, profile)),
+    subscribers.map(({ id, profile }) => sendingsTo(deps.store, test, sendBy(armFor(id)), { id, profile })),
   );
   const all = [...bySubscriber.flat(), ...(email === undefined ? [] : [sendingToSelf(test, sendBy(arm), email)])];
   return Promise.all(
     all.map(async ({ subscriber_id, channel, send }, n) => {
       const outcome = n < MAX_ADDRESSES ? await send() : rejected("too_many_addresses");
-      const reason = "reason" in outcome ? outcome.reason : null;
+      const reason = outcome.status === "accepted" ? null : outcome.reason;
       return { subscriber_id, channel, state: stateOf[outcome.status], reason };
     }),
   );
@@ -106,8 +106,7 @@ async function sendingsTo(
   store: Store,
   { via, said, workspace, draw }: TestSend,
   send: Sender,
-  id: string,
-  profile: LivingProfile | undefined,
+  { id, profile }: TestSend["subscribers"][number],
 ): Promise<Sending[]> {
   const [devices, [addresses]] = await Promise.all([
     profile ? deviceRows(store, id) : [],

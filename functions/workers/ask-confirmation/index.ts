@@ -61,8 +61,8 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
   const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, about });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
   const allowance = { plan: settings.plan, sendCap: settings.monthly_send_cap };
-  const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber] };
-  const started = await startSend(store, context.timers, allowance, send, [write]).catch(beyondAllowance);
+  const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber], extraItems: [write] };
+  const started = await startSend(store, context.timers, allowance, send).catch(beyondAllowance);
   if (started.kind === "beyond allowance") return say(started.kind);
   return started.kind === "refused" ? "refused" : "decided";
 }

@@ -37,7 +37,8 @@ export async function claimCapped(work: Work, { lease, progress }: Held, prepare
     const counted = withCounted(progress, counts);
     progress.capped = prepared.flatMap(({ isCapped }, i) => (isCapped ? [progress.from + i] : []));
     const writes = counts.map(({ write }) => write);
-    const claimed = await advance(store, chunkRef, lease, progressText({ ...progress, ...counted }), writes);
+    const claiming = { chunkRef, lease, progress: progressText({ ...progress, ...counted }) };
+    const claimed = await advance(store, claiming, writes);
     if (claimed.kind === "lost") return claimed;
     if (claimed.kind === "claimed") {
       Object.assign(progress, counted);

@@ -60,7 +60,7 @@ export function createLedger(work: Work, held: Held) {
       const { arm } = recipientOf(chunk, unit);
       const target = targetOf(chunk, unit);
       const addressee = elementAt(addressees, unit.recipient);
-      const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
+      const { tries, ...verdict } = note(progress, unit, addressee, { outcome, at: clock.now() });
       progress.pending.push(verdict);
       // The inbox is its own ledger.
       const isInInbox = target.channel === "in_app" && verdict.state === "sent";
@@ -111,6 +111,7 @@ export async function releaseChunk(
   const deferred = waitingFor(progress).size;
   const tally = talliedBy(chunk, progress);
   const { category } = job;
-  await release(store, chunkRef, lease, progressText(progress), { waits, deferred, tally, category });
+  const held = { chunkRef, lease, progress: progressText(progress) };
+  await release(store, held, { waits, deferred, tally, category });
   return { kind: "wait", ms };
 }

@@ -81,7 +81,7 @@ export async function recover(work: Work, held: Held, { isStopped = false } = {}
     const addressee = elementAt(addressees, unit.recipient);
     const isFallback = addressee.isSmart && unit.due > 0 && unit.tries.length === 0;
     if (outcome.status === "unknown" && isFallback) progress.fallbackConflicts++;
-    const { tries, ...verdict } = note(progress, unit, addressee, outcome, clock.now());
+    const { tries, ...verdict } = note(progress, unit, addressee, { outcome, at: clock.now() });
     if (!isNoted(verdict) || isCapped(i)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
   }
   await store.writeAll(missing);

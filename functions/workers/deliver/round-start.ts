@@ -33,7 +33,7 @@ export async function beginRound(
     !job.deliverySettings?.caps &&
     unitsOf(progress, addressees).some((unit) => targetOf(chunk, unit).channel === "in_app");
   if (!isFixed && (writesInbox || assignments.missing() > 0)) {
-    const claimed = await advance(store, chunkRef, lease, progressText(progress));
+    const claimed = await advance(store, { chunkRef, lease, progress: progressText(progress) });
     if (claimed.kind !== "claimed") return { kind: "lost" };
     held.lease = claimed.lease;
   }

@@ -190,7 +190,7 @@ async function claimGroup(
   Object.assign(progress, { from: to, to: to + prepared.length });
   const claiming: Promise<Advanced> = work.job.deliverySettings?.caps
     ? claimCapped(work, held, prepared)
-    : advance(work.store, work.chunkRef, held.lease, progressText(progress));
+    : advance(work.store, { chunkRef: work.chunkRef, lease: held.lease, progress: progressText(progress) });
   const claimed = await claiming.catch((error) => {
     // No message of the group was sent.
     Object.assign(progress, { from, to, capped: [] });

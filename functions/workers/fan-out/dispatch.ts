@@ -112,7 +112,7 @@ export async function plan(work: Work, { range, settings }: Of<"plan">): Promise
   const { tenant } = store;
   const until = clock.now() + PLANNING_MS;
   const rules = await planningRules(store, job.id, await withContent(store, job), settings);
-  const state = await planRange(store, job.id, range, rules, {
+  const state = await planRange(store, { job: job.id, range }, rules, {
     announce: (chunks) => deliverQueue.send(chunks.map((chunk) => ({ tenant, job: job.id, range, chunk }))),
     isTimeUp: () => clock.now() >= until,
   });

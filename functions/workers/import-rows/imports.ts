@@ -195,7 +195,7 @@ async function importBatches(context: WorkerContext, started: ImportJob): Promis
       return true;
     }
     if ((await findImport(store, job.id))?.status === "canceled") return true;
-    const { created: more, ...taken } = await takeRows(context, started, source, batch, room - created);
+    const { created: more, ...taken } = await takeRows(context, started, source, { batch, room: room - created });
     const choices = addedChoices(choicesOf(job), taken.choices);
     const position = { offset: started.offset + last.end, line: started.line + last.line };
     if (!(await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length }))) {

@@ -69,8 +69,7 @@ export async function takeRows(
   context: WorkerContext,
   job: ImportJob,
   { columns, asks }: FileReading,
-  batch: readonly Record[],
-  room: number,
+  { batch, room }: { batch: readonly Record[]; room: number },
 ): Promise<Taken> {
   const tally = openTally(job);
   const rows = goodRows(job, columns, batch, tally.reject);

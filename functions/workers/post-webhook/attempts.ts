@@ -47,7 +47,8 @@ export async function perform(context: WorkerContext, message: AttemptMessage, k
   const signing = signingSecrets(await secrets.root(), store, webhook);
   const sequence = known ?? (await sequenceOf(context, webhookId, delivery));
   if (sequence === undefined) return requeue(context, [message], UNNUMBERED_MS);
-  const isClaimed = await claimAttempt(store, webhookId, { ...delivery, sequence }, n, ids.uuid());
+  const { id, earlier } = delivery;
+  const isClaimed = await claimAttempt(store, { webhook: webhookId, id }, { n, earlier, sequence, owner: ids.uuid() });
   if (!isClaimed) return requeue(context, [message], SOON_MS);
   const attempt: Attempt = { webhook, delivery, n };
   const posted = await post(context, attempt, { body, signing, sequence });

@@ -78,7 +78,8 @@ export async function record(
     attempt: n,
   };
   const key = { webhook: webhook.id, id: delivery.id };
-  const isRecorded = await recordAttempt(store, key, { n, at, result, outcome, sequence }, extraItems, lateItems);
+  const finished = { n, at, result, outcome, sequence };
+  const isRecorded = await recordAttempt(store, key, finished, { extraItems, lateItems });
   if (!isRecorded) {
     log({ level: "info", message: "an attempt was recorded or given up before", ...message });
     return { kind: "recorded_before" };

@@ -74,8 +74,8 @@ async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: num
   const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
   const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
   const spec = { ...specOf(schedule, at), topic: await topicOfSend(store, schedule.topic) };
-  const job = { id: tickJobId(store, id, tick), isRepeatable: true, spec };
-  await startSend(store, timers, allowance, job, [advance]);
+  const send = { id: tickJobId(store, id, tick), isRepeatable: true, spec, extraItems: [advance] };
+  await startSend(store, timers, allowance, send);
 }
 
 function whySkipped(plan: PlanName, isLate: boolean): JobFailure | undefined {

@@ -11,17 +11,17 @@ import type { TenantId } from "../../kernel/ids.ts";
 import { campaignMoves } from "../../rules/campaign-states.ts";
 import { all, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { anotherEdit, isStill, versionOf } from "../edits.ts";
+import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, fieldsOf, type NewRowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
-import { changeListed, createListed, type ListedOptions, type ListFilter, listPage } from "../status-index.ts";
+import { changeListed, createListed, type ListedChange, type ListFilter, listPage } from "../status-index.ts";
 import { authoredFields, CampaignItem, type CampaignMessage, campaignFields, type MessageError } from "./items.ts";
 
 type CampaignRow = NewRowOf<typeof CampaignItem>;
 type CampaignChange = ChangeOf<typeof CampaignItem>;
-type CampaignOptions = ListedOptions<typeof CampaignItem>;
+type CampaignMove = ListedChange<typeof CampaignItem>;
 
 /** What is authored. */
 export interface CampaignSpec extends Pick<CampaignRow, keyof typeof authoredFields | "scheduled_at"> {
@@ -130,7 +130,7 @@ export async function replaceCampaign(
   id: string,
   spec: CampaignSpec,
   seen?: number,
-): Promise<Campaign | "changed"> {
+): Promise<Edited<Campaign>> {
   const set = stored(spec);
   const change: CampaignChange = {
     set: { ...set, updated_at: timestamp(store.clock.now()) },
@@ -139,9 +139,9 @@ export async function replaceCampaign(
   };
   const isDraft = oneOf("status", ["draft"]);
   const when = seen === undefined ? isDraft : all(isDraft, isStill(seen));
-  const outcome = await changeListed(store, CampaignItem, id, change, { when });
-  if (outcome.kind === "changed") return campaignOf(outcome.row);
-  if (outcome.current?.status === "draft") return "changed";
+  const outcome = await changeListed(store, CampaignItem, id, { change, when });
+  if (outcome.kind === "changed") return edited(campaignOf(outcome.row));
+  if (outcome.current?.status === "draft") return outdated;
   throw immovable(outcome.current, "changed");
 }
 
@@ -154,31 +154,40 @@ const absentFrom = (set: ReturnType<typeof stored>) =>
 type Move = keyof typeof campaignMoves;
 
 /** Takes a move if the campaign has a status that it begins from. @throws 404, 409 naming its status. */
-const moveCampaign = (
+async function moveCampaign(
   store: Store,
   id: string,
   move: Move,
-  change: CampaignChange = {},
-  { when, extraItems = [] }: Omit<CampaignOptions, "status"> = {},
-): Promise<Campaign> =>
-  changed(store, id, movedBy(store, move, change), { ...conditionsOf(move, when), extraItems }, verbs[move]);
+  options: Partial<Omit<CampaignMove, "status">> = {},
+): Promise<Campaign> {
+  const outcome = await changeListed(store, CampaignItem, id, moveOf(store, move, options));
+  if (outcome.kind === "changed") return campaignOf(outcome.row);
+  throw immovable(outcome.current, verbs[move]);
+}
 
 /** The same for moves that the service makes by itself. @returns false if the campaign has another status. */
 export async function tryMove(store: Store, id: string, move: Move): Promise<boolean> {
-  return (await changeListed(store, CampaignItem, id, movedBy(store, move, {}), conditionsOf(move))).kind === "changed";
+  return (await changeListed(store, CampaignItem, id, moveOf(store, move))).kind === "changed";
 }
 
-const movedBy = (store: Store, move: Move, change: CampaignChange): CampaignChange => ({
-  ...change,
-  set: { ...change.set, status: campaignMoves[move].to, updated_at: timestamp(store.clock.now()) },
-  ...((move === "pause" || move === "archive") && { add: { ...change.add, holds: 1 } }),
-});
-
-const conditionsOf = (move: Move, when?: CampaignOptions["when"]): Pick<CampaignOptions, "status" | "when"> => {
+function moveOf(
+  store: Store,
+  move: Move,
+  { change = {}, when, extraItems }: Partial<Omit<CampaignMove, "status">> = {},
+): CampaignMove {
   const { from, to } = campaignMoves[move];
   const mayMove = oneOf("status", from);
-  return { status: to, when: when ? all(mayMove, when) : mayMove };
-};
+  return {
+    change: {
+      ...change,
+      set: { ...change.set, status: to, updated_at: timestamp(store.clock.now()) },
+      ...((move === "pause" || move === "archive") && { add: { ...change.add, holds: 1 } }),
+    },
+    status: to,
+    when: when ? all(mayMove, when) : mayMove,
+    ...(extraItems && { extraItems }),
+  };
+}
 
 const verbs: Record<Move, string> = {
   release_now: "released",
@@ -194,18 +203,6 @@ const verbs: Record<Move, string> = {
   restore_completed: "unarchived",
   restore_paused: "unarchived",
 };
-
-async function changed(
-  store: Store,
-  id: string,
-  change: CampaignChange,
-  options: CampaignOptions,
-  verb: string,
-): Promise<Campaign> {
-  const outcome = await changeListed(store, CampaignItem, id, change, options);
-  if (outcome.kind === "changed") return campaignOf(outcome.row);
-  throw immovable(outcome.current, verb);
-}
 
 const immovable = (current: { status: string } | undefined, verb: string) =>
   current ? conflict(`The campaign is ${current.status} and cannot be ${verb}.`) : notFound("campaign");
@@ -242,22 +239,26 @@ export async function releaseCampaign(store: Store, id: string, draw?: string): 
   const unchanged = is("messages", toJson(draft.messages));
   const note = { kind: "campaign_released", text: `The campaign ${draft.name} was released.`, ref_id: id } as const;
   const extraItems = [annotationWrite(store, note)];
-  return moveCampaign(store, id, isNow ? "release_now" : "release_later", change, { when: unchanged, extraItems });
+  return moveCampaign(store, id, isNow ? "release_now" : "release_later", {
+    change,
+    when: unchanged,
+    extraItems,
+  });
 }
 
 /** Pauses a campaign because of what the service found, if its status allows it still, and says why on it (AMB-119). */
 export async function pauseCampaign(store: Store, { id, name }: Pick<Campaign, "id" | "name">, reason: string) {
   const last_error = { code: "PAUSED", message: reason, at: timestamp(store.clock.now()) };
   const note = { kind: "campaign_paused", text: `The campaign ${name} was paused: ${reason}.`, ref_id: id } as const;
-  const options = { ...conditionsOf("pause"), extraItems: [annotationWrite(store, note)] };
-  await changeListed(store, CampaignItem, id, movedBy(store, "pause", { set: { last_error } }), options);
+  const pause = moveOf(store, "pause", { change: { set: { last_error } }, extraItems: [annotationWrite(store, note)] });
+  await changeListed(store, CampaignItem, id, pause);
 }
 
 export const campaignActions = ["pause", "resume", "archive", "unarchive"] as const;
 
 /** CMP-22. @param times of the jobs that it holds @throws 404, 409 naming the status. */
 export const resumeCampaign = (store: Store, id: string, times: Record<string, number | null>): Promise<Campaign> =>
-  moveCampaign(store, id, "resume", { set: { resumed: toJson(times) }, remove: ["restored"] });
+  moveCampaign(store, id, "resume", { change: { set: { resumed: toJson(times) }, remove: ["restored"] } });
 
 /** CMP-21, CMP-23 to CMP-25. @throws 404, 409 naming the status. */
 export async function actOnCampaign(
@@ -269,11 +270,11 @@ export async function actOnCampaign(
   const { status, archived_from } = await getCampaign(store, id);
   if (action === "archive") {
     const set = { archived_from: status === "archived" ? undefined : status };
-    return moveCampaign(store, id, "archive", { set }, { when: is("status", status) });
+    return moveCampaign(store, id, "archive", { change: { set }, when: is("status", status) });
   }
   if (status !== "archived" || !archived_from) throw conflict(`The campaign is ${status} and cannot be unarchived.`);
   const change: CampaignChange = { set: { restored: true }, remove: ["archived_from"] };
-  return moveCampaign(store, id, `restore_${archived_from}`, change);
+  return moveCampaign(store, id, `restore_${archived_from}`, { change });
 }
 
 const campaignOf = (row: CampaignRow): Campaign => ({

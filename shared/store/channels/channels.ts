@@ -119,10 +119,10 @@ export async function updateChannel(
       ...(price === null ? ["price_per_message" as const] : []),
     ],
   };
-  const changed = await changeNamed(store, ChannelItem, id, change, { name });
-  if (changed === "missing") throw notFound("channel");
-  if (changed === "taken") throw nameTaken();
-  return changed;
+  const outcome = await changeNamed(store, ChannelItem, id, { change, name });
+  if (outcome.kind === "taken") throw nameTaken();
+  if (outcome.kind !== "changed") throw notFound("channel");
+  return outcome.row;
 }
 
 /**

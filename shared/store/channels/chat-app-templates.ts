@@ -106,7 +106,9 @@ export async function noteSubmission(
 ): Promise<ChatAppTemplateRow | undefined> {
   const change = verdictChange(store, verdict);
   const lifecycle = { submit: { ...chatAppTemplateMoves.submit, to: verdict.status } };
-  const moved = await move(store, ChatAppTemplateItem, keyOf(template), lifecycle, "submit", {
+  const moved = await move(store, ChatAppTemplateItem, keyOf(template), {
+    lifecycle,
+    action: "submit",
     change: { ...change, set: { ...change.set, provider_template_id } },
   });
   return moved.kind === "changed" ? moved.row : undefined;
@@ -119,12 +121,10 @@ export async function noteSubmission(
 export function noteVerdict(
   store: Store,
   template: TemplateRef,
-  provider_template_id: string,
-  verdict: Verdict,
-  at?: number,
+  { providerId, verdict, at }: { providerId: string; verdict: Verdict; at?: number | undefined },
 ): Promise<ChatAppTemplateRow | undefined> {
   const change = verdictChange(store, verdict);
-  const isSubmitted = is("provider_template_id", provider_template_id);
+  const isSubmitted = is("provider_template_id", providerId);
   const isNewer = at === undefined ? isSubmitted : all(isSubmitted, any(absent("verdict_at"), below("verdict_at", at)));
   return store
     .change(ChatAppTemplateItem, keyOf(template), { ...change, set: { ...change.set, verdict_at: at } }, isNewer)

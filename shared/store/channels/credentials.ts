@@ -22,9 +22,7 @@ import { verificationChange } from "./verifications.ts";
  * @throws 404, 422 for credentials of another type of channel (AMB-19).
  */
 export async function storeCredentials(
-  store: Store,
-  timers: Timers,
-  vault: Sealer,
+  { store, timers, vault }: { store: Store; timers: Timers; vault: Sealer },
   id: string,
   credentials: Credentials,
   prepare: () => Promise<void> = async () => undefined,

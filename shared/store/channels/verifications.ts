@@ -28,10 +28,17 @@ export const verificationChange = (store: Store): ChangeOf<typeof ChannelItem> =
 export async function requestVerification(store: Store, timers: Timers, id: string): Promise<void> {
   requireVerifiable(await store.get(ChannelItem, { id }));
   await watchVerification(timers, store, id);
-  const moved = await move(store, ChannelItem, { id }, channelMoves, "queue", {
-    change: verificationChange(store),
-    when: any(present("credentials"), is("type", "in_app")),
-  });
+  const moved = await move(
+    store,
+    ChannelItem,
+    { id },
+    {
+      lifecycle: channelMoves,
+      action: "queue",
+      change: verificationChange(store),
+      when: any(present("credentials"), is("type", "in_app")),
+    },
+  );
   if (moved.kind === "refused") requireVerifiable(moved.current);
 }
 
@@ -64,13 +71,20 @@ export async function findVerification(
 
 /** CHN-9. Changes nothing if the verification has an outcome or was replaced. */
 export async function acceptChannel(store: Store, { id, channel }: OpenVerification): Promise<void> {
-  await move(store, ChannelItem, { id: channel.id }, channelMoves, "accept", {
-    change: {
-      set: { verified_at: timestamp(store.clock.now()), verified_credentials: credentialsOf(channel) },
-      remove: ["verification", "queued_at", "verification_error", "last_error"],
+  await move(
+    store,
+    ChannelItem,
+    { id: channel.id },
+    {
+      lifecycle: channelMoves,
+      action: "accept",
+      change: {
+        set: { verified_at: timestamp(store.clock.now()), verified_credentials: credentialsOf(channel) },
+        remove: ["verification", "queued_at", "verification_error", "last_error"],
+      },
+      when: is("verification", id),
     },
-    when: is("verification", id),
-  });
+  );
 }
 
 const lastError = ({ clock }: Pick<Store, "clock">, code: string, message: string): LastError => ({
@@ -93,13 +107,19 @@ export async function refuseChannel(store: Store, { id, channel }: OpenVerificat
   const text = `The channel ${channel.name} became invalid: ${error}`;
   await whereItHolds(
     store.transact([
-      moveWrite(ChannelItem, { id: channel.id }, channelMoves, "refuse", {
-        change: {
-          set: { verification_error: error, last_error: lastError(store, "VERIFICATION_FAILED", error) },
-          remove: ["verification", "queued_at", "verified_at", "verified_credentials"],
+      moveWrite(
+        ChannelItem,
+        { id: channel.id },
+        {
+          lifecycle: channelMoves,
+          action: "refuse",
+          change: {
+            set: { verification_error: error, last_error: lastError(store, "VERIFICATION_FAILED", error) },
+            remove: ["verification", "queued_at", "verified_at", "verified_credentials"],
+          },
+          when: is("verification", id),
         },
-        when: is("verification", id),
-      }),
+      ),
       ...(channel.verified_credentials === undefined
         ? []
         : [annotationWrite(store, { kind: "channel_invalid", text, ref_id: channel.id })]),

@@ -97,7 +97,7 @@ export async function ingest(store: Store, root: RootSecrets, intake: Intake, gi
     firsts.add(id);
     return true;
   });
-  const attributed = await findActors(store, root, found.profiles, fresh, given.name);
+  const attributed = await findActors(store, root, { profiles: found.profiles, fresh, name: given.name });
   const watched = await intake.watched(store, found.watchVersion);
   await completeRepeats(store, [...found.stored.values()], watched);
   if (fresh.length === 0) return;
@@ -136,13 +136,18 @@ async function read(store: Store, root: RootSecrets, identified: readonly Identi
   return { stored, profiles: new Map(profiles.map((row) => [row.id, row])), watchVersion };
 }
 
+interface Attributing {
+  /** Of the ids that the events name. */
+  profiles: ReadonlyMap<string, ProfileRow>;
+  fresh: readonly IdentifiedEvent[];
+  name: IngestInput["name"];
+}
+
 /** @throws 422 naming each actor that is unknown or erased. */
 async function findActors(
   store: Store,
   root: RootSecrets,
-  profiles: ReadonlyMap<string, ProfileRow>,
-  fresh: readonly IdentifiedEvent[],
-  name: IngestInput["name"],
+  { profiles, fresh, name }: Attributing,
 ): Promise<(IdentifiedEvent & { actor: Actor })[]> {
   const problems: Record<string, string> = {};
   const lookups = new Map<string, Promise<string | undefined>>();

@@ -30,9 +30,7 @@ interface Upload {
 
 /** Stores an image under a random name that is never reused. @throws 429 beyond the plan's bytes (AMB-40). */
 export async function createAsset(
-  store: Store,
-  timers: Timers,
-  files: AssetWriting,
+  { store, timers, assetFiles: files }: { store: Store; timers: Timers; assetFiles: AssetWriting },
   plan: PlanName,
   { filename, bytes, type: { contentType, extension } }: Upload,
 ): Promise<Asset> {
@@ -55,7 +53,10 @@ export async function createAsset(
     }),
   );
   await files.put(row.name, bytes, contentType);
-  await store.transact([moveWrite(AssetItem, { id }, assetMoves, "keep"), statusWrite(AssetItem, id, "stored")]);
+  await store.transact([
+    moveWrite(AssetItem, { id }, { lifecycle: assetMoves, action: "keep" }),
+    statusWrite(AssetItem, id, "stored"),
+  ]);
   return assetOf(row, files);
 }
 
@@ -85,7 +86,7 @@ export async function removeAsset(store: Store, files: ObjectRemoval, id: string
 async function discard(store: Store, { id, size_bytes }: AssetRow): Promise<boolean> {
   const writes: ItemWrite<"workspace">[] = [
     // The attribute triggers the removal of the row, and of the object where the request could not remove it.
-    moveWrite(AssetItem, { id }, assetMoves, "discard", { change: { set: { react: "asset" } } }),
+    moveWrite(AssetItem, { id }, { lifecycle: assetMoves, action: "discard", change: { set: { react: "asset" } } }),
     removeItem(Status, { kind: "asset", id }),
     changeItem(AssetTotals, {}, countChange({ bytes: -size_bytes, assets: -1 })),
   ];

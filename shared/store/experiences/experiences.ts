@@ -6,6 +6,7 @@ import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { type Edited, edited, outdated } from "../edits.ts";
 import { type NewRowOf, putItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { groupOf, targetExists } from "../lists/targets.ts";
@@ -91,18 +92,18 @@ export async function updateExperience(
   id: string,
   change: ExperienceChange,
   seen?: number,
-): Promise<ExperienceRecord | "changed"> {
-  return untilUncontended<ExperienceRecord | "changed">(
+): Promise<Edited<ExperienceRecord>> {
+  return untilUncontended<Edited<ExperienceRecord>>(
     async () => {
       const current = await getExperience(store, id);
-      if (seen !== undefined && current.version !== seen) return done("changed");
+      if (seen !== undefined && current.version !== seen) return done(outdated);
       if (current.status !== "draft")
         throw new ApiError("VALIDATION_ERROR", `The experience is ${current.status}: only a draft can be changed.`);
       const authored = await checkAcrossFields(store, changed(current, change), change);
       const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), version: current.version + 1 };
       const isUnchanged = all(is("rev", current.version), is("status", "draft"));
       const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
-      if (isWritten) return done(next);
+      if (isWritten) return done(edited(next));
       return contended;
     },
     () => busy(),

@@ -25,10 +25,11 @@ export const publishExperience = (store: Store, timers: Timers, allowance: Allow
     // Set before the experience is live: without that, the timer finds a draft and does nothing.
     if (end_at) await timers.set([{ kind: "experience-end", id, at: Date.parse(end_at) }]);
     const text = `The experience "${name}" was published.`;
-    return send(store, timers, allowance, experience, "publish", [
+    const extraItems = [
       annotationWrite(store, { kind: "experience_published", text, ref_id: id }),
       ...useWrites(audience, { kind: "experience", id, until: end_at }),
-    ]);
+    ];
+    return send(store, timers, allowance, { experience, action: "publish", extraItems });
   });
 
 /** INX-34, AMB-6. @throws 400 naming the current status, also where end_at has passed (AMB-5); 402, 404. */
@@ -39,7 +40,7 @@ export const resumeExperience = (store: Store, timers: Timers, allowance: Allowa
       throw new ApiError("BAD_REQUEST", `The experience is ${status} and its end_at has passed.`);
     if (!experience.canceled_send) return transacted(store, moveWrites(store, experience, "resume"));
     await requireReady(store, experience);
-    return send(store, timers, allowance, experience, "resume");
+    return send(store, timers, allowance, { experience, action: "resume", extraItems: [] });
   });
 
 /** INX-35: terminal; a send that is still scheduled is canceled. @throws 400 naming the current status, 404. */
@@ -61,22 +62,27 @@ export const archiveExperience = (store: Store, id: string) =>
     return transacted(store, moveWrites(store, experience, "archive", { set: { archived_at } }));
   });
 
+interface ExperienceStart {
+  experience: ExperienceRecord;
+  action: "publish" | "resume";
+  extraItems: readonly ItemWrite<"workspace">[];
+}
+
 /** Starts the send in the transaction of the transition. */
 async function send(
   store: Store,
   timers: Timers,
   allowance: Allowance,
-  experience: ExperienceRecord,
-  action: "publish" | "resume",
-  extraItems: readonly ItemWrite<"workspace">[] = [],
+  { experience, action, extraItems }: ExperienceStart,
 ): Promise<boolean> {
   const notification_id = jobIdOf("experience", store.clock.now(), store.ids.bytes(10));
   const change: ChangeOf<typeof ExperienceItem> = { set: { notification_id }, remove: ["canceled_send"] };
   const spec = await specOf(store, experience);
-  const started = await startSend(store, timers, allowance, { id: notification_id, spec }, [
-    ...moveWrites(store, experience, action, change),
-    ...extraItems,
-  ]);
+  const started = await startSend(store, timers, allowance, {
+    id: notification_id,
+    spec,
+    extraItems: [...moveWrites(store, experience, action, change), ...extraItems],
+  });
   return started.kind === "started";
 }
 

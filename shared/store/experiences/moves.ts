@@ -76,10 +76,16 @@ export function moveWrites(
 ): ItemWrite<"workspace">[] {
   const updated_at = timestamp(store.clock.now());
   return [
-    moveWrite(ExperienceItem, { id }, experienceMoves, action, {
-      change: { ...change, set: { ...set, updated_at, rev: version + 1 } },
-      when: is("rev", version),
-    }),
+    moveWrite(
+      ExperienceItem,
+      { id },
+      {
+        lifecycle: experienceMoves,
+        action,
+        change: { ...change, set: { ...set, updated_at, rev: version + 1 } },
+        when: is("rev", version),
+      },
+    ),
     statusWrite(ExperienceItem, id, experienceMoves[action].to),
   ];
 }
@@ -95,5 +101,7 @@ export async function cancelWrites(
   const job = notification_id === undefined ? undefined : await findJob(store, notification_id);
   if (job?.status !== "scheduled") return [];
   const completed_at = timestamp(store.clock.now());
-  return [moveWrite(JobItem, { job: job.id }, jobMoves, "cancel", { change: { set: { completed_at } } })];
+  return [
+    moveWrite(JobItem, { job: job.id }, { lifecycle: jobMoves, action: "cancel", change: { set: { completed_at } } }),
+  ];
 }

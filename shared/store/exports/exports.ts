@@ -90,10 +90,17 @@ export const fileExpiry = ({ completed_at }: ExportJob): number | undefined =>
  */
 export async function takeExport(store: Store, id: string): Promise<ExportJob | undefined> {
   const now = store.clock.now();
-  const taken = await move(store, ExportItem, { id }, exportMoves, "begin", {
-    change: { set: { lease: now + LEASE_MS } },
-    when: any(absent("lease"), below("lease", now)),
-  });
+  const taken = await move(
+    store,
+    ExportItem,
+    { id },
+    {
+      lifecycle: exportMoves,
+      action: "begin",
+      change: { set: { lease: now + LEASE_MS } },
+      when: any(absent("lease"), below("lease", now)),
+    },
+  );
   return taken.kind === "changed" ? taken.row : undefined;
 }
 
@@ -107,10 +114,12 @@ export async function noteExport(
   { id, lease = 0 }: ExportJob,
   set: NonNullable<ChangeOf<typeof ExportItem>["set"]>,
 ): Promise<boolean> {
-  const noted = await move(store, ExportItem, { id }, exportMoves, "begin", {
-    change: { set },
-    when: is("lease", lease),
-  });
+  const noted = await move(
+    store,
+    ExportItem,
+    { id },
+    { lifecycle: exportMoves, action: "begin", change: { set }, when: is("lease", lease) },
+  );
   return noted.kind === "changed";
 }
 
@@ -122,9 +131,16 @@ export async function endExport(
 ): Promise<boolean> {
   const { kind, ...figures } = outcome;
   const set = { ...figures, completed_at: timestamp(store.clock.now()) };
-  const ended = await move(store, ExportItem, { id }, exportMoves, kind === "failed" ? "fail" : "complete", {
-    change: { set, remove: ["lease", "position", "upload", "parts", "has_rest"] },
-  });
+  const ended = await move(
+    store,
+    ExportItem,
+    { id },
+    {
+      lifecycle: exportMoves,
+      action: kind === "failed" ? "fail" : "complete",
+      change: { set, remove: ["lease", "position", "upload", "parts", "has_rest"] },
+    },
+  );
   return ended.kind === "changed";
 }
 
@@ -140,9 +156,12 @@ export async function forgetExports(store: Store, files: ExportErasing, erasedAt
   const change = { set: { error: "a subscriber was erased; export again" } };
   let forgotten = 0;
   for (const job of older) {
-    const moved = await move(store, ExportItem, { id: job.id }, exportMoves, isOpen(job) ? "fail" : "forget", {
-      change,
-    });
+    const moved = await move(
+      store,
+      ExportItem,
+      { id: job.id },
+      { lifecycle: exportMoves, action: isOpen(job) ? "fail" : "forget", change },
+    );
     if (moved.kind === "changed") forgotten++;
     await files.removeExport(job.id);
   }

@@ -47,14 +47,19 @@ export interface Admitted {
   overdue: (Driven & { candidate: Candidate })[];
 }
 
+/** A journey that subscribers enter, with the graph of its version. */
+export interface Entered {
+  graph: Graph;
+  journey: EnterableJourney;
+}
+
 /**
  * Who may enter, and who has entered by the same cause before.
  * @param options.areMoved overdue runs have been looked at: those that are still active stand in the way
  */
 export async function admitted(
   store: Store,
-  graph: Graph,
-  journey: EnterableJourney,
+  { graph, journey }: Entered,
   candidates: readonly Candidate[],
   { areMoved = false }: { areMoved?: boolean } = {},
 ): Promise<Admitted> {

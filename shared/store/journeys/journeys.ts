@@ -9,6 +9,7 @@ import { dependenciesOf, type RunDependencies } from "../../rules/journey-paths.
 import { type JourneyStatus, journeyMoves, journeyStatuses } from "../../rules/journey-states.ts";
 import { all, is, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { type Edited, edited, outdated } from "../edits.ts";
 import { type EntityPage, type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { type AutoKind, annotationWrite } from "../insights/annotations.ts";
@@ -129,10 +130,9 @@ export async function statusOf(store: StoreReader, id: string): Promise<JourneyS
 
 /**
  * JNY-13: replaces the whole definition, in a new version.
- * @returns "changed" where the journey has another version by now
  * @throws 404, 409 naming the status.
  */
-export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<Journey | "changed"> {
+export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<Edited<Journey>> {
   const set = { ...storedDefinition(definition), version: journey.version + 1 };
   return tryChange(store, journey, set, { from: ["draft", "paused"], verb: "changed" });
 }
@@ -250,25 +250,24 @@ type Set = NonNullable<ChangeOf<typeof JourneyItem>["set"]>;
 /** Changes a journey whose version and status are still as they were read. */
 async function changeJourney(store: Store, journey: Journey, set: Set, move: Move): Promise<Journey> {
   const outcome = await tryChange(store, journey, set, move);
-  if (outcome === "changed") throw conflict("Somebody else is changing this at the moment. Try again.");
-  return outcome;
+  if (outcome.kind === "outdated") throw conflict("Somebody else is changing this at the moment. Try again.");
+  return outcome.entity;
 }
 
-/** @returns "changed" where the journey has another version by now */
 async function tryChange(
   store: Store,
   { id, version }: Journey,
   set: Set,
   { from, verb, extraItems = [] }: Move,
-): Promise<Journey | "changed"> {
+): Promise<Edited<Journey>> {
   const change = { set: { ...set, updated_at: timestamp(store.clock.now()) } };
   const when = all(oneOf("status", from), is("version", version));
-  const outcome = await changeListed(store, JourneyItem, id, change, { status: set.status, when, extraItems });
-  if (outcome.kind === "changed") return journeyOf(outcome.row);
+  const outcome = await changeListed(store, JourneyItem, id, { change, status: set.status, when, extraItems });
+  if (outcome.kind === "changed") return edited(journeyOf(outcome.row));
   if (!outcome.current) throw notFound("journey");
   const { status } = outcome.current;
   if (!from.includes(status)) throw conflict(`The journey is ${status} and cannot be ${verb}.`);
-  return "changed";
+  return outdated;
 }
 
 export const journeyOf = (row: NewJourney): Journey => ({

@@ -32,7 +32,7 @@ export async function followSend(store: Store, job: JobRecord): Promise<void> {
     const page = await listRecipients(store, job, {}, { from, limit: PAGE });
     for (const { subscriber_id, state, reason } of page.items) {
       const outcome = outcomeOf(state, reason);
-      if (subscriber_id && outcome) await followOne(store, send, subscriber_id, outcome);
+      if (subscriber_id && outcome) await followOne(store, send, subscriber_id, { outcome });
     }
     from = page.next;
   } while (from);
@@ -52,8 +52,7 @@ export async function followOne(
   store: Store,
   { job, journey, step }: StepSend,
   subscriber: string,
-  outcome: string,
-  isUnsure = false,
+  { outcome, isUnsure = false }: { outcome: string; isUnsure?: boolean },
 ): Promise<void> {
   const prefix = runPrefix(journey);
   const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });

@@ -115,7 +115,7 @@ export async function migrateRuns(
     let open: readonly RunState[] = some;
     for (let attempt = 0; open.length > 0; attempt++) {
       if (attempt === MAX_ATTEMPTS) throw contended();
-      const isStored = await storeMigrated(store, migration, shard, open, steps);
+      const isStored = await storeMigrated(store, migration, { shard, runs: open, steps });
       if (isStored) break;
       const keys = open.map(({ subscriber_id: subscriber, journey_id: journey, id: run }) => ({
         subscriber,
@@ -135,9 +135,7 @@ const contended = () =>
 function storeMigrated(
   store: Store,
   { id, to, expires }: Migration,
-  shard: string,
-  runs: readonly RunState[],
-  steps: ReadonlyMap<string, string>,
+  { shard, runs, steps }: { shard: string; runs: readonly RunState[]; steps: ReadonlyMap<string, string> },
 ): Promise<boolean> {
   const moves = runs.map((run) => {
     const step = steps.get(run.current_step) ?? run.current_step;

@@ -88,25 +88,24 @@ export async function planSends<S extends Sender>(
       await planGroup(
         store,
         workspace,
-        { node, texts, event: refers ? group[0]?.send?.event : undefined },
-        group,
+        { node, texts, event: refers ? group[0]?.send?.event : undefined, senders: group },
         planned,
       );
   }
   return planned;
 }
 
-interface Step {
+interface StepGroup<S> {
   node: SendNode;
   texts: TemplateContent;
   event: string | undefined;
+  senders: readonly S[];
 }
 
 async function planGroup<S extends Sender>(
   store: Store,
   workspace: WorkspaceRecord,
-  { node, texts, event }: Step,
-  senders: readonly S[],
+  { node, texts, event, senders }: StepGroup<S>,
   { outcomeOf, groups }: Planned<S>,
 ): Promise<void> {
   const plan = await planOfStep(store, workspace, senders, { node, event });
@@ -147,7 +146,7 @@ export async function planOfStep(
   store: StoreReader,
   workspace: WorkspaceRecord,
   senders: readonly Sender[],
-  { node, event }: Omit<Step, "texts">,
+  { node, event }: Pick<StepGroup<unknown>, "node" | "event">,
 ) {
   const spec = { ...specOf(senders, node, event), topic: await topicOfSend(store, node.send.topic) };
   const via = await selectedChannels(store, spec);

@@ -103,7 +103,7 @@ export async function cancelSimulation(store: Store, journey: string, id: string
   const { job } = await getSimulation(store, journey, id);
   if (job.status === "canceled") return job;
   const change = { set: { completed_at: timestamp(store.clock.now()) }, remove: ["lease"] as const };
-  const canceled = await move(store, SimulationItem, { id }, simulationMoves, "cancel", { change });
+  const canceled = await move(store, SimulationItem, { id }, { lifecycle: simulationMoves, action: "cancel", change });
   if (canceled.kind === "changed") return canceled.row;
   throw conflict(`The simulation is ${canceled.current?.status ?? job.status} and can no longer be canceled.`);
 }
@@ -111,10 +111,17 @@ export async function cancelSimulation(store: Store, journey: string, id: string
 /** Takes a simulation for the time of a lease. @returns undefined if it has ended, or another worker has it */
 export async function takeSimulation(store: Store, id: string): Promise<SimulationJob | undefined> {
   const now = store.clock.now();
-  const taken = await move(store, SimulationItem, { id }, simulationMoves, "begin", {
-    change: { set: { lease: now + LEASE_MS } },
-    when: any(absent("lease"), below("lease", now)),
-  });
+  const taken = await move(
+    store,
+    SimulationItem,
+    { id },
+    {
+      lifecycle: simulationMoves,
+      action: "begin",
+      change: { set: { lease: now + LEASE_MS } },
+      when: any(absent("lease"), below("lease", now)),
+    },
+  );
   return taken.kind === "changed" ? taken.row : undefined;
 }
 
@@ -138,10 +145,12 @@ export async function noteSimulation(
   isReleased: boolean,
 ): Promise<boolean> {
   const set = { position: toJson(position), tally: toJson(tally), ...(isReleased && { lease: 0 }) };
-  const noted = await move(store, SimulationItem, { id }, simulationMoves, "begin", {
-    change: { set },
-    when: is("lease", lease),
-  });
+  const noted = await move(
+    store,
+    SimulationItem,
+    { id },
+    { lifecycle: simulationMoves, action: "begin", change: { set }, when: is("lease", lease) },
+  );
   return noted.kind === "changed";
 }
 
@@ -154,9 +163,16 @@ export async function endSimulation(
   const completed_at = timestamp(store.clock.now());
   const hasFailed = outcome.kind === "failed";
   const set = hasFailed ? { error: outcome.error } : { tally: toJson(outcome.tally) };
-  const ended = await move(store, SimulationItem, { id }, simulationMoves, hasFailed ? "fail" : "complete", {
-    change: { set: { ...set, completed_at }, remove: ["lease", "position"] },
-    when: is("lease", lease),
-  });
+  const ended = await move(
+    store,
+    SimulationItem,
+    { id },
+    {
+      lifecycle: simulationMoves,
+      action: hasFailed ? "fail" : "complete",
+      change: { set: { ...set, completed_at }, remove: ["lease", "position"] },
+      when: is("lease", lease),
+    },
+  );
   return ended.kind === "changed";
 }

@@ -4,7 +4,16 @@ import { throwFailures } from "../../kernel/failures.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
-import { type Admitted, admitted, type Candidate, type Driven, evaluateAll, type Moving, refusal } from "./entries.ts";
+import {
+  type Admitted,
+  admitted,
+  type Candidate,
+  type Driven,
+  type Entered,
+  evaluateAll,
+  type Moving,
+  refusal,
+} from "./entries.ts";
 import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
@@ -39,7 +48,7 @@ export async function enter(
   const running = { graph: version.graph, pauses: journey.pauses };
   const refused: Refused[] = [];
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const { entering, begun } = await admittedNow(deps, version.graph, journey, turn, refused);
+    const { entering, begun } = await admittedNow(deps, { graph: version.graph, journey }, turn, refused);
     // A run that another worker began first is looked at by that worker, after it has begun.
     const entered = await moveOn(deps, running, entering);
     for (const { candidate } of entered.overQuota) refused.push(refusal(candidate, "over_quota"));
@@ -51,18 +60,17 @@ export async function enter(
 /** Who may enter, after runs that were over by then have ended. Those who may not are added to `refused`. */
 async function admittedNow(
   deps: JourneyDeps,
-  graph: Graph,
-  journey: EnterableJourney,
+  entered: Entered,
   turn: readonly Candidate[],
   refused: Refused[],
 ): Promise<Pick<Admitted, "entering" | "begun">> {
-  const first = await admitted(deps.store, graph, journey, turn);
+  const first = await admitted(deps.store, entered, turn);
   refused.push(...first.refused);
   if (first.overdue.length === 0) return first;
 
   await drive(deps, first.overdue);
   const late = first.overdue.map(({ candidate }) => candidate);
-  const second = await admitted(deps.store, graph, journey, late, { areMoved: true });
+  const second = await admitted(deps.store, entered, late, { areMoved: true });
   refused.push(...second.refused);
   return { entering: [...first.entering, ...second.entering], begun: [...first.begun, ...second.begun] };
 }

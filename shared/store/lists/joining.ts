@@ -94,7 +94,7 @@ async function stateProven(
   return happened(
     store.transact([
       changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), is("c:email", "opted_in"), ...confirmed.when)),
-      consentWrite(store, profile.id, store.ids.uuidAt(now), consent, absent()),
+      consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent, absent()),
     ]),
   );
 }
@@ -111,7 +111,7 @@ async function statePending(
   await happened(
     store.transact([
       changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
-      consentWrite(store, id, store.ids.uuidAt(now), consent, absent()),
+      consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
     ]),
   );
 }

@@ -196,6 +196,15 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
   );
 }
 
+/** Which members of a shard are read. */
+export interface ShardPage {
+  shard: string;
+  /** The id of the last one of the page before. */
+  after: string | undefined;
+  limit?: number;
+  eventual?: boolean;
+}
+
 /**
  * Members of one shard after a given one, in the order of their ids; undefined if it has no leaves. A leaf that is split
  * meanwhile is read twice in part.
@@ -203,9 +212,7 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
 export async function leafShard(
   store: StoreReader,
   segment: string,
-  shard: string,
-  after: string | undefined,
-  { limit = Number.POSITIVE_INFINITY, eventual = false }: { limit?: number; eventual?: boolean },
+  { shard, after, limit = Number.POSITIVE_INFINITY, eventual = false }: ShardPage,
 ): Promise<{ members: GroupMember[]; next: string | undefined } | undefined> {
   const lowest = after === undefined ? undefined : await leafFor(store, segment, after, { eventual });
   if (after !== undefined && !lowest) return undefined;

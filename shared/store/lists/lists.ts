@@ -95,10 +95,10 @@ export async function listLists(store: StoreReader, { name = "", ...page }: Page
 /** Supplied fields overwrite, others stay. @throws 404, 409 if the new name is taken. */
 export async function updateList(store: Store, id: string, { name, ...change }: ListChange): Promise<SubscriberList> {
   const set = { ...change, updated_at: timestamp(store.clock.now()) };
-  const changed = await changeNamed(store, ListItem, id, { set }, { name });
-  if (changed === "missing") throw notFound("list");
-  if (changed === "taken") throw nameTaken();
-  return listOf(changed, await countMembers(store, groupOf(id)));
+  const outcome = await changeNamed(store, ListItem, id, { change: { set }, name });
+  if (outcome.kind === "taken") throw nameTaken();
+  if (outcome.kind !== "changed") throw notFound("list");
+  return listOf(outcome.row, await countMembers(store, groupOf(id)));
 }
 
 /**

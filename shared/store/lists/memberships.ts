@@ -11,7 +11,7 @@ import { failuresOf, happened, whereItHolds } from "../refusals.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { type Group, type GroupMember, ListMembership, Member, memberKey, SegmentMembership } from "./items.ts";
-import { countLeaves, leafShard } from "./leaves.ts";
+import { countLeaves, leafShard, type ShardPage } from "./leaves.ts";
 import { countWrite } from "./member-counts.ts";
 
 /** Changes of one transaction: two rows each and a counter, of at most 100 items. */
@@ -166,11 +166,9 @@ export async function recountMembers(store: StoreReader, group: Group): Promise<
 export async function memberShard(
   store: StoreReader,
   group: Group,
-  shard: string,
-  after: string | undefined,
-  options: { eventual?: boolean; limit?: number },
+  { shard, after, ...options }: ShardPage,
 ): Promise<{ members: GroupMember[]; next: string | undefined }> {
-  const inLeaves = group.kind === "segment" && (await leafShard(store, group.id, shard, after, options));
+  const inLeaves = group.kind === "segment" && (await leafShard(store, group.id, { shard, after, ...options }));
   if (inLeaves) return inLeaves;
   const position =
     after === undefined ? undefined : keyOf(Member, store.tenant, { ...group, shard, subscriber: after });
@@ -191,7 +189,7 @@ export async function memberPage(
   let position = after;
   for (const shard of SHARDS.slice(after === undefined ? 0 : SHARDS.indexOf(shardOf(after)))) {
     do {
-      const page = await memberShard(store, group, shard, position, { limit: limit - members.length });
+      const page = await memberShard(store, group, { shard, after: position, limit: limit - members.length });
       members.push(...page.members);
       position = page.next;
       if (members.length === limit) return { members, next: members.at(-1)?.subscriber };

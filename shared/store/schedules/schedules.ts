@@ -119,16 +119,11 @@ export async function changeSchedule(
     const remove: ("next" | "held_by")[] = [];
     if (isMoved && next === undefined) remove.push("next");
     if (change.active !== undefined && change.held_by === undefined) remove.push("held_by");
-    const changed = await changeListed(
-      store,
-      ScheduleItem,
-      id,
-      { set: { ...change, ...moved, updated_at: timestamp(now) }, remove },
-      {
-        when: is("revision", current.revision),
-        status: active === current.active ? undefined : statusOf(active),
-      },
-    );
+    const changed = await changeListed(store, ScheduleItem, id, {
+      change: { set: { ...change, ...moved, updated_at: timestamp(now) }, remove },
+      when: is("revision", current.revision),
+      status: active === current.active ? undefined : statusOf(active),
+    });
     if (changed.kind === "changed") return scheduleOf(changed.row);
     if (!changed.current) throw notFound("schedule");
   }

@@ -125,7 +125,7 @@ async function fillPage(
   const leave = [...members].filter((subscriber) => !matching.has(subscriber));
   // A worker that was slow would else write by a rule that has changed, and may end before it looks again.
   await changeMembers(store, { kind: "segment", id }, { enter, leave, hold: holdWrite(segment, part) });
-  const unsure = await lookAgain(store, timers, segment, [...enter, ...leave], verdicts);
+  const unsure = await lookAgain(store, timers, segment, { changed: [...enter, ...leave], verdicts });
   const rules = { now: () => currentRule(store, id) };
   await reevaluate(
     store,
@@ -144,8 +144,7 @@ async function lookAgain(
   store: Store,
   timers: Timers,
   segment: SegmentRow,
-  changed: readonly string[],
-  verdicts: readonly SubscriberVerdict[],
+  { changed, verdicts }: { changed: readonly string[]; verdicts: readonly SubscriberVerdict[] },
 ): Promise<string[]> {
   if (changed.length === 0 && !verdicts.some(({ nextChangeAt }) => nextChangeAt)) return [];
   const current = await store.get(SegmentItem, { id: segment.id });
@@ -165,7 +164,8 @@ async function lookAgain(
   );
   for (const { profile, facts, nextChangeAt } of verdicts)
     if (nextChangeAt !== undefined && !unsure.has(profile.id)) {
-      const isScheduled = await scheduleRecheck(store, timers, profile.id, nextChangeAt, facts?.checkAt);
+      const recheck = { subscriber: profile.id, next: nextChangeAt, checkAt: facts?.checkAt };
+      const isScheduled = await scheduleRecheck(store, timers, recheck);
       if (!isScheduled) unsure.add(profile.id);
     }
   return [...unsure];

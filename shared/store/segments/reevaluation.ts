@@ -204,13 +204,15 @@ function recheckOf({ subject: { subscriber }, now, next, checkAt }: Evaluation) 
   return checkAt !== undefined && checkAt > now && checkAt <= at ? undefined : { subscriber, at, checkAt };
 }
 
-/** @returns false if another timer was set in the meantime */
+/**
+ * Sets the timer for the next end of a window of a subscriber, in milliseconds.
+ * @param checkAt that of the timer which was read
+ * @returns false if another timer was set in the meantime
+ */
 export async function scheduleRecheck(
   store: Store,
   timers: Timers,
-  subscriber: string,
-  next: number,
-  checkAt: number | undefined,
+  { subscriber, next, checkAt }: { subscriber: string; next: number; checkAt: number | undefined },
 ): Promise<boolean> {
   const evaluation = {
     subject: { subscriber },

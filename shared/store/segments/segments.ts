@@ -9,11 +9,11 @@ import { byText } from "../../kernel/order.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { capProblem, type Rule } from "../../rules/segment-evaluation.ts";
-import { isProblem, parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
+import { parseRule, type RuleProblem } from "../../rules/segment-rules.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
-import { anotherEdit, isStill, versionOf } from "../edits.ts";
+import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
@@ -58,12 +58,12 @@ const nameTaken = () => conflict("The name is already used by another segment.")
 
 /** @throws 422 saying what is wrong with a rule, or what the plan does not allow about it (SEG-7). */
 export async function requireRule(store: StoreReader, plan: PlanName, value: unknown, field = "rule"): Promise<Rule> {
-  const refuse = ({ path, reason }: RuleProblem) => {
+  const refuse = ({ path, reason }: Pick<RuleProblem, "path" | "reason">) => {
     const name = fieldPath(field, path) || "body";
     throw invalid({ [name]: reason });
   };
   const parsed = parseRule(value);
-  if (isProblem(parsed)) return refuse(parsed);
+  if (parsed.kind === "problem") return refuse(parsed);
   const rule = await compiledRule(store, value);
   const beyond = capProblem(rule, plans[plan]);
   return beyond ? refuse(beyond) : rule;
@@ -165,16 +165,15 @@ export async function listSegments(
 export async function updateSegment(
   store: Store,
   timers: Timers,
-  plan: PlanName,
   id: string,
-  { name, is_dynamic, rule }: SegmentInput,
-  seen?: number,
-): Promise<Segment | "changed"> {
+  { plan, input, seen }: { plan: PlanName; input: SegmentInput; seen?: number | undefined },
+): Promise<Edited<Segment>> {
+  const { name, is_dynamic, rule } = input;
   const compiled = await requireRule(store, plan, rule);
-  return untilUncontended<Segment | "changed">(
+  return untilUncontended<Edited<Segment>>(
     async () => {
       const row = await requireRow(store, id);
-      if (seen !== undefined && versionOf(row) !== seen) return done("changed");
+      if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
       if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
       const isChanged = canonical(rule) !== canonical(fromJson(row.rule));
       const rule_version = row.rule_version + 1;
@@ -200,7 +199,9 @@ export async function updateSegment(
       );
       if (outcome === "taken") throw nameTaken();
       if (outcome === "done")
-        return done(segmentOf({ ...row, ...set, edits: versionOf(row) }, await countMembers(store, groupOf(id))));
+        return done(
+          edited(segmentOf({ ...row, ...set, edits: versionOf(row) }, await countMembers(store, groupOf(id)))),
+        );
       return contended;
     },
     () => busy(),

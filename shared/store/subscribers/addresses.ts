@@ -196,7 +196,7 @@ export async function unsubscribe(
     (await happened(
       store.transact([
         changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
-        consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+        consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
         ofAddress,
         ...counted,
       ]),

@@ -138,7 +138,7 @@ export async function confirm(
   const isConfirmed = await happened(
     store.transact([
       changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending)),
-      consentWrite(store, subscriber, store.ids.uuidAt(now), consent, absent()),
+      consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
       ...joins,
     ]),
   );

@@ -38,11 +38,10 @@ export interface ConsentAssertion {
   import_job_id?: string | undefined;
 }
 
-/** The write that adds an assertion to the history. */
+/** The write that adds an assertion to the history of a subscriber. @param when it has no such id yet, for one that may be repeated */
 export const consentWrite = (
   { clock }: Pick<StoreContext, "clock">,
-  subscriber: string,
-  id: string,
+  { subscriber, id }: { subscriber: string; id: string },
   { channel, status, consented_at, source, ip, text, import_job_id }: ConsentAssertion,
   when?: ConditionOf<typeof ConsentItem>,
 ): ItemWrite<"workspace"> =>
@@ -127,7 +126,7 @@ export async function recordOptOut(
   const consented_at = timestamp(Math.min(at, store.clock.now()));
   const consent: ConsentAssertion = { channel, status: "opted_out", consented_at, source: "inbound_message", text };
   const id = uuidV7(at, createHash("sha256").update(`${channel} ${message} ${subscriber}`).digest());
-  const history = consentWrite(store, subscriber, id, consent, absent());
+  const history = consentWrite(store, { subscriber, id }, consent, absent());
   const profile = { id: subscriber };
   const change = { set: foldedConsent(consent) };
   const isWritten = await store

@@ -129,7 +129,7 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
         { set: { ...foldedConsent(assertion), ...confirmed.set } },
         all(...conditions[status]),
       ),
-      consentWrite(store, subscriber, assertionId(from, assertion), assertion, absent()),
+      consentWrite(store, { subscriber, id: assertionId(from, assertion) }, assertion, absent()),
     ])
     .then(
       () => status,
@@ -236,7 +236,7 @@ function writeAll(
   return happened(
     store.transact([
       changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), ...conditions, ...confirmed.when)),
-      ...news.map((one) => consentWrite(store, profile.id, assertionId(from, one), one)),
+      ...news.map((one) => consentWrite(store, { subscriber: profile.id, id: assertionId(from, one) }, one)),
     ]),
   );
 }

@@ -226,7 +226,7 @@ export async function moveImport(
   action: keyof typeof importMoves,
   set: ImportChange,
 ): Promise<ImportJob | undefined> {
-  const moved = await move(store, ImportItem, { id }, importMoves, action, { change: { set } });
+  const moved = await move(store, ImportItem, { id }, { lifecycle: importMoves, action, change: { set } });
   return moved.kind === "changed" ? moved.row : undefined;
 }
 
@@ -282,7 +282,11 @@ export function completeImport(store: Store, job: ImportJob, written: WrittenFil
   const completed_at = timestamp(store.clock.now());
   return happened(
     store.transact([
-      moveWrite(ImportItem, { id }, importMoves, "complete", { change: { set: { ...written, completed_at } } }),
+      moveWrite(
+        ImportItem,
+        { id },
+        { lifecycle: importMoves, action: "complete", change: { set: { ...written, completed_at } } },
+      ),
       annotationWrite(store, { kind: "import_completed", text, ref_id: id }),
     ]),
   );

@@ -117,7 +117,7 @@ export async function forgetPseudonym(store: Store, subscriber: string): Promise
   await whereItHolds(store.change(Profile, { id: subscriber }, { remove: ["mark"] }, present("mark")));
 }
 
-type LedgerRow = { touch: RowOf<typeof TouchItem> } | { message: RowOf<typeof Message> };
+type LedgerRow = { kind: "touch"; row: RowOf<typeof TouchItem> } | { kind: "message"; row: RowOf<typeof Message> };
 
 const TOUCH = "R#";
 const MESSAGE = "I#";
@@ -126,7 +126,9 @@ const MESSAGE = "I#";
 export const isLedgerRow = ({ sk }: { sk: string }): boolean => sk.startsWith(TOUCH) || sk.startsWith(MESSAGE);
 
 const ledgerRowOf = (row: Item): LedgerRow =>
-  row.sk.startsWith(TOUCH) ? { touch: rowOf(TouchItem, row) } : { message: rowOf(Message, row) };
+  row.sk.startsWith(TOUCH)
+    ? { kind: "touch", row: rowOf(TouchItem, row) }
+    : { kind: "message", row: rowOf(Message, row) };
 
 /** Anonymizes rows of the ledger: first in their chunks, then as rows of the pseudonym. */
 export async function anonymizeLedger(
@@ -138,7 +140,7 @@ export async function anonymizeLedger(
   const chunkRefs = new Map<string, ChunkRef>();
   const writes: ItemWrite<"workspace">[] = [];
   for (const ledgerRow of rows.map(ledgerRowOf)) {
-    const { job, place } = "touch" in ledgerRow ? ledgerRow.touch : ledgerRow.message;
+    const { job, place } = ledgerRow.row;
     if (place === undefined) continue;
     chunkRefs.set(`${job}#${place}`, chunkRefOf({ job, place }));
     writes.push(anonymousWrite(pseudonym, ledgerRow, place));
@@ -149,13 +151,13 @@ export async function anonymizeLedger(
 
 /** What is kept: the time, the job, the channel and the outcome. */
 function anonymousWrite(pseudonym: string, ledgerRow: LedgerRow, place: string): ItemWrite<"workspace"> {
-  if ("message" in ledgerRow) {
-    const { sk, job } = ledgerRow.message;
+  if (ledgerRow.kind === "message") {
+    const { sk, job } = ledgerRow.row;
     const at = timestamp(timeOfUuid(sk.slice(MESSAGE.length)));
     const key = { subscriber: pseudonym, at, job, target: "in_app" };
     return putItem(TouchItem, key, { job, place, state: "sent", channel: "in_app" });
   }
-  const { sk, job, arm, state, reason, channel, device, tries } = ledgerRow.touch;
+  const { sk, job, arm, state, reason, channel, device, tries } = ledgerRow.row;
   const [, at = ""] = sk.split("#");
   const anonymous = createHash("sha256").update(`${pseudonym}:${device}`).digest("hex").slice(0, 12);
   const target = `${channel ?? state}${device === undefined ? "" : `.${anonymous}`}`;

@@ -92,7 +92,7 @@ async function update(store: Store, id: string, input: SubscriberInput): Promise
 }
 
 const updateAsIs = (store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> =>
-  input.consent ? updateWithConsent(store, id, input, input.consent) : updateProfile(store, id, input);
+  input.consent ? updateWithConsent(store, id, input, { stated: input.consent }) : updateProfile(store, id, input);
 
 /** One write, unless the change is large or the profile is known to be nearly full: then what it has is measured. @throws 422 if it would grow */
 async function updateWithin(
@@ -143,19 +143,21 @@ export async function updateProfile(store: Store, id: string, input: ProfileInpu
   if (outcome.kind === "written") return outcome.row;
   const { old } = outcome;
   if (old?.erased_at) return old;
-  return old && isConfirmedElsewhere(old, input.email) ? moveAddress(store, id, input, old) : undefined;
+  return old && isConfirmedElsewhere(old, input.email) ? moveAddress(store, id, { input, old }) : undefined;
 }
 
-/**
- * Gives a subscriber another address than the one whose owner confirmed opt-ins: these wait for the owner of this one.
- * @param stated a consent that is written with it
- */
+interface AddressMove {
+  input: ProfileInput;
+  old: ProfileRow;
+  /** A consent that is written with it. */
+  stated?: { consent: ConsentAssertion; consentId: string };
+}
+
+/** Gives a subscriber another address than the one whose owner confirmed opt-ins: these wait for the owner of this one. */
 async function moveAddress(
   store: Store,
   id: string,
-  input: ProfileInput,
-  old: ProfileRow,
-  stated?: { consent: ConsentAssertion; consentId: string },
+  { input, old, stated }: AddressMove,
 ): Promise<ProfileRow | undefined> {
   const now = store.clock.now();
   const isNewest = stated && (old[`ct:${stated.consent.channel}`] ?? "") <= stated.consent.consented_at;
@@ -172,8 +174,8 @@ async function moveAddress(
   const isMoved = await happened(
     store.transact([
       changeItem(Profile, { id }, change, isAsRead),
-      ...again.map((consent) => consentWrite(store, id, store.ids.uuidAt(now), consent)),
-      ...(stated ? [consentWrite(store, id, stated.consentId, stated.consent)] : []),
+      ...again.map((consent) => consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent)),
+      ...(stated ? [consentWrite(store, { subscriber: id, id: stated.consentId }, stated.consent)] : []),
     ]),
   );
   if (!isMoved) throw beingChanged();
@@ -182,23 +184,30 @@ async function moveAddress(
 
 const beingChanged = () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
 
+type ConsentUpdate =
+  | { kind: "written" }
+  /** The profile has a newer consent of the channel. */
+  | { kind: "older" }
+  | { kind: "erased"; tombstone: ProfileRow | undefined }
+  /** It has another address, whose owner confirmed opt-ins. */
+  | { kind: "confirmed elsewhere"; old: ProfileRow };
+
 /** The same with a consent, in one transaction. */
 export async function updateWithConsent(
   store: Store,
   id: string,
   input: ProfileInput,
-  stated: ConsentAssertion,
-  consentId = store.ids.uuidAt(store.clock.now()),
+  { stated, consentId = store.ids.uuidAt(store.clock.now()) }: { stated: ConsentAssertion; consentId?: string },
 ): Promise<ProfileRow | undefined> {
   const consent =
     stated.status === "pending" ? confirmedBefore(stated, await store.get(Profile, { id }), input.email) : stated;
-  const history = consentWrite(store, id, consentId, consent);
+  const history = consentWrite(store, { subscriber: id, id: consentId }, consent);
   const plain = profileChange(store, input, id);
   const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };
 
   const keeps = keepsConfirmed(input.email);
 
-  const attempt = (isNewest: boolean): Promise<"written" | "older" | ProfileRow | undefined> =>
+  const attempt = (isNewest: boolean): Promise<ConsentUpdate> =>
     store
       .transact([
         isNewest
@@ -207,19 +216,24 @@ export async function updateWithConsent(
         history,
       ])
       .then(
-        () => "written" as const,
-        onTransactionCanceled(([failure]) => {
+        () => ({ kind: "written" }) as const,
+        onTransactionCanceled(([failure]): ConsentUpdate => {
           const old = oldRow(Profile, failure);
-          if (!old || old.erased_at) return old;
-          return isConfirmedElsewhere(old, input.email)
-            ? moveAddress(store, id, input, old, { consent, consentId })
-            : "older";
+          if (!old || old.erased_at) return { kind: "erased", tombstone: old };
+          return isConfirmedElsewhere(old, input.email) ? { kind: "confirmed elsewhere", old } : { kind: "older" };
         }),
       );
-  let outcome = await attempt(true);
-  if (outcome === "older") outcome = await attempt(false);
-  if (typeof outcome !== "string") return outcome;
-  return store.get(Profile, { id });
+  const first = await attempt(true);
+  const outcome = first.kind === "older" ? await attempt(false) : first;
+  switch (outcome.kind) {
+    case "written":
+    case "older":
+      return store.get(Profile, { id });
+    case "erased":
+      return outcome.tombstone;
+    case "confirmed elsewhere":
+      return moveAddress(store, id, { input, old: outcome.old, stated: { consent, consentId } });
+  }
 }
 
 /**
@@ -240,7 +254,7 @@ async function create(
   const { pk: _, sk: __, ...row } = profile;
   const { consent } = input;
   const writes = [putItem(Profile, { id }, row, absent()), countWrite(id, 1)];
-  if (consent) writes.push(consentWrite(store, id, store.ids.uuidAt(store.clock.now()), consent));
+  if (consent) writes.push(consentWrite(store, { subscriber: id, id: store.ids.uuidAt(store.clock.now()) }, consent));
   return store.transact(writes).then(
     () => profile,
     onTransactionCanceled(([failure]) => {

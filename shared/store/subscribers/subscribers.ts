@@ -226,7 +226,7 @@ export async function recordConsent(
   assertion: ConsentAssertion,
 ): Promise<Consent | undefined> {
   const id = store.ids.uuidAt(store.clock.now());
-  const row = await updateWithConsent(store, subscriber, {}, assertion, id);
+  const row = await updateWithConsent(store, subscriber, {}, { stated: assertion, consentId: id });
   const consent = living(row) && (await store.get(ConsentItem, { subscriber, consent: id }));
   return consent && consentOf(consent);
 }

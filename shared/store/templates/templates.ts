@@ -6,7 +6,7 @@ import { ShownContent } from "../../contract/shown-content.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { anotherEdit, isStill, versionOf } from "../edits.ts";
+import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
@@ -91,7 +91,7 @@ export async function updateTemplate(
   id: string,
   { name, content = {} }: TemplateChange,
   seen?: number,
-): Promise<Template | "changed"> {
+): Promise<Edited<Template>> {
   const { by_channel, ...texts } = content;
   const change = {
     set: { ...texts, ...(by_channel && { by_channel: toJson(by_channel) }) },
@@ -99,11 +99,17 @@ export async function updateTemplate(
     ...("by_channel" in content && !by_channel && { remove: ["by_channel" as const] }),
   };
   const when = seen === undefined ? undefined : isStill(seen);
-  const changed = await changeNamed(store, TemplateItem, id, change, { name, when });
-  if (changed === "missing") throw notFound("template");
-  if (changed === "taken") throw nameTaken();
-  if (changed === "changed") return changed;
-  return templateOf(changed);
+  const outcome = await changeNamed(store, TemplateItem, id, { change, name, when });
+  switch (outcome.kind) {
+    case "changed":
+      return edited(templateOf(outcome.row));
+    case "refused":
+      return outdated;
+    case "taken":
+      throw nameTaken();
+    case "missing":
+      throw notFound("template");
+  }
 }
 
 /** @throws 404. */

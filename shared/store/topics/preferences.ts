@@ -81,7 +81,7 @@ export async function choose(
     async () => {
       const profile = await getProfile(store, subscriber);
       if (!profile) return done(undefined);
-      const isRecorded = await record(store, subscriber, profile, choices, { source, pending });
+      const isRecorded = await record(store, profile, choices, { source, pending });
       if (isRecorded) return done(await readPreferences(store, subscriber));
       return contended;
     },
@@ -93,7 +93,6 @@ export async function choose(
 /** @returns false if one of them was chosen anew since the profile was read, or the subscriber was erased. */
 async function record(
   store: Store,
-  subscriber: string,
   profile: LivingProfile,
   choices: Choices,
   { source, pending }: { source: string; pending: ReadonlySet<string> },
@@ -121,8 +120,8 @@ async function record(
     const when = all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)));
     const isWritten = await happened(
       store.transact([
-        changeItem(Profile, { id: subscriber }, { set }, when),
-        ...consents.map((consent) => consentWrite(store, subscriber, store.ids.uuidAt(now), consent)),
+        changeItem(Profile, { id: profile.id }, { set }, when),
+        ...consents.map((consent) => consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent)),
       ]),
     );
     if (!isWritten) return false;

@@ -28,18 +28,23 @@ export interface Finished {
 
 type Key = { webhook: string; id: string };
 
+/** What is written with a result, in the same transaction. */
+interface WrittenWith {
+  extraItems?: readonly ItemWrite<"workspace">[];
+  /** In their place, where the attempt was given up before. */
+  lateItems?: readonly ItemWrite<"workspace">[];
+}
+
 /**
- * Records the result of attempt `n`, with `extraItems` in the same transaction. Where one of those fails (the endpoint
- * is gone), the result is recorded alone. `sequence` is given for a first attempt that was claimed with its group.
- * @param lateItems in place of `extraItems` where the attempt was given up before
+ * Records the result of attempt `n`. Where one of the extra items fails (the endpoint is gone), the result is recorded
+ * alone. `sequence` is given for a first attempt that was claimed with its group.
  * @returns false if what follows from it is another worker's: it was recorded before, or the attempt was given up.
  */
 export async function recordAttempt(
   store: Store,
   key: Key,
   finished: Finished,
-  extraItems: readonly ItemWrite<"workspace">[] = [],
-  lateItems = extraItems,
+  { extraItems = [], lateItems = extraItems }: WrittenWith = {},
 ): Promise<boolean> {
   const { n, at, result, outcome, sequence } = finished;
   const status_code = statusOf(result);
@@ -54,7 +59,7 @@ export async function recordAttempt(
   // The reply to this very write may have been lost: what follows from the result is still to be done.
   if (!refusal || refusal.old?.[attemptName(n)] === attempt) return true;
   if (error === UNKNOWN_RESULT.error || !refusal.old) return false;
-  return recordLate(store, key, { ...finished, attempt }, refusal.old, lateItems);
+  return recordLate(store, key, { ...finished, attempt, lateItems }, refusal.old);
 }
 
 /**
@@ -64,11 +69,10 @@ export async function recordAttempt(
 async function recordLate(
   store: Store,
   key: Key,
-  late: Finished & { attempt: JsonText<RecordedAttempt> },
+  late: Finished & { attempt: JsonText<RecordedAttempt>; lateItems: readonly ItemWrite<"workspace">[] },
   old: DeliveryRow,
-  extraItems: readonly ItemWrite<"workspace">[],
 ): Promise<boolean> {
-  const { n, result, outcome, sequence, attempt } = late;
+  const { n, result, outcome, sequence, attempt, lateItems } = late;
   const given = old[attemptName(n)];
   const isGivenUp = given ? fromJson(given).error === UNKNOWN_RESULT.error : old.outcome !== "pending";
   if (!isGivenUp) return false;
@@ -84,9 +88,9 @@ async function recordLate(
   };
   const isAsRead = all(is("outcome", old.outcome), is("attempt_count", old.attempt_count), is("earlier", old.earlier));
   const when = all(isAsRead, given ? is(attemptName(n), given) : absent(attemptName(n)));
-  const refusal = await write(store, key, { change: { set }, when }, decides ? extraItems : []);
+  const refusal = await write(store, key, { change: { set }, when }, decides ? lateItems : []);
   if (!refusal || refusal.old?.[attemptName(n)] === attempt) return decides;
-  return refusal.old ? recordLate(store, key, late, refusal.old, extraItems) : false;
+  return refusal.old ? recordLate(store, key, late, refusal.old) : false;
 }
 
 /** @returns undefined once it is written; else the row as it was. */

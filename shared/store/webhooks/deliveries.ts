@@ -77,15 +77,13 @@ export async function findDelivery(
 /** Claims attempt `n`, so that it is made once. @returns false if it was claimed, or the delivery reopened, before. */
 export function claimAttempt(
   store: Store,
-  webhook: string,
-  { id, earlier, sequence }: Pick<DeliveryRecord, "id" | "earlier"> & { sequence: number },
-  n: number,
-  owner: string,
+  key: { webhook: string; id: string },
+  { n, earlier, sequence, owner }: Pick<DeliveryRecord, "earlier"> & { n: number; sequence: number; owner: string },
 ): Promise<boolean> {
   return store
     .change(
       DeliveryItem,
-      { webhook, id },
+      key,
       { set: { attempt_count: n, owner, lease: store.clock.now() + ATTEMPT_LEASE_MS, sequence } },
       all(is("outcome", "pending"), is("attempt_count", n - 1), is("earlier", earlier)),
     )

@@ -47,14 +47,14 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
       const member = await platform.get(MemberItem, { tenant, user: user.id });
       const granted = roleOf(provider, asserted.groups);
       if (!member) {
-        const joined = await join(platform, provider, user, granted, writes);
+        const joined = await join(platform, provider, { user, granted, writes });
         return joined ? done(joined) : contended;
       }
 
       const role = member.role === "owner" ? member.role : keptRole(provider, granted, member.role);
       const isLinked = writes.length === 0 || (await happened(platform.transact(writes)));
       if (!isLinked) return contended;
-      if (role !== member.role) await changeRole(platform, tenant, user.id, role, "owner");
+      if (role !== member.role) await changeRole(platform, { tenant, user: user.id }, { role, by: "owner" });
       return done({ user, tenant, role });
     },
     () => conflict("The team is changing at the moment. Try again."),
@@ -148,9 +148,7 @@ const nobodysPassword = (platform: Platform) =>
 async function join(
   platform: Platform,
   { tenant, default_role }: Provider,
-  user: UserRow,
-  granted: Role | undefined,
-  writes: readonly ItemWrite<"platform">[],
+  { user, granted, writes }: Behind & { granted: Role | undefined },
 ): Promise<SignedIn | undefined> {
   const [team, invited] = await Promise.all([
     readTeam(platform, tenant),

@@ -24,10 +24,8 @@ export async function listMembers(platform: PlatformReader, tenant: TenantId): P
 /** @throws 404, 403 for an admin who changes an owner, 409 for the last owner. */
 export async function changeRole(
   platform: Platform,
-  tenant: TenantId,
-  user: string,
-  role: Role,
-  by: Role,
+  { tenant, user }: { tenant: TenantId; user: string },
+  { role, by }: { role: Role; by: Role },
 ): Promise<Member> {
   const member = await getMember(platform, tenant, user);
   guardOwners(by, member.role, role);

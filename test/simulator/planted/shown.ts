@@ -48,8 +48,8 @@ export const shownBugs: readonly Bug[] = [
     name: "a smart send goes on though a provider may have taken the message",
     area: "sending",
     file: "shared/rules/progress.ts",
-    find: 'completeUnit(progress, unit, addressee, outcome.status === "rejected" && !isOver(reason), at);',
-    replace: "completeUnit(progress, unit, addressee, !isOver(reason), at);",
+    find: 'const isPermanent = outcome.status === "rejected" && !isOver(reason);',
+    replace: "const isPermanent = !isOver(reason);",
   },
   {
     name: "a smart send ends with its first class",

@@ -16,7 +16,7 @@ import { getRange, notePlanned, type RangeState } from "../chunks/ranges.ts";
 import type { JobSpec } from "../jobs/job-spec.ts";
 import type { ChunkRef } from "../ledger/touches.ts";
 import { GivenIds } from "./audience-items.ts";
-import { candidatesById, candidatesOf, everyMember, everyone, type Placed } from "./candidates.ts";
+import { candidatesById, candidatesOf, everyMember, everyone, type Placed, type RangeRef } from "./candidates.ts";
 
 /**
  * An audience up to this size is planned within the request, so that `sent` is exact
@@ -140,8 +140,7 @@ async function heldToAddresses(store: StoreReader, kept: Judged[], rules: Audien
  */
 export async function planRange(
   store: Store,
-  job: string,
-  range: string,
+  { job, range }: RangeRef,
   rules: AudienceRules,
   { announce, isTimeUp }: { announce(chunks: number[]): Promise<void>; isTimeUp(): boolean },
 ): Promise<RangeState> {
@@ -160,7 +159,7 @@ export async function planRange(
 /** Makes chunks of one page of candidates. Each continues where the chunk before it in the table ends. */
 async function planPage(store: Store, first: ChunkRef, cursor: string | undefined, rules: AudienceRules) {
   const now = store.clock.now();
-  const page = await candidatesOf(store, first.job, first.range, cursor, rules);
+  const page = await candidatesOf(store, first, cursor, rules);
   const kept = await keep(store, page.candidates, rules);
   let { n } = first;
   let people = 0;

@@ -36,11 +36,16 @@ export interface CandidatePage {
   next: string | undefined;
 }
 
+/** A range of the audience of a job. */
+export interface RangeRef {
+  job: string;
+  range: string;
+}
+
 /** A page for a worker, which runs a while after the job: its reads need not see the last moment's writes. */
 export async function candidatesOf(
   store: StoreReader,
-  job: string,
-  range: string,
+  { job, range }: RangeRef,
   cursor: string | undefined,
   rules: AudienceRules,
 ): Promise<CandidatePage> {
@@ -51,7 +56,7 @@ export async function candidatesOf(
         ? membersPage(store, source.group, { shard, after, limit }, rules)
         : shardPage(store, shard, after, { eventual: true, limit }),
     );
-  if (source.from === "given") return givenPage(store, job, source.n, cursor, rules);
+  if (source.from === "given") return givenPage(store, { job, n: source.n }, cursor, rules);
   return { candidates: [], next: undefined };
 }
 
@@ -103,10 +108,10 @@ async function shardPage(
 async function membersPage(
   store: StoreReader,
   group: Group,
-  { shard, after, limit }: { shard: string; after: string | undefined; limit: number },
+  page: { shard: string; after: string | undefined; limit: number },
   rules: AudienceRules,
 ): Promise<CandidatePage> {
-  const { members, next } = await memberShard(store, group, shard, after, { limit });
+  const { members, next } = await memberShard(store, group, page);
   const candidates = await membersById(
     store,
     members.map(({ subscriber }) => subscriber),
@@ -120,12 +125,11 @@ const membersById = async (store: StoreReader, ids: readonly string[], rules: Au
 
 async function givenPage(
   store: StoreReader,
-  job: string,
-  n: number,
+  given: { job: string; n: number },
   cursor = "0",
   rules: AudienceRules,
 ): Promise<CandidatePage> {
-  const row = await store.get(GivenIds, { job, n });
+  const row = await store.get(GivenIds, given);
   const ids = row ? row.ids.split(" ") : [];
   const from = Number(cursor);
   const candidates = await candidatesById(store, ids.slice(from), rules);

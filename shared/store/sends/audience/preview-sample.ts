@@ -33,7 +33,7 @@ export async function sampleOf(
     let cursor: string | undefined;
     do {
       if (candidates.length >= max) return { candidates, exact: false };
-      const page = await candidatesOf(store, id, range, cursor, rules);
+      const page = await candidatesOf(store, { job: id, range }, cursor, rules);
       candidates.push(...page.candidates);
       cursor = page.next;
     } while (cursor !== undefined);

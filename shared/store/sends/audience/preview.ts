@@ -112,7 +112,7 @@ export async function previewSend(
   const { candidates, exact } =
     via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
   const kept = await keep(store, candidates, rules);
-  const futures = await futuresOf(store, spec, deliverySettings, kept.filter(isSent), at);
+  const futures = await futuresOf(store, spec, deliverySettings, { sent: kept.filter(isSent), at });
   const audience = given === undefined ? audienceKindOf(spec.target) : "given";
   const long = longReadsOf(kept);
   const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via), long };
@@ -227,8 +227,7 @@ async function futuresOf(
   store: StoreReader,
   spec: JobSpec,
   { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
-  sent: readonly Sent[],
-  at: number,
+  { sent, at }: { sent: readonly Sent[]; at: number },
 ): Promise<Map<string, Future>> {
   const ids = sent.map(({ id }) => id);
   const counted = await countsOf(store, { timezone, now: at }, ids, caps);

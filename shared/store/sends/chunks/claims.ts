@@ -105,12 +105,18 @@ export type Advanced =
   | { kind: "lost" }
   | { kind: "refused"; failures: readonly Failure[] };
 
+/** A chunk that a worker has the lease of. */
+interface HeldChunk {
+  chunkRef: ChunkRef;
+  lease: Lease;
+  /** How far it has got, see `progressText`. */
+  progress: string;
+}
+
 /** Claims the next group. `extraItems` are written with it, all or nothing. */
 export async function advance(
   store: Store,
-  chunkRef: ChunkRef,
-  lease: Lease,
-  progress: string,
+  { chunkRef, lease, progress }: HeldChunk,
   extraItems: readonly ItemWrite<"workspace">[] = [],
 ): Promise<Advanced> {
   const { item, says, when, after, isMine } = nextClaim(chunkRef, lease);
@@ -143,9 +149,7 @@ interface Release {
  */
 export async function release(
   store: Store,
-  chunkRef: ChunkRef,
-  lease: Lease,
-  progress: string,
+  { chunkRef, lease, progress }: HeldChunk,
   { waits, deferred, tally, category }: Release,
 ): Promise<void> {
   const { item, says, when } = nextClaim(chunkRef, lease);

@@ -101,13 +101,15 @@ async function closeJob(store: Store, closing: Closing): Promise<void> {
   for (;;) {
     const settled = await settlement(store, [useOf(closing)]);
     if (settled.length === 0) {
-      await move(store, JobItem, key, jobMoves, action, options);
+      await move(store, JobItem, key, { lifecycle: jobMoves, action, ...options });
       return;
     }
-    const end = await store.transact([moveWrite(JobItem, key, jobMoves, action, options), ...settled]).then(
-      () => "ended" as const,
-      onTransactionCanceled(([job]) => (job ? ("ended" as const) : ("usage changed" as const))),
-    );
+    const end = await store
+      .transact([moveWrite(JobItem, key, { lifecycle: jobMoves, action, ...options }), ...settled])
+      .then(
+        () => "ended" as const,
+        onTransactionCanceled(([job]) => (job ? ("ended" as const) : ("usage changed" as const))),
+      );
     if (end === "ended") return;
   }
 }
@@ -120,7 +122,7 @@ async function closeJobs(store: Store, closings: readonly Closing[]): Promise<vo
   while (open.length > 0) {
     const ends = open.map((one) => {
       const { action, ...options } = endOf(store, one);
-      return moveWrite(JobItem, { job: one.job.id }, jobMoves, action, options);
+      return moveWrite(JobItem, { job: one.job.id }, { lifecycle: jobMoves, action, ...options });
     });
     const settled = await settlement(store, open.map(useOf));
     const failures = await failuresOf(store.transact([...ends, ...settled, ...countersOf(store, open)]));

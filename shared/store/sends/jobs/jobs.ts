@@ -198,7 +198,7 @@ export async function moveJob(
   action: keyof typeof jobMoves,
   options?: { change?: ChangeOf<typeof JobItem>; when?: ConditionOf<typeof JobItem> },
 ): Promise<JobRecord | undefined> {
-  const moved = await move(store, JobItem, { job: id }, jobMoves, action, options);
+  const moved = await move(store, JobItem, { job: id }, { lifecycle: jobMoves, action, ...options });
   return moved.kind === "changed" ? jobOf(moved.row) : undefined;
 }
 
@@ -271,7 +271,11 @@ async function endJob(
       ...reservedSet(found, sent),
     };
     const when = all(is("status", job.status), isReserved(found));
-    const end = moveWrite(JobItem, { job: job.id }, jobMoves, failure ? "fail" : "complete", { change: { set }, when });
+    const end = moveWrite(
+      JobItem,
+      { job: job.id },
+      { lifecycle: jobMoves, action: failure ? "fail" : "complete", change: { set }, when },
+    );
     const settled = await settlement(store, [{ ...found, sent }]);
     const outcome = await outcomeWrites(store, job, failure);
     const hasEnded = await happened(store.transact([end, ...settled, ...others, ...outcome]));

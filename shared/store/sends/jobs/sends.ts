@@ -52,6 +52,8 @@ export interface Send {
   missing?: ReadonlySet<string>;
   /** Its channels, where they were read. */
   channels?: readonly ChannelRow[] | undefined;
+  /** What refers to the job: an idempotency key, a campaign's message, an experience. It may tell what the caller is told. */
+  extraItems?: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]);
 }
 
 /** `unknown`: given ids of no subscriber, where they were looked up. */
@@ -65,20 +67,13 @@ export interface StartedSend {
 export type Started = ({ kind: "started" } & StartedSend) | { kind: "refused"; failures: readonly Failure[] };
 
 /**
- * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and `extraItems` (what refers to the
- * job: an idempotency key, a campaign's message, an experience) are one transaction. The share of a send to one subscriber
- * was taken ahead, except near the limit (docs/decisions/0055).
+ * Starts a send, now or at its `scheduled_at`. The job row, its share of the quota and the extra items are one
+ * transaction. The share of a send to one subscriber was taken ahead, except near the limit (docs/decisions/0055).
  * A repeat of an id whose job exists gets the same answer again.
  * @throws 402 beyond the quota or the workspace's own cap.
  */
-export async function startSend(
-  store: Store,
-  timers: Timers,
-  allowance: Allowance,
-  send: Send,
-  extraItems: readonly ItemWrite<"workspace">[] | ((answer: StartedSend) => readonly ItemWrite<"workspace">[]) = [],
-): Promise<Started> {
-  const { id, spec, given, isRepeatable = false, direct, sentBy } = send;
+export async function startSend(store: Store, timers: Timers, allowance: Allowance, send: Send): Promise<Started> {
+  const { id, spec, given, isRepeatable = false, direct, sentBy, extraItems = [] } = send;
   const at = spec.scheduled_at === null ? store.clock.now() : Date.parse(spec.scheduled_at);
   const audience: Audience =
     spec.scheduled_at !== null || isRepeatable
@@ -115,7 +110,7 @@ export async function startSend(
     onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
       const old = oldRow(JobItem, existing);
       if (old) return { kind: "started", id, sent: old.sent };
-      if (!isRepeatable) await store.writeAll(audience.writes.map((write) => ({ ...write, write: "remove" as const })));
+      if (!isRepeatable) await store.writeAll(audience.writes.map(undone));
       const usage = reserved.length > 0 ? failures[0] : undefined;
       const refused = failures.slice(reserved.length);
       if (refused.some(Boolean)) return { kind: "refused", failures: refused };
@@ -125,6 +120,8 @@ export async function startSend(
   if (started.kind === "started" && reserved.length > 0) await warnOfUsage(store, "sends", allowance);
   return started;
 }
+
+const undone = (write: ItemWrite<"workspace">): ItemWrite<"workspace"> => ({ ...write, write: { kind: "remove" } });
 
 const planOf = ({ sent, reserved, ranges, direct }: Audience) => ({ sent, reserved, ranges, direct });
 

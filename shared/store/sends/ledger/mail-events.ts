@@ -83,7 +83,7 @@ export async function recordFate(
     const send = await findJob(store, job);
     const step = send && stepSendOf(send);
     const isAlone = step && !(await isReached(store, { job, subscriber, at }));
-    if (step && isAlone) await followOne(store, step, subscriber, outcome, true);
+    if (step && isAlone) await followOne(store, step, subscriber, { outcome, isUnsure: true });
   }
   return isRecorded;
 }
