@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { grammars } from "../docs/generate/grammars.ts";
 import { definitionOf, JourneyInput, journeyExample } from "../functions/api/journeys/input.ts";
 import { ApiError } from "../shared/kernel/errors.ts";
+import { isJsonObject } from "../shared/kernel/objects.ts";
 import { contentProblems } from "../shared/rules/content-grammar.ts";
 import type { JsonSchema } from "../shared/rules/json-schema.ts";
-import { isMap, validatePredicate } from "../shared/rules/predicates.ts";
+import { validatePredicate } from "../shared/rules/predicates.ts";
 import { parseRule } from "../shared/rules/segment-rules.ts";
 import { validateDevicePredicate } from "../shared/rules/versions.ts";
 import { document } from "./support/document.ts";
@@ -72,13 +73,13 @@ type Judge = (value: unknown) => boolean;
 const isObject =
   (judge: (value: Record<string, unknown>) => boolean): Judge =>
   (value) =>
-    isMap(value) && judge(value);
+    isJsonObject(value) && judge(value);
 
 /** What the schema cannot say: a step is stored under its id. */
 const isBeyondSchema = (value: unknown) =>
-  isMap(value) &&
-  isMap(value.steps) &&
-  Object.entries(value.steps).some(([id, step]) => isMap(step) && step.id !== undefined && step.id !== id);
+  isJsonObject(value) &&
+  isJsonObject(value.steps) &&
+  Object.entries(value.steps).some(([id, step]) => isJsonObject(step) && step.id !== undefined && step.id !== id);
 
 /** Whether a draft may be created with this part. */
 function isTaken(part: object): boolean {
@@ -126,7 +127,7 @@ function variantsOf(value: unknown): unknown[] {
       value.slice(1),
       ...value.flatMap((one, i) => variantsOf(one).map((variant) => value.with(i, variant))),
     ];
-  if (!isMap(value)) return [value, ...STRANGERS];
+  if (!isJsonObject(value)) return [value, ...STRANGERS];
   const fields = Object.entries(value);
   return [
     value,

@@ -2,6 +2,7 @@
 // they are unchanged, and named where they are not. Times and counts, which the service moves meanwhile, are ignored.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
+import { isJsonObject } from "../kernel/objects.ts";
 import { fieldPath } from "../rules/field-path.ts";
 
 interface SchemaParts {
@@ -19,9 +20,6 @@ function innerOf(schema: v.GenericSchema | undefined): SchemaParts {
 }
 
 type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 interface Echo {
   /** The body without the unchanged fields that its schema does not take. */
@@ -48,13 +46,13 @@ function pruned(
   const { entries, item } = innerOf(schema);
   if (item && Array.isArray(given) && Array.isArray(current))
     return given.map((one, i) => pruned(item, one, current[i], { ...at, path: fieldPath(at.path, i) }));
-  if (!entries || !isFields(given) || !isFields(current)) return given;
+  if (!entries || !isJsonObject(given) || !isJsonObject(current)) return given;
   const kept = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const path = fieldPath(at.path, name);
     const field = entries[name];
     const isEcho = Object.hasOwn(current, name) && isDeepStrictEqual(value, current[name]);
     if (field) {
-      if (isEcho && !v.is(field, value) && !Array.isArray(value) && !isFields(value)) return [];
+      if (isEcho && !v.is(field, value) && !Array.isArray(value) && !isJsonObject(value)) return [];
       return [[name, pruned(field, value, current[name], { ...at, path })]];
     }
     if (isEcho || isMoving(name, current[name])) return [];

@@ -14,7 +14,7 @@ const LEEWAY_SECONDS = 5;
  */
 const GRACE_SECONDS = 100 * 366 * 86_400;
 /** How many tokens an environment knows at once: a signature takes an eighth of the processor time of a small request. */
-const KNOWN_TOKENS = 256;
+const MAX_VERIFIED_TOKENS = 256;
 /** The published keys are read again for an unknown key id, but not more often than this. */
 const REREAD_MS = 10_000;
 
@@ -60,7 +60,7 @@ function openVerifier(deps: Deps): TokenVerifier {
   const audience = setting(deps, "TOKEN_AUDIENCE");
   const external = deps.env.TOKEN_JWKS;
   const table = openPlatformTable(deps, "JWK");
-  const readKeys = async () =>
+  const publishedKeys = async () =>
     external
       ? (JSON.parse(external) as { keys: PublishedKey[] }).keys
       : (await table.query(SigningKeyItem, {})).items.map(({ jwk }) => jwk);
@@ -70,43 +70,43 @@ function openVerifier(deps: Deps): TokenVerifier {
     jwksUri: `${issuer}/.well-known/jwks.json`,
     graceSeconds: GRACE_SECONDS,
   });
-  let cache = new Set<string>();
+  let knownKeyIds = new Set<string>();
   /** 0: they are not read yet. */
   let readAt = 0;
-  let learning: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   /** The claims of tokens whose signature was good, the oldest first; their times are of each request. */
-  const known = new Map<string, Claims>();
+  const verifiedTokens = new Map<string, Claims>();
 
-  const learn = async (now: number) => {
+  const readKeysAgain = async (now: number) => {
     readAt = now;
-    const published = await readKeys().catch((error: unknown) => {
+    const published = await publishedKeys().catch((error: unknown) => {
       // The next request reads again: who waits for this one fails with it, and nobody else.
       readAt = 0;
       throw error;
     });
-    cache = new Set(published.map(({ kid }) => kid));
-    known.clear();
+    knownKeyIds = new Set(published.map(({ kid }) => kid));
+    verifiedTokens.clear();
     if (published.length > 0) verifier.cacheJwks({ keys: published });
   };
 
-  const signed = async (token: string, now: number): Promise<Claims | undefined> => {
+  const verifySignature = async (token: string, now: number): Promise<Claims | undefined> => {
     const kid = keyIdOf(token);
     if (kid === undefined) return undefined;
-    if (!cache.has(kid)) {
-      if (now - readAt >= REREAD_MS) learning = learn(now);
-      await learning;
+    if (!knownKeyIds.has(kid)) {
+      if (now - readAt >= REREAD_MS) reading = readKeysAgain(now);
+      await reading;
     }
-    if (!cache.has(kid)) return undefined;
-    const claims = v.safeParse(Claims, verified(verifier, token));
+    if (!knownKeyIds.has(kid)) return undefined;
+    const claims = v.safeParse(Claims, payloadOf(verifier, token));
     if (!claims.success) return undefined;
-    if (known.size >= KNOWN_TOKENS) known.delete(known.keys().next().value!);
-    known.set(token, claims.output);
+    if (verifiedTokens.size >= MAX_VERIFIED_TOKENS) verifiedTokens.delete(verifiedTokens.keys().next().value!);
+    verifiedTokens.set(token, claims.output);
     return claims.output;
   };
 
   return {
     verify: async (token, now) => {
-      const claims = known.get(token) ?? (await signed(token, now));
+      const claims = verifiedTokens.get(token) ?? (await verifySignature(token, now));
       if (!claims || !isCurrent(claims, now / 1_000)) return undefined;
       const { session, ...output } = claims;
       return external || session === undefined ? output : { ...output, session };
@@ -114,7 +114,7 @@ function openVerifier(deps: Deps): TokenVerifier {
   };
 }
 
-function verified(verifier: { verifySync(token: string): unknown }, token: string): unknown {
+function payloadOf(verifier: { verifySync(token: string): unknown }, token: string): unknown {
   try {
     return verifier.verifySync(token);
   } catch {

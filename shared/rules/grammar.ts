@@ -1,8 +1,9 @@
 // Grammars of JSON values. Each is said once, and yields both the check of a value and its JSON Schema (GEN-16).
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { hasAtMost } from "./characters.ts";
 import { type FieldStep, fieldPath } from "./field-path.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { isMap } from "./predicates.ts";
 
 /** When a problem is refused: always, by PUT (AMB-8), or only where the definition must be complete (AMB-61). */
 export type Severity = "malformed" | "wrong" | "missing";
@@ -171,8 +172,9 @@ interface ObjectRules extends Described {
 export const object = (rules: ObjectRules): Grammar => ({
   check: (value, path, report) => {
     const { fields, required = [], missing, isToldWhole = false } = rules;
-    const isWrong = (name: string) => isMap(value) && fields[name] && problemsIn(fields[name], value[name]).length > 0;
-    if (!isMap(value) || (isToldWhole && required.some(isWrong)))
+    const isWrong = (name: string) =>
+      isJsonObject(value) && fields[name] && problemsIn(fields[name], value[name]).length > 0;
+    if (!isJsonObject(value) || (isToldWhole && required.some(isWrong)))
       return report(path, rules.refusal ?? "must be an object");
     for (const key of Object.keys(value))
       if (!Object.hasOwn(fields, key)) report([...path, key], rules.stranger ?? "is not a known field");

@@ -1,5 +1,6 @@
 // What differs between two versions of a journey (F20).
-import { byText } from "../kernel/order.ts";
+
+import { canonicalJson } from "../kernel/objects.ts";
 import { type Edge, edgesOf } from "./journey-edges.ts";
 import type { JourneyNode } from "./journey-graph.ts";
 import type { Definition } from "./journey-replay.ts";
@@ -14,14 +15,6 @@ export interface JourneyDiff {
   others: string[];
 }
 
-/** JSON with its keys in order, so that the order in which they were written does not matter. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, one: unknown) =>
-    typeof one === "object" && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(byText(([name]) => name)))
-      : one,
-  ) ?? "";
-
 const settingsOf = (node: JourneyNode): Map<string, unknown> =>
   new Map(Object.entries(new Map<string, unknown>(Object.entries(node)).get(node.type) ?? {}));
 
@@ -29,7 +22,7 @@ function changedFields(a: JourneyNode, b: JourneyNode): string[] {
   if (a.type !== b.type) return ["type"];
   const [before, after] = [settingsOf(a), settingsOf(b)];
   const names = [...new Set([...before.keys(), ...after.keys()])];
-  return names.filter((name) => canonical(before.get(name)) !== canonical(after.get(name)));
+  return names.filter((name) => canonicalJson(before.get(name)) !== canonicalJson(after.get(name)));
 }
 
 /** What must be done to the first version to get the second one. */
@@ -42,7 +35,7 @@ export function diffOf(a: Definition, b: Definition): JourneyDiff {
   });
   const missingIn = (edges: readonly Edge[], from: readonly Edge[]) => {
     const there = new Set(edges.map(canonical));
-    return from.filter((edge) => !there.has(canonical(edge)));
+    return from.filter((edge) => !there.has(canonicalJson(edge)));
   };
   const [old, now] = [edgesOf(a.graph), edgesOf(b.graph)];
   const others = {
@@ -56,6 +49,8 @@ export function diffOf(a: Definition, b: Definition): JourneyDiff {
     removed: [...before.keys()].filter((step) => !after.has(step)),
     changed,
     edges: { added: missingIn(old, now), removed: missingIn(now, old) },
-    others: Object.entries(others).flatMap(([name, [one, two]]) => (canonical(one) === canonical(two) ? [] : [name])),
+    others: Object.entries(others).flatMap(([name, [one, two]]) =>
+      canonicalJson(one) === canonicalJson(two) ? [] : [name],
+    ),
   };
 }

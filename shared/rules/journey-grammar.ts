@@ -1,11 +1,11 @@
 // The grammar of a journey's graph: its steps and what ends a run early (JND-8). For the paths see journey-paths.ts.
 
+import { isJsonObject } from "../kernel/objects.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
 import { described, type Grammar, list, named, object, problemAt, problemsIn, text } from "./grammar.ts";
 import type { GraphProblem } from "./journey-graph.ts";
 import { JourneyStep, MAX_ID_CHARACTERS } from "./journey-steps.ts";
 import { AttributePredicate } from "./predicate-grammar.ts";
-import { isMap } from "./predicates.ts";
 import { AttributeRule, SegmentRule } from "./segment-grammar.ts";
 
 export const STEPS_OF_A_JOURNEY = 100;
@@ -13,7 +13,7 @@ const MAX_EXIT_CONDITIONS = 20;
 
 const steps: Grammar = {
   check: (value, path, report) => {
-    if (!isMap(value)) return report(path, "must be an object of steps by their ids");
+    if (!isJsonObject(value)) return report(path, "must be an object of steps by their ids");
     const entries = Object.entries(value);
     if (entries.length > STEPS_OF_A_JOURNEY) report(path, `must be at most ${STEPS_OF_A_JOURNEY} steps`);
     for (const [id, node] of entries) {
@@ -21,7 +21,8 @@ const steps: Grammar = {
       if (id === "" || id.length > MAX_ID_CHARACTERS)
         report(at, `must have an id of 1 to ${MAX_ID_CHARACTERS} characters`);
       JourneyStep.check(node, at, report);
-      if (isMap(node) && node.id !== undefined && node.id !== id) report([...at, "id"], "must be the key of the step");
+      if (isJsonObject(node) && node.id !== undefined && node.id !== id)
+        report([...at, "id"], "must be the key of the step");
     }
   },
   schema: () => ({
@@ -70,7 +71,7 @@ const exits: ReadonlyMap<string, Grammar> = new Map([
 
 export const ExitCondition = named("ExitCondition", {
   check: (value, path, report) => {
-    const [kind, ...more] = isMap(value) ? Object.keys(value) : [];
+    const [kind, ...more] = isJsonObject(value) ? Object.keys(value) : [];
     if (kind === undefined || more.length > 0) return report(path, "must have exactly one of attribute, event, rule");
     const exit = exits.get(kind);
     if (exit) exit.check(value, path, report);

@@ -1,11 +1,13 @@
 // Whether a journey can be run: where its steps lead, and everything else that activation requires (JNY-15, JND-16).
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";
 import { fieldPath } from "./field-path.ts";
 import { problemsIn } from "./grammar.ts";
 import { partProblems } from "./journey-grammar.ts";
 import type { EntryRules, ExitCondition, Graph, GraphProblem, JourneyNode, Trigger } from "./journey-graph.ts";
 import { targetsOf } from "./journey-steps.ts";
-import { attributesOfKey, isMap } from "./predicates.ts";
+import { attributesOfKey } from "./predicates.ts";
 import { compileRule } from "./segment-evaluation.ts";
 import { SegmentRule } from "./segment-grammar.ts";
 
@@ -157,7 +159,7 @@ function exitDependencies(condition: ExitCondition): RunDependencies {
   if ("attribute" in condition)
     return { events: [], attributes: Object.keys(condition.attribute).flatMap(attributesOfKey) };
   if ("event" in condition) return { events: [condition.event.name], attributes: [] };
-  if (!isMap(condition.rule)) return { events: [], attributes: [] };
+  if (!isJsonObject(condition.rule)) return { events: [], attributes: [] };
   const { events, attributes } = compileRule(condition.rule);
   return { events: events.map(({ name }) => name), attributes: [...attributes] };
 }
@@ -175,6 +177,6 @@ export function attributeKeysIn(entry_rules: EntryRules | null, { steps, exit_co
     ...Object.values(steps ?? {}).map((node) => (node.type === "branch" ? node.branch?.condition : undefined)),
     ...(exit_conditions ?? []).map(ruleOfExit),
   ];
-  const whole = rules.filter((rule) => isMap(rule)).filter((rule) => problemsIn(SegmentRule, rule).length === 0);
+  const whole = rules.filter((rule) => isJsonObject(rule)).filter((rule) => problemsIn(SegmentRule, rule).length === 0);
   return [...new Set(whole.flatMap((rule) => compileRule(rule).keys))];
 }

@@ -1,8 +1,9 @@
 // The engine of journeys: moves a run from its position to where it next waits, sends or ends. It is pure: it asks for
 // what it must know of the subscriber, and returns what its caller is to store.
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";
-import { isMap } from "./predicates.ts";
 
 /** The position of a run: before a step, or inside a delay or a wait. Times are in milliseconds (AMB-136). */
 export interface Position {
@@ -232,7 +233,7 @@ export function withTriggerValues<T>(condition: T, properties: Readonly<Record<s
         : propertyOf(whole);
     }
     if (Array.isArray(value)) return value.map(replaced);
-    if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one)]));
+    if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one)]));
     return value;
   };
   return replaced(condition) as T;

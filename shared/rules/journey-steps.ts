@@ -1,4 +1,6 @@
 // The grammar of a journey's steps (JND-1 to JND-7), each by itself. A draft may be incomplete: what it lacks is `missing`.
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { SAFETY_BOUNDS } from "./brake.ts";
 import { ContentByChannel } from "./content-grammar.ts";
 import { NO_DURATION, parseDuration } from "./durations.ts";
@@ -7,7 +9,6 @@ import { choice, described, type Grammar, type NamedGrammar, named, number, obje
 import type { JourneyNode } from "./journey-graph.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { AttributePredicate } from "./predicate-grammar.ts";
-import { isMap } from "./predicates.ts";
 import { SegmentRule } from "./segment-grammar.ts";
 
 const MAX_CHANNELS = 20;
@@ -149,7 +150,7 @@ const isStepType = (type: unknown): type is JourneyNode["type"] => stepTypes.som
 /** The ids of the steps that a step may lead to, without empty ones. */
 export function targetsOf(node: JourneyNode): string[] {
   const config: unknown = new Map<string, unknown>(Object.entries(node)).get(node.type);
-  if (!isMap(config)) return [];
+  if (!isJsonObject(config)) return [];
   const fields = Object.entries(stepRules[node.type].fields ?? {});
   return fields.flatMap(([name, field]) => (targets.has(field) && config[name] ? [String(config[name])] : []));
 }
@@ -214,7 +215,7 @@ export const UntypedStep = named(
 
 export const JourneyStep = named("JourneyStep", {
   check: (node, path, report) => {
-    if (!isMap(node)) return report(path, "must be an object");
+    if (!isJsonObject(node)) return report(path, "must be an object");
     if (node.id === undefined) report([...path, "id"], "is required", "missing");
     const { type } = node;
     if (type === undefined) return report([...path, "type"], "is required", "missing");

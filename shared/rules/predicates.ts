@@ -1,4 +1,6 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { compareTexts } from "../kernel/order.ts";
 import { dayOf, placeIn } from "./bare-dates.ts";
 import { isRefusedKey } from "./json-limits.ts";
@@ -183,7 +185,7 @@ export function validatePredicate(
   value: unknown,
   comparisonOf: (key: string) => Comparison = () => plainValues,
 ): PredicateProblem | undefined {
-  if (!isMap(value)) return { path: "", reason: "must be an object of keys with operators" };
+  if (!isJsonObject(value)) return { path: "", reason: "must be an object of keys with operators" };
   const keys = Object.keys(value);
   if (keys.length > PREDICATE_KEYS) return { path: "", reason: `must have at most ${PREDICATE_KEYS} keys` };
   let operands = 0;
@@ -191,7 +193,7 @@ export function validatePredicate(
     if (isRefusedKey(key)) return { path: key, reason: "must not be used as a key" };
     if (REFUSED_LOGIC.has(key)) return { path: key, reason: "is not supported: all conditions must hold" };
     const operators = value[key];
-    if (!isMap(operators)) return { path: key, reason: `must be an object of operators such as {"$eq": …}` };
+    if (!isJsonObject(operators)) return { path: key, reason: `must be an object of operators such as {"$eq": …}` };
     const names = Object.keys(operators);
     if (names.length === 0) return { path: key, reason: "must have at least one operator" };
     for (const name of names) {
@@ -244,7 +246,9 @@ export function valueAt(attributes: Record<string, unknown>, key: string): unkno
   let isThroughLists = false;
   for (const part of parts) {
     isThroughLists ||= reached.some(Array.isArray);
-    reached = reached.flat().flatMap((value) => (isMap(value) && Object.hasOwn(value, part) ? [value[part]] : []));
+    reached = reached
+      .flat()
+      .flatMap((value) => (isJsonObject(value) && Object.hasOwn(value, part) ? [value[part]] : []));
   }
   if (reached.length === 0) return undefined;
   return isThroughLists ? reached.flat() : reached[0];
@@ -252,7 +256,7 @@ export function valueAt(attributes: Record<string, unknown>, key: string): unkno
 
 /** Every key that `valueAt` finds a value for: the attributes' own, and the paths through objects and lists. */
 export function pathsIn(value: unknown, prefix = "", level = 1): string[] {
-  const maps = [value].flat().filter(isMap);
+  const maps = [value].flat().filter(isJsonObject);
   return maps.flatMap((map) =>
     Object.entries(map).flatMap(([name, inner]) => {
       const path = `${prefix}${name}`;
@@ -267,10 +271,6 @@ export const attributesOfKey = (key: string): string[] => [...new Set([key, key.
 /** Whether the attributes satisfy the predicate; in loops use `compilePredicate`. */
 export const matches = (predicate: unknown, attributes: Record<string, unknown>): boolean =>
   compilePredicate(predicate)(attributes);
-
-/** A JSON object: not null, not an array. */
-export const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 

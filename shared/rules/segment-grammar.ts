@@ -1,4 +1,6 @@
 // The grammar of segment rules (RUL-1 to RUL-13): the tree and the flat form.
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { durationText, MAX_DURATION } from "./durations.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
 import {
@@ -16,7 +18,7 @@ import {
 } from "./grammar.ts";
 import { checkJson } from "./json-limits.ts";
 import { AttributePredicate } from "./predicate-grammar.ts";
-import { isMap, type Predicate, validatePredicate } from "./predicates.ts";
+import { type Predicate, validatePredicate } from "./predicates.ts";
 
 /** The most nested nodes, and the most nodes in a rule. */
 export const RULE_DEPTH = 10;
@@ -31,7 +33,7 @@ export const DAY_MS = 86_400_000;
 const attributes: Grammar = {
   check: (value, path, report) => {
     AttributePredicate.check(value, path, report);
-    if (isMap(value) && Object.keys(value).length === 0) report(path, "must have at least one attribute key");
+    if (isJsonObject(value) && Object.keys(value).length === 0) report(path, "must have at least one attribute key");
   },
   schema: () => ({
     ...AttributePredicate.schema(),
@@ -132,7 +134,7 @@ const rules: ReadonlyMap<string, Grammar> = new Map([
 
 function checkNode(value: unknown, path: Path, report: Report): undefined {
   const depth = path.filter((step) => typeof step === "number").length + 1;
-  if (!isMap(value)) return report(path, "must be an object with one of attribute, event, group");
+  if (!isJsonObject(value)) return report(path, "must be an object with one of attribute, event, group");
   if (depth > RULE_DEPTH) return report(path, `must not be nested deeper than ${RULE_DEPTH} nodes`);
   const [kind, ...more] = Object.keys(value);
   if (kind === undefined || more.length > 0) return report(path, "must have exactly one of attribute, event, group");
@@ -223,7 +225,7 @@ export const FlatRule = named(
 /** A rule of either form, told by its first problem. The check recurses no deeper than `RULE_JSON_DEPTH`. */
 export const SegmentRule = named("SegmentRule", {
   check: (value, path, report) => {
-    if (!isMap(value)) return report(path, "must be an object");
+    if (!isJsonObject(value)) return report(path, "must be an object");
     const unsafe = checkJson(value, { depth: RULE_JSON_DEPTH });
     if (unsafe) return report([...path, unsafe.path], unsafe.reason);
     if (countNodes(value) > RULE_NODES) return report(path, `must have at most ${RULE_NODES} nodes`);
@@ -240,13 +242,14 @@ const FLAT_EVENT_FIELDS = ["operator", "count", "within_days"];
 
 /** AMB-51: whether a rule has the flat form. A key named `key` with an operator object as its value is that of a tree. */
 export function isFlat({ attribute, event }: { attribute?: unknown; event?: unknown }): boolean {
-  const hasKey = isMap(attribute) && Object.hasOwn(attribute, "key") && !isMap(attribute.key);
-  return hasKey || (isMap(event) && FLAT_EVENT_FIELDS.some((field) => Object.hasOwn(event, field)));
+  const hasKey = isJsonObject(attribute) && Object.hasOwn(attribute, "key") && !isJsonObject(attribute.key);
+  return hasKey || (isJsonObject(event) && FLAT_EVENT_FIELDS.some((field) => Object.hasOwn(event, field)));
 }
 
 /** How many nodes a value has that may be a tree. It recurses no deeper than `RULE_JSON_DEPTH`. */
 function countNodes(value: unknown): number {
-  const nodes = isMap(value) && isMap(value.group) && Array.isArray(value.group.nodes) ? value.group.nodes : [];
+  const nodes =
+    isJsonObject(value) && isJsonObject(value.group) && Array.isArray(value.group.nodes) ? value.group.nodes : [];
   return nodes.reduce<number>((sum, node) => sum + countNodes(node), 1);
 }
 

@@ -1,9 +1,10 @@
 // Versions of operating systems, applications and SDKs, and the device predicates that compare them (NTF-12, NTF-16).
+
+import { isJsonObject } from "../kernel/objects.ts";
 import { named, number, object, problemsIn } from "./grammar.ts";
 import {
   type Comparison,
   compilePredicate,
-  isMap,
   type PredicateProblem,
   plainValues,
   validatePredicate,
@@ -91,14 +92,14 @@ export const compileDevicePredicate = (predicate: unknown): ((device: Record<str
 
 function versionProblem(operand: unknown): string | undefined {
   const isVersion =
-    isMap(operand) && Object.keys(operand).length > 0 && problemsIn(VersionOperand, operand).length === 0;
+    isJsonObject(operand) && Object.keys(operand).length > 0 && problemsIn(VersionOperand, operand).length === 0;
   return isVersion ? undefined : "must be an object of major, minor and patch, each a whole number";
 }
 
 /** The version in a stored value or an operand. */
 function versionOf(value: unknown): Version | undefined {
   if (typeof value === "string") return parseVersion(value);
-  if (!isMap(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const [major = 0, minor = 0, patch = 0] = PARTS.map((part) => (Object.hasOwn(value, part) ? value[part] : 0));
   return isPart(major) && isPart(minor) && isPart(patch) ? { major, minor, patch } : undefined;
 }

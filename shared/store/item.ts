@@ -275,6 +275,9 @@ export function fullKey({ pk, sk }: Pick<AnyItem, "pk" | "sk">, key: unknown, pr
 export const keyOf = <D extends AnyItem<"workspace">>(item: D, tenant: TenantId, key: KeyOf<D>): Key =>
   fullKey(item, key, prefixOf(tenant));
 
+/** The keys of items that are found by their ids alone. */
+export const idKeys = (ids: readonly string[]): { id: string }[] => ids.map((id) => ({ id }));
+
 /** The attributes that put a row of a workspace into an index. */
 export const indexKey = <P, S, R, I extends IndexName>(
   { index, pk, sk }: IndexDeclaration<P, S, R, "workspace", I>,

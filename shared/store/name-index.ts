@@ -12,6 +12,7 @@ import {
   changeItem,
   type Entity,
   type ItemWrite,
+  idKeys,
   item,
   type Kind,
   type NewRowOf,
@@ -174,7 +175,7 @@ export async function getEntities(
   const [newest, oldest] = [ids[0], ids.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
   if (!asRange) {
-    const keys = ids.map((id) => ({ id }));
+    const keys = idKeys(ids);
     return (await store.getAll(entity, keys, { eventual: true })).filter((row) => row !== undefined);
   }
   const wanted = new Set(ids);

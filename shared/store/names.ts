@@ -4,6 +4,7 @@ import { CampaignItem } from "./campaigns/items.ts";
 import { ChannelItem } from "./channels/items.ts";
 import type { StoreReader } from "./context.ts";
 import { ExperienceItem } from "./experiences/items.ts";
+import { idKeys } from "./item.ts";
 import { JourneyItem } from "./journeys/items.ts";
 import { ListItem } from "./lists/items.ts";
 import { SegmentItem } from "./segments/items.ts";
@@ -54,11 +55,7 @@ type OtherItem = typeof ChannelItem | typeof ExperienceItem | typeof ServerKeyIt
 const byRow =
   (item: Item | OtherItem): Reader =>
   async (store, ids) => {
-    const rows = await store.getAll(
-      item as Item,
-      ids.map((id) => ({ id })),
-      { eventual: true },
-    );
+    const rows = await store.getAll(item as Item, idKeys(ids), { eventual: true });
     return rows.map((row) => row?.name);
   };
 
@@ -79,11 +76,7 @@ const readers: Record<NamedKind, Reader> = {
     return rows.map((row) => row?.name);
   },
   webhook: async (store, ids) => {
-    const rows = await store.getAll(
-      WebhookItem,
-      ids.map((id) => ({ id })),
-      { eventual: true },
-    );
+    const rows = await store.getAll(WebhookItem, idKeys(ids), { eventual: true });
     return rows.map((row) => row && new URL(row.target_url).host);
   },
   server_key: byRow(ServerKeyItem),

@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { countMembers } from "../../shared/store/lists/member-counts.ts";
-import { recountMembers } from "../../shared/store/lists/memberships.ts";
 import { recountPart } from "../../shared/store/recount.ts";
 import { SHARDS } from "../../shared/store/shards.ts";
 import { ImportPack } from "../../shared/store/subscribers/import-items.ts";
@@ -10,6 +9,7 @@ import { isAlive, Profile } from "../../shared/store/subscribers/items.ts";
 import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { importing, people } from "../support/imports.ts";
 import { mortal } from "../support/mortal.ts";
+import { recountMembers } from "../support/recounts.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();

@@ -4,11 +4,11 @@ import { SECOND } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { addMembers } from "../../shared/store/lists/lists.ts";
 import { countMembers } from "../../shared/store/lists/member-counts.ts";
-import { recountMembers } from "../../shared/store/lists/memberships.ts";
 import { MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { add, ask, create, drop, get, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
+import { recountMembers } from "../support/recounts.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 

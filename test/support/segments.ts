@@ -1,6 +1,6 @@
 // Segments for tests: created as the owner, changed and read through the API.
-import { recountMembers } from "../../shared/store/lists/memberships.ts";
 import { ingest } from "./events.ts";
+import { recountMembers } from "./recounts.ts";
 import type { Answer, Tenant, TestWorld } from "./world.ts";
 
 export const ask = async (world: TestWorld, tenant: Tenant, route: string, body?: unknown): Promise<Answer> =>

@@ -4,6 +4,7 @@ import { JsonObject, maxCharacters, TimestampInput, Uuid } from "../../../shared
 import { fieldsOf } from "../../../shared/http/input.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
+import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import {
   correctedTime,
   MAX_EVENT_NAME_CHARACTERS,
@@ -129,8 +130,7 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
     if (problems.size >= MAX_FIELDS) return [];
     const parsed = v.safeParse(Event, one, { abortPipeEarly: true });
     if (!parsed.success) {
-      const isObject = typeof one === "object" && one !== null && !Array.isArray(one);
-      const fields = isObject ? fieldsOf(parsed.issues) : { "": "must be an object" };
+      const fields = isJsonObject(one) ? fieldsOf(parsed.issues) : { "": "must be an object" };
       for (const [field, reason] of Object.entries(fields)) problems.set(name(n, field), reason);
       return [];
     }

@@ -4,6 +4,7 @@ import { LastError, Timestamp } from "../../../shared/contract/schemas.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { encodings } from "../../../shared/store/files/encodings.ts";
+import { idKeys } from "../../../shared/store/item.ts";
 import { ListItem } from "../../../shared/store/lists/items.ts";
 import {
   choicesOf,
@@ -88,11 +89,7 @@ type Links = Partial<Record<"rejected_rows_url" | "warnings_url", string | undef
 /** What is shown of each of these, with the names of their lists. */
 export async function jobsOf(store: StoreReader, rows: readonly ImportJob[], links: Links = {}) {
   const ids = [...new Set(rows.map(({ list }) => list))];
-  const lists = await store.getAll(
-    ListItem,
-    ids.map((id) => ({ id })),
-    { eventual: true },
-  );
+  const lists = await store.getAll(ListItem, idKeys(ids), { eventual: true });
   const names = new Map(ids.map((id, n) => [id, lists[n]?.name]));
   return rows.map((row) => jobOf(row, names, links));
 }

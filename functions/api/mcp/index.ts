@@ -7,6 +7,7 @@ import { requestTokens } from "../../../shared/http/request-tokens.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, toApiError } from "../../../shared/kernel/errors.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
+import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import {
   errorOf,
@@ -234,8 +235,7 @@ function agentOf({ caller }: Call): Agent {
 async function callTool(call: McpCall, agent: Agent, { name, arguments: given = {} }: Arguments): Promise<object> {
   const spec = toolSpecs.find((one) => one.name === name);
   if (!spec) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${String(name)}`);
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new RpcError(INVALID_PARAMS, "arguments must be an object");
+  if (!isJsonObject(given)) throw new RpcError(INVALID_PARAMS, "arguments must be an object");
   const { log, requestId } = call;
   const entry = { tool: spec.name, key: agent.key, tenant: agent.workspace.tenant, request_id: requestId };
   try {

@@ -1,7 +1,7 @@
 // What an agent without `read:pii` may find out about people by asking for groups of them (AGT-4): conditions are over
 // attributes that the workspace lists, and a group of fewer than twenty is not counted.
 import { ApiError } from "../../../shared/kernel/errors.ts";
-import { isMap } from "../../../shared/rules/predicates.ts";
+import { isJsonObject } from "../../../shared/kernel/objects.ts";
 import { type Agent, type Arguments, holdsScope } from "./tools.ts";
 
 const SMALLEST_GROUP = 20;
@@ -32,9 +32,9 @@ export function refusePersonalConditions(agent: Agent, given: Arguments): void {
 
 function conditionKeys(value: unknown, fields = PREDICATES): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => conditionKeys(one, fields));
-  if (!isMap(value)) return [];
+  if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    fields.has(name) && isMap(inner) ? Object.keys(inner) : conditionKeys(inner, fields),
+    fields.has(name) && isJsonObject(inner) ? Object.keys(inner) : conditionKeys(inner, fields),
   );
 }
 
@@ -50,7 +50,7 @@ export function withoutSmallGroups(agent: Agent, given: unknown, result: unknown
 function coarse(value: unknown, isCounted: boolean): unknown {
   if (typeof value === "number" && isCounted) return value < SMALLEST_GROUP ? FEWER : value;
   if (Array.isArray(value)) return value.map((one) => coarse(one, isCounted));
-  if (!isMap(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !SAMPLES.has(name))

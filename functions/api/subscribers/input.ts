@@ -12,6 +12,7 @@ import {
 } from "../../../shared/contract/schemas.ts";
 import { MINUTE, timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
+import { withoutUndefined } from "../../../shared/kernel/objects.ts";
 import { consentChannels } from "../../../shared/rules/channel-types.ts";
 import { isPhoneNumber, withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
@@ -82,8 +83,7 @@ export const Upsert = v.strictObject({ external_id: ExternalId, ...fields, conse
 
 /** The reserved fields are attributes as well (D-ATTR). */
 export function changeOf({ email, attributes = {}, ...reserved }: v.InferOutput<typeof SubscriberChange>) {
-  const given = Object.fromEntries(Object.entries(reserved).filter(([, value]) => value !== undefined));
-  return { email, attributes: { ...attributes, ...given } };
+  return { email, attributes: { ...attributes, ...withoutUndefined(reserved) } };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
+import { idKeys } from "../../../shared/store/item.ts";
 import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
 import { joinList } from "../../../shared/store/lists/joining.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
@@ -226,10 +227,7 @@ async function createNew(
   room: number,
 ): Promise<NewOnes> {
   const inputs = persons.map(({ profile }) => profile);
-  const profiles = await store.getAll(
-    Profile,
-    ids.map((id) => ({ id })),
-  );
+  const profiles = await store.getAll(Profile, idKeys(ids));
   const fresh =
     inputs.length <= room ? inputs : inputs.filter((_, i) => !living(profiles[i])).slice(0, Math.max(0, room));
   const allowed = new Set(fresh.map(({ external_id }) => external_id));

@@ -5,7 +5,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { uuidOf } from "../../kernel/ids.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { type ItemWrite, indexKey, type NewRowOf, putItem, type RowOf } from "../item.ts";
+import { type ItemWrite, idKeys, indexKey, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -124,10 +124,7 @@ export const findEvent = async (store: StoreReader, id: string): Promise<StoredE
 
 /** Events by their ids, in their order, as `findEvent` finds each. A block is read once. */
 export async function findEvents(store: StoreReader, ids: readonly string[]): Promise<(StoredEvent | undefined)[]> {
-  const rows = await store.getAll(
-    EventItem,
-    ids.map((id) => ({ id })),
-  );
+  const rows = await store.getAll(EventItem, idKeys(ids));
   const names = [...new Set(rows.flatMap((row) => row?.block ?? []))];
   const blocks = names.length === 0 ? [] : await store.getAll(EventBlock, names.map(blockKey));
   const asked = new Set(ids);

@@ -1,6 +1,6 @@
 // Stores the events of a request: in blocks for exports, in rows of their actors for histories (docs/decisions/0025).
 import type { Store } from "../context.ts";
-import { putItem } from "../item.ts";
+import { idKeys, putItem } from "../item.ts";
 import { actorIn, actorText } from "./actors.ts";
 import {
   actorWrites,
@@ -119,10 +119,7 @@ async function storeBlocks(store: Store, blocks: readonly NewBlock[], { origin, 
 
 /** The rows of events with keys. */
 export async function storedWith(store: Store, ids: readonly string[]): Promise<EventRow[]> {
-  const rows = await store.getAll(
-    EventItem,
-    ids.map((id) => ({ id })),
-  );
+  const rows = await store.getAll(EventItem, idKeys(ids));
   return rows.filter((row) => row !== undefined);
 }
 

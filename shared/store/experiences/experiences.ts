@@ -2,6 +2,7 @@
 import type { PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import { withoutUndefined } from "../../kernel/objects.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
 import { absent, all, is } from "../conditions.ts";
@@ -158,11 +159,10 @@ export async function missingAudience(
 
 /** INX-26, INX-27: an empty time clears it; removing the B arm removes its share too. */
 function changed(current: Experience, { remove_variant_b = false, ...change }: ExperienceChange): Authored {
-  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   const whole: Experience = {
     ...current,
     ...(remove_variant_b && { variant_b: undefined, split_percentage: undefined }),
-    ...given,
+    ...withoutUndefined(change),
   };
   return {
     name: whole.name,

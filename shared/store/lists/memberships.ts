@@ -156,12 +156,6 @@ export async function countRows(store: StoreReader, { kind, id }: Group, shard: 
   return kind === "list" ? rows : rows + (await countLeaves(store, id, shard));
 }
 
-/** The number of members of all shards by their rows. */
-export async function recountMembers(store: StoreReader, group: Group): Promise<number> {
-  const counts = await Promise.all(SHARDS.map((shard) => countRows(store, group, shard)));
-  return counts.reduce((sum, n) => sum + n, 0);
-}
-
 /** Members of one shard in the order of their ids, after a given one. `next` is absent on the last page. */
 export async function memberShard(
   store: StoreReader,

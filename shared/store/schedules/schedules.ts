@@ -11,7 +11,7 @@ import { isTimeZone } from "../../rules/time-zones.ts";
 import { all, atMost, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { changeItem, fieldsOf, type ItemWrite, type NewRowOf } from "../item.ts";
+import { changeItem, fieldsOf, type ItemWrite, idKeys, type NewRowOf } from "../item.ts";
 import { recountTimer } from "../recount-timer.ts";
 import { whereItHolds } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
@@ -152,10 +152,7 @@ export async function deleteSchedule(store: Store, id: string): Promise<void> {
 export async function ownedSchedules(store: StoreReader, campaign: string): Promise<ScheduleRow[]> {
   const { items } = await store.query(CampaignSchedule, { campaign });
   const ids = items.map(({ sk }) => sk.slice("S#".length));
-  const rows = await store.getAll(
-    ScheduleItem,
-    ids.map((id) => ({ id })),
-  );
+  const rows = await store.getAll(ScheduleItem, idKeys(ids));
   return rows.filter((row) => row !== undefined);
 }
 

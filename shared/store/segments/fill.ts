@@ -3,7 +3,7 @@
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { changeItem, putItem } from "../item.ts";
+import { changeItem, idKeys, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { Member } from "../lists/items.ts";
 import { changeMembers } from "../lists/memberships.ts";
@@ -151,10 +151,7 @@ async function lookAgain(
   if (current?.run !== segment.run) return current ? [...changed] : [];
   if (!segment.is_dynamic) return [];
   const verdictOf = new Map(verdicts.map((verdict) => [verdict.profile.id, verdict]));
-  const profiles = await store.getAll(
-    Profile,
-    changed.map((id) => ({ id })),
-  );
+  const profiles = await store.getAll(Profile, idKeys(changed));
   const unsure = new Set(
     changed.filter((id, i) => {
       const verdict = verdictOf.get(id);

@@ -5,6 +5,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
+import { idKeys } from "../item.ts";
 import { changeMembers } from "../lists/memberships.ts";
 import { onConditionFailed } from "../refusals.ts";
 import { Profile } from "../subscribers/items.ts";
@@ -91,10 +92,7 @@ const hasWork =
 /** Those whose subscribers are not erased: who was evaluated by events alone was not looked up. */
 async function livingOf(store: Store, evaluations: readonly Evaluation[]): Promise<Evaluation[]> {
   const unseen = evaluations.filter(({ isSeen }) => !isSeen).map(({ subject }) => subject.subscriber);
-  const profiles = await store.getAll(
-    Profile,
-    unseen.map((id) => ({ id })),
-  );
+  const profiles = await store.getAll(Profile, idKeys(unseen));
   const found = new Set(unseen.filter((_, i) => living(profiles[i])));
   return evaluations.filter(({ isSeen, subject }) => isSeen || found.has(subject.subscriber));
 }

@@ -5,7 +5,7 @@ import { grammar } from "../../contract/grammar.ts";
 import { LastError } from "../../contract/schemas.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
-import { byText } from "../../kernel/order.ts";
+import { canonicalJson } from "../../kernel/objects.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { capProblem, type Rule } from "../../rules/segment-evaluation.ts";
@@ -23,7 +23,6 @@ import { countMembers, countsOfMany } from "../lists/member-counts.ts";
 import { listNames, MAX_ENTITIES, Name } from "../name-index.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
-
 import { partsNeeded } from "./fill.ts";
 import { DynamicSegmentCount, SegmentItem, type SegmentRow, segmentFields } from "./items.ts";
 import { compiledRule } from "./rules.ts";
@@ -175,7 +174,7 @@ export async function updateSegment(
       const row = await requireRow(store, id);
       if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
       if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
-      const isChanged = canonical(rule) !== canonical(fromJson(row.rule));
+      const isChanged = canonicalJson(rule) !== canonicalJson(fromJson(row.rule));
       const rule_version = row.rule_version + 1;
       const starts = isChanged && row.is_dynamic;
       const set = {
@@ -241,14 +240,6 @@ export async function noteLate(store: Store, { id, run }: SegmentRow, open: numb
 }
 
 const busy = () => conflict("Somebody else is changing this at the moment. Try again.");
-
-/** The same text for rules that differ only in the order of their keys. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(byText(([name]) => name)))
-      : part,
-  );
 
 const segmentOf = (row: NewRowOf<typeof SegmentItem>, count: number): Segment => ({
   ...fieldsOf(segmentFields, row),

@@ -3,6 +3,7 @@
 import type * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
+import { withoutUndefined } from "../../kernel/objects.ts";
 import { byText } from "../../kernel/order.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -120,8 +121,16 @@ function registrationOf(
 /** What is known of a device. */
 function detailsOf(source: DeviceDetails = {}): DeviceDetails {
   const { device_id, model, os_version, app_version, sdk_version, locale, timezone, environment } = source;
-  const details = { device_id, model, os_version, app_version, sdk_version, locale, timezone, environment };
-  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
+  return withoutUndefined({
+    device_id,
+    model,
+    os_version,
+    app_version,
+    sdk_version,
+    locale,
+    timezone,
+    environment,
+  });
 }
 
 const isSame = (one: DeviceRow | undefined, row: DeviceRecord): one is DeviceRow =>

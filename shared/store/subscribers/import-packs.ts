@@ -4,7 +4,7 @@ import { absent, all, type Condition, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { addedUp, countChange } from "../counters.ts";
 import { familyOf } from "../families.ts";
-import { changeItem, type RowOf, removeItem } from "../item.ts";
+import { changeItem, idKeys, type RowOf, removeItem } from "../item.ts";
 import { settleMembers } from "../lists/imported-members.ts";
 import { countWrite } from "../lists/member-counts.ts";
 import { contended, done, happened, onConditionFailed, tooLarge, untilUncontended } from "../refusals.ts";
@@ -114,10 +114,7 @@ async function settlePack(store: Store, { sk: id, list }: RowOf<typeof ImportPac
       const { removals } = row;
       const ids = unpackedIds(row.subscribers);
       const entered = await settleMembers(store, { id, list }, ids);
-      const profiles = await store.getAll(
-        Profile,
-        ids.map((subscriber) => ({ id: subscriber })),
-      );
+      const profiles = await store.getAll(Profile, idKeys(ids));
       // One that was erased meanwhile was counted out then.
       const created = ids.filter((_, i) => profiles[i]?.pack === id);
       const gone = Object.fromEntries(familyOf(row, "gone:"));

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
 import { folded } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
+import { idKeys, type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
@@ -66,10 +66,7 @@ export async function updateEntries(
   { mayPut = true }: { mayPut?: boolean } = {},
 ): Promise<void> {
   const ids = [...new Set(before.map(({ id }) => id))];
-  const profiles = await store.getAll(
-    Profile,
-    ids.map((id) => ({ id })),
-  );
+  const profiles = await store.getAll(Profile, idKeys(ids));
   const current = profiles.flatMap((profile) => (profile && profile.erased_at === undefined ? entriesOf(profile) : []));
   const kept = new Set(current.map(positionOf));
   const former = new Map(before.flatMap(entriesOf).map((key) => [positionOf(key), key]));

@@ -13,7 +13,7 @@ import { absent, all, any, atMost, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { actorText, subscriberActor } from "../events/actors.ts";
 import { familyOf } from "../families.ts";
-import { changeItem, putItem } from "../item.ts";
+import { changeItem, idKeys, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
 import { oldRow, onTransactionCanceled, tooLarge, whereItHolds } from "../refusals.ts";
@@ -107,7 +107,7 @@ export async function getProfiles(
   ids: readonly string[],
   options?: { eventual?: boolean },
 ): Promise<(LivingProfile | undefined)[]> {
-  const keys = ids.map((id) => ({ id }));
+  const keys = idKeys(ids);
   return (await store.getAll(Profile, keys, options)).map(living);
 }
 

@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import * as v from "valibot";
 import { refusePrototypeKeys } from "../../../../shared/http/input.ts";
 import { ApiError } from "../../../../shared/kernel/errors.ts";
+import { isJsonObject, withoutUndefined } from "../../../../shared/kernel/objects.ts";
 import { SERVER_BODY_BYTES } from "../../../../shared/rules/event-limits.ts";
 
 export const messageTypes = ["identify", "track", "page", "screen", "group", "alias"] as const;
@@ -12,7 +13,8 @@ export type MessageType = (typeof messageTypes)[number];
 export const calls = [...messageTypes, ...["i", "t", "p", "s", "g", "a"], "batch", "b", "import", "m"] as const;
 export type CallName = (typeof calls)[number];
 
-const letters: Readonly<Record<string, CallName>> = { b: "batch", import: "batch" };
+/** Other names of a batch. */
+const batchNames: Readonly<Record<string, CallName>> = { b: "batch", import: "batch" };
 const typeOf = (call: string): MessageType | undefined =>
   messageTypes.find((type) => type === call || type[0] === call);
 
@@ -54,7 +56,8 @@ const Message = v.object({
 });
 export type Message = v.InferOutput<typeof Message>;
 
-export interface Sent {
+/** What was read of a call. */
+export interface ReadMessages {
   messages: Message[];
   /** Messages that are larger or deeper than one may be, or that are no objects. */
   unreadable: number;
@@ -69,7 +72,11 @@ const MAX_DEPTH = 20;
 
 const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
 
-/** The JSON of a body. @param encoding `Content-Encoding` @throws 400 for what is too large, or no JSON object */
+/**
+ * The JSON object of a body.
+ * @param encoding its `Content-Encoding`; only gzip is unpacked
+ * @throws 400 for what is too large, or no JSON object
+ */
 export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string, unknown> {
   const text = (encoding === "gzip" ? inflated(raw) : raw).toString();
   if (text.length > MAX_BODY_BYTES) throw malformed(`The body has more than ${MAX_BODY_BYTES} bytes.`);
@@ -79,9 +86,8 @@ export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string
   } catch {
     throw malformed("The body is not valid JSON.");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw malformed("The body is no JSON object.");
-  return value as Record<string, unknown>;
+  if (!isJsonObject(value)) throw malformed("The body is no JSON object.");
+  return value;
 }
 
 function inflated(raw: Buffer): Buffer {
@@ -92,10 +98,14 @@ function inflated(raw: Buffer): Buffer {
   }
 }
 
-/** @param max the most messages that are taken of a batch @throws 400 for a message by itself that is unreadable */
-export function messagesOf(call: CallName, body: Record<string, unknown>, max: number): Sent {
+/**
+ * The messages of a call: one, or those of a batch.
+ * @param max the most messages that are taken of a batch
+ * @throws 400 for a message by itself that is unreadable
+ */
+export function messagesOf(call: CallName, body: Record<string, unknown>, max: number): ReadMessages {
   const type = typeOf(call);
-  if ((letters[call] ?? call) !== "batch") {
+  if ((batchNames[call] ?? call) !== "batch") {
     const sent = readAll([{ ...body, type: type ?? "" }]);
     if (sent.unreadable > 0)
       throw malformed(`A message has at most ${MAX_MESSAGE_BYTES} bytes and ${MAX_DEPTH} levels.`);
@@ -104,14 +114,14 @@ export function messagesOf(call: CallName, body: Record<string, unknown>, max: n
 
   const { batch, sentAt, context, integrations } = body;
   if (!Array.isArray(batch)) throw malformed("batch must be a list of messages.");
-  const shared = defined({ sentAt, context, integrations });
-  const first = batch.slice(0, max).map((one) => (isObject(one) ? { ...shared, ...one } : one));
+  const shared = withoutUndefined({ sentAt, context, integrations });
+  const first = batch.slice(0, max).map((one) => (isJsonObject(one) ? { ...shared, ...one } : one));
   return { ...readAll(first), tooMany: batch.length - first.length };
 }
 
 function readAll(given: readonly unknown[]): Sent {
   const messages = given
-    .filter((one) => isObject(one) && !isDeep(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
+    .filter((one) => isJsonObject(one) && !isDeep(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
     .map((one) => v.parse(Message, one));
   return { messages, unreadable: given.length - messages.length, tooMany: 0 };
 }
@@ -123,9 +133,3 @@ function isDeep(value: unknown): boolean {
     layer = layer.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
   return layer.length > 0;
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const defined = (fields: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { EmailAddress, ExternalId, Locale, TimeZone } from "../../../../shared/contract/schemas.ts";
 import { timestamp } from "../../../../shared/kernel/clock.ts";
+import { withoutUndefined } from "../../../../shared/kernel/objects.ts";
 import { isPhoneNumber } from "../../../../shared/rules/contacts.ts";
 import {
   correctedTime,
@@ -110,12 +111,10 @@ function eventOf(message: Message, receipt: Receipt, fitter: Fitter): Translatio
 /** The name and the properties of the event that a message is stored as. */
 function contentOf(message: Message): [name: string | undefined, properties: Record<string, unknown>] {
   const { type, event, name, category, groupId, previousId, properties: own = {}, traits = {} } = message;
-  const labelled = (fields: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   if (type === "track") return [event, own];
-  if (type === "page" || type === "screen") return [type, { ...own, ...labelled({ name, category }) }];
-  if (type === "group") return ["group", { ...traits, ...labelled({ group_id: groupId }) }];
-  if (type === "alias") return ["alias", labelled({ previous_id: previousId })];
+  if (type === "page" || type === "screen") return [type, { ...own, ...withoutUndefined({ name, category }) }];
+  if (type === "group") return ["group", { ...traits, ...withoutUndefined({ group_id: groupId }) }];
+  if (type === "alias") return ["alias", withoutUndefined({ previous_id: previousId })];
   return [undefined, {}];
 }
 

@@ -47,15 +47,18 @@ export async function listJobs(
     (source) => source === (filter.source_type ?? source) && !filter.exclude_source_type?.includes(source),
   );
   if (sources.length === 0) return { jobs: [] };
+
   const width = await store.get(JobWidth, {});
   const bounds = boundsOf(filter);
   if (isBelow(after, bounds.from)) return { jobs: [] };
   const start = isBelow(bounds.to, after) ? undefined : after;
+
   const lanes = lanesOf(kindsOf(sources), (kind) => width?.[kind] === true);
   const isFiltered = filter.status !== undefined || filter.source_id !== undefined || filter.q !== undefined;
   const max = filter.q === undefined ? MAX_EXAMINED : MAX_SEARCHED;
   const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / lanes.length) + SPARE;
   const open = await Promise.all(lanes.map((lane) => readLane(store, lane, { after: start, first, bounds })));
+
   const found: JobRecord[] = [];
   const contains = textSearch(store);
   let position = after;

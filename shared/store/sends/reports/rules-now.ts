@@ -1,3 +1,5 @@
+// The rules of a send with the values that they see of a subscriber now (F2).
+
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";

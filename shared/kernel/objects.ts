@@ -1,0 +1,18 @@
+// JSON objects: what they are, without what is undefined, and as text that their order does not change.
+import { byText } from "./order.ts";
+
+/** A JSON object: not null, not an array. */
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The fields that have a value. */
+export const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The same text for values that differ only in the order of their keys. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(byText(([name]) => name))) : part,
+  ) ?? "";
