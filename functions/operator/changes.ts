@@ -41,7 +41,7 @@ export async function register(
 ): Promise<ShownWorkspace | Refusal> {
   const { plan = context.defaultPlan, ...account } = register;
   try {
-    const { tenant } = await createAccount(context, account, plan, true);
+    const { tenant } = await createAccount(context, account, { plan, isConfirmed: true });
     return shownOf(context, tenant);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -103,6 +103,7 @@ export async function chooseEventsOnBus(
   return { events_on_bus: { tenant_id, on } };
 }
 
+/** Changes a workspace for the operator: its plan, status, kind, or what it has used of the month. */
 export async function changeOne(
   { platform, bind, clock }: OperatorContext,
   { tenant_id, usage, status, ...change }: v.InferOutput<typeof OperatorChange>,

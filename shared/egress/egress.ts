@@ -54,6 +54,7 @@ export const TIMEOUT_MS = 10 * SECOND;
 const MAIL_PORTS = [25, 465, 587, 2525];
 const NO_BODY = new Uint8Array();
 
+/** The requests and connections of a function. Each target is checked with all its addresses before anything is sent to it. */
 export function openEgress(deps: { clock: Clock; network?: Network }): Egress {
   const { clock, network = systemNetwork } = deps;
   const exempts = (purpose: Purpose) => (host: string, port: number) => network.exempts?.(host, port, purpose) ?? false;

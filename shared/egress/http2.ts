@@ -12,6 +12,7 @@ interface Open {
   usedAt: number;
 }
 
+/** A pool of HTTP/2 sessions, one for each origin, that are dropped once they are idle for a minute. */
 export function openHttp2(clock: Clock, connect: Connect): Pool {
   const sessions = new Map<string, Open>();
 

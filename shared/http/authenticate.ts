@@ -22,6 +22,9 @@ import type { Access, Credential } from "./endpoint.ts";
 import { opensWithoutProvider } from "./gates.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
+const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
+const AGENT_KEY = /^service_mcp_[A-Za-z0-9_-]{32}$/;
+
 /** The workspace of a caller. */
 export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"> {
   tenant: TenantId;
@@ -101,7 +104,7 @@ export interface Presented {
   bearer: string | undefined;
 }
 
-export interface Credentials {
+export interface AuthenticationDeps {
   platform: Pick<Platform, "get" | "getEach">;
   secrets: Secrets;
   tokens: TokenVerifier;
@@ -116,85 +119,85 @@ export interface Credentials {
 export async function authenticate(
   { credentials, forbidden }: { credentials: readonly Credential[]; forbidden: NonNullable<Access["forbidden"]> },
   presented: Presented,
-  using: Credentials,
+  deps: AuthenticationDeps,
 ): Promise<Caller> {
   if (credentials.length === 0) return { kind: "public" };
   const { sdkKey, bearer } = presented;
-  const bySdkKey = sdkKey !== undefined && credentials.includes("sdk") ? await sdkCaller(sdkKey, using) : undefined;
-  const byBearer =
-    bearer !== undefined ? await bearerCaller(bearer, credentials, using, bySdkKey !== undefined) : undefined;
+  const bySdkKey = sdkKey !== undefined && credentials.includes("sdk") ? await sdkCaller(sdkKey, deps) : undefined;
+  const accepted = { credentials, isOptional: bySdkKey !== undefined };
+  const byBearer = bearer === undefined ? undefined : await bearerCaller(bearer, accepted, deps);
   if (bySdkKey && byBearer && bySdkKey.workspace.tenant !== byBearer.workspace.tenant) throw unauthorized();
   const caller = bySdkKey ?? byBearer;
   if (caller) return caller;
-  if (sdkKey !== undefined && forbidden.includes("sdk") && (await sdkCaller(sdkKey, using)))
+  if (sdkKey !== undefined && forbidden.includes("sdk") && (await sdkCaller(sdkKey, deps)))
     throw new ApiError("FORBIDDEN", "A client key may not call this endpoint.");
   throw unauthorized();
 }
 
 async function bearerCaller(
   bearer: string,
-  credentials: readonly Credential[],
-  using: Credentials,
-  optional: boolean,
+  { credentials, isOptional }: { credentials: readonly Credential[]; isOptional: boolean },
+  deps: AuthenticationDeps,
 ): Promise<Exclude<Caller, { kind: "public" }> | undefined> {
   if (bearer.startsWith("service_srv_")) {
-    if (credentials.includes("server")) return serverCaller(bearer, using);
+    if (credentials.includes("server")) return serverCaller(bearer, deps);
   } else if (bearer.startsWith("service_mcp_")) {
-    if (credentials.includes("agent")) return agentCaller(bearer, using);
-  } else if (credentials.includes("dashboard")) return dashboardCaller(bearer, using);
-  if (optional) return undefined;
+    if (credentials.includes("agent")) return agentCaller(bearer, deps);
+  } else if (credentials.includes("dashboard")) return dashboardCaller(bearer, deps);
+  if (isOptional) return undefined;
   throw unauthorized();
 }
 
 async function sdkCaller(
   key: string,
-  { secrets, platform }: Credentials,
+  { secrets, platform }: AuthenticationDeps,
 ): Promise<{ kind: "sdk"; workspace: Workspace }> {
   const tenant = await tenantOfSdkKey(key, secrets);
-  const row = tenant && (await platform.get(WorkspaceItem, { tenant }));
-  if (!row) throw unauthorized();
-  return { kind: "sdk", workspace: workspaceOfRow(row) };
+  if (!tenant) throw unauthorized();
+  return { kind: "sdk", workspace: await workspaceBy(platform, tenant) };
 }
 
-async function serverCaller(key: string, { platform }: Credentials): Promise<Extract<Caller, { kind: "server" }>> {
+async function serverCaller(
+  key: string,
+  { platform }: AuthenticationDeps,
+): Promise<Extract<Caller, { kind: "server" }>> {
   if (!SERVER_KEY.test(key)) throw unauthorized();
   const hash = hashOf(key);
   const row = await platform.get(ServerCredential, { hash });
   if (!row || row.revoked_at || row.kind !== "server") throw unauthorized();
-  const workspace = await platform.get(WorkspaceItem, { tenant: row.tenant });
-  if (!workspace) throw unauthorized();
   return {
     kind: "server",
-    workspace: workspaceOfRow(workspace),
+    workspace: await workspaceBy(platform, row.tenant),
     key: row.id,
     scopes: row.scopes,
     explicit: row.explicit,
     hash,
-    usedAt: row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at),
+    usedAt: usedAtOf(row),
   };
 }
 
 /** ATH-R9: an agent key ends by its date or by revocation. */
-async function agentCaller(key: string, { platform, clock }: Credentials): Promise<Extract<Caller, { kind: "agent" }>> {
+async function agentCaller(
+  key: string,
+  { platform, clock }: AuthenticationDeps,
+): Promise<Extract<Caller, { kind: "agent" }>> {
   if (!AGENT_KEY.test(key)) throw unauthorized();
   const hash = hashOf(key);
   const row = await platform.get(AgentCredential, { hash });
   if (!row || row.revoked_at || Date.parse(row.expires_at) <= clock.now()) throw unauthorized();
-  const workspace = await platform.get(WorkspaceItem, { tenant: row.tenant });
-  if (!workspace) throw unauthorized();
   return {
     kind: "agent",
-    workspace: workspaceOfRow(workspace),
+    workspace: await workspaceBy(platform, row.tenant),
     key: row.id,
     scopes: row.scopes,
     hash,
-    usedAt: row.last_used_at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(row.last_used_at),
+    usedAt: usedAtOf(row),
   };
 }
 
 async function dashboardCaller(
   token: string,
-  { platform, tokens, clock }: Credentials,
+  { platform, tokens, clock }: AuthenticationDeps,
 ): Promise<Extract<Caller, { kind: "dashboard" }>> {
   const claims = await tokens.verify(token, clock.now());
   if (!claims) throw unauthorized();
@@ -241,6 +244,17 @@ async function dashboardCaller(
   };
 }
 
+/** @throws 401 for a workspace that is gone */
+async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: TenantId): Promise<Workspace> {
+  const row = await platform.get(WorkspaceItem, { tenant });
+  if (!row) throw unauthorized();
+  return workspaceOfRow(row);
+}
+
+/** When a key was used last, in milliseconds. */
+const usedAtOf = ({ last_used_at: at }: { last_used_at?: string | undefined }): number =>
+  at === undefined ? Number.NEGATIVE_INFINITY : Date.parse(at);
+
 const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   tenant: row.id,
   name: row.name ?? "",
@@ -257,9 +271,6 @@ const workspaceOfRow = (row: WorkspaceRow): Workspace => ({
   },
   agentAttributes: row.agent_attributes ?? [],
 });
-
-const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
-const AGENT_KEY = /^service_mcp_[A-Za-z0-9_-]{32}$/;
 
 const NOTED_EVERY_MS = HOUR;
 

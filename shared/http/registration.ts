@@ -63,8 +63,7 @@ type CreationContext = Context<readonly [typeof platformWrite, typeof anyStore, 
 export async function createAccount(
   { platform, storeOf, secretsMaker, ids }: CreationContext,
   { password, ...account }: v.InferOutput<typeof NewAccount>,
-  plan: PlanName,
-  isConfirmed: boolean,
+  { plan, isConfirmed }: { plan: PlanName; isConfirmed: boolean },
 ): Promise<{ user: User; tenant: TenantId; secret: string }> {
   refuseWeak(password, [account.email, account.workspace_name]);
   await secretsMaker.ensure();

@@ -23,6 +23,7 @@ export interface RequestTokens {
   of(tenant: string, minute: number): Minute;
 }
 
+/** The tokens of requests that an environment has taken of its workspaces, by minute. */
 export function createRequestTokens(): RequestTokens {
   const minutes = recent<Minute>(MAX_CACHED_WORKSPACES);
   return {

@@ -31,6 +31,7 @@ const MAX_PAYLOAD_BYTES = 4_096;
 const RETRYABLE = new Set(["QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "UNAUTHENTICATED"]);
 const NO_DEVICE = "credentials-check";
 
+/** Pushes by Firebase Cloud Messaging, with an access token for each service account. */
 export function androidProvider({
   egress,
   clock,
@@ -87,7 +88,7 @@ export function androidProvider({
       const refusal = refusalOf(exchange);
       // An unknown device is reported only to those who may send to the project.
       if (status === 200 || isDead(refusal) || refusal.code === "INVALID_ARGUMENT") return { ok: true };
-      return unverified(refusal.message, status === 429 || status >= 500);
+      return unverified(refusal.message, { isTemporary: status === 429 || status >= 500 });
     },
   };
 }
@@ -181,5 +182,7 @@ function withoutToken(exchange: Exchange, now: number): Outcome {
 function verifyWithoutToken(exchange: Exchange): Verification {
   if (exchange.outcome !== "answered") return unverifiable(exchange);
   const { error, error_description } = jsonOf(exchange.body);
-  return unverified(String(error_description ?? error ?? `Google answered ${exchange.status}`), exchange.status >= 500);
+  return unverified(String(error_description ?? error ?? `Google answered ${exchange.status}`), {
+    isTemporary: exchange.status >= 500,
+  });
 }

@@ -72,6 +72,7 @@ type Request = (
   body?: object | undefined,
 ) => Promise<Exchange>;
 
+/** Messages by the chat app's HTTP API, and its templates: their creation, their change and their review. */
 export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Clock }): ChatAppProvider {
   const request: Request = ({ access_token }, method, path, body) =>
     egress.request({
@@ -104,7 +105,7 @@ const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["
     if (exchange.outcome !== "answered") return unverifiable(exchange);
     if (exchange.status === 200) return { ok: true };
     const { message, code } = errorOf(exchange);
-    return unverified(message, RETRYABLE.has(code) || exchange.status >= 500);
+    return unverified(message, { isTemporary: RETRYABLE.has(code) || exchange.status >= 500 });
   },
 });
 

@@ -15,11 +15,12 @@ interface EmailDeps {
   smtp: Smtp;
 }
 
+/** Mails by SES or SMTP, as the credentials say. */
 export function emailProvider({ clock, ses, smtp }: EmailDeps): Provider<CredentialsFor<"email">, Addresses["email"]> {
   return {
     send: async (credentials, message) => {
       const mail = mailSource(credentials, message, clock.now());
-      if (mail.kind === "refused") return rejected(mail.reason, mail.reason === "invalid_address");
+      if (mail.kind === "refused") return rejected(mail.reason, { addressDead: mail.reason === "invalid_address" });
       const { source } = mail;
       if (credentials.provider === "ses") return ses.send(credentials, message, source);
       return smtp.send(credentials, message.address.email, source);

@@ -38,6 +38,7 @@ const RETRYABLE = new Set([
 ]);
 const NO_DEVICE = "0".repeat(64);
 
+/** Pushes by Apple's service over HTTP/2, with a signed token for each key of a team. */
 export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock }): Provider<IosPush, Addresses["ios"]> {
   const tokens = openTokenCache(
     clock,
@@ -94,7 +95,9 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const reason = reasonOf(body);
       // Apple reports an unknown device only if key and topic are correct.
       if (status === 200 || DEAD.has(reason)) return { ok: true };
-      return unverified(reason || `Apple answered ${status}`, RETRYABLE.has(reason) || isRetryableStatus(status));
+      return unverified(reason || `Apple answered ${status}`, {
+        isTemporary: RETRYABLE.has(reason) || isRetryableStatus(status),
+      });
     },
   };
 }

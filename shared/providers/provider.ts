@@ -72,8 +72,11 @@ type Unanswered = Exclude<Exchange, { outcome: "answered" }>;
 export const accepted = (providerId?: unknown): Outcome =>
   typeof providerId === "string" && providerId !== "" ? { status: "accepted", providerId } : { status: "accepted" };
 
-export const rejected = (reason: string, addressDead = false): Outcome =>
-  addressDead ? { status: "rejected", reason, addressDead } : { status: "rejected", reason };
+/** @param options.addressDead the address must not be used again */
+export const rejected = (
+  reason: string,
+  { addressDead = false }: { addressDead?: boolean | undefined } = {},
+): Outcome => (addressDead ? { status: "rejected", reason, addressDead } : { status: "rejected", reason });
 
 export const retryable = (reason: string, retryAfterSeconds?: number): Outcome & { status: "retryable" } =>
   retryAfterSeconds === undefined
@@ -102,14 +105,15 @@ export function unanswered(exchange: Unanswered): Outcome {
   return exchange.isRefused ? rejected(exchange.reason) : retryable(exchange.reason);
 }
 
-export const unverified = (error: string, isTemporary = false): Verification =>
+/** @param options.isTemporary the verification may be tried again */
+export const unverified = (error: string, { isTemporary = false } = {}): Verification =>
   isTemporary ? { ok: false, error, isTemporary } : { ok: false, error };
 
 /** The result of a verification whose request was not answered. */
 export const unverifiable = (exchange: Unanswered): Verification =>
   exchange.outcome === "not_sent" && exchange.isRefused
     ? unverified(exchange.reason)
-    : unverified(`The provider could not be reached: ${exchange.reason}.`, true);
+    : unverified(`The provider could not be reached: ${exchange.reason}.`, { isTemporary: true });
 
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 

@@ -25,6 +25,7 @@ import { smsProvider } from "./sms.ts";
 import { openSmtp } from "./smtp.ts";
 import { webPushProvider } from "./web-push.ts";
 
+/** The provider of every type of channel; in a sandbox those that record messages and send none. */
 export function openProviders(deps: OutboundDeps, egress: Egress = egressOf(deps)): Providers {
   if (deps.sandbox) return recordingProviders(deps, deps.sandbox);
   const { clock, ids } = deps;

@@ -69,6 +69,10 @@ export interface PushAnswer {
   addressDead?: boolean;
 }
 
+/**
+ * The outcome of a push. `read` says what an answer means in the protocol of its service.
+ * @param now in milliseconds
+ */
 export function pushOutcome(
   exchange: Exchange,
   now: number,
@@ -82,5 +86,5 @@ export function pushOutcome(
   if (isRetryable || isRetryableStatus(status)) return refusedForNow(exchange, reason, now);
   // Any other 5xx is from a proxy, which may have forwarded the message.
   if (status > 500) return { status: "unknown", reason };
-  return rejected(reason, addressDead);
+  return rejected(reason, { addressDead });
 }

@@ -39,6 +39,7 @@ export interface Ses {
   verify(credentials: Email): Promise<Verification>;
 }
 
+/** Mails by Amazon SES, with the identity that the credentials name. */
 export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
   // One attempt: SES has no idempotency token, so a second one may send a second mail (docs/decisions/0010).
   const client = deps.aws(SESv2Client, { maxAttempts: 1 });
@@ -72,13 +73,13 @@ export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
         const command = new GetEmailIdentityCommand({ EmailIdentity });
         try {
           const answer = await inTime((options) => client.send(command, options));
-          if (answer === NO_ANSWER) return unverified("SES did not answer in time.", true);
+          if (answer === NO_ANSWER) return unverified("SES did not answer in time.", { isTemporary: true });
           if (answer.VerifiedForSendingStatus) return { ok: true };
           last = unverified(`SES has not verified ${EmailIdentity} for sending.`);
         } catch (error) {
           const failure = errorOf(error);
           if (failure.name === "NotFoundException") continue;
-          return unverified(failure.message, outcomeOf(failure).status !== "rejected");
+          return unverified(failure.message, { isTemporary: outcomeOf(failure).status !== "rejected" });
         }
       }
       return last;

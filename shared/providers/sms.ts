@@ -61,6 +61,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   33: { reason: "number_deactivated", addressDead: true },
 };
 
+/** Texts by the provider's HTTP API. */
 export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock }): Provider<Sms, Addresses["sms"]> {
   return {
     send: async ({ api_key, api_secret, sender_id }, message) => {
@@ -86,10 +87,9 @@ export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const { status, body } = exchange;
       if (status === 200) return { ok: true };
       const { "error-code-label": label, detail } = jsonOf(body);
-      return unverified(
-        String(label ?? detail ?? `The SMS provider answered ${status}`),
-        status === 429 || status >= 500,
-      );
+      return unverified(String(label ?? detail ?? `The SMS provider answered ${status}`), {
+        isTemporary: status === 429 || status >= 500,
+      });
     },
   };
 }
@@ -110,7 +110,7 @@ function outcomeOf(exchange: Exchange, now: number): Outcome {
   if (code !== undefined) {
     const { reason, isThrottled, isTransient, addressDead }: Refusal = refusals[code] ?? { reason: `status_${code}` };
     if (isThrottled) return throttled(reason, retryAfter(headers, now));
-    return isTransient ? retryable(reason, retryAfter(headers, now)) : rejected(reason, addressDead);
+    return isTransient ? retryable(reason, retryAfter(headers, now)) : rejected(reason, { addressDead });
   }
   if (status === 429 || status === 503) return refusedForNow(exchange, String(status), now);
   if (status >= 500 || status < 400) return { status: "unknown", reason: String(status) };

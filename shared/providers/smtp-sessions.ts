@@ -30,16 +30,17 @@ export interface Stop extends Error {
   /** Whether the server expects another command. */
   isOpen: boolean;
 }
-const stop = (outcome: Outcome, isOpen = false): Stop =>
+const stop = (outcome: Outcome, { isOpen = false } = {}): Stop =>
   Object.assign(new Error("The session ended."), { outcome, isOpen });
-export const isStop = (error: unknown): error is Stop => error instanceof Error && "outcome" in error;
+export const isStop = (error: unknown): error is Stop => error instanceof Error && Object.hasOwn(error, "outcome");
 
 /** The reply, if its code is one of those expected. @throws a `Stop` */
 export function expectReply(reply: Reply, ...codes: number[]): Reply {
   if (codes.includes(reply.code)) return reply;
   const reason = `${reply.code} ${reply.text}`.slice(0, 200);
-  if (reply.code >= 500) throw stop(rejected(reason, DEAD.test(`${reply.code} ${reply.text}`)), true);
-  throw stop(THROTTLED.test(reason) ? throttled(reason) : retryable(reason), reply.code !== CLOSING);
+  if (reply.code >= 500)
+    throw stop(rejected(reason, { addressDead: DEAD.test(`${reply.code} ${reply.text}`) }), { isOpen: true });
+  throw stop(THROTTLED.test(reason) ? throttled(reason) : retryable(reason), { isOpen: reply.code !== CLOSING });
 }
 
 export interface Session {
@@ -69,6 +70,7 @@ interface Kept {
   since: number;
 }
 
+/** The sessions of an environment, of which idle ones are kept for the next mail. */
 export function openSessions({ egress, clock }: { egress: Egress; clock: Clock }): Sessions {
   let kept: Kept[] = [];
 

@@ -39,6 +39,10 @@ type Attempt =
   /** The server closed a session that was idle, before it took anything. */
   | { kind: "closed_before" };
 
+/**
+ * Mails by a workspace's own SMTP server. An idle session is used again, and a mail is tried once more if the server had
+ * closed it.
+ */
 export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): Smtp {
   const sessions = openSessions({ egress, clock });
 
@@ -67,7 +71,7 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
       if (outcome.status === "accepted") return { ok: true };
       // Without the codes before the text.
       const error = outcome.reason.replace(/^\d{3} (?:\d\.\d{1,3}\.\d{1,3} )?/, "");
-      return unverified(error, outcome.status !== "rejected");
+      return unverified(error, { isTemporary: outcome.status !== "rejected" });
     },
   };
 }

@@ -30,6 +30,7 @@ const CHECKED_ENDPOINT = "https://updates.push.services.mozilla.com/wpush/v2/cre
 const REFUSED = new Set([401, 403]);
 const GONE = new Set([404, 410]);
 
+/** Pushes to browsers (RFC 8030): the content is encrypted for the subscription, and the request signed with the VAPID key. */
 export function webPushProvider({
   egress,
   clock,
@@ -58,13 +59,13 @@ export function webPushProvider({
       const { endpoint, keys } = message.address;
       const { collapse_key: tag = message.job, ttl_seconds = TTL_SECONDS } = message.push ?? {};
       const refusal = egress.refusal(endpoint, "web_push");
-      if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, true);
+      if (refusal !== undefined) return rejected(`the endpoint ${refusal}`, { addressDead: true });
       const plaintextOf = (one: typeof message) => Buffer.from(JSON.stringify(payloadOf(one, tag)));
       const sent = fitted(message, (one) => plaintextOf(one).length <= MAX_PLAINTEXT_BYTES);
       if (!sent) return rejected("payload_too_large");
       const plaintext = plaintextOf(sent.message);
       const sealed = sealedFor(plaintext, keys, ids);
-      if (!sealed) return rejected("invalid_subscription_keys", true);
+      if (!sealed) return rejected("invalid_subscription_keys", { addressDead: true });
       const headers = {
         authorization: authorization(endpoint, credentials),
         "content-encoding": "aes128gcm",

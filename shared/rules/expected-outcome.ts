@@ -20,6 +20,7 @@ export interface ExpectedOutcome {
   reason?: LateSkip;
 }
 
+/** What would become of a recipient's messages now: which go, which wait, and why none does. */
 export function expectedOutcome(
   targets: readonly Target[],
   { isSmart, quietUntil, refusal }: Circumstances,

@@ -74,6 +74,7 @@ interface TextRules extends Described {
   tooLong?: string;
 }
 
+/** A text of `min` to `max` characters. */
 export const text = ({ about, min = 0, max, refusal, tooLong }: TextRules = {}): Grammar => ({
   check: (value, path, report) => {
     if (typeof value !== "string") report(path, refusal ?? "must be a string");
@@ -96,6 +97,7 @@ interface NumberRules extends Described {
   default?: number;
 }
 
+/** A number from `min` to `max`; whole, unless `isWhole` is false. */
 export const number = ({ about, min, max, isWhole = true, default: fallback }: NumberRules): Grammar => ({
   check: (value, path, report) => {
     const isWithin = typeof value === "number" && value >= (min ?? value) && value <= (max ?? value);
@@ -117,6 +119,7 @@ interface ChoiceRules extends Described {
   default?: string;
 }
 
+/** One of these texts. */
 export const choice = ({ about, of, refusal, default: fallback }: ChoiceRules): Grammar => ({
   check: (value, path, report) => {
     if (typeof value !== "string" || !of.includes(value)) report(path, refusal);
@@ -137,6 +140,7 @@ interface ListRules extends Described {
   refusal?: string;
 }
 
+/** An array of `min` to `max` elements. */
 export const list = ({ about, of, min = 0, max, refusal = "must be an array" }: ListRules): Grammar => ({
   check: (value, path, report) => {
     if (!Array.isArray(value) || value.length < min) return report(path, refusal);

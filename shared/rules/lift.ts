@@ -25,6 +25,10 @@ const Z80 = 0.8416212335729143;
 
 export const rateOf = ({ size, converters }: Arm): number => (size === 0 ? 0 : converters / size);
 
+/**
+ * The lift of those who were sent to over the control group, in percentage points, with its interval of 95 % (Newcombe's
+ * method).
+ */
 export function liftOf(treated: Arm, holdout: Arm): Lift {
   const [p, q] = [rateOf(treated), rateOf(holdout)];
   const points = (p - q) * 100;

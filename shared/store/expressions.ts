@@ -71,6 +71,7 @@ function updateExpression({ set = {}, initial = {}, add = {}, remove = [] }: Cha
     .join(" ");
 }
 
+/** The range as DynamoDB takes it: its expressions, names and values. */
 export function queryInput(range: QueryRange) {
   const { pk, index, prefix, from, to, newestFirst = false, limit, after, filter, eventual = false } = range;
   const { names, placeholders } = collect();

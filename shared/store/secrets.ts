@@ -38,6 +38,7 @@ export function noSecrets(error: unknown): undefined {
 const ENCRYPTION_CONTEXT = { purpose: "root-secrets" };
 const KEY_BYTES = 32;
 
+/** The root secrets of the installation, which are read and decrypted once an environment. */
 export function openSecrets(deps: Deps): Secrets {
   let pending: Promise<RootSecrets> | undefined;
   const read = async () => {

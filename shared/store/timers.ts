@@ -30,6 +30,7 @@ const MAX_NAME = 300;
 
 const nameOf = (id: string) => (id.length > MAX_NAME ? hashOf(id) : id);
 
+/** The timers of a tenant: rows that the sweep forwards to the queue of their kind; those of a sandbox follow its own clock. */
 export function openTimers(deps: Deps): (tenant: TenantId) => Timers {
   const { sandbox } = deps;
   if (sandbox)

@@ -28,7 +28,7 @@ it("a refused target is final, a failed connection is retryable, a missing answe
     true,
     true,
   ]);
-  expect([rejected("x"), rejected("x", true), retryable("x", 2)]).toEqual([
+  expect([rejected("x"), rejected("x", { addressDead: true }), retryable("x", 2)]).toEqual([
     { status: "rejected", reason: "x" },
     { status: "rejected", reason: "x", addressDead: true },
     { status: "retryable", reason: "x", retryAfterSeconds: 2 },

@@ -69,13 +69,13 @@ export function rcsProvider({ egress, clock }: { egress: Egress; clock: Clock })
       if (status === 200) return accepted(jsonOf(exchange.body).id);
       if (status === 429 || status === 503) return refusedForNow(exchange, String(status), clock.now());
       if (status >= 500) return { status: "unknown", reason: String(status) };
-      return rejected(String(status), status === 404);
+      return rejected(String(status), { addressDead: status === 404 });
     },
     verify: async (credentials) => {
       const exchange = await request(credentials, "GET", "");
       if (exchange.outcome !== "answered") return unverifiable(exchange);
       const { status } = exchange;
-      return status === 200 ? { ok: true } : unverified(\`The provider answered \${status}\`, status >= 500);
+      return status === 200 ? { ok: true } : unverified(\`The provider answered \${status}\`, { isTemporary: status >= 500 });
     },
   };
 }

@@ -75,7 +75,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       await countAttempt(platform, REGISTRATIONS_PER_DOMAIN, body.email.slice(body.email.lastIndexOf("@") + 1));
       await admitRegistration(platform, registration, body.email);
       await sharedLimits.password(platform);
-      const { user, tenant, secret } = await createAccount(context, body, plan, false);
+      const { user, tenant, secret } = await createAccount(context, body, { plan, isConfirmed: false });
       if (canMail) await requestMail(platform, body.email, "confirm");
       return begin({ platform, signer }, { headers, sourceIp }, { user, password: secret, tenant, role: "owner" });
     },

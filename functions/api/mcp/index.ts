@@ -141,7 +141,7 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
       // All are counted before the first one runs, so that a refusal has no effects.
       for (const _ of body.slice(1)) await limitRequests(call.caller, call.platform, call.requestTokens);
       const answers: (Reply | undefined)[] = [];
-      for (const message of body) answers.push(await answerOf(call, message, true));
+      for (const message of body) answers.push(await answerOf(call, message, { isBatched: true }));
       const sent = answers.flatMap((answer) => (answer ? [answer.body] : []));
       return sent.length === 0 ? replyWith(202) : sent;
     },
@@ -156,7 +156,7 @@ interface Reply {
 const answered = (reply: Reply | undefined) => (reply ? replyWith(reply.status, reply.body) : replyWith(202));
 
 /** The answer to one message; undefined for one that has none. */
-async function answerOf(call: McpCall, message: RpcMessage, isBatched = false): Promise<Reply | undefined> {
+async function answerOf(call: McpCall, message: RpcMessage, { isBatched = false } = {}): Promise<Reply | undefined> {
   const { id, method } = message;
   if (id === undefined || method === undefined) {
     if (id === undefined && method === undefined)

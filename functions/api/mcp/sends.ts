@@ -34,6 +34,10 @@ export interface SendContext {
   run(route: string, given: Arguments, headers?: Readonly<Record<string, string>>): ReturnType<Tools["run"]>;
 }
 
+/**
+ * Plans a send for an agent (D-MCP): previews it, and keeps what was previewed under a token that confirms it. Nothing is
+ * sent.
+ */
 export async function planSend({ agent, store, run }: SendContext, given: Arguments): Promise<unknown> {
   for (const name of ["idempotency_key", "preview_id"])
     if (given[name] !== undefined)

@@ -22,6 +22,7 @@ import { closeWith, type End, isSingle, type Work } from "./work.ts";
 const ROUND_MS = 8 * MINUTE;
 export const ROUND_OVER_MS = 10 * MINUTE;
 
+/** Delivers a chunk that reaches nothing but inboxes. */
 export async function deliverInbox(work: Work): Promise<End> {
   const { store, job, chunkRef, chunk } = work;
   const taken = isSingle(work) ? await takeRound(work) : await takeClaim(work);

@@ -57,6 +57,7 @@ export interface MessageBuilder {
   ): Promise<{ prepared: Prepared[]; write(): Promise<void> }>;
 }
 
+/** Makes the messages of a group from the rows of its recipients, as they are now. Texts are compiled once a chunk. */
 export function createMessageBuilder(work: Work, times: RoundTimes): MessageBuilder {
   const { store, clock, job, chunk } = work;
   const rows = createRecipientRows(work);

@@ -37,6 +37,7 @@ const STOPPED_MS = SECOND;
 /** The chunk is not done: another message continues it, or what ends the send's stop. */
 type Interrupted = Extract<End, { kind: "wait" | "stop" | "handed over" }>;
 
+/** Delivers a chunk by providers, round by round, until every address has its outcome or a round must wait. */
 export async function deliverByProviders(work: Work): Promise<End> {
   const { clock, chunk } = work;
   const taken = await takeChunk(work);

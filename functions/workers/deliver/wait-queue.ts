@@ -16,6 +16,7 @@ const CHECK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
 
 const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined, isGone: () => false };
 
+/** Puts off the addresses that quiet hours hold back, and refuses those whose send may not go on after them. */
 export async function createWaitQueue(work: Work, progress: Progress): Promise<WaitQueue> {
   const { store, clock, addressees, job, chunk } = work;
   const { quiet, timezone = "UTC" } = job.deliverySettings ?? {};

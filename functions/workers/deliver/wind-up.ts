@@ -13,6 +13,7 @@ import { takeChunk } from "./take.ts";
 import { talliedBy } from "./tally.ts";
 import { closeWith, type End, isInbox, isSingle, targetOf, timesOf, type Work } from "./work.ts";
 
+/** Closes a chunk of a send that was stopped. */
 export async function windUp(work: Work): Promise<End> {
   const { claim, chunk } = work;
   if (claim && !isInbox(work)) return windUpProvided(work);

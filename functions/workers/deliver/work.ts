@@ -81,6 +81,7 @@ export interface Work extends WorkerContext, ChunkState {
   dead: Prepared[];
 }
 
+/** What the steps of a delivery work on: the message, its job and its chunk. */
 export function workOf(context: WorkerContext, state: ChunkState): Work {
   const { job, range, chunk: n } = state.message;
   return {

@@ -18,6 +18,7 @@ const HELD_WATCH_AFTER_MS = 6 * HOUR;
 /** The longest delay of a queue. */
 const MAX_DELAY_SECONDS = 900;
 
+/** Decides what becomes of a message. It reads only. */
 export async function decide(work: Work, message: Extract<Message<"fan-out">, { job: string }>): Promise<Verdict> {
   switch (message.kind) {
     case "fire":

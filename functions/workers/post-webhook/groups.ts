@@ -22,6 +22,7 @@ interface Due {
   body: string | undefined;
 }
 
+/** Makes the first attempts of the deliveries of a group, all to one endpoint. */
 export async function performGroup(context: WorkerContext, message: GroupMessage): Promise<void> {
   const { store, ids, secrets, clock } = context;
   const [only, ...others] = message.deliveries;

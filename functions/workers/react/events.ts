@@ -46,6 +46,7 @@ export const eventUses = [completeEventsQueue] as const;
 const ENDED_SECONDS = 45;
 const PER_MESSAGE = 50;
 
+/** Queues new blocks of events, to complete those that their request left incomplete. */
 export async function queueCompletions(
   changes: Changes,
   { completeEventsQueue: queue }: Context<typeof eventUses>,
@@ -62,6 +63,7 @@ const ALIAS_AGAIN_SECONDS = 5;
 
 export const conversionUses = [attributeQueue, convertingEvents, watchVersions] as const;
 
+/** Queues events that may be conversions, and anonymous ids that were linked (IDN-2). */
 export async function queueConversions(
   changes: Changes,
   { attributeQueue: queue, convertingEvents, watchVersions }: Context<typeof conversionUses>,

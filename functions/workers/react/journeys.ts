@@ -25,6 +25,7 @@ type StepMessage = Message<"step-journey">;
 /** Subscribers or events of one message. */
 const PER_MESSAGE = 100;
 
+/** Queues what may start or move runs: events, memberships, changed attributes, and journeys that were resumed or archived. */
 export async function queueJourneys(
   changes: Changes,
   { stepJourneyQueue: queue, activeJourneys, watchVersions }: WorkerContext,

@@ -15,6 +15,7 @@ const AHEAD_MS = 2 * MINUTE;
 
 export const sendUses = [fanOutQueue, deliverQueue] as const;
 
+/** Queues what follows from a change of a send: its dispatch, or the delivery to its one recipient. */
 export async function queueSends(
   changes: Changes,
   { fanOutQueue, deliverQueue, clock }: Context<typeof sendUses> & { clock: Clock },
@@ -52,6 +53,7 @@ const isOverdue = (now: number) => (change: Change<typeof JobItem>) =>
 
 export const campaignUses = [runCampaignQueue] as const;
 
+/** Queues campaigns whose own status changed, or that of one of their sends or schedules. */
 export async function queueCampaigns(
   changes: Changes,
   { runCampaignQueue: queue }: Context<typeof campaignUses>,

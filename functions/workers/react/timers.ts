@@ -72,6 +72,7 @@ const AT_ONCE = 10;
 
 export const timerUses = [dueQueue, minuteSchedules] as const;
 
+/** Queues due rows of the next minutes at once, and makes sure that every later minute with some has its schedule. */
 export async function scheduleTimers(
   changes: Changes,
   { clock, dueQueue, schedules }: Context<typeof timerUses> & { clock: Clock },

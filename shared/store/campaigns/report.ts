@@ -41,7 +41,7 @@ interface Reached extends Results {
   clicked_human: number;
 }
 
-const NOBODY: Reached = {
+const NO_RESULTS: Reached = {
   delivered: 0,
   bounced: 0,
   complained: 0,
@@ -53,7 +53,7 @@ const NOBODY: Reached = {
 };
 
 function countedOf(job: JobRecord | undefined): Results {
-  const { delivered, bounced, complained, unsubscribed } = job ? countsNow(job, job) : NOBODY;
+  const { delivered, bounced, complained, unsubscribed } = job ? countsNow(job, job) : NO_RESULTS;
   return { delivered, bounced, complained, unsubscribed };
 }
 
@@ -76,21 +76,24 @@ export interface CampaignReport extends Omit<Funnel, "cost">, CampaignFailures, 
   /** What its sends cost so far (F10). */
   cost: CampaignCost;
   by_channel: ({ channel: string; provider_dollars: number | null } & Reached)[];
-  /** Empty for a campaign of one message (CRP-5). */
   /** Recipients by the reason for which they were skipped. */
   skip_reasons: Record<string, number>;
   /** What the recipients of each arm did; empty without arms. */
   by_variant: ({ variant_id: string } & Omit<Reached, keyof Results>)[];
+  /** Empty for a campaign of one message (CRP-5). */
   by_message: ({ position: number; label: string; dollars: number } & Reached & Pick<ReleasedMessage, "error">)[];
 }
 
-/** @param window when its messages were dispatched, and when conversions happened */
+/**
+ * The report of a campaign (CRP-1 to CRP-5).
+ * @param window when its messages were dispatched, and when conversions happened
+ */
 export async function reportOf(store: StoreReader, campaign: Campaign, window: Window): Promise<CampaignReport> {
   const source = { type: "campaign", id: campaign.id } as const;
   const found = await campaignJobs(store, campaign);
   const reading = campaignSends(store, found, window);
   const [funnel, sent] = await Promise.all([funnelOf(store, source, window, reading), reading]);
-  const failures = failuresWithin(campaign, found, window);
+
   const jobs = await withContents(
     store,
     sent.map(({ job }) => job),
@@ -98,6 +101,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   const sends = jobs.map((job, n) => ({ job, totals: sent[n]!.totals }));
   const costs = new Map(sends.map(({ job }) => [job.id, costOfJob(job, job)]));
   const cost = sumOfCosts([...costs.values()]);
+
   const byJob = new Map(sends.map(({ job, totals }) => [job.id, { job, recipients: totals.recipients }]));
   const titles = await titlesOf(store, campaign, found);
   const by_message = campaign.messages.map((message) => {
@@ -114,9 +118,10 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       ...(message.error && { error: message.error }),
     };
   });
+
   return {
     ...funnel,
-    ...failures,
+    ...failuresWithin(campaign, found, window),
     ...(campaign.last_error && { last_error: campaign.last_error }),
     cost: { ...cost, per_conversion: funnel.converted > 0 ? roundedDollars(cost.dollars / funnel.converted) : null },
     by_channel: [...reachedByChannel(sends)]
@@ -136,7 +141,7 @@ interface ReportedSend {
 function reachedByChannel(sends: readonly ReportedSend[]): Map<string, Reached> {
   const channels = new Map<string, Reached>();
   const reachedBy = (channel: string): Reached => {
-    const found = channels.get(channel) ?? { ...NOBODY };
+    const found = channels.get(channel) ?? { ...NO_RESULTS };
     channels.set(channel, found);
     return found;
   };

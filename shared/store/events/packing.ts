@@ -66,6 +66,7 @@ export function packEvents(events: readonly PackedEvent[]): Uint8Array {
 /** What they take as JSON. */
 export const unpackedBytes = (packed: Uint8Array): number => inflateRawSync(packed).length;
 
+/** The events that `packEvents` packed, in their order. */
 export function unpackEvents(packed: Uint8Array): PackedEvent[] {
   const columns: Columns = JSON.parse(inflateRawSync(packed).toString());
   const { ids, since, times, names, name, actors, actor, platforms, platform, properties, keyed } = columns;

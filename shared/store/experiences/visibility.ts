@@ -19,6 +19,7 @@ export interface Visibility {
   hidden(): string[];
 }
 
+/** Which messages of experiences are shown, by the status of their experience. Each experience is looked up once. */
 export function visibilityIn(store: StoreReader): Visibility {
   const shown = new Map<string, boolean>();
   return {

@@ -111,6 +111,10 @@ function closedBy(status: Journey["status"]): "paused" | "not_active" | undefine
   return status === "paused" ? "paused" : "not_active";
 }
 
+/**
+ * Why a subscriber is in a journey or not (AMB-147): every trigger of the last 90 days with what became of it, and its
+ * rules as they are now.
+ */
 export async function journeyOfPerson(
   store: StoreReader,
   journey: Journey,

@@ -212,6 +212,7 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
   }
 }
 
+/** The state of a run by its row. */
 export function runOf(row: RunRow): RunState {
   const { step, entered_at, ended_at = null, end_reason = null, context, seq, until } = row;
   const isActive = row.status === "active";

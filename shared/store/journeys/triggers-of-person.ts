@@ -49,6 +49,7 @@ export async function causesOf(
   return cause && cause.at >= range.from && (range.to === undefined || cause.at < range.to) ? [cause] : [];
 }
 
+/** An event as the cause of a run. */
 export const causeOfEvent = (event: StoredEvent): PersonalCause => ({
   at: event.received_at,
   occurred_at: event.occurred_at,
@@ -112,6 +113,7 @@ export interface Entry {
   reentryAfter: number | undefined;
 }
 
+/** What decides about the entries of one person into a journey. */
 export function entryOf(known: Omit<Entry, "reentryAfter">): Entry {
   const rules = known.journey.entry_rules as EntryRules | null;
   return {
@@ -130,6 +132,7 @@ interface Outcome {
 /** What was received so recently may still be handled. */
 const HANDLED_MS = 15 * 60_000;
 
+/** What became of a trigger: the run that it started, or what stood in its way then. */
 export function outcomeOf(entry: Entry, cause: PersonalCause): Outcome {
   const { journey, runs, beyondQuota } = entry;
   const known = (outcome: TriggerOutcome, run?: string): Outcome => ({ outcome, run, isOfToday: false });

@@ -48,6 +48,7 @@ export function packMembers(members: readonly GroupMember[]): Uint8Array {
   return bytes;
 }
 
+/** The members that `packMembers` packed, in their order. */
 export function unpackMembers(packed: Uint8Array): GroupMember[] {
   const bytes = Buffer.from(packed);
   const first = 1 + bytes.readUInt8() * TIME_BYTES;

@@ -29,6 +29,7 @@ interface Changing {
   historical: true | undefined;
 }
 
+/** Puts a subscriber into a list or segment, on both sides. */
 export function enterWrites(
   { clock }: Pick<Store, "clock">,
   { group, subscriber, historical }: Changing,

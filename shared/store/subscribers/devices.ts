@@ -111,6 +111,7 @@ export async function deviceTraces(store: StoreReader, subscriber: string): Prom
   return own.length > 0 ? own : rows;
 }
 
+/** A device as the API returns it, without its token. */
 export const deviceOf = (row: DeviceRecord): Device => ({
   id: row.id,
   subscriber_id: row.subscriber_id,

@@ -33,6 +33,7 @@ const MAX_EXAMINED = 5_000;
 /** Rows read at a time: when large rows fill the page early, few were read in vain. */
 const MAX_CONCURRENT = 100;
 
+/** A page of subscribers, newest first; with `q` in the order of what was found. */
 export async function listSubscribers(
   store: StoreReader,
   secrets: RootSecrets,

@@ -30,6 +30,7 @@ const MAX_RUNS = 500;
 
 const isRefusal = (outcome: string): outcome is RefusalReason => refusalReasons.some((reason) => reason === outcome);
 
+/** Entries of a timeline for journeys that did not let the subscriber in, of the last 90 days. */
 export const refusals: Source = async (store, { subscriber, before, limit }) => {
   const { items } = await store.query(JourneyItem, {}, { newestFirst: true, limit: MAX_JOURNEYS, eventual: true });
   const journeys = items.map(journeyOf).filter(({ status }) => status === "active" || status === "paused");

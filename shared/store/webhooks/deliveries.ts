@@ -127,6 +127,7 @@ export const attemptAttribute = (n: number, text: JsonText<RecordedAttempt>): Re
 /** Whether a delivery is still in the log: the table may delete expired rows late. */
 export const isKept = (store: StoreReader, { expires }: DeliveryRow): boolean => expires * SECOND > store.clock.now();
 
+/** The delivery of a row, with its attempts in their order. */
 export function deliveryOf(row: DeliveryRow): DeliveryRecord {
   const names = Object.keys(row).filter((name): name is `t:${string}` => name.startsWith(ATTEMPT));
   const attempts = names.flatMap((name) => {

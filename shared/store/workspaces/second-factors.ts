@@ -72,14 +72,14 @@ export async function confirmKey(
   const { codes, recovery } = newRecoveryCodes(platform);
   const set = { totp: user.totp_next, totp_step, recovery };
   const writes = await accountWrites(platform, user, { set, remove: ["totp_next"] }, kept);
-  await changeTogether(platform, [...writes, ...(await marks(platform, user, kept, true))]);
+  await changeTogether(platform, [...writes, ...(await sessionWrites(platform, user, kept, { isProven: true }))]);
   return codes;
 }
 
 /** Ends the second factor of a user, and all sessions but `kept`. @throws 409. */
 export async function removeFactor(platform: Platform, user: UserRow, kept: string | undefined): Promise<void> {
   const writes = await accountWrites(platform, user, { set: {}, remove: secondFactorFields }, kept);
-  await changeTogether(platform, [...writes, ...(await marks(platform, user, kept, false))]);
+  await changeTogether(platform, [...writes, ...(await sessionWrites(platform, user, kept, { isProven: false }))]);
 }
 
 /** Replaces the recovery codes. @throws 409 if the second factor was removed meanwhile. */
@@ -129,14 +129,14 @@ function newRecoveryCodes({ ids }: Platform): { codes: string[]; recovery: JsonT
 }
 
 /** A session that goes on has the second factor from now on, or no longer; so have those that it came from. */
-async function marks(
+async function sessionWrites(
   platform: Platform,
   { id: user }: UserRow,
   kept: string | undefined,
-  has: boolean,
+  { isProven }: { isProven: boolean },
 ): Promise<ItemWrite<"platform">[]> {
   const rows = await platform.queryAll(UserSession, { user });
-  const change = has ? { set: { second_factor: true as const } } : { remove: ["second_factor" as const] };
+  const change = isProven ? { set: { second_factor: true as const } } : { remove: ["second_factor" as const] };
   const open = withParents(rows, kept);
   return rows
     .filter(({ id }) => open.has(id))

@@ -21,6 +21,7 @@ export interface Fitter {
 
 const MAX_DEPTH = 10;
 
+/** Fits the values of one message, and counts what it cuts and leaves out. */
 export function openFitter(): Fitter {
   const counts = { shortened: 0, omitted: 0 };
 

@@ -70,6 +70,7 @@ const traits: Record<Tier, Bounds> = {
   server: { ...TRAIT_CHARACTERS, entries: 180, bytes: MAX_MESSAGE_BYTES },
 };
 
+/** A message of Segment's libraries as a subscriber's profile, an event or both; or why it is dropped. */
 export function translated(message: Message, receipt: Receipt): Translation | { kind: "dropped"; reason: DropReason } {
   const { type, userId = "", anonymousId = "", previousId = "", integrations = {} } = message;
   if (integrations.All === false && integrations["Segment.io"] !== true) return { kind: "dropped", reason: "excluded" };

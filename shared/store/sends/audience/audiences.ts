@@ -34,6 +34,10 @@ const roundUp = (recipients: number) => Math.ceil(recipients / 50) * 50;
  */
 const GIVEN_KEPT_MS = 30 * DAY;
 
+/**
+ * The rules by which a send judges each candidate.
+ * @param zone where the days of bare dates begin (AMB-137)
+ */
 export function audienceRules(
   job: string,
   spec: Pick<

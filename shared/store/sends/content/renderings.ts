@@ -93,6 +93,7 @@ interface OfSend {
   name: string | null;
 }
 
+/** What the service adds to a mail of a send: tags of its links, the sender's address, and the links of its footer. */
 export const mailFrameOf = (
   workspace: Pick<WorkspaceSettings, "utm_defaults" | "sender_name" | "postal_address"> | undefined,
   { category, topic, name }: OfSend,
@@ -113,6 +114,10 @@ const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: Mail
     words: footerWordsFor(locale),
   });
 
+/**
+ * What each channel shows of a content, for a preview.
+ * @param now in milliseconds
+ */
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],

@@ -53,6 +53,10 @@ type Said = Pick<Job, "title" | "body" | "by_channel" | "variant_b" | "data">;
 /** Renders what the class of a channel says. @throws an Error named `RenderError` when a limit is exceeded */
 type ClassRenderer = (scope: RenderScope) => Texts & { unknown: string[] };
 
+/**
+ * Renders what a send says, by arm and channel. Templates are compiled at their first use.
+ * @param now in milliseconds: what `now` is in them
+ */
 export function rendererOf(job: Said, now: number, event: Event): Renderer {
   const data = job.data ? compileData(job.data) : undefined;
   const isStatic = data?.isStatic !== false && isPlain(job) && isPlain(job.variant_b);
@@ -158,8 +162,8 @@ function inboxRenderer(
 function filling(scope: RenderScope, now: number) {
   const unknown = new Set<string>();
   return {
-    fill: (template: CompiledTemplate, asHtml = false): string => {
-      const { text, unknown: missing } = template.render(scope, { now, escape: asHtml ? "html" : "none" });
+    fill: (template: CompiledTemplate, escape: "html" | "none" = "none"): string => {
+      const { text, unknown: missing } = template.render(scope, { now, escape });
       for (const path of missing) unknown.add(path);
       return text;
     },
@@ -176,7 +180,7 @@ function plainRenderer(texts: { title: string; body: string }, now: number): Cla
     const { fill, unknown } = filling(scope, now);
     return {
       title: withoutTags(fill(title)),
-      body: asHtml ? textOfHtml(fill(body, true)) : withoutTags(fill(body)),
+      body: asHtml ? textOfHtml(fill(body, "html")) : withoutTags(fill(body)),
       unknown: unknown(),
     };
   };
@@ -196,7 +200,7 @@ function mailRenderer(
   const preview = preheader === undefined ? undefined : compileTemplate(preheader);
   return (scope) => {
     const { fill, unknown } = filling(scope, now);
-    const filled = isMarkup ? withSafeLinks(fill(body, true)) : fill(body);
+    const filled = isMarkup ? withSafeLinks(fill(body, "html")) : fill(body);
     const made = mailBodies(filled, isMarkup);
     const own = plain ? { ...made, text: fill(plain) } : made;
     const bodies = preview ? { ...own, html: withPreheader(own.html, fill(preview)) } : own;

@@ -104,6 +104,7 @@ const NOTHING_LATE = {
   missed: 0,
 };
 
+/** The job of a row, with its counts. */
 export function jobOf(row: JobRow): JobRecord {
   const details = row.details ? fromJson(row.details) : {};
   const content = row.content ?? inlineContent(row, details);

@@ -96,6 +96,7 @@ export interface RecipientOutcome {
   at: string | undefined;
 }
 
+/** What became of one recipient: its state and its reason by all of its rows, and every attempt. */
 export function recipientOutcome(
   job: Pick<JobRecord, "status">,
   { ledger, messages, skip, isDeferred, isOutside = false }: RecipientRows,
