@@ -215,6 +215,7 @@ async function dashboardCaller(
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
   // The members of a suspended or deleted agency are out of the workspaces of its clients at once.
   if (claims.agency !== undefined && agency?.status !== "active") throw unauthorized();
+
   const { email, name, role, unconfirmed: isUnconfirmed = false } = member;
   if (!roles.includes(role)) throw unauthorized();
   const narrowed = claims.narrowed ?? (claims.ro && claims.role !== "viewer");

@@ -11,7 +11,7 @@ import { platformWrite, type Store, storeWrite } from "../../shared/store/contex
 import type { NewRowOf } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
-import type { SubscriberInput } from "../../shared/store/subscribers/profile-writes.ts";
+import type { SubscriberInput } from "../../shared/store/subscribers/profile-changes.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Tenant, TestWorld } from "./world.ts";

@@ -27,35 +27,18 @@ type LedgerRow = RowOf<typeof Message> | RowOf<typeof TouchItem> | undefined;
  * @param isStopped the send itself was stopped: no inbox message is written any more
  */
 export async function recover(work: Work, held: Held, { isStopped = false } = {}): Promise<void> {
-  const { store, clock, chunkRef, job, chunk, addressees } = work;
+  const { store, clock, chunkRef, chunk, addressees } = work;
   const { progress } = held;
   const times = timesOf(held);
-  const { at } = times;
   const units = unitsOf(progress, addressees).slice(progress.noted, progress.to);
   const isCapped = (i: number) => progress.capped.includes(progress.noted + i);
-  const rows: LedgerRow[] = await store.getEach(
-    units.map((unit) => {
-      const { subscriber } = recipientOf(chunk, unit);
-      const target = targetOf(chunk, unit);
-      return target.channel === "in_app"
-        ? ref(Message, { subscriber, message: messageId(at, chunkRef.job, subscriber) })
-        : ref(TouchItem, touchKey(subscriber, at, chunkRef.job, target));
-    }),
-  );
+  const rows = await ledgerRows(work, units, times.at);
   const unwritten = units.filter((unit, i) => {
     const isInProgress = progress.noted + i >= progress.from;
     return isInProgress && targetOf(chunk, unit).channel === "in_app" && !rows[i] && !isCapped(i);
   });
-  const left = await leftTopic(
-    work,
-    unwritten.map((unit) => recipientOf(chunk, unit).subscriber),
-  );
-  // Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now.
-  const late = job.deliverySettings?.caps
-    ? unwritten.filter((unit) => !left.has(recipientOf(chunk, unit).subscriber))
-    : [];
-  const isWriting = late.length > 0 && !isStopped;
-  const inbox = isWriting ? await writeLateInbox(work, times, late) : new Set<string>();
+  const { left, late, inbox } = await completeInboxes(work, times, unwritten, { isStopped });
+
   const ids = units.map((unit) => recipientOf(chunk, unit).subscriber);
   const names = await namesNow(store, chunkRef, chunk.plannedAt, [...new Set(ids)]);
   const missing: ItemWrite<"workspace">[] = [];
@@ -70,12 +53,14 @@ export async function recover(work: Work, held: Held, { isStopped = false } = {}
     // The inbox is its own ledger.
     const isNoted = ({ state }: Verdict) => (isInbox ? state === "sent" : found !== undefined);
     const touch = { subscriber: names.get(subscriber) ?? subscriber, target, arm };
+
     if (progress.noted + i < progress.from) {
       const verdict = elementAt(progress.pending, i);
-      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, at];
+      const tries = verdict.state === "skipped" ? unit.tries : [...unit.tries, times.at];
       if (!isNoted(verdict)) missing.push(touchWrite(times, chunkRef, { ...touch, verdict, tries }));
       continue;
     }
+
     const reported = found ? outcomeOf(found, unit) : UNKNOWN;
     const outcome = isCapped(i) ? CAPPED : reported;
     const addressee = elementAt(addressees, unit.recipient);
@@ -86,6 +71,42 @@ export async function recover(work: Work, held: Held, { isStopped = false } = {}
   }
   await store.writeAll(missing);
   Object.assign(progress, { from: progress.to, noted: progress.to, pending: [], capped: [] });
+}
+
+/** The rows of these addresses, in their order: the message of an inbox is its own entry of the ledger. */
+const ledgerRows = ({ store, chunkRef, chunk }: Work, units: readonly Unit[], at: number): Promise<LedgerRow[]> =>
+  store.getEach(
+    units.map((unit) => {
+      const { subscriber } = recipientOf(chunk, unit);
+      const target = targetOf(chunk, unit);
+      return target.channel === "in_app"
+        ? ref(Message, { subscriber, message: messageId(at, chunkRef.job, subscriber) })
+        : ref(TouchItem, touchKey(subscriber, at, chunkRef.job, target));
+    }),
+  );
+
+interface CompletedInboxes {
+  /** Those who left the topic of the send meanwhile. */
+  left: ReadonlySet<string>;
+  /** Whose message follows its claim. */
+  late: readonly Unit[];
+  /** Whose inbox has the message by now. */
+  inbox: ReadonlySet<string>;
+}
+
+/** Where caps count, inbox rows follow the claim: a recipient that was counted gets its row now. */
+async function completeInboxes(
+  work: Work,
+  times: RoundTimes,
+  unwritten: readonly Unit[],
+  { isStopped }: { isStopped: boolean },
+): Promise<CompletedInboxes> {
+  const subscriberOf = (unit: Unit) => recipientOf(work.chunk, unit).subscriber;
+  const left = await leftTopic(work, unwritten.map(subscriberOf));
+  const late = work.job.deliverySettings?.caps ? unwritten.filter((unit) => !left.has(subscriberOf(unit))) : [];
+  const isWriting = late.length > 0 && !isStopped;
+  const inbox = isWriting ? await writeLateInbox(work, times, late) : new Set<string>();
+  return { left, late, inbox };
 }
 
 /** @returns the subscribers whose inbox has the message. */

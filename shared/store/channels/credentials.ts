@@ -31,6 +31,7 @@ export async function storeCredentials(
   const channel = await getChannel(store, id);
   const owner = providedChannels.find((one) => channels[one].credentials.type === type);
   if (channel.type !== owner) throw invalid({ type: `${type} credentials belong to a channel of type ${owner}` });
+
   const sealed = await vault.seal({ channel: id, type }, credentials);
   await prepare();
   await watchVerification(timers, store, id);

@@ -183,6 +183,7 @@ export async function updateSegment(
         ...(isChanged && { rule: toJson(rule), rule_version }),
         ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
       };
+
       const isSame = all<"name" | "rule_version" | "run" | "edits">(isUnchanged(row), isStill(versionOf(row)));
       const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame)];
       if (name !== row.name)
@@ -192,6 +193,7 @@ export async function updateSegment(
         );
       if (starts) writes.push(...watchWrites("segment", id, eventNames(compiled)));
       if (starts) await watchRun(store, timers, id);
+
       const outcome = await store.transact(writes).then(
         () => "done",
         onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),

@@ -13,7 +13,7 @@ import { writeEach } from "../single-writes.ts";
 import { ImportPack } from "./import-items.ts";
 import { type ImportJob, READING_LEASE_MS } from "./imports.ts";
 import { Profile, SubscriberCount } from "./items.ts";
-import { newProfile, type SubscriberInput } from "./profile-writes.ts";
+import { newProfile, type SubscriberInput } from "./profile-changes.ts";
 
 /** A pack that is open: what names it counts with its seal. */
 export interface ImportPackRef {

@@ -3,10 +3,8 @@ import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, invalid } from "../../kernel/errors.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { countChange } from "../counters.ts";
 import { familyOf } from "../families.ts";
-import { changeItem, type ItemWrite, indexKey, keyOf, putItem } from "../item.ts";
-import { toJson } from "../json-text.ts";
+import { changeItem, putItem } from "../item.ts";
 import type { Value } from "../model.ts";
 import {
   contended,
@@ -18,7 +16,6 @@ import {
   untilUncontended,
   whereItHolds,
 } from "../refusals.ts";
-import { counterShardOf, shardOf } from "../shards.ts";
 import {
   type ConsentAssertion,
   confirmedBefore,
@@ -29,21 +26,9 @@ import {
   keepsConfirmed,
   unconfirmedAgain,
 } from "./consents.ts";
-import { isAlive, Profile, type ProfileRow, SubscriberCount, SubscribersByAge } from "./items.ts";
-import { phoneIndexKey } from "./phones.ts";
+import { isAlive, Profile, type ProfileRow } from "./items.ts";
+import { countWrite, newProfile, type ProfileInput, profileChange, type SubscriberInput } from "./profile-changes.ts";
 import { growsTooLarge, isNearlyFull, isSmall } from "./publishable-profiles.ts";
-
-export interface SubscriberInput {
-  external_id: string;
-  email?: string | null | undefined;
-  /** Shallow merge; null deletes the key (AMB-44). */
-  attributes?: Record<string, Value>;
-  consent?: ConsentAssertion | undefined;
-  /** It is written with the publishable key (AMB-146). */
-  isPublishable?: boolean;
-  /** By an import that starts no journeys (AMB-133). */
-  isHistorical?: boolean;
-}
 
 /** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
 export interface SubscriberCap {
@@ -129,9 +114,6 @@ async function updateMeasured(
 
 const refusedGrowth = () =>
   invalid({ attributes: "are, with those that are there already, more than the publishable key may write" });
-
-/** What changes of a subscriber. Without `external_id`, that of its profile stays. */
-export type ProfileInput = Omit<SubscriberInput, "external_id"> & { external_id?: string };
 
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither. */
 export async function updateProfile(store: Store, id: string, input: ProfileInput): Promise<ProfileRow | undefined> {
@@ -263,43 +245,3 @@ async function create(
     }),
   );
 }
-
-function profileChange(store: Store, input: ProfileInput, id: string) {
-  const { external_id, email, attributes = {}, isHistorical = false } = input;
-  const set: Partial<ProfileRow> = {
-    ...(external_id !== undefined && { external_id }),
-    updated_at: timestamp(store.clock.now()),
-    react: "subscriber",
-    ...(isHistorical && { historical: true }),
-  };
-  const remove: ("email" | "historical" | "i3pk" | "i3sk" | `a:${string}`)[] = isHistorical ? [] : ["historical"];
-  if (email === null) remove.push("email");
-  else if (email !== undefined) set.email = email;
-  for (const [name, value] of Object.entries(attributes))
-    if (value === null) remove.push(`a:${name}`);
-    else set[`a:${name}`] = toJson(value);
-  if (Object.hasOwn(attributes, "phone")) {
-    const phone = phoneIndexKey(store, id, attributes.phone);
-    if (phone) Object.assign(set, phone);
-    else remove.push("i3pk", "i3sk");
-  }
-  return { set, remove };
-}
-
-/** The profile of a subscriber that is created now. */
-export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
-  const created_at = timestamp(store.clock.now());
-  const row: ProfileRow = {
-    ...profileChange(store, input, id).set,
-    ...keyOf(Profile, store.tenant, { id }),
-    id,
-    created_at,
-    ...(input.consent && foldedConsent(input.consent)),
-    ...indexKey(SubscribersByAge, store.tenant, { shard: shardOf(id), created_at, id }),
-  };
-  return isNearlyFull(row) ? { ...row, full: true } : row;
-}
-
-/** Counts a subscriber that is created or erased, in the transaction that does it. */
-export const countWrite = (id: string, n: 1 | -1): ItemWrite<"workspace"> =>
-  changeItem(SubscriberCount, { shard: counterShardOf(id) }, countChange({ n }));

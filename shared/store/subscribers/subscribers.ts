@@ -21,15 +21,8 @@ import type { RootSecrets } from "../secrets.ts";
 import { type Consent, type ConsentAssertion, consentOf } from "./consents.ts";
 import { ErasingActor } from "./erasing-items.ts";
 import { ConsentItem, isAlive, Profile, type ProfileRow, SubscriberCount } from "./items.ts";
-import {
-  countWrite,
-  type ProfileInput,
-  type SubscriberCap,
-  type SubscriberInput,
-  updateProfile,
-  updateWithConsent,
-  writeProfile,
-} from "./profile-writes.ts";
+import { countWrite, type ProfileInput, type SubscriberInput } from "./profile-changes.ts";
+import { type SubscriberCap, updateProfile, updateWithConsent, writeProfile } from "./profile-writes.ts";
 
 /** SUB-1: `attributes` is a JSON-encoded object. */
 export const Subscriber = v.object({

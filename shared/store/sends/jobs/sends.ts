@@ -80,6 +80,7 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
       ? { writes: given ? givenWrites(id, given, at) : [], sent: 0 }
       : await prepareAudience(store, send, allowance);
   await store.writeAll(audience.writes);
+
   const quarter = quarterAt(timeOfUuid(id));
   const taking = audience.direct && direct;
   const isSealed = sentBy !== undefined;
@@ -90,6 +91,7 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
         ? { kind: "job-watch", id, at: store.clock.now() + WATCH_AFTER_MS }
         : { kind: "job", id, at: Date.parse(spec.scheduled_at) },
     ]);
+
   const answer: StartedSend = { id, sent: audience.sent, unknown: audience.unknown };
   const whole = { ...spec, ...audience.texts };
   const content = await storeContent(store, whole);
@@ -97,6 +99,7 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
   const row = newJobRow(store, id, whole, { ...planOf(audience), content, ahead, sent_by: sentBy });
   const takenAt = Date.parse(row.created_at);
   const reserved = audience.sent > 0 && !ahead ? [reservation("sends", audience.sent, allowance, takenAt)] : [];
+
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];
   const rest = [...reserved, ...others, ...uses];
@@ -105,6 +108,7 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
       (): Started => ({ kind: "started", ...answer }),
       onConditionFailed(JobItem, (old): Started => ({ kind: "started", id, sent: old?.sent ?? audience.sent })),
     );
+
   const started = await store.transact([putItem(JobItem, { job: id }, row, absent()), ...rest]).then(
     (): Started => ({ kind: "started", ...answer }),
     onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
