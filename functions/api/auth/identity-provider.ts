@@ -1,5 +1,6 @@
 // The identity provider of a workspace, named by an owner (ACC-14, ACC-17).
 import * as v from "valibot";
+import type { Egress } from "../../../shared/egress/egress.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { discover } from "../../../shared/http/openid.ts";
@@ -8,7 +9,7 @@ import { type Capability, setting } from "../../../shared/kernel/deps.ts";
 import { ApiError, invalid, notFound } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
-import { type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
+import { type Platform, type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import {
@@ -215,12 +216,8 @@ export const identityProvider = [
         updated_at: timestamp(platform.clock.now()),
       };
       await storeProvider(platform, before, row, body.required);
+      await proveDomains({ platform, egress }, tenant, body.domains);
 
-      for (const domain of body.domains) {
-        const { name, value } = proofOf(tenant, domain);
-        const found = (await isProven(platform, tenant, domain)) ? undefined : await egress.records(name, "TXT");
-        if (found?.kind === "known" && found.records.includes(value)) await proveDomain(platform, tenant, domain);
-      }
       const stored = await providerOf(platform, tenant);
       if (!stored) throw notFound("identity provider");
       return shown(platform, stored, signedInPage);
@@ -239,6 +236,20 @@ export const identityProvider = [
     },
   ),
 ];
+
+/** Proves those of the domains that are not proven yet and have the record of this workspace. */
+async function proveDomains(
+  { platform, egress }: { platform: Platform; egress: Pick<Egress, "records"> },
+  tenant: TenantId,
+  domains: readonly string[],
+): Promise<void> {
+  for (const domain of domains) {
+    if (await isProven(platform, tenant, domain)) continue;
+    const { name, value } = proofOf(tenant, domain);
+    const found = await egress.records(name, "TXT");
+    if (found.kind === "known" && found.records.includes(value)) await proveDomain(platform, tenant, domain);
+  }
+}
 
 /** Whoever names a provider decides who everybody is. */
 function requireOwner(caller: Caller): void {

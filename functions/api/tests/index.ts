@@ -1,9 +1,10 @@
 // A test send (RDA-9): to the workspace's test subscribers and to the caller's own address, outside all reports.
 import * as v from "valibot";
 import { OWN_ADDRESS, TestNotification } from "../../../shared/contract/notification-input.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
+import type { Context } from "../../../shared/kernel/deps.ts";
 import { invalid, unauthorized } from "../../../shared/kernel/errors.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { markedAsTest } from "../../../shared/rules/channel-content.ts";
@@ -18,7 +19,7 @@ import { getProfile, getProfiles } from "../../../shared/store/subscribers/subsc
 import { getTemplate } from "../../../shared/store/templates/templates.ts";
 import { vaultOpening } from "../../../shared/store/vault.ts";
 import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
-import { deliverTest, TestDelivery } from "./delivery.ts";
+import { deliverTest, TestDelivery, type TestSend } from "./delivery.ts";
 import { sandbox } from "./sandbox.ts";
 
 const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
@@ -46,51 +47,61 @@ const testNotification = endpoint(
     },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "RATE_LIMITED"],
   },
-  async ({ store, workspace: settings, platform, providers, vault, mailLinks, secrets, caller, body }) => {
-    if (caller.kind !== "dashboard") throw unauthorized();
-    const { to, as_subscriber_id, variant, preview_id, ...message } = body;
-    const workspace = await settings();
-    const known = workspace?.test_subscriber_ids ?? [];
-    const ids = [...new Set(to ?? known)].filter((one) => one !== OWN_ADDRESS);
-    if (ids.some((id) => !known.includes(id)))
-      throw invalid({ to: "names a subscriber that is not one of the workspace's test_subscriber_ids" });
-    const { spec, channels } = await oneOffSpec(store, workspaceOf(caller).plan, {
-      ...message,
-      subscriberIds: ids,
-      channel_arbitration_mode: "explicit",
-      holdout_percentage: 0,
-      bypass_quiet_hours: true,
-    });
-    const via = selectedOf(channels, spec).map(channelSettings);
-    const isToSelf = to ? to.includes(OWN_ADDRESS) : via.some(({ type }) => type === "email");
-    if (ids.length === 0 && !isToSelf)
-      throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by e-mail to yourself" });
-    const [template, shownAs, profiles] = await Promise.all([
-      spec.template_id === null ? undefined : getTemplate(store, spec.template_id),
-      as_subscriber_id === undefined ? undefined : getProfile(store, as_subscriber_id),
-      getProfiles(store, ids),
-    ]);
-    if (as_subscriber_id !== undefined && !shownAs)
-      throw invalid({ as_subscriber_id: "no such subscriber in this workspace" });
-    const draw = preview_id === undefined ? undefined : testDrawOf(store, await secrets.root(), preview_id, spec);
+  async (call) => {
+    const { store, platform, vault, providers, mailLinks } = call;
+    const test = await testSendOf(call);
     await countAttempt(platform, PER_HOUR, store.tenant);
-    const deliveries = await deliverTest(
-      { store, vault, providers, mailLinks },
-      {
-        id: testIdOf(store.clock.now(), store.ids.bytes(10)),
-        said: markedAsTest({ ...spec, ...template?.content }),
-        via,
-        workspace,
-        arm: variant ?? (spec.variant_b ? "a" : undefined),
-        draw,
-        shownAs,
-        subscribers: ids.map((id, i) => ({ id, profile: profiles[i] })),
-        email: isToSelf ? caller.email : undefined,
-      },
-    );
-    return { deliveries };
+    return { deliveries: await deliverTest({ store, vault, providers, mailLinks }, test) };
   },
 );
+
+type TestCall = Context<readonly [typeof storeWrite, typeof workspaceRead, typeof secrets]> & {
+  caller: Caller;
+  body: v.InferOutput<typeof TestNotification>;
+};
+
+/** The test that a body asks for. @throws 422 for a recipient that is no test subscriber, and for a test to nobody */
+async function testSendOf({ store, workspace: settings, secrets, caller, body }: TestCall): Promise<TestSend> {
+  if (caller.kind !== "dashboard") throw unauthorized();
+  const { to, as_subscriber_id, variant, preview_id, ...message } = body;
+  const workspace = await settings();
+  const known = workspace?.test_subscriber_ids ?? [];
+  const ids = [...new Set(to ?? known)].filter((one) => one !== OWN_ADDRESS);
+  if (ids.some((id) => !known.includes(id)))
+    throw invalid({ to: "names a subscriber that is not one of the workspace's test_subscriber_ids" });
+
+  const { spec, channels } = await oneOffSpec(store, workspaceOf(caller).plan, {
+    ...message,
+    subscriberIds: ids,
+    channel_arbitration_mode: "explicit",
+    holdout_percentage: 0,
+    bypass_quiet_hours: true,
+  });
+  const via = selectedOf(channels, spec).map(channelSettings);
+  const isToSelf = to ? to.includes(OWN_ADDRESS) : via.some(({ type }) => type === "email");
+  if (ids.length === 0 && !isToSelf)
+    throw invalid({ to: "names nobody: set test_subscriber_ids of the workspace, or send by e-mail to yourself" });
+
+  const [template, shownAs, profiles] = await Promise.all([
+    spec.template_id === null ? undefined : getTemplate(store, spec.template_id),
+    as_subscriber_id === undefined ? undefined : getProfile(store, as_subscriber_id),
+    getProfiles(store, ids),
+  ]);
+  if (as_subscriber_id !== undefined && !shownAs)
+    throw invalid({ as_subscriber_id: "no such subscriber in this workspace" });
+
+  return {
+    id: testIdOf(store.clock.now(), store.ids.bytes(10)),
+    said: markedAsTest({ ...spec, ...template?.content }),
+    via,
+    workspace,
+    arm: variant ?? (spec.variant_b ? "a" : undefined),
+    draw: preview_id === undefined ? undefined : testDrawOf(store, await secrets.root(), preview_id, spec),
+    shownAs,
+    subscribers: ids.map((id, i) => ({ id, profile: profiles[i] })),
+    email: isToSelf ? caller.email : undefined,
+  };
+}
 
 export const tests = group("tests", "Test sends to test subscribers, and the clock and the outbox of sandboxes.", [
   testNotification,
