@@ -8,7 +8,7 @@ import { fullKey } from "../../shared/store/item.ts";
 import { countDynamicSegments } from "../../shared/store/segments/segments.ts";
 import { countSubscribers } from "../../shared/store/subscribers/subscribers.ts";
 import { WorkspaceEntry, WorkspaceItem } from "../../shared/store/workspaces/items.ts";
-import { usageIn, usageOf } from "../../shared/store/workspaces/usage.ts";
+import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import type { WorkspaceRow } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext } from "./context.ts";
 
@@ -74,7 +74,7 @@ export async function costOf(
       // A purged workspace has only the record in its tombstone.
       const { sends, events } = row.usage_record
         ? (row.usage_record.find((one) => one.period === period) ?? { sends: 0, events: 0 })
-        : await usageIn(context.bind(row.id).store, period);
+        : await usageOf(context.bind(row.id).store, period);
       const { least: dollars, most: dollars_at_most } = costOfUsage({ sends, events });
       return { id: row.id, name: row.name ?? "", sends, events, dollars, dollars_at_most };
     }),

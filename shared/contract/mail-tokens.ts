@@ -10,7 +10,7 @@ interface Unsubscribing {
   address: string;
   channel: "email";
   scope: "marketing";
-  /** The send that an opt-out by it counts for (AMB-139); absent in a test send, and in mails of earlier versions. */
+  /** The send that an opt-out by it counts for (AMB-139); absent in a test send. */
   of?: { job: string; sentAt: number } | undefined;
 }
 

@@ -1,6 +1,5 @@
 // The providers of a function, over one egress client.
 import type { Credentials } from "../contract/credentials.ts";
-import type { Egress } from "../egress/egress.ts";
 import { egressOf, type OutboundDeps } from "../egress/recording.ts";
 import type { Capability, Deps, Sandbox } from "../kernel/deps.ts";
 import { errorFields } from "../kernel/log.ts";
@@ -26,10 +25,10 @@ import { openSmtp } from "./smtp.ts";
 import { webPushProvider } from "./web-push.ts";
 
 /** The provider of every type of channel; in a sandbox those that record messages and send none. */
-export function openProviders(deps: OutboundDeps, egress: Egress = egressOf(deps)): Providers {
+export function openProviders(deps: OutboundDeps): Providers {
   if (deps.sandbox) return recordingProviders(deps, deps.sandbox);
   const { clock, ids } = deps;
-  const client = { egress, clock };
+  const client = { egress: egressOf(deps), clock };
   return {
     ios: iosProvider(client),
     android: androidProvider(client),

@@ -71,7 +71,9 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
     };
   }
   const { id, name, jobs } = await (kind === "send" ? sendBy(deps.store, of) : campaignBy(deps.store, of));
-  const sends = await Promise.all(jobs.map((job) => explainRecipient(deps.store, deps.workspace, job, profile.id)));
+  const sends = await Promise.all(
+    jobs.map((job) => explainRecipient(deps.store, deps.workspace, { job, subscriber: profile.id })),
+  );
   const words = sends.map(sendInWords);
   const in_words = words.length === 0 ? "Not sent: the campaign has sent nothing yet." : words.join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
@@ -102,7 +104,9 @@ async function ofJourney(
   const found = await journeyOfPerson(store, journey, profile);
   const [run] = found.runs;
   const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run.entered_at) : [];
-  const sends = await Promise.all(jobs.map(({ id }) => explainRecipient(store, workspace, id, profile.id)));
+  const sends = await Promise.all(
+    jobs.map(({ id }) => explainRecipient(store, workspace, { job: id, subscriber: profile.id })),
+  );
   const lines = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${sendInWords(send)}`);
   return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };
 }

@@ -1,7 +1,7 @@
 // What sends that are planned by workers use of the quota: an estimate first, then what they sent (docs/decisions/0093).
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
-import { usageIn } from "../../shared/store/workspaces/usage.ts";
+import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, operate, quickStore } from "../support/people.ts";
 import { addPhone, openChannels, spoil } from "../support/reached.ts";
@@ -22,7 +22,7 @@ async function phones() {
 }
 
 const usedIn = async (world: TestWorld, tenant: Tenant, period = "2026-11") =>
-  (await usageIn(quickStore(world, tenant), period)).sends;
+  (await usageOf(quickStore(world, tenant), period)).sends;
 
 it("a planned send reserves its audience, and uses what it sent: no address, a cap and a holdout are free (D-BILL, AMB-38)", async () => {
   const { world, tenant, people, pushed } = await phones();

@@ -24,7 +24,7 @@ type UserRow = RowOf<typeof UserItem>;
  * @returns whether the user has one. @throws 401 SECOND_FACTOR_REQUIRED without a code, 401 for a wrong one, 429.
  */
 export async function proveSecondFactor(
-  using: Context<readonly [typeof platformWrite, typeof factorKeys]>,
+  deps: Context<readonly [typeof platformWrite, typeof factorKeys]>,
   user: UserRow,
   code: string | undefined,
 ): Promise<boolean> {
@@ -32,8 +32,8 @@ export async function proveSecondFactor(
   if (code === undefined)
     throw new ApiError("SECOND_FACTOR_REQUIRED", "Give the code that your authenticator shows, or a recovery code.");
   // Somebody who knows the password may use these up. Recovery codes still work then: nobody guesses those.
-  if (isOneTimeCode(code)) await countGuessedCode(using.platform, user.id);
-  const isTaken = await useCode(using, user, code);
+  if (isOneTimeCode(code)) await countGuessedCode(deps.platform, user.id);
+  const isTaken = await useCode(deps, user, code);
   if (!isTaken) throw wrongCode();
   return true;
 }

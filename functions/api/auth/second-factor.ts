@@ -77,13 +77,13 @@ export const secondFactor = [
       status: 201,
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
-    async ({ body, caller, ...using }) => {
+    async ({ body, caller, ...deps }) => {
       const { user: own, email, session } = requireUser(caller);
       if (session === undefined) throw conflict("Another issuer signs you in: the second factor is set up there.");
-      await countAttempt(using.platform, PASSWORDS_PER_USER, own);
-      const user = await findUser(using.platform, email, body.current_password);
+      await countAttempt(deps.platform, PASSWORDS_PER_USER, own);
+      const user = await findUser(deps.platform, email, body.current_password);
       if (!user) throw unauthorized("The current password is wrong.");
-      const key = await offerKey(using, user);
+      const key = await offerKey(deps, user);
       return { key: base32(key), uri: totpUri(key, ISSUER, email) };
     },
   ),
@@ -99,12 +99,12 @@ export const secondFactor = [
       status: 200,
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
-    async ({ body, caller, ...using }) => {
+    async ({ body, caller, ...deps }) => {
       const { session } = requireUser(caller);
-      const user = await ownRow(using.platform, caller);
+      const user = await ownRow(deps.platform, caller);
       if (session === undefined) throw conflict("No second factor is being set up. Begin again.");
-      await countGuessedCode(using.platform, user.id);
-      return { recovery_codes: await confirmKey(using, user, body.code, session) };
+      await countGuessedCode(deps.platform, user.id);
+      return { recovery_codes: await confirmKey(deps, user, body.code, session) };
     },
   ),
 
@@ -116,11 +116,11 @@ export const secondFactor = [
       body: v.strictObject({ code: Code }),
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
-    async ({ body, caller, ...using }) => {
-      const user = await ownRow(using.platform, caller);
-      const isProven = await proveSecondFactor(using, user, body.code);
+    async ({ body, caller, ...deps }) => {
+      const user = await ownRow(deps.platform, caller);
+      const isProven = await proveSecondFactor(deps, user, body.code);
       if (!isProven) throw conflict("There is no second factor.");
-      await removeFactor(using.platform, user, requireUser(caller).session);
+      await removeFactor(deps.platform, user, requireUser(caller).session);
     },
   ),
 
@@ -134,11 +134,11 @@ export const secondFactor = [
       status: 200,
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
-    async ({ body, caller, ...using }) => {
-      const user = await ownRow(using.platform, caller);
-      const isProven = await proveSecondFactor(using, user, body.code);
+    async ({ body, caller, ...deps }) => {
+      const user = await ownRow(deps.platform, caller);
+      const isProven = await proveSecondFactor(deps, user, body.code);
       if (!isProven) throw conflict("There is no second factor.");
-      return { recovery_codes: await renewRecoveryCodes(using.platform, user) };
+      return { recovery_codes: await renewRecoveryCodes(deps.platform, user) };
     },
   ),
 ];

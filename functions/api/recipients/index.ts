@@ -101,7 +101,8 @@ export const recipients = group("recipients", "Who would get a notification, and
       returns: Explanation,
       errors: ["NOT_FOUND"],
     },
-    ({ store, workspace, params }) => explainRecipient(store, workspace, params.id, params.subscriberId.toLowerCase()),
+    ({ store, workspace, params }) =>
+      explainRecipient(store, workspace, { job: params.id, subscriber: params.subscriberId.toLowerCase() }),
   ),
 
   endpoint(

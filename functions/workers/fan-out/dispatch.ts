@@ -16,7 +16,7 @@ import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts"
 import { failJob, findJob, finishJob, moveJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { contentOfTemplate } from "../../../shared/store/templates/items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
-import { reservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
+import { sendReservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { WATCH_AFTER_MS } from "./watch.ts";
 import { chunkMessages, type Verdict, type Work } from "./work.ts";
 
@@ -80,7 +80,7 @@ async function reserveSends({ store, clock, workspace, job }: Work): Promise<Res
   const set = { reserved: sends, reserved_at: now };
   const reserving = changeItem(JobItem, { job: job.id }, { set }, all(is("status", "queued"), absent("reserved")));
   const refusal = await store
-    .transact([reserving, ...(sends > 0 ? [reservation("sends", sends, allowance, now)] : [])])
+    .transact([reserving, ...(sends > 0 ? [sendReservation(sends, allowance, now)] : [])])
     .then(
       () => undefined,
       onTransactionCanceled(([done, usage]) =>

@@ -29,22 +29,28 @@ export interface SealedRow {
   prev: string;
 }
 
-export const rowMac = (key: Buffer, row: SealedRow): string => {
-  const { shard, seq, at, action, actor_type, actor, role, target, request_id, ip, outcomes, sends, prev } = row;
-  const said = [shard, seq, at, action, actor_type, actor, role, target, request_id, ip, outcomes, sends, prev];
-  return macOf(
+/** The fields of a row under its MAC, in their order. */
+const SEALED_FIELDS = [
+  ...(["shard", "seq", "at", "action", "actor_type", "actor", "role", "target"] as const),
+  ...(["request_id", "ip", "outcomes", "sends", "prev"] as const),
+] as const satisfies readonly (keyof SealedRow)[];
+
+/** The MAC of a row, which covers that of the row before it in the chain (`prev`). */
+export const rowMac = (key: Buffer, row: SealedRow): string =>
+  macOf(
     key,
     "row",
-    said.map((one) => one ?? null),
+    SEALED_FIELDS.map((name) => row[name]),
   );
-};
 
+/** The MAC of what a call answered, which is noted in its row afterwards. */
 export const outcomeMac = (
   key: Buffer,
   place: { shard: number; seq: number },
   { status, code, created }: { status: number; code?: string | undefined; created?: string | undefined },
-): string => macOf(key, "outcome", [place.shard, place.seq, status, code ?? null, created ?? null]);
+): string => macOf(key, "outcome", [place.shard, place.seq, status, code, created]);
 
+/** The MAC of the newest row of a chain: the end of a chain cannot be cut off. */
 export const headSeal = (key: Buffer, { shard, seq, mac }: { shard: number; seq: number; mac: string }): string =>
   macOf(key, "head", [shard, seq, mac]);
 
@@ -84,20 +90,16 @@ export interface SealedSends extends Seal {
 export function sendMac(key: Buffer, row: SealedSend): string {
   const { id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, recipients } = row;
   const texts = recipients === undefined ? [] : [row.title, row.body, row.content, row.details];
-  const said = [id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, ...texts];
-  return macOf(
-    key,
-    "send",
-    said.map((one) => one ?? null),
-  );
+  return macOf(key, "send", [id, sent_by, category, channel_ids, template_id, scheduled_at, created_at, ...texts]);
 }
 
 /** Of what a key sent in a quarter-hour. */
 export const totalMac = (key: Buffer, actor: string, { quarter, count, sum }: SealedSends): string =>
   macOf(key, "sends", [actor, quarter, count, sum]);
 
-const macOf = (key: Buffer, kind: string, said: readonly unknown[]): string =>
+/** A field without a value counts as `null`, as in all JSON. */
+const macOf = (key: Buffer, kind: string, fields: readonly unknown[]): string =>
   createHmac("sha256", key)
-    .update(JSON.stringify([kind, ...said]))
+    .update(JSON.stringify([kind, ...fields]))
     .digest("hex")
     .slice(0, MAC_CHARACTERS);

@@ -11,7 +11,7 @@ import type { ItemWrite } from "../item.ts";
 import { contended, done, failuresOf, untilUncontended } from "../refusals.ts";
 import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
-import { reservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
+import { sendReservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
 import { beginEach } from "./entry-packs.ts";
@@ -215,7 +215,7 @@ async function storePack(
     const jobs = groups.flatMap((group) => jobOfGroup(store, group, open, { isReserved, isWide }) ?? []);
     const sends = isReserved ? jobs.reduce((sum, { n }) => sum + n, 0) : 0;
     const allowance = workspace && sends > 0 ? allowanceOf(workspace) : undefined;
-    const quota = allowance ? [reservation("sends", sends, allowance, store.clock.now())] : [];
+    const quota = allowance ? [sendReservation(sends, allowance, store.clock.now())] : [];
     const guards = admitted.guards(jobs);
     const writes = [
       ...rows.map(({ write }) => write),

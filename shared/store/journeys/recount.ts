@@ -53,7 +53,7 @@ async function countShard(
   shard: string | undefined,
   { seen, sums }: PartialCount,
 ): Promise<RecountedPart> {
-  if (shard === undefined) return { repaired: await compare(store, journey, { seen, sums }), after: journey };
+  if (shard === undefined) return { repaired: await repairCounters(store, journey, { seen, sums }), after: journey };
   const counted = sumOf(sums, await countRuns(store, journey, shard));
   return { repaired: 0, after: `${journey}#${shard}`, partial: { seen, sums: numbersOf(counted) } };
 }
@@ -61,7 +61,7 @@ async function countShard(
 /** The numbers of a journey by its runs of one shard: what the counters say of them. */
 export async function countRuns(store: Store, journey: string, shard: string): Promise<Addends> {
   const entries = await store.queryAll(RunEntry, { journey, shard });
-  const parts = entries.flatMap(anonymous);
+  const parts = entries.flatMap(addendsOfErased);
   const keys = runKeys(journey, entries);
   const rows = await runRows(store, keys);
   // A pack that is counted now changes the counters, so that this recount of the journey is void.
@@ -69,12 +69,12 @@ export async function countRuns(store: Store, journey: string, shard: string): P
   for (const row of rows) if (row) parts.push(statusAddends(row.status, row.step, 1), outcomesIn(row));
   // The subscriber of a run was erased in the meantime.
   const missing = keys.filter((_, i) => rows[i] === undefined).map(({ run }) => runEntryKey(journey, run));
-  for (const entry of await store.getAll(RunEntry, missing)) if (entry) parts.push(...anonymous(entry));
+  for (const entry of await store.getAll(RunEntry, missing)) if (entry) parts.push(...addendsOfErased(entry));
   return sumOf(...parts);
 }
 
 /** What an entry says of a run whose subscriber was erased. */
-const anonymous = (entry: RunEntryRow): Addends[] =>
+const addendsOfErased = (entry: RunEntryRow): Addends[] =>
   entry.subscriber === undefined ? [{ [`r:${entry.status}`]: 1 }, outcomesIn(entry)] : [];
 
 const countersOf = (store: StoreReader, journey: string) => store.getAll(JourneyCount, countKeys(journey));
@@ -84,20 +84,22 @@ const changesOf = (rows: readonly CountRow[]): number => rows.reduce((sum, row) 
 const numbersOf = (sum: Addends): Record<string, number> =>
   Object.fromEntries(Object.entries(sum).map(([name, n]) => [name, n ?? 0]));
 
-/** @returns 1 if the counters were wrong. */
-async function compare(store: Store, journey: string, { seen, sums }: PartialCount): Promise<0 | 1> {
+/** Corrects the counters of a journey that has not changed since its recount began. @returns 1 if they were wrong */
+async function repairCounters(store: Store, journey: string, { seen, sums }: PartialCount): Promise<0 | 1> {
   const { tenant } = store;
   const rows = await countersOf(store, journey);
   if (changesOf(rows) !== seen) {
     store.log({ level: "info", message: "a journey changed while it was recounted", tenant, journey });
     return 0;
   }
+
   const counted: Addends = Object.fromEntries(Object.entries(sums).filter(([name]) => isCounter(name)));
   const shown = sumOf(...rows.filter((row) => row !== undefined));
   const inverse = Object.fromEntries(Object.entries(shown).map(([name, n]) => [name, -(n ?? 0)]));
   const add = sumOf(counted, inverse);
   const [first, ...others] = countKeys(journey);
-  if (!first || Object.keys(add).length === 0) return settle(store, journey, rows);
+  if (!first || Object.keys(add).length === 0) return noteRecounted(store, journey, rows);
+
   const asSeen = (row: CountRow) => (row ? is("changes", row.changes) : absent("changes"));
   const isRepaired = await happened(
     store.transact([
@@ -119,7 +121,7 @@ async function compare(store: Store, journey: string, { seen, sums }: PartialCou
 }
 
 /** The counters are right: they are not recounted before they change. */
-async function settle(store: Store, journey: string, rows: readonly CountRow[]): Promise<0> {
+async function noteRecounted(store: Store, journey: string, rows: readonly CountRow[]): Promise<0> {
   const keys = countKeys(journey);
   for (const [i, row] of rows.entries()) {
     const key = keys[i];

@@ -38,13 +38,13 @@ export const factorKeys: Capability<"factorKeys", FactorKeys> = {
   }),
 };
 
-interface Using {
+interface FactorDeps {
   platform: Platform;
   factorKeys: FactorKeys;
 }
 
 /** Stores a new key beside the one in force: it counts as soon as a code proves it. @throws 409 where one is in force. */
-export async function offerKey({ platform, factorKeys }: Using, user: UserRow): Promise<Buffer> {
+export async function offerKey({ platform, factorKeys }: FactorDeps, user: UserRow): Promise<Buffer> {
   const key = platform.ids.bytes(TOTP_KEY_BYTES);
   const totp_next = await factorKeys.seal(user.id, key);
   const isStored = await happened(
@@ -59,7 +59,7 @@ export async function offerKey({ platform, factorKeys }: Using, user: UserRow): 
  * @returns the recovery codes, of which only hashes are stored. @throws 401 for a wrong code, 409.
  */
 export async function confirmKey(
-  { platform, factorKeys }: Using,
+  { platform, factorKeys }: FactorDeps,
   user: UserRow,
   code: string,
   kept: string,
@@ -96,7 +96,7 @@ export async function renewRecoveryCodes(platform: Platform, user: UserRow): Pro
  * Uses up a code of the authenticator, or a recovery code. Of two uses at once one succeeds.
  * @returns false for a wrong or used one.
  */
-export async function useCode({ platform, factorKeys }: Using, user: UserRow, given: string): Promise<boolean> {
+export async function useCode({ platform, factorKeys }: FactorDeps, user: UserRow, given: string): Promise<boolean> {
   const { email, totp = "", recovery } = user;
   const isInForce = is<"totp" | "totp_step" | "recovery">("totp", totp);
   if (isOneTimeCode(given)) {

@@ -43,24 +43,14 @@ export function periodAt(now: number): Period {
   };
 }
 
-export async function usageOf(store: StoreReader): Promise<Record<Metered, number>> {
-  const { sends, events } = await readUsage(store);
-  return { sends, events };
-}
-
 /** How many sends the period of now still allows; not negative. */
 export async function sendsLeft(store: StoreReader, allowance: Allowance): Promise<number> {
   const { sends = 0 } = (await store.get(Usage, usageKey(store))) ?? {};
   return Math.max(0, limitOf("sends", allowance) - sends);
 }
 
-/** What was used in a billing period. @param period such as `2026-10` */
-export async function usageIn(store: StoreReader, period: string): Promise<Record<Metered, number>> {
-  const { sends, events } = await readUsage(store, { period });
-  return { sends, events };
-}
-
-async function readUsage(store: StoreReader, { period }: { period?: string } = {}) {
+/** What was used in a billing period. @param period such as `2026-10`; default: that of now */
+export async function usageOf(store: StoreReader, period?: string): Promise<Record<Metered, number>> {
   const key = period === undefined ? usageKey(store) : { period };
   const shards = eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard));
   const [row, ...counts] = await store.getEach([ref(Usage, key), ...shards]);
@@ -87,10 +77,10 @@ export const shareOf = (total: number, shard: number): number =>
  * The write that takes `n` sends of what the period of a time still allows, for the transaction of the send itself: a
  * repeated request takes nothing twice. Where it is refused, `usageRefusal` says why.
  */
-export function reservation(metered: "sends", n: number, allowance: Allowance, at: number): ItemWrite<"workspace"> {
-  const max = limitOf(metered, allowance);
-  const fits = n <= max ? any(absent(metered), atMost(metered, max - n)) : atMost(metered, -1);
-  return changeItem(Usage, { period: periodAt(at).name }, { add: { [metered]: n } }, fits);
+export function sendReservation(n: number, allowance: Allowance, at: number): ItemWrite<"workspace"> {
+  const max = limitOf("sends", allowance);
+  const fits = n <= max ? any(absent("sends"), atMost("sends", max - n)) : atMost("sends", -1);
+  return changeItem(Usage, { period: periodAt(at).name }, { add: { sends: n } }, fits);
 }
 
 /** What a send took from the quota, and what it used of it. */

@@ -15,7 +15,7 @@ import type { Timers } from "../../timers.ts";
 import { useWrites } from "../../uses.ts";
 import { Usage } from "../../workspaces/items.ts";
 import { quarterAt, type SendQuota } from "../../workspaces/sends-ahead.ts";
-import { type Allowance, reservation, usageRefusal, warnOfUsage } from "../../workspaces/usage.ts";
+import { type Allowance, sendReservation, usageRefusal, warnOfUsage } from "../../workspaces/usage.ts";
 import { givenWrites, planSmall, SMALL_AUDIENCE } from "../audience/audiences.ts";
 import {
   channelSettings,
@@ -98,7 +98,7 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
   const ahead = (taking && (await taking.quota.take(store, allowance, quarter))) || undefined;
   const row = newJobRow(store, id, whole, { ...planOf(audience), content, ahead, sent_by: sentBy });
   const takenAt = Date.parse(row.created_at);
-  const reserved = audience.sent > 0 && !ahead ? [reservation("sends", audience.sent, allowance, takenAt)] : [];
+  const reserved = audience.sent > 0 && !ahead ? [sendReservation(audience.sent, allowance, takenAt)] : [];
 
   const others = typeof extraItems === "function" ? extraItems(answer) : extraItems;
   const uses = spec.scheduled_at ? useWrites(spec.target, { kind: "notification", id, until: spec.scheduled_at }) : [];

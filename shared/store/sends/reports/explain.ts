@@ -34,12 +34,14 @@ import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
 import type { Explanation, ShownMessage, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
 
-/** @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern. */
+/**
+ * What became of a send's message to a subscriber, and what its rules say of the subscriber now (F2).
+ * @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern.
+ */
 export async function explainRecipient(
   store: StoreReader,
   workspace: () => Promise<WorkspaceRecord | undefined>,
-  id: string,
-  subscriber: string,
+  { job: id, subscriber }: { job: string; subscriber: string },
 ): Promise<Explanation> {
   const job = await withContent(store, await getJob(store, id));
   const [[profile], ledger, messages] = await Promise.all([
