@@ -1,6 +1,6 @@
 // An agency's workspaces for its clients. Tokens for them are signed in functions/api/auth, as all tokens are.
 import * as v from "valibot";
-import { cursor, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { OwnName, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { NewKind } from "../../../shared/http/registration.ts";
@@ -35,7 +35,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
     {
       summary: "List the clients' workspaces, newest first",
       query: v.object({ cursor }),
-      returns: v.object({ items: v.array(Client), next_cursor: v.string() }),
+      returns: cursorPage(Client),
     },
     async ({ platform, secrets, tenant, query: { cursor } }) => {
       const [root, scope] = [await secrets.root(), `clients:${tenant}`];

@@ -1,6 +1,6 @@
 // Images for in-app content: uploaded here, and public under a URL whose bytes never change.
 import * as v from "valibot";
-import { pageFields } from "../../../shared/contract/paging.ts";
+import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { multipart } from "../../../shared/http/upload.ts";
@@ -51,7 +51,7 @@ export const assets = group("assets", "Images for in-app content.", [
     {
       summary: "List images, newest first",
       query: v.object(pageFields("page_size")),
-      returns: v.object({ items: v.array(Asset), total: v.number(), page: v.number(), page_size: v.number() }),
+      returns: numberedPage(Asset),
     },
     async ({ store, assetFiles, query: { page, page_size } }) => ({
       ...(await listAssets(store, assetFiles, { page, size: page_size })),

@@ -1,6 +1,6 @@
 // The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
 import * as v from "valibot";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { TimestampInput } from "../../../shared/contract/schemas.ts";
 import { requirePeriod } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -48,7 +48,7 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         limit: limit(50, 100),
         cursor,
       }),
-      returns: v.object({ items: v.array(AuditEntryShape), next_cursor: v.string() }),
+      returns: cursorPage(AuditEntryShape),
     },
     async ({ store, secrets, platform, tenant, query: { limit, cursor, ...filter } }) => {
       requirePeriod(filter);

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
-import { pageFields } from "../../../shared/contract/paging.ts";
+import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -82,7 +82,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
           "false",
         ),
       }),
-      returns: v.object({ items: v.array(ListedCampaign), total: v.number(), page: v.number(), page_size: v.number() }),
+      returns: numberedPage(ListedCampaign),
     },
     async ({ store, query: { page_size: size, results, ...query } }) => {
       requirePeriod(query);

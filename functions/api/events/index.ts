@@ -1,6 +1,6 @@
 // Behavioral events: ingested from clients and servers, linked to subscribers, exported.
 import * as v from "valibot";
-import { cursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
 import { TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -106,7 +106,7 @@ export const events = group("events", "What subscribers do: ingestion, identity,
         cursor,
         limit: ExportLimit,
       }),
-      returns: v.object({ items: v.array(ExportedEvent), next_cursor: v.string() }),
+      returns: cursorPage(ExportedEvent),
     },
     async ({ store, secrets, query }) => exportEvents(store, await secrets.root(), query),
   ),

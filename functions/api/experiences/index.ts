@@ -1,6 +1,6 @@
 // In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
-import { pageFields } from "../../../shared/contract/paging.ts";
+import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { maxCharacters, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -130,7 +130,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
         ...pageFields("page_size"),
         status: v.optional(v.picklist(experienceStatuses, `must be one of ${experienceStatuses.join(", ")}`)),
       }),
-      returns: v.object({ items: v.array(Experience), total: v.number(), page: v.number(), page_size: v.number() }),
+      returns: numberedPage(Experience),
     },
     async ({ store, query: { page, page_size, status } }) => ({
       ...(await listExperiences(store, { page, size: page_size, status })),

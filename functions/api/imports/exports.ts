@@ -1,6 +1,6 @@
 // Exports as CSV files: subscribers, members, recipients, events, reports (RDA-16).
 import * as v from "valibot";
-import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { exportLinks } from "../../../shared/http/rejected-links.ts";
@@ -117,7 +117,7 @@ export const exportEndpoints = [
     {
       summary: "List exports of the last 30 days, newest first",
       query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor }),
-      returns: v.object({ items: v.array(Export), next_cursor: v.string() }),
+      returns: cursorPage(Export),
     },
     async ({ store, exportLinks: links, secrets, query: { limit: size, cursor } }) => {
       const [root, scope] = [await secrets.root(), `exports:${store.tenant}`];

@@ -1,6 +1,6 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
-import { cursor, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Id, isUuid, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
@@ -160,7 +160,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
     {
       summary: "List imports of the last 30 days, newest first",
       query: v.object({ limit: limit(20, MAX_PER_PAGE), cursor }),
-      returns: v.object({ items: v.array(Job), next_cursor: v.string() }),
+      returns: cursorPage(Job),
     },
     async ({ store, secrets, query: { limit: size, cursor } }) => {
       const [root, scope] = [await secrets.root(), `imports:${store.tenant}`];

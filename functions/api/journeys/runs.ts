@@ -1,6 +1,6 @@
 // The runs of a journey: listed, explained for one person, canceled.
 import * as v from "valibot";
-import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -32,7 +32,7 @@ export const journeyRuns = [
           v.description("Only active runs that are on this step"),
         ),
       }),
-      returns: v.object({ items: v.array(Run), next_cursor: v.string() }),
+      returns: cursorPage(Run),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor, status, subscriber_id, step } }) => {

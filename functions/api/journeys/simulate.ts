@@ -1,6 +1,5 @@
 // What a journey would do: its present steps, walked through on a clock of their own.
 import * as v from "valibot";
-import { grammar } from "../../../shared/contract/grammar.ts";
 import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
@@ -9,6 +8,7 @@ import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { simulate } from "../../../shared/store/journeys/simulation.ts";
+import { ClauseResult } from "../../../shared/store/segments/explain.ts";
 import { JOURNEY_LIMITS, requireRunnable } from "./input.ts";
 import { HistorySimulation, historyFields, simulateHistory } from "./simulations.ts";
 
@@ -58,15 +58,7 @@ const SimulationInput = v.strictObject({
 });
 type SimulationInput = v.InferOutput<typeof SimulationInput>;
 
-const Clause = v.pipe(
-  v.object({
-    path: v.string(),
-    matched: v.boolean(),
-    expected: v.pipe(v.record(v.string(), v.any()), grammar("Expectation")),
-    actual: v.optional(v.any()),
-  }),
-  v.title("SimulatedClause"),
-);
+const Clause = v.pipe(ClauseResult, v.title("SimulatedClause"));
 
 const Walk = v.pipe(
   v.object({

@@ -1,7 +1,7 @@
 // The versions of a journey that were activated, and what differs between two of them (F20).
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
-import { cursor, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { diffOf } from "../../../shared/rules/journey-diff.ts";
@@ -81,7 +81,7 @@ export const journeyVersions = [
     {
       summary: "List the versions of a journey that were activated, newest first",
       query: v.object({ cursor }),
-      returns: v.object({ items: v.array(JourneyVersion), next_cursor: v.string() }),
+      returns: cursorPage(JourneyVersion),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor } }) => {

@@ -1,6 +1,6 @@
 // Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
-import { cursor, pageFields } from "../../../shared/contract/paging.ts";
+import { cursor, numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { DescriptionUpTo, NameUpTo, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
@@ -69,7 +69,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     {
       summary: "List the lists, newest first",
       query: v.object({ ...pageFields("page_size"), name: v.optional(TextUpTo(200)) }),
-      returns: v.object({ items: v.array(SubscriberList), total: v.number(), page: v.number(), page_size: v.number() }),
+      returns: numberedPage(SubscriberList),
     },
     ({ store, query: { page, page_size: size, name } }) => listLists(store, { page, size, name }),
   ),

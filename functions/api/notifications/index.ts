@@ -1,6 +1,6 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Id, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -106,7 +106,7 @@ export const notifications = group("notifications", "One-off sends with audience
         q: textQuery("the name or the title"),
         ...periodFields,
       }),
-      returns: v.object({ items: v.array(Notification), next_cursor: v.string() }),
+      returns: cursorPage(Notification),
     },
     async ({ store, secrets, query: { cursor, ...filter } }) => {
       requirePeriod(filter);

@@ -1,6 +1,6 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
@@ -55,7 +55,7 @@ export const recipients = group("recipients", "Who would get a notification, and
         limit: limit(50, 100),
         cursor,
       }),
-      returns: v.object({ items: v.array(ListedRecipient), next_cursor: v.string() }),
+      returns: cursorPage(ListedRecipient),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { limit, cursor, ...filter } }) => {
@@ -80,7 +80,7 @@ export const recipients = group("recipients", "Who would get a notification, and
         after: v.pipe(cursor, v.description("The `next_cursor` of the page before")),
         limit: limit(50, 100),
       }),
-      returns: v.object({ items: v.array(ActivityEntry), next_cursor: v.string() }),
+      returns: cursorPage(ActivityEntry),
     },
     async ({ store, secrets, query: { limit, after } }) => {
       const [root, scope] = [await secrets.root(), `activity:${store.tenant}`];

@@ -1,6 +1,6 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
-import { cursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
@@ -31,7 +31,7 @@ import { ownUpserting, statesConsent, upsert, upserting, upsertUses } from "./up
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
 
-const SubscriberPage = v.object({ items: v.array(Subscriber), next_cursor: v.string() });
+const SubscriberPage = cursorPage(Subscriber);
 
 const reading = {
   summary: "Get a subscriber with its devices, consents, topics, lists and segments",
@@ -219,7 +219,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
         "Messages, events (of linked anonymous ids too), consents, journeys, segments, lists and devices. `ref` is the id " +
         "of what an entry is about. Messages of the inbox are listed for 30 days.",
       query: timelineQuery,
-      returns: v.object({ items: v.array(TimelineEntry), next_cursor: v.string() }),
+      returns: cursorPage(TimelineEntry),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => {

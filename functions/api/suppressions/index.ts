@@ -1,6 +1,6 @@
 // Suppressed addresses: no subscriber with one of them gets a message (AMB-128).
 import * as v from "valibot";
-import { cursor, limit } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
@@ -60,7 +60,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
         limit: limit(50, 100),
         cursor,
       }),
-      returns: v.object({ items: v.array(Suppression), next_cursor: v.string() }),
+      returns: cursorPage(Suppression),
     },
     async ({ store, secrets, query }) => listSuppressions(store, await secrets.root(), query),
   ),

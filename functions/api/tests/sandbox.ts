@@ -1,6 +1,6 @@
 // The clock and the outbox of a sandbox (F4, docs/decisions/0072).
 import * as v from "valibot";
-import { cursor, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
@@ -120,7 +120,7 @@ export const sandbox = [
         "Messages that would have gone to a provider, and requests to webhook endpoints, kept for 30 days. A webhook is " +
         "answered by 200, or by the status that `sandbox_status` in the query of its target names.",
       query: v.object({ cursor }),
-      returns: v.object({ items: v.array(Sent), next_cursor: v.string() }),
+      returns: cursorPage(Sent),
       errors: ["NOT_A_SANDBOX"],
     },
     async ({ store, secrets, caller, query }) => {

@@ -1,6 +1,6 @@
 // Webhook endpoints on the dashboard: those of /v1/hooks, with their delivery log (D-HOOKS, AMB-100).
 import * as v from "valibot";
-import { cursor, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { Timestamp, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { Events, TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -135,7 +135,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
         event_type: v.optional(Event),
         missing: v.optional(v.picklist(["true", "false"], "must be true or false")),
       }),
-      returns: v.object({ items: v.array(Delivery), next_cursor: v.string() }),
+      returns: cursorPage(Delivery),
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor, missing, ...filter } }) => {
