@@ -73,7 +73,7 @@ export const groups: readonly Group[] = [
   suppressions,
   devices,
 
-  // Sends, what they say, and to whom.
+  // Sends, what they say, and who gets them.
   notifications,
   recipients,
   tests,

@@ -6,7 +6,7 @@ interface Unsubscribing {
   kind: "unsubscribe";
   tenant: string;
   subscriber: string;
-  /** The id of the address that the mail goes to: it opts out, whoever has it (AMB-130). */
+  /** The id of the address that the mail goes to: it opts out, also for a later owner (AMB-130). */
   address: string;
   channel: "email";
   scope: "marketing";

@@ -55,7 +55,7 @@ export interface Access {
   isForConfirmed?: boolean;
   /** Credentials whose calls the audit trail leaves out, because they are many and leave records of their own. */
   unaudited?: readonly Credential[];
-  /** Whether a body states a consent: such a call is in the audit trail whoever makes it (F22). */
+  /** Whether a body states a consent: such a call is in the audit trail, also one of the client SDK (F22). */
   consents?(body: unknown): boolean;
   /** What it reads and writes is of users and their sessions: in a sandbox its time is the real one. */
   inRealTime?: boolean;

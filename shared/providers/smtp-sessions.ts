@@ -15,7 +15,7 @@ export const SUBMISSION_PORT = 587;
 const TLS_PORT = 465;
 /** Servers limit how many mails they take in a session; the common limits begin at 100. */
 const MAX_MAILS = 50;
-/** The server, or what lies between, may have closed a session that was idle for longer. */
+/** The server, or a proxy in between, may have closed a session that was idle for longer. */
 const IDLE_MS = 10 * SECOND;
 /** The address is refused: the mailbox does not exist or accepts no mail (RFC 3463). */
 const DEAD = /^\d{3}[ -]5\.1\.[1236]\b/;

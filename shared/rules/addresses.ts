@@ -1,4 +1,4 @@
-// What holds for an address, whoever has it: a suppression, and opt-outs by a link or a message (AMB-128, AMB-130).
+// What holds for an address, for every subscriber that has it: a suppression, and opt-outs by a link or a message (AMB-128, AMB-130).
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { isBeyondAscii, isInternationalAddress, isPhoneNumber, withAsciiDomain } from "./contacts.ts";

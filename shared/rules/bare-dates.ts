@@ -1,4 +1,4 @@
-// Bare dates: days in a time zone, and where an instant lies to them (AMB-137).
+// Bare dates: days in a time zone, and whether an instant is before, in or after one (AMB-137).
 import { startIn } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 

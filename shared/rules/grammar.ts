@@ -165,7 +165,7 @@ interface ObjectRules extends Described {
   stranger?: string;
   /** Why a required field that is left out is refused; else its own grammar says so. */
   missing?: string;
-  /** A wrong required field is told of the whole object. */
+  /** A wrong required field is reported as a problem of the whole object. */
   isToldWhole?: boolean;
   minProperties?: number;
   /** What only several fields together can show. */

@@ -75,7 +75,7 @@ export const failuresOf = (transaction: Promise<unknown>): Promise<readonly Fail
     onTransactionCanceled((failures) => failures),
   );
 
-/** What one attempt at a write came to that others may be in the way of. */
+/** The outcome of one attempt at a write that may be contended. */
 export type Attempt<T> = { kind: "done"; value: T } | { kind: "contended" };
 export const done = <T>(value: T): Attempt<T> => ({ kind: "done", value });
 export const contended: Attempt<never> = { kind: "contended" };

@@ -22,7 +22,7 @@ export async function trackOpen(context: TrackingContext, method: string): Promi
   await countLink(opened.store, opened.link, context, method);
 }
 
-/** @returns the target of the link as it was sent (AMB-149), whoever is gone since (AMB-143). @throws 404 as above */
+/** @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143). @throws 404 as above */
 export async function trackClick(context: TrackingContext, method: string): Promise<string> {
   const opened = await context.openLink("click", context.params.token);
   if (!opened) throw notFound("link");

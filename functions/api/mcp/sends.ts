@@ -82,7 +82,7 @@ export async function planSend({ agent, store, run }: SendContext, given: Argume
  */
 async function audienceOf(agent: Agent, store: Store, given: Arguments): Promise<string[] | undefined> {
   const input = v.safeParse(NewNotification, given);
-  // What is wrong is told by the preview, which checks the same.
+  // The preview checks the same, and says what is wrong.
   if (!input.success || input.output.target === undefined) return undefined;
   const { spec } = await oneOffSpec(store, agent.workspace.plan, input.output);
   const zone = await zoneFor(store, spec.subscriber_filters);

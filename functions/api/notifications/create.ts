@@ -135,11 +135,11 @@ function replay({ id, sent, unknown, unknown_ids, digest }: RowOf<typeof Idempot
 interface Ahead {
   /** Answers reads of what was read. */
   store: Store;
-  /** The workspace has no webhook endpoints, which are told of a send. */
+  /** The workspace has no webhook endpoints that get events of a send. */
   noWebhooks?: boolean;
 }
 
-/** Reads the recipient, its channels, its text if that is stored, and whether anybody is told of it. */
+/** Reads the recipient, its channels, its text if that is stored, and whether a webhook endpoint gets its events. */
 async function lookAhead(store: Store, secrets: Secrets, input: NewNotification): Promise<Ahead> {
   const id = input.scheduled_at === undefined ? await onlyRecipient(store, secrets, input) : undefined;
   if (id === undefined) return { store };

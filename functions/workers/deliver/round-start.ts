@@ -57,7 +57,7 @@ async function record(
   await store.writeAll(writes);
 }
 
-/** The rows of the ledger that say who is in the control group, and whom the first round did not try. */
+/** The rows of the ledger that say who is in the control group, and who was not tried in the first round. */
 export function createAssignments(work: Work, held: Held) {
   const { job, chunk } = work;
   const { progress } = held;

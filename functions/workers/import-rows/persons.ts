@@ -1,4 +1,4 @@
-// The rows of a batch by the person whom they name. Several rows of one person are one profile, in which the later value
+// The rows of a batch by the person that they name. Several rows of one person are one profile, in which the later value
 // of two wins and an empty cell says nothing; what each of them says of consent counts by itself, in their order (D-CSV).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import type { ImportedRow } from "../../../shared/rules/import-rows.ts";

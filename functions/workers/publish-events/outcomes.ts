@@ -29,7 +29,7 @@ export interface Outcome {
 type Touch = Change<typeof TouchItem>;
 
 /**
- * Every outcome of a batch of changes. Rows that an erasure writes under a pseudonym repeat outcomes that were told before, so
+ * Every outcome of a batch of changes. Rows that an erasure writes under a pseudonym repeat outcomes that were published before, so
  * they are left out.
  */
 export const outcomesOf = (changes: Changes): Outcome[] =>
@@ -87,6 +87,6 @@ function outcomeOfMessage({ before: _, after, ...change }: Change<typeof Message
   };
 }
 
-/** The same outcome has the same id, however often it is told. */
+/** The same outcome has the same id, however often it is published. */
 const idOf = (at: number, { pk, sk }: Pick<Item, "pk" | "sk">, state: string): string =>
   uuidV7(at, createHash("sha256").update(`${pk}|${sk}|${state}`).digest());

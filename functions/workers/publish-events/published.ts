@@ -35,8 +35,8 @@ export async function outboundEvents(
 ): Promise<OutboundEvent[]> {
   const found = occurrenceSources(changes).map(async ({ change, occurrences }) => {
     const { tenant, position, at } = change;
-    const told = await occurrences(storeOf(tenant as TenantId));
-    return told.map((one) => outboundEvent({ tenant, position, at }, one));
+    const found = await occurrences(storeOf(tenant as TenantId));
+    return found.map((one) => outboundEvent({ tenant, position, at }, one));
   });
   return (await Promise.all(found)).flat();
 }
@@ -51,7 +51,7 @@ function outboundEvent(origin: Origin, { event, key, at, data }: Occurrence): Ou
 const idOf = (at: number, tenant: string, event: WebhookEvent, key: string): string =>
   uuidV7(at, createHash("sha256").update(`${tenant}:${event}:${key}`).digest());
 
-/** Events that workspaces sent (EVT), as they came: what an erasure or a repeat changes later is not told again. */
+/** Events that workspaces sent (EVT), as they came: what an erasure or a repeat changes later is not published again. */
 export const receivedEvents = (changes: Changes): ReceivedEvents[] => [
   ...changes
     .of(EventBlock, "block")

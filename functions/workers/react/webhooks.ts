@@ -1,4 +1,4 @@
-// What the outside is told: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
+// Outbound events: each occurrence becomes a delivery per endpoint that asks for it. Deliveries of one batch
 // are numbered together and share messages (AMB-124).
 
 import { anyStore } from "../../../shared/http/signing.ts";

@@ -1,4 +1,4 @@
-// What would have started runs of a journey for one person, and what came of it (AMB-147): told from the events and
+// What would have started runs of a journey for one person, and what became of it (AMB-147), derived from the events and
 // memberships that are stored, its runs, and when the journey was active.
 
 import { timestamp } from "../../kernel/clock.ts";

@@ -1,4 +1,4 @@
-// Members of a list whom an import adds: single rows that name its pack, and are counted by its seal (docs/decisions/0115).
+// Members of a list that an import adds: single rows that name its pack, and are counted by its seal (docs/decisions/0115).
 // The row in the shard comes first, so a subscriber that has a membership has both rows.
 import { timestamp } from "../../kernel/clock.ts";
 import { absent, is, present } from "../conditions.ts";
@@ -68,7 +68,7 @@ export async function settleMembers(
 }
 
 /**
- * Removes those whom an import has not counted yet; others are left alone.
+ * Removes those that an import has not counted yet; others are left alone.
  * @param hold where its condition fails, nobody is removed
  * @returns the ids of those that are gone
  */

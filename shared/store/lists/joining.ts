@@ -80,7 +80,7 @@ export async function joinList(
   return { ...added, pending: asks.length };
 }
 
-/** A proof is of the address that it came with: whoever has another one later has confirmed nothing. @returns false if there is none */
+/** A proof is of the address that it came with: the owner of a later one has confirmed nothing. @returns false if there is none */
 async function stateProven(
   store: Store,
   profile: LivingProfile,

@@ -1,4 +1,4 @@
-// The stored form of what holds for an address, whoever has it (AMB-128, AMB-130).
+// The stored form of what holds for an address, for every subscriber that has it (AMB-128, AMB-130).
 import * as v from "valibot";
 import { type AddressKind, addressKinds, normalizedAddress, suppressionReasons } from "../../rules/addresses.ts";
 import { uuidOfText } from "../hash.ts";

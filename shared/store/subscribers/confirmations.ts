@@ -20,7 +20,7 @@ import { ConsentItem, isAlive, Profile, type ProfileRow } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 import { lift } from "./suppressions.ts";
 
-/** Nobody is asked more often, whoever states it: others may know the address. */
+/** The owner of an address is asked no more often, also where others state the opt-in: they may know the address. */
 const MAX_ASKED = 3;
 const ASKED_WITHIN_MS = 7 * DAY;
 /** How long the link of a mail confirms. */

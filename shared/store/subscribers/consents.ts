@@ -97,7 +97,7 @@ export function keepsConfirmed(email: string | null | undefined): ConditionOf<ty
 export const isConfirmedElsewhere = ({ confirmed_address }: ProfileRow, email: string | null | undefined): boolean =>
   confirmed_address !== undefined && typeof email === "string" && mailAddressId({ email }) !== confirmed_address;
 
-/** What the owner of an address confirmed: whoever has the next one has yet to. @param at RFC 3339 */
+/** What the owner of an address confirmed: the owner of the next one has yet to. @param at RFC 3339 */
 export const unconfirmedAgain = (profile: ProfileRow, at: string): ConsentAssertion[] =>
   familyOf(profile, "cc:")
     .filter(([channel]) => profile[`c:${channel}`] === "opted_in")

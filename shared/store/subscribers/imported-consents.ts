@@ -82,7 +82,7 @@ export async function recordImportedConsent(
   return recordOwn(store, subscriber, from, { status: "opted_out", ...own });
 }
 
-/** What a row says of an address, whoever has it. `isThisRow`: the address is suppressed since the row says it. */
+/** What a row says of an address, for every subscriber that has it. `isThisRow`: the address is suppressed since the row says it. */
 type OfAddress = { kind: "nothing" } | { kind: "opted out" } | { kind: "suppressed"; isThisRow: boolean };
 
 /** Records it, also where the row's own person is none: beyond the plan's subscribers, an address stays one to leave alone. */

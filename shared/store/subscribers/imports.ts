@@ -166,7 +166,7 @@ interface ColumnShown {
   suggestion: string | null;
 }
 
-/** The columns of a file that was read, as people are told of them. */
+/** The columns of a file that was read, as the API shows them. */
 export async function describeColumns(store: StoreReader, job: ImportJob): Promise<ColumnShown[]> {
   const columns = columnsOf(job);
   if (job.header === undefined || columns.kind === "problem") return [];

@@ -1,4 +1,4 @@
-// What the outside is told of a change of the table: the occurrences of the outbound event types (WEV).
+// Outbound events that follow from a change of the table: the occurrences of the outbound event types (WEV).
 import { timestamp } from "../../kernel/clock.ts";
 import { topicKeyOf } from "../../rules/topics.ts";
 import type { WebhookEvent } from "../../rules/webhook-events.ts";

@@ -94,7 +94,7 @@ const notAMember = () =>
 
 interface Behind {
   user: UserRow;
-  /** What links the user, makes it, or gives it to whoever proved the address. */
+  /** What links the user, makes it, or gives it to the person who proved the address. */
   writes: ItemWrite<"platform">[];
 }
 

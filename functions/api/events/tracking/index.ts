@@ -44,7 +44,7 @@ function keyIn(request: PresentingRequest): string | undefined {
     const { writeKey } = jsonOf(bytesOf(request), request.headers["content-encoding"]);
     return typeof writeKey === "string" ? writeKey : undefined;
   } catch {
-    // Who sends neither a key nor JSON is told of the key.
+    // A request with neither a key nor JSON is refused for the key.
     return undefined;
   }
 }

@@ -63,7 +63,7 @@ export const JobItem = item({
     waits: v.optional(v.number()),
     deferred: v.optional(v.number()),
     reported: v.optional(json<Record<string, number>>()),
-    /** The workspace had no webhook endpoints when the request of this send was made: none is told of its dispatch. */
+    /** The workspace had no webhook endpoints when the request of this send was made: none gets an event of its dispatch. */
     no_webhooks: v.optional(v.literal(true)),
     /** The ranges of the audience: set at creation for a small one, else at dispatch. */
     ranges: v.optional(v.array(v.string())),

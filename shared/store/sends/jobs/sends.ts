@@ -41,7 +41,7 @@ export interface Send {
   id: string;
   /** The id is derived, so a repeat finds its own job: the audience is left to the workers, who plan it once. */
   isRepeatable?: boolean;
-  /** Of a one-off send, which may be one row: the watch of its quarter-hour, the quota taken ahead, whether nobody is told. */
+  /** Of a one-off send, which may be one row: the watch of its quarter-hour, the quota taken ahead, whether no webhook gets its events. */
   direct?: { watch: SendWatch; quota: SendQuota; noWebhooks?: boolean | undefined } | undefined;
   spec: JobSpec;
   /** The server key that made it. */

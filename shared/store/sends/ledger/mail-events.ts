@@ -144,7 +144,7 @@ const recordCounted = (
   );
 
 /**
- * Suppresses the addresses that bounced permanently or complained, whoever has them now. Nothing is stored of a
+ * Suppresses the addresses that bounced permanently or complained, for every subscriber that has them now. Nothing is stored of a
  * subscriber that was erased. A repeat changes nothing.
  */
 export async function applyFate(
