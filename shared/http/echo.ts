@@ -19,8 +19,6 @@ function innerOf(schema: v.GenericSchema | undefined): SchemaParts {
   return wrapped ? innerOf(wrapped) : partsOf(schema);
 }
 
-type Fields = Record<string, unknown>;
-
 interface Echo {
   /** The body without the unchanged fields that its schema does not take. */
   body: unknown;

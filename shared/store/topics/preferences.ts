@@ -121,7 +121,9 @@ async function record(
     const isWritten = await happened(
       store.transact([
         changeItem(Profile, { id: profile.id }, { set }, when),
-        ...consents.map((consent) => consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent)),
+        ...consents.map((consent) =>
+          consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent),
+        ),
       ]),
     );
     if (!isWritten) return false;
