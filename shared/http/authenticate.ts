@@ -246,7 +246,7 @@ async function dashboardCaller(
 }
 
 /** @throws 401 for a workspace that is gone */
-async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: TenantId): Promise<Workspace> {
+async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: string): Promise<Workspace> {
   const row = await platform.get(WorkspaceItem, { tenant });
   if (!row) throw unauthorized();
   return workspaceOfRow(row);
