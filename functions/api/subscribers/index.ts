@@ -2,7 +2,6 @@
 import * as v from "valibot";
 import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -24,9 +23,8 @@ import {
 } from "../../../shared/store/subscribers/subscribers.ts";
 import { timelineOf } from "../../../shared/store/subscribers/timeline.ts";
 import { TimelineEntry } from "../../../shared/store/subscribers/timeline-entries.ts";
-import { userHash } from "../../../shared/store/workspaces/identity-keys.ts";
 import { ConsentInput, changeOf, consentOf, listQuery, SubscriberChange, searchQuery, timelineQuery } from "./input.ts";
-import { ownUpserting, statesConsent, upsert, upserting, upsertUses } from "./upsert.ts";
+import { upserts } from "./upsert.ts";
 
 export const MAX_BULK = 1_000;
 const MAX_CONCURRENT_ERASURES = 25;
@@ -49,32 +47,7 @@ async function read({ store, params }: { store: StoreReader; params: { id: strin
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 
 export const subscribers = group("subscribers", "The users that a workspace sends messages to.", [
-  endpoint(
-    "POST /api/v1/subscribers/upsert",
-    { credentials: ["sdk"], consents: statesConsent, uses: upsertUses },
-    ownUpserting,
-    async (call) => {
-      const subscriber = await upsert(call);
-      const { tenant, identity } = workspaceOf(call.caller);
-      const key = identity.isDemanded ? identity.keys.at(-1) : undefined;
-      return key === undefined
-        ? subscriber
-        : { ...subscriber, user_hash: userHash(await call.secrets.root(), tenant, key, subscriber.id) };
-    },
-  ),
-
-  endpoint(
-    "POST /v1/subscribers/upsert",
-    {
-      credentials: ["server"],
-      scope: "subscribers:write",
-      unaudited: ["server"],
-      consents: statesConsent,
-      uses: upsertUses,
-    },
-    upserting,
-    upsert,
-  ),
+  ...upserts,
 
   endpoint(
     "DELETE /api/v1/subscribers/:id",

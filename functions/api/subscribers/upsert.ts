@@ -1,19 +1,20 @@
 // Upserts of subscribers: by the client itself, and by the workspace's backend.
 import * as v from "valibot";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
-import type { Call, Shape } from "../../../shared/http/endpoint.ts";
+import { type Call, endpoints, type Shape } from "../../../shared/http/endpoint.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { plans } from "../../../shared/rules/plans.ts";
 import { audienceSize, secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { refuseLargeProfile } from "../../../shared/store/subscribers/publishable-profiles.ts";
 import { Subscriber, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import { userHash } from "../../../shared/store/workspaces/identity-keys.ts";
 import { changeOf, consentOf, Upsert } from "./input.ts";
 
 /** Whether an upsert records a consent as well. */
-export const statesConsent = (body: unknown): boolean => typeof body === "object" && body !== null && "consent" in body;
+const statesConsent = (body: unknown): boolean => typeof body === "object" && body !== null && "consent" in body;
 
-export const upserting = {
+const upserting = {
   summary: "Create or update a subscriber by external_id",
   body: Upsert,
   example: {
@@ -23,10 +24,10 @@ export const upserting = {
   errors: ["QUOTA_EXCEEDED"],
 } as const satisfies Shape;
 
-export const upsertUses = [storeWrite, secrets, audienceSize, workspaceRead] as const;
+const upsertUses = [storeWrite, secrets, audienceSize, workspaceRead] as const;
 
 /** The id of the service is not known to the backend: the signed external id is exchanged for its hash. */
-export const ownUpserting = {
+const ownUpserting = {
   ...upserting,
   returns: v.object({
     ...Subscriber.entries,
@@ -43,7 +44,7 @@ type UpsertCall = Context<typeof upsertUses> & Pick<Call<typeof upserting>, "cal
  * Creates the subscriber of an external id, or changes it.
  * @throws 402 beyond the plan's subscribers, 422 for a consent that cannot be, or a profile too large for the publishable key
  */
-export async function upsert({ store, secrets, audienceSize, workspace, caller, body }: UpsertCall) {
+async function upsert({ store, secrets, audienceSize, workspace, caller, body }: UpsertCall) {
   const { external_id, consent, ...change } = body;
   const asserted = consent && (await consentOf({ store, workspace }, consent, "consent."));
   const isPublishable = caller.kind === "sdk";
@@ -52,3 +53,28 @@ export async function upsert({ store, secrets, audienceSize, workspace, caller, 
   const cap = await audienceSize.capOf(plans[workspaceOf(caller).plan].subscribers);
   return upsertSubscriber(store, await secrets.root(), input, cap);
 }
+
+const endpoint = endpoints({ credentials: ["sdk"], uses: upsertUses });
+
+export const upserts = [
+  endpoint("POST /api/v1/subscribers/upsert", { consents: statesConsent }, ownUpserting, async (call) => {
+    const subscriber = await upsert(call);
+    const { tenant, identity } = workspaceOf(call.caller);
+    const key = identity.isDemanded ? identity.keys.at(-1) : undefined;
+    return key === undefined
+      ? subscriber
+      : { ...subscriber, user_hash: userHash(await call.secrets.root(), tenant, key, subscriber.id) };
+  }),
+
+  endpoint(
+    "POST /v1/subscribers/upsert",
+    {
+      credentials: ["server"],
+      scope: "subscribers:write",
+      unaudited: ["server"],
+      consents: statesConsent,
+    },
+    upserting,
+    upsert,
+  ),
+];
