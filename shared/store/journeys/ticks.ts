@@ -48,7 +48,8 @@ export async function enter(
   const running = { graph: version.graph, pauses: journey.pauses };
   const refused: Refused[] = [];
   for (const turn of turnsOf(candidates, ({ subscriber }) => subscriber)) {
-    const { entering, begun } = await admittedNow(deps, { graph: version.graph, journey }, turn, refused);
+    const { entering, begun, refused: unfit } = await admittedNow(deps, { graph: version.graph, journey }, turn);
+    refused.push(...unfit);
     // A run that another worker began first is looked at by that worker, after it has begun.
     const entered = await moveOn(deps, running, entering);
     for (const { candidate } of entered.overQuota) refused.push(refusal(candidate, "over_quota"));
@@ -57,22 +58,23 @@ export async function enter(
   return { held, refused };
 }
 
-/** Who may enter, after runs that were over by then have ended. Those who may not are added to `refused`. */
+/** Who may enter, after runs that were over by then have ended. */
 async function admittedNow(
   deps: JourneyDeps,
   entered: Entered,
   turn: readonly Candidate[],
-  refused: Refused[],
-): Promise<Pick<Admitted, "entering" | "begun">> {
+): Promise<Omit<Admitted, "overdue">> {
   const first = await admitted(deps.store, entered, turn);
-  refused.push(...first.refused);
   if (first.overdue.length === 0) return first;
 
   await drive(deps, first.overdue);
   const late = first.overdue.map(({ candidate }) => candidate);
   const second = await admitted(deps.store, entered, late, { areMoved: true });
-  refused.push(...second.refused);
-  return { entering: [...first.entering, ...second.entering], begun: [...first.begun, ...second.begun] };
+  return {
+    entering: [...first.entering, ...second.entering],
+    begun: [...first.begun, ...second.begun],
+    refused: [...first.refused, ...second.refused],
+  };
 }
 
 /**
@@ -125,7 +127,7 @@ async function reread<T extends Driven>(store: JourneyDeps["store"], group: read
 
 /** A migration may have moved some of the runs to another version since they were read before. */
 async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
-  const all: Moved<T> = { held: new Set(), lost: new Set(), overQuota: new Set() };
+  const all = nothingMoved<T>();
   for (const same of Map.groupBy(group, ({ run }) => run.version).values()) {
     const { held, lost } = await driveVersion(deps, same);
     for (const one of held) all.held.add(one);
@@ -136,17 +138,16 @@ async function driveVersions<T extends Driven>(deps: JourneyDeps, group: readonl
 
 async function driveVersion<T extends Driven>(deps: JourneyDeps, group: readonly T[]): Promise<Moved<T>> {
   const { store, activeJourneys } = deps;
-  const none: Moved<T> = { held: new Set(), lost: new Set(), overQuota: new Set() };
   const [first] = group;
-  if (!first) return none;
+  if (!first) return nothingMoved();
   const { journey_id, version: entered } = first.run;
   const journey = (await activeJourneys.of(store.tenant)).journeys.get(journey_id);
   if (!journey && (await statusOf(store, journey_id)) === "archived")
     for (const { run } of group) await endRun(store, run, "the journey was archived");
-  if (!journey || journey.isPaused) return none;
+  if (!journey || journey.isPaused) return nothingMoved();
 
   const version = await activeJourneys.version(store.tenant, journey_id, entered);
-  return version ? moveOn(deps, { graph: version.graph, pauses: journey.pauses }, group) : none;
+  return version ? moveOn(deps, { graph: version.graph, pauses: journey.pauses }, group) : nothingMoved();
 }
 
 /** Items of one name are taken in turn, because each of them may change what the next one finds. */
@@ -169,6 +170,8 @@ interface Moved<T> {
   overQuota: Set<T>;
 }
 
+const nothingMoved = <T>(): Moved<T> => ({ held: new Set(), lost: new Set(), overQuota: new Set() });
+
 interface Running {
   graph: Graph;
   pauses: Pauses | undefined;
@@ -176,9 +179,7 @@ interface Running {
 
 /** Moves runs of one version until each waits, ends or was moved by another worker. */
 async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, moving: readonly T[]): Promise<Moved<T>> {
-  const held = new Set<T>();
-  const lost = new Set<T>();
-  const overQuota = new Set<T>();
+  const { held, lost, overQuota } = nothingMoved<T>();
   /** What happened while a run began found no run that it could end. */
   const isLookedAtAgain = (journey.graph.exit_conditions ?? []).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
@@ -190,6 +191,7 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
       move: await decide(deps, journey, one, Math.max(now, one.due ?? 0)),
     }));
     failed.push(...decided.filter(({ status }) => status === "rejected"));
+
     const sends = decided.some((result) => result.status === "fulfilled" && result.value.move?.send);
     const workspace = sends ? await deps.workspace() : undefined;
     const moves = new Map<Move, (typeof open)[number]>();
@@ -199,6 +201,7 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
       if (move.send && workspace?.status !== "active") held.add(one.origin);
       else moves.set(move, one);
     }
+
     const stored = await storeMoves(deps, workspace, [...moves.keys()]);
     failed.push(...stored.failures);
     for (const move of stored.lost) {
@@ -209,9 +212,10 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
       const one = moves.get(move);
       if (one) overQuota.add(one.origin);
     }
-    open = [...stored.moved].flatMap(([asked, move]) => {
+
+    open = [...stored.moved].flatMap(([decidedMove, move]) => {
       const { run, to } = move;
-      const one = moves.get(asked);
+      const one = moves.get(decidedMove);
       if (!one || to.kind === "ends") return [];
       if (!move.isBetweenSteps && !(one.entry && isLookedAtAgain)) return [];
       const { position } = to;
