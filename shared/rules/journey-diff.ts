@@ -34,7 +34,7 @@ export function diffOf(a: Definition, b: Definition): JourneyDiff {
     return fields.length > 0 ? [{ step, fields }] : [];
   });
   const missingIn = (edges: readonly Edge[], from: readonly Edge[]) => {
-    const there = new Set(edges.map(canonical));
+    const there = new Set(edges.map(canonicalJson));
     return from.filter((edge) => !there.has(canonicalJson(edge)));
   };
   const [old, now] = [edgesOf(a.graph), edgesOf(b.graph)];

@@ -7,7 +7,7 @@ import {
   verdictOf,
   webhookHeaders,
 } from "../../../shared/rules/webhook-events.ts";
-import { recordAttempt } from "../../../shared/store/webhooks/attempt-results.ts";
+import { type Finished, recordAttempt } from "../../../shared/store/webhooks/attempt-results.ts";
 import type { DeliveryRecord } from "../../../shared/store/webhooks/deliveries.ts";
 import type { WebhookRow } from "../../../shared/store/webhooks/items.ts";
 import { disableFailing, failureWrite, successWrites } from "../../../shared/store/webhooks/webhooks.ts";
@@ -78,7 +78,7 @@ export async function record(
     attempt: n,
   };
   const key = { webhook: webhook.id, id: delivery.id };
-  const finished = { n, at, result, outcome, sequence };
+  const finished: Finished = { n, at, result, outcome, sequence };
   const isRecorded = await recordAttempt(store, key, finished, { extraItems, lateItems });
   if (!isRecorded) {
     log({ level: "info", message: "an attempt was recorded or given up before", ...message });

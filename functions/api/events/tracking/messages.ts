@@ -119,7 +119,7 @@ export function messagesOf(call: CallName, body: Record<string, unknown>, max: n
   return { ...readAll(first), tooMany: batch.length - first.length };
 }
 
-function readAll(given: readonly unknown[]): Sent {
+function readAll(given: readonly unknown[]): ReadMessages {
   const messages = given
     .filter((one) => isJsonObject(one) && !isDeep(one) && Buffer.byteLength(JSON.stringify(one)) <= MAX_MESSAGE_BYTES)
     .map((one) => v.parse(Message, one));
