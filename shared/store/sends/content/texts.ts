@@ -162,8 +162,8 @@ function inboxRenderer(
 function filling(scope: RenderScope, now: number) {
   const unknown = new Set<string>();
   return {
-    fill: (template: CompiledTemplate, escape: "html" | "none" = "none"): string => {
-      const { text, unknown: missing } = template.render(scope, { now, escape });
+    fill: (template: CompiledTemplate, escaping: "html" | "none" = "none"): string => {
+      const { text, unknown: missing } = template.render(scope, { now, escape: escaping });
       for (const path of missing) unknown.add(path);
       return text;
     },
