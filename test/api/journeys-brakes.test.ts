@@ -1,19 +1,19 @@
 // The brake of a journey's send step (F21): a step that sends what goes wrong stops itself, and its runs wait for what is
 // decided.
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Fault } from "../../local/faults.ts";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { addDevice, addPeople } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
+const ownWorlds = worlds();
 
 /** A journey whose only step pushes. The provider fails as `outcomeOf` says, and every call is remembered. */
-async function pushing(people: number, safety: object = { max_error_rate: 0.2 }) {
+async function pushing(people: number, safety: object = { max_error_rate: 0.2 }, makers = ownWorlds) {
   const provider = { calls: [] as string[], outcomeOf: (_: string): Fault["outcome"] | undefined => undefined };
-  const world = await fresh({
+  const world = await makers.fresh({
     providerFaults: {
       take: (channel, subscriber = "") => {
         if (channel !== "ios") return undefined;
@@ -45,79 +45,114 @@ async function pushing(people: number, safety: object = { max_error_rate: 0.2 })
   return { ...setting, id, ids, provider, enter, brakes, decide };
 }
 
-it("a provider that refuses 30 % stops a journey's step, its runs wait there, and a resumed step serves each of them once (F21)", async () => {
-  const { world, call, id, ids, provider, enter, brakes, decide, stats, runs } = await pushing(440);
-  await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["journey.halted"] });
-  // Three of ten, and not about 30 %: the figures of 240 are then sure.
-  const refused = new Set(ids.filter((_, n) => n % 10 < 3));
-  provider.outcomeOf = (subscriber) => (refused.has(subscriber) ? "permanent" : undefined);
-  // The eight lanes begin up to 400 before anything is known (docs/decisions/0077): the others arrive after it.
-  await enter(ids.slice(0, 240));
-  await enter(ids.slice(240));
-  await world.advance(DAY);
-  const tried = provider.calls.length;
-  expect(tried).toBeGreaterThan(90);
-  expect(tried).toBeLessThanOrEqual(240);
-  expect(await brakes()).toMatchObject([
-    { version: 1, step: "hello", status: "halted", halted: { reason: "error_rate", channel: "ios", limit: 0.2 } },
-  ]);
-  expect((await stats(id)).steps.hello.active).toBe(440 - tried);
-  const [waiting] = await runs(id, "?status=active");
-  expect(waiting).toMatchObject({ current_step: "hello", status: "active", halted: { reason: "error_rate" } });
-  const timeline = await call(`GET /api/v1/subscribers/${waiting.subscriber_id}/timeline?kinds=journey`);
-  expect(timeline.body.items).toMatchObject([{ state: "entered", data: { step: "hello", halted: "error_rate" } }]);
-  const notes = await call(
-    "GET /api/v1/annotations?from=2026-11-01T00:00:00Z&to=2026-12-31T00:00:00Z&kinds=blast_halted",
-  );
-  expect(notes.body.annotations).toMatchObject([{ ref_id: id }]);
-  const { body: hooks } = await call("GET /api/v1/webhooks");
-  const log = await call(`GET /api/v1/webhooks/${hooks.items[0].id}/deliveries`);
-  expect(log.body.items).toMatchObject([{ event_type: "journey.halted" }]);
+describe("a step whose provider refuses 30 % of 440 pushes", () => {
+  /** As it stands a day after the last entered: the step has halted, and the others wait there. */
+  async function halted(makers = ownWorlds) {
+    const found = await pushing(440, undefined, makers);
+    const { world, call, ids, provider, enter } = found;
+    await call("POST /api/v1/webhooks", { target_url: "https://example.com/in", events: ["journey.halted"] });
+    // Three of ten, and not about 30 %: the figures of 240 are then sure.
+    const refused = new Set(ids.filter((_, n) => n % 10 < 3));
+    provider.outcomeOf = (subscriber) => (refused.has(subscriber) ? "permanent" : undefined);
+    // The eight lanes begin up to 400 before anything is known (docs/decisions/0077): the others arrive after it.
+    await enter(ids.slice(0, 240));
+    await enter(ids.slice(240));
+    await world.advance(DAY);
+    return { ...found, tried: provider.calls.length };
+  }
+  const common = shared(halted);
 
-  provider.outcomeOf = () => undefined;
-  expect(await decide("resume")).toMatchObject({ status: 200, body: { status: "open", halted: null } });
-  // At the same moment it would be a repeat of the same request.
-  await world.advance(1);
-  expect((await decide("resume")).status).toBe(409);
-  await world.advance(DAY);
-  expect(provider.calls.toSorted()).toEqual(ids.toSorted());
-  expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 440 });
+  it("a journey's step halts by the error rate of its provider, and its other runs wait there (F21)", async () => {
+    const { id, brakes, stats, tried } = await common();
+
+    expect(tried).toBeGreaterThan(90);
+    expect(tried).toBeLessThanOrEqual(240);
+    expect(await brakes()).toMatchObject([
+      { version: 1, step: "hello", status: "halted", halted: { reason: "error_rate", channel: "ios", limit: 0.2 } },
+    ]);
+    expect((await stats(id)).steps.hello.active).toBe(440 - tried);
+  });
+
+  it("a run that waits at a halted step says so, and so does the timeline of its subscriber (F21)", async () => {
+    const { id, call, runs } = await common();
+
+    const [waiting] = await runs(id, "?status=active");
+
+    expect(waiting).toMatchObject({ current_step: "hello", halted: { reason: "error_rate" } });
+    const timeline = await call(`GET /api/v1/subscribers/${waiting.subscriber_id}/timeline?kinds=journey`);
+    expect(timeline.body.items).toMatchObject([{ state: "entered", data: { step: "hello", halted: "error_rate" } }]);
+  });
+
+  it("a halted step is annotated, and told by a webhook (F21)", async () => {
+    const { id, call } = await common();
+    const period = "from=2026-11-01T00:00:00Z&to=2026-12-31T00:00:00Z";
+
+    const notes = await call(`GET /api/v1/annotations?${period}&kinds=blast_halted`);
+    const [hook] = (await call("GET /api/v1/webhooks")).body.items;
+    const log = await call(`GET /api/v1/webhooks/${hook.id}/deliveries`);
+
+    expect(notes.body.annotations).toMatchObject([{ ref_id: id }]);
+    expect(log.body.items).toMatchObject([{ event_type: "journey.halted" }]);
+  });
+
+  it("a halted step is resumed once, and then serves each run that waits there once (F21)", async () => {
+    const { world, id, ids, provider, decide, stats } = await halted();
+    provider.outcomeOf = () => undefined;
+
+    expect(await decide("resume")).toMatchObject({ status: 200, body: { status: "open", halted: null } });
+    // At the same moment it would be a repeat of the same request.
+    await world.advance(1);
+    expect((await decide("resume")).status).toBe(409);
+    await world.advance(DAY);
+
+    expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+    expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 440 });
+  });
 });
 
-it("a canceled step ends the runs that wait there and those that arrive later (F21)", async () => {
+it("a halted step that is canceled ends the runs that wait there and those that arrive later (F21)", async () => {
   const { world, id, ids, provider, enter, decide, stats, runs } = await pushing(200);
   provider.outcomeOf = () => "permanent";
   await enter(ids.slice(0, 150));
   await enter(ids.slice(150, 190));
   const tried = provider.calls.length;
   expect((await stats(id)).steps.hello.active).toBeGreaterThan(0);
+
   expect(await decide("cancel")).toMatchObject({ status: 200, body: { status: "canceled" } });
   await world.settle();
   await enter(ids.slice(190));
+
   expect(provider.calls).toHaveLength(tried);
   expect((await stats(id)).runs).toMatchObject({ active: 0, completed: tried, canceled: 200 - tried });
   const [ended] = await runs(id, "?status=canceled");
   expect(ended).toMatchObject({ end_reason: "the step was canceled after it halted" });
 });
 
-it("the canary of a step goes on first, and the others after its wait (F21)", async () => {
+it("the canary of a journey's step is sent to first, and the others after its wait (F21)", async () => {
   const { world, ids, provider, enter } = await pushing(100, { canary_percent: 20, canary_wait_minutes: 20 });
   await enter(ids);
+
   await world.advance(18 * MINUTE);
   expect(provider.calls.length).toBeGreaterThan(5);
   expect(provider.calls.length).toBeLessThan(40);
+
   await world.advance(10 * MINUTE);
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());
 });
 
-it("a step without safety has no brake, and wrong limits are refused with their field (F21)", async () => {
-  const { call, active, send, definition } = await pushing(0);
+it("a step without safety has no brake (F21)", async () => {
+  const { call, active, send } = await pushing(0);
   const id = await active(graphOf({ hello: send("Hello") }));
+
   expect((await call(`GET /api/v1/journeys/${id}/brakes`)).body).toEqual({ items: [] });
   expect((await call(`POST /api/v1/journeys/${id}/brakes/resume`, { version: 1, step: "hello" })).status).toBe(404);
+});
+
+it("a step whose error rate is more than 1 is refused with 422, naming the field (F21)", async () => {
+  const { call, definition } = await pushing(0);
   const steps = graphOf({ hello: { send: { channel_ids: ["x"], safety: { max_error_rate: 20 } } } });
-  const wrong = await call("POST /api/v1/journeys", definition(steps));
-  expect(wrong).toMatchObject({
+
+  expect(await call("POST /api/v1/journeys", definition(steps))).toMatchObject({
     status: 422,
     body: { fields: { "steps.steps.hello.send.safety.max_error_rate": "must be a number from 0.0001 to 1" } },
   });

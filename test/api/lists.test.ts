@@ -10,9 +10,10 @@ import { inMs } from "../support/notify.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { recountMembers } from "../support/recounts.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
+const makers = worlds();
+const { withPeople, withTenant } = makers;
 
 const keysOfTable = async (world: TestWorld) =>
   (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
@@ -29,94 +30,117 @@ async function allMembers(world: TestWorld, tenant: Tenant, id: string) {
 }
 
 describe("records", () => {
-  it("a new list has exactly its fields, and GET answers the same (D-LIST)", async () => {
+  /** A workspace with the lists A and B. */
+  const twoLists = async ({ withTenant }: ReturnType<typeof worlds>) => {
     const { world, tenant } = await withTenant();
-    const made = await create(world, tenant, { name: " Readers ", description: "of the newsletter" });
+    const id: string = (await create(world, tenant, { name: "A", description: "first" })).body.id;
+    await named(world, tenant, "B");
+    const patch = (body: unknown, list = id) => ask(world, tenant, `PATCH /api/v1/lists/${list}`, body);
+    return { world, tenant, id, patch };
+  };
+  const common = shared(twoLists);
+
+  it("a new list has exactly its fields, and is read with the same (D-LIST)", async () => {
+    const { world, tenant } = await common();
     const at = new Date(START).toISOString();
-    expect([made.status, made.body]).toEqual([
-      201,
-      {
-        id: expect.any(String),
-        name: "Readers",
-        description: "of the newsletter",
-        subscriber_count: 0,
-        double_opt_in: false,
-        created_at: at,
-        updated_at: at,
-      },
-    ]);
+
+    const made = await create(world, tenant, { name: " Readers ", description: "of the newsletter" });
+
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      id: expect.any(String),
+      name: "Readers",
+      description: "of the newsletter",
+      subscriber_count: 0,
+      double_opt_in: false,
+      created_at: at,
+      updated_at: at,
+    });
     expect((await get(world, tenant, made.body.id)).body).toEqual(made.body);
+  });
+
+  it("a list without a description has null for it (D-LIST)", async () => {
+    const { world, tenant } = await common();
+
     expect((await create(world, tenant, { name: "Plain" })).body.description).toBeNull();
   });
 
-  it("a name that is taken is 409, in a race too, and free again after a deletion or in another workspace (AMB-81)", async () => {
-    const { world, tenant } = await withTenant();
-    const id = await named(world, tenant, "Readers");
-    const again = await create(world, tenant, { name: "Readers" });
-    expect([again.status, again.body.code]).toEqual([409, "CONFLICT"]);
-    const race = await Promise.all(Array.from({ length: 4 }, () => create(world, tenant, { name: "Race" })));
-    expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
-    const other = await world.tenant();
-    expect((await create(world, other, { name: "Readers" })).status).toBe(201);
-    expect((await ask(world, tenant, `DELETE /api/v1/lists/${id}`)).status).toBe(204);
-    expect((await create(world, tenant, { name: "Readers" })).status).toBe(201);
+  it("of lists that are created at once with one name, one is, and the others are refused with 409 (AMB-81)", async () => {
+    const { world, tenant } = await common();
+
+    const answers = await Promise.all(Array.from({ length: 4 }, () => create(world, tenant, { name: "Race" })));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+
+  it("the name of a list is free in another workspace, and again after its deletion (AMB-81)", async () => {
+    const { world, tenant, id } = await twoLists(makers);
+
+    expect((await create(world, await world.tenant(), { name: "A" })).status).toBe(201);
+
+    await ask(world, tenant, `DELETE /api/v1/lists/${id}`);
+    expect((await create(world, tenant, { name: "A" })).status).toBe(201);
   });
 
   it.each([
-    ["name", { name: "  " }],
-    ["name", { name: "x".repeat(129) }],
-  ])("answers 422 naming %s (D-LIST)", async (field, body) => {
-    const { world, tenant } = await withTenant();
-    const { status, body: answer } = await create(world, tenant, body);
-    expect([status, answer.code, Object.keys(answer.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+    ["blank", 422, { name: "  " }],
+    ["too long", 422, { name: "x".repeat(129) }],
+    ["taken", 409, { name: "A" }],
+  ])("a list whose name is %s is refused with %i (D-LIST, AMB-81)", async (_, status, body) => {
+    const { world, tenant } = await common();
+
+    expect((await create(world, tenant, body)).status).toBe(status);
   });
 
-  it("PATCH overwrites what is supplied; a taken name is 409, an empty change 422 (D-LIST)", async () => {
-    const { world, tenant } = await withTenant();
-    const id = (await create(world, tenant, { name: "A", description: "first" })).body.id;
-    await named(world, tenant, "B");
+  it.each([
+    ["name", { name: "C" }, { description: "first" }],
+    ["description", { description: null }, { name: "A" }],
+  ])("a change of the %s of a list leaves the rest as it was (D-LIST)", async (_, change, rest) => {
+    const { world, patch } = await twoLists(makers);
     await world.advance(SECOND);
-    const patch = (body: unknown) => ask(world, tenant, `PATCH /api/v1/lists/${id}`, body);
-    const renamed = await patch({ name: "C" });
-    expect(renamed.body).toMatchObject({ name: "C", description: "first", updated_at: inMs(world, 0) });
-    expect((await patch({ description: null })).body).toMatchObject({ name: "C", description: null });
-    expect((await patch({ name: "B" })).status).toBe(409);
-    expect((await patch({})).status).toBe(422);
-    expect((await ask(world, tenant, `PATCH /api/v1/lists/${UNKNOWN}`, { name: "Z" })).status).toBe(404);
+
+    expect((await patch(change)).body).toMatchObject({ ...change, ...rest, updated_at: inMs(world, 0) });
   });
 
-  it("pages newest first, filters by name and counts members on every page (D-LIST)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 3);
+  it.each([
+    ["to a name that is taken", 409, { name: "B" }],
+    ["without a field", 422, {}],
+  ])("a change of a list %s is refused with %i (D-LIST)", async (_, status, change) => {
+    const { patch } = await common();
+
+    expect((await patch(change)).status).toBe(status);
+  });
+
+  it("a change of a list that there is not is 404 (D-LIST)", async () => {
+    const { patch } = await common();
+
+    expect((await patch({ name: "Z" }, UNKNOWN)).status).toBe(404);
+  });
+
+  const threeLists = shared(async ({ withPeople }) => {
+    const { world, tenant, ids: people } = await withPeople(3);
     for (const [i, name] of ["Alpha", "Beta", "Alphabet"].entries()) {
       const id = await named(world, tenant, name);
       await add(world, tenant, id, people.slice(0, i + 1));
       await world.advance(SECOND);
     }
-    const list = async (query: string) => {
-      const { body } = await ask(world, tenant, `GET /api/v1/lists${query}`);
-      const shown = body.items.map((item: { name: string; subscriber_count: number }) => [
-        item.name,
-        item.subscriber_count,
-      ]);
-      return { ...body, items: shown };
-    };
-    expect(await list("")).toEqual({
-      items: [
-        ["Alphabet", 3],
-        ["Beta", 2],
-        ["Alpha", 1],
-      ],
-      total: 3,
-      page: 1,
-      page_size: 20,
-    });
-    expect(await list("?page=2&page_size=2")).toEqual({ items: [["Alpha", 1]], total: 3, page: 2, page_size: 2 });
-    expect((await list("?name=alpha")).items).toEqual([
-      ["Alphabet", 3],
-      ["Alpha", 1],
-    ]);
-    expect((await list("?page_size=500")).page_size).toBe(100);
+    return { list: async (query: string) => (await ask(world, tenant, `GET /api/v1/lists${query}`)).body };
+  });
+  const [alphabet, beta, alpha] = [
+    { name: "Alphabet", subscriber_count: 3 },
+    { name: "Beta", subscriber_count: 2 },
+    { name: "Alpha", subscriber_count: 1 },
+  ];
+
+  it.each([
+    ["all lists", "", { items: [alphabet, beta, alpha], total: 3, page: 1, page_size: 20 }],
+    ["lists of the second page", "?page=2&page_size=2", { items: [alpha], total: 3, page: 2, page_size: 2 }],
+    ["lists of a name", "?name=alpha", { items: [alphabet, alpha] }],
+    ["lists of a page that is too large", "?page_size=500", { page_size: 100 }],
+  ])("%s come newest first with the count of their members (D-LIST)", async (_, query, page) => {
+    const { list } = await threeLists();
+
+    expect(await list(query)).toMatchObject(page);
   });
 
   it("the list after the 10,000th is refused (AMB-81)", async () => {
@@ -125,23 +149,30 @@ describe("records", () => {
       putItem(Name, { kind: "list", name: `l${n}` }, { id: world.ids.uuidAt(START - n) }),
     );
     await quickStore(world, tenant).writeAll(names);
+
     const { status, body } = await create(world, tenant, { name: "one more" });
-    expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+
+    expect(status).toBe(429);
+    expect(body.code).toBe("QUOTA_EXCEEDED");
   });
 });
 
 describe("members", () => {
-  it("adding reports new, existing and unknown subscribers; a repeat changes nothing (D-LIST, AMB-81)", async () => {
-    const { world, tenant } = await withTenant();
-    const other = await world.tenant();
-    const [foreign] = (await addPeople(world, other, 1)) as [string];
-    const people = await addPeople(world, tenant, 3);
-    const id = await named(world, tenant, "Readers");
-    const first = await add(world, tenant, id, [people[0]!, people[1]!, people[1]!.toUpperCase(), UNKNOWN, foreign]);
-    expect([first.status, first.body]).toEqual([
-      200,
-      { added: 2, already_member: 0, pending: 0, not_found: [UNKNOWN, foreign] },
-    ]);
+  /** A workspace of so many people, and its list Readers. */
+  async function withReaders(count: number, { withPeople }: ReturnType<typeof worlds> = makers) {
+    const { world, tenant, ids: people } = await withPeople(count);
+    return { world, tenant, people, id: await named(world, tenant, "Readers") };
+  }
+
+  it("those who are added to a list are counted as new, as members already or as unknown (D-LIST, AMB-81)", async () => {
+    const { world, tenant, people, id } = await withReaders(3);
+    const [p0, p1] = people as [string, string];
+    const [foreign] = (await addPeople(world, await world.tenant(), 1)) as [string];
+
+    expect(await add(world, tenant, id, [p0, p1, p1.toUpperCase(), UNKNOWN, foreign])).toMatchObject({
+      status: 200,
+      body: { added: 2, already_member: 0, pending: 0, not_found: [UNKNOWN, foreign] },
+    });
     expect((await add(world, tenant, id, people)).body).toEqual({
       added: 1,
       already_member: 2,
@@ -149,72 +180,90 @@ describe("members", () => {
       not_found: [],
     });
     expect((await get(world, tenant, id)).body.subscriber_count).toBe(3);
-    const [items] = [(await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body.items];
-    expect(items.map((item: { external_id: string }) => item.external_id).sort()).toEqual(["p0", "p1", "p2"]);
-    expect(items[0]).toEqual({
-      subscriber_id: expect.any(String),
-      external_id: expect.any(String),
-      name: null,
-      entered_at: inMs(world, 0),
-    });
   });
 
-  it("removing reports how many were members, and names the ids that were not (D-LIST)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 3);
-    const id = await named(world, tenant, "Readers");
-    await add(world, tenant, id, people.slice(0, 2));
-    const gone = await drop(world, tenant, id, [people[1]!, people[2]!, UNKNOWN]);
-    expect([gone.status, gone.body]).toEqual([200, { removed: 1, not_found: [people[2], UNKNOWN] }]);
-    expect(await allMembers(world, tenant, id)).toEqual([[people[0]]]);
+  it("a member of a list is listed with when it entered (D-LIST)", async () => {
+    const { world, tenant, people, id } = await withReaders(1);
+    await add(world, tenant, id, people);
+
+    expect((await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body.items).toEqual([
+      { subscriber_id: people[0], external_id: "p0", name: null, entered_at: inMs(world, 0) },
+    ]);
+  });
+
+  it("those who are removed from a list are counted, and those who were no members named (D-LIST)", async () => {
+    const { world, tenant, people, id } = await withReaders(3);
+    const [member, removed, stranger] = people as [string, string, string];
+    await add(world, tenant, id, [member, removed]);
+
+    expect(await drop(world, tenant, id, [removed, stranger, UNKNOWN])).toMatchObject({
+      status: 200,
+      body: { removed: 1, not_found: [stranger, UNKNOWN] },
+    });
+    expect(await allMembers(world, tenant, id)).toEqual([[member]]);
     expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);
   });
 
-  it("members are listed in pages of 100, each once, and the cursor is valid for this list only (LIM-8)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 230);
-    const id = await named(world, tenant, "Readers");
-    expect((await add(world, tenant, id, people)).body.added).toBe(230);
+  const manyReaders = shared(async (own) => {
+    const found = await withReaders(230, own);
+    await add(found.world, found.tenant, found.id, found.people);
+    return found;
+  });
+
+  it("the members of a list are on pages of 100, each once (LIM-8)", async () => {
+    const { world, tenant, people, id } = await manyReaders();
+
     const pages = await allMembers(world, tenant, id);
+
     expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
     expect(pages.flat()).toEqual([...people].sort());
+  });
+
+  it("the cursor of one list is refused with 422 for another, as is a changed one (LIM-8)", async () => {
+    const { world, tenant, id } = await manyReaders();
     const { next_cursor } = (await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers`)).body;
     const other = await named(world, tenant, "Others");
+
     for (const cursor of [`x${next_cursor}`, next_cursor]) {
-      const refused = await ask(world, tenant, `GET /api/v1/lists/${other}/subscribers?cursor=${cursor}`);
-      expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["cursor"]]);
+      const { status, body } = await ask(world, tenant, `GET /api/v1/lists/${other}/subscribers?cursor=${cursor}`);
+      expect(status).toBe(422);
+      expect(Object.keys(body.fields)).toEqual(["cursor"]);
     }
   });
 
   it.each([
-    ["subscriber_ids", { subscriber_ids: Array.from({ length: 1_001 }, () => UNKNOWN) }],
-    ["subscriber_ids[0]", { subscriber_ids: ["x"] }],
-  ])("between 1 and 1,000 ids: 422 naming %s (D-LIST)", async (field, body) => {
-    const { world, tenant } = await withTenant();
-    const id = await named(world, tenant, "Readers");
-    for (const way of ["", "/remove"]) {
-      const refused = await ask(world, tenant, `POST /api/v1/lists/${id}/subscribers${way}`, body);
-      expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, [field]]);
-    }
-  });
+    ["more than 1,000 ids", "subscriber_ids", Array.from({ length: 1_001 }, () => UNKNOWN)],
+    ["an id that is none", "subscriber_ids[0]", ["x"]],
+  ])(
+    "the addition and the removal of %s are refused with 422, naming %s (D-LIST)",
+    async (_, field, subscriber_ids) => {
+      const { world, tenant, id } = await manyReaders();
 
-  it("concurrent additions and removals: the count is that of the rows (D-LIST)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 60);
-    const id = await named(world, tenant, "Readers");
+      for (const path of ["", "/remove"]) {
+        const route = `POST /api/v1/lists/${id}/subscribers${path}`;
+        const { status, body } = await ask(world, tenant, route, { subscriber_ids });
+        expect(status).toBe(422);
+        expect(Object.keys(body.fields)).toEqual([field]);
+      }
+    },
+  );
+
+  it("the count of a list is that of its members after additions and removals at once (D-LIST)", async () => {
+    const { world, tenant, people, id } = await withReaders(60);
     const work = [people, people.slice(20), people.slice(0, 40), people].map((ids, i) =>
       i % 2 === 0 ? add(world, tenant, id, ids) : drop(world, tenant, id, ids),
     );
+
     expect((await Promise.all(work)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+
     const group = { kind: "list", id } as const;
     expect(await countMembers(tenant.store, group)).toBe(await recountMembers(tenant.store, group));
   });
 
-  it("an import may add any number of ids (D-LIST)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 1_100);
-    const id = await named(world, tenant, "Readers");
+  it("an import adds any number of ids to a list (D-LIST)", async () => {
+    const { world, tenant, people, id } = await withReaders(1_100);
     const store = quickStore(world, tenant);
+
     expect(await addMembers(store, id, [...people, UNKNOWN])).toEqual({
       added: 1_100,
       already_member: 0,
@@ -224,12 +273,13 @@ describe("members", () => {
   });
 
   it("an erased subscriber leaves its lists at both ends, counts included (SUB-9)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 2);
+    const { world, tenant, ids: people } = await withPeople(2);
     const ids = [await named(world, tenant, "A"), await named(world, tenant, "B")];
     for (const id of ids) await add(world, tenant, id, people);
-    expect((await ask(world, tenant, `DELETE /api/v1/subscribers/${people[0]}`)).status).toBe(204);
+
+    await ask(world, tenant, `DELETE /api/v1/subscribers/${people[0]}`);
     await world.settle();
+
     for (const id of ids) {
       expect(await allMembers(world, tenant, id)).toEqual([[people[1]]]);
       expect((await get(world, tenant, id)).body.subscriber_count).toBe(1);

@@ -14,8 +14,8 @@ import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { uploadFile } from "../support/imports.ts";
 import { quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { deletedLongAgo, objectsOf, operate, pass30Days, rowsOf, wake } from "../support/purge.ts";
-import type { Tenant } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
@@ -29,48 +29,79 @@ const everyItem = async () => (await declaredItems()).items.map(({ item }) => it
 const partsOf = (tenant: TenantId): object =>
   new Proxy({}, { get: (_, part) => (part === "tenant" ? tenant : String(part)) });
 
-describe("a purge", () => {
-  it("leaves nothing of a deleted workspace after 30 days but a tombstone, and its neighbour alone (D-TENANT, AMB-86)", async () => {
-    const world = await fresh();
+const callerOf = (world: TestWorld, of: Tenant) => async (route: string, body?: object) =>
+  world.call(route, { as: await of.dashboard(), ...(body && { body }) });
+
+const login = (world: TestWorld, email: string) =>
+  world.call("POST /api/v1/auth/login", { body: { email, password: "correct horse battery" } });
+
+describe("a workspace with rows of every kind, deleted beside a neighbour that stays", () => {
+  /** What there was before the deletion, an hour before the purge, and after it. */
+  const purged = shared(async (own) => {
+    const world = await own.fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     await fillWorkspace(world, tenant);
     await uploadFile(world, tenant, "external_id\nada\n");
     for (const noun of ["in-app/assets", "templates", "segments", "journeys", "notifications", "devices"])
       await foreignIds(world, neighbour, `GET /api/v1/${noun}/:id`);
     await world.settle();
-    const before = await rowsOf(world, tenant);
-    const kinds = new Set(before.map((row) => nameOf(row).replaceAll(/[0-9a-f-]{36}|[0-9a-f]{64}/g, "‹›")));
-    expect(kinds.size).toBeGreaterThan(100);
-    expect((await operate(world, tenant, { status: "deleted" })) as object).toMatchObject({
-      workspace: { status: "deleted" },
+    const look = async () => ({
+      rows: await rowsOf(world, tenant),
+      objects: await objectsOf(world),
+      neighbours: (await rowsOf(world, neighbour)).filter(({ expires }) => !expires).map(nameOf),
     });
-    const deletedAt = world.clock.now();
+    const before = await look();
+    const deletion = await operate(world, tenant, { status: "deleted" });
+    const deletedAt = timestamp(world.clock.now());
     await world.advance(30 * DAY - HOUR);
-    expect((await rowsOf(world, tenant)).length).toBeGreaterThan(before.length / 2);
-    const objects = await objectsOf(world);
-    expect(objects.filter((key) => key.includes(tenant.id)).length).toBeGreaterThan(0);
-    const lasting = (await rowsOf(world, neighbour)).filter(({ expires }) => !expires).map(nameOf);
-    expect(lasting.length).toBeGreaterThan(15);
-
-    await world.advance(HOUR);
-    await world.advance(3 * HOUR);
-    const left = await rowsOf(world, tenant);
-    expect(left).toHaveLength(1);
-    const { pk, id, status, plan, kind, usage_record, ...times } = left[0] as Record<string, { S?: string; L?: [] }>;
-    expect([pk?.S, id?.S, status?.S]).toEqual([`TENANT#${tenant.id}`, tenant.id, "deleted"]);
-    expect([plan?.S, kind?.S, usage_record?.L?.length]).toEqual(["enterprise", "agency", 1]);
-    expect(Object.keys(times).sort()).toEqual(["created_at", "deleted_at", "purged_at", "purging_at", "sk"]);
-    expect(times.deleted_at?.S).toBe(new Date(deletedAt).toISOString());
-    const kept = await objectsOf(world);
-    expect([kept.length, kept.filter((key) => key.includes(tenant.id))]).toEqual([1, []]);
-    const stillThere = new Set((await rowsOf(world, neighbour)).map(nameOf));
-    expect(lasting.filter((name) => !stillThere.has(name))).toEqual([]);
-    expect((await world.call("GET /v1/whoami", { as: neighbour.server })).status).toBe(200);
-    const images = await neighbour.call("GET /api/v1/in-app/assets");
-    expect(images.body.items).toHaveLength(1);
+    const kept = await look();
+    await world.advance(4 * HOUR);
+    return { world, tenant, neighbour, deletion, deletedAt, before, kept, left: await look() };
   });
 
-  it("removes a row of every declared item, and none of another workspace (D-TENANT)", async () => {
+  it("a deleted workspace keeps its rows and its objects for 30 days (D-TENANT, AMB-86)", async () => {
+    const { tenant, deletion, before, kept } = await purged();
+
+    const kinds = before.rows.map((row) => nameOf(row).replaceAll(/[0-9a-f-]{36}|[0-9a-f]{64}/g, "‹›"));
+    expect(new Set(kinds).size).toBeGreaterThan(100);
+    expect(deletion).toMatchObject({ workspace: { status: "deleted" } });
+    expect(kept.rows.length).toBeGreaterThan(before.rows.length / 2);
+    expect(kept.objects.filter((key) => key.includes(tenant.id))).not.toEqual([]);
+  });
+
+  it("a purge leaves a tombstone of the workspace, with what it was and its times, and no object (D-TENANT, AMB-86)", async () => {
+    const { tenant, deletedAt, left } = await purged();
+
+    expect(left.rows).toHaveLength(1);
+    const [{ usage_record, created_at, deleted_at, purging_at, purged_at, sk, ...what }] = left.rows as [
+      Record<string, { S?: string; L?: object[] }>,
+    ];
+    expect(what).toEqual({
+      pk: { S: `TENANT#${tenant.id}` },
+      id: { S: tenant.id },
+      status: { S: "deleted" },
+      plan: { S: "enterprise" },
+      kind: { S: "agency" },
+    });
+    expect(usage_record?.L).toHaveLength(1);
+    expect(deleted_at?.S).toBe(deletedAt);
+    for (const time of [created_at, purging_at, purged_at]) expect(time?.S).toBeDefined();
+    expect(left.objects.filter((key) => key.includes(tenant.id))).toEqual([]);
+  });
+
+  it("a purge leaves the rows, the objects and the keys of another workspace (D-TENANT)", async () => {
+    const { world, neighbour, kept, left } = await purged();
+
+    expect(kept.neighbours.length).toBeGreaterThan(15);
+    expect(kept.neighbours.filter((name) => !left.neighbours.includes(name))).toEqual([]);
+    expect(left.objects).toHaveLength(1);
+    expect((await neighbour.call("GET /api/v1/in-app/assets")).body.items).toHaveLength(1);
+    expect((await world.call("GET /v1/whoami", { as: neighbour.server })).status).toBe(200);
+  });
+});
+
+describe("a purge", () => {
+  it("a purge removes a row of every declared item, and none of another workspace (D-TENANT)", async () => {
     // The rows of this test have none of the attributes that their items declare.
     const world = await fresh({ onRead: () => undefined });
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
@@ -90,8 +121,10 @@ describe("a purge", () => {
     expect(made.get(tenant.id)).toBeGreaterThan(50);
     for (const item of items.filter(isOfPlatform))
       if (item.purge === "by-tenant-attribute") await platform.put(item, partsOf(tenant.id), { tenant: tenant.id });
+
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
+
     const left = await rowsOf(world, tenant);
     const [own, others] = [`TENANT#${tenant.id}`, prefixOf(neighbour.id)];
     expect(left.map(({ pk }) => pk.S).filter((pk) => !pk.startsWith(others))).toEqual([own]);
@@ -99,18 +132,21 @@ describe("a purge", () => {
     expect(kept.length).toBeGreaterThan(made.get(neighbour.id)! - 5);
   });
 
-  it("finds the rows of the platform as their items declare (D-TENANT)", async () => {
+  it("a purge finds the rows of the platform as their items declare (D-TENANT)", async () => {
     const world = await fresh();
     const { id: tenant } = await world.tenant();
     const items = (await everyItem()).filter(isOfPlatform);
     expect(items.filter(({ purge }) => purge === undefined).map(({ about }) => about)).toEqual([]);
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     for (const item of items) await platform.put(item, partsOf(tenant), { ...(item.row.tenant && { tenant }) });
+
     const { found } = await workspaceRows.open(quickDeps(world))(tenant).find();
+
     const isFound = ({ pk, sk }: Key) => found.some((key) => key.pk === pk && key.sk === sk);
-    expect(items.map((item) => [item.about, isFound(fullKey(item, partsOf(tenant), ""))])).toEqual(
-      items.map(({ about, purge }) => [about, purge === "by-key" || purge === "by-tenant-attribute"]),
-    );
+    for (const item of items) {
+      const isOfTenant = item.purge === "by-key" || item.purge === "by-tenant-attribute";
+      expect(isFound(fullKey(item, partsOf(tenant), "")), item.about).toBe(isOfTenant);
+    }
     const byAttribute = items.filter(({ purge }) => purge === "by-tenant-attribute");
     expect(byAttribute.filter(({ row }) => row.tenant?.type === "optional")).toEqual([]);
   });
@@ -119,27 +155,27 @@ describe("a purge", () => {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
     const body = { name: tenant.id, content: { title: `T#${tenant.id}#`, body: "b" } };
-    const as = () => neighbour.dashboard();
-    const { id } = (await world.call("POST /api/v1/templates", { as: await as(), body })).body;
+    const { id } = (await neighbour.call("POST /api/v1/templates", body)).body;
+
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
-    expect((await world.call(`GET /api/v1/templates/${id}`, { as: await as() })).body.name).toBe(tenant.id);
-    expect((await world.call("GET /api/v1/templates", { as: await as() })).body.total).toBe(1);
+
+    expect((await neighbour.call(`GET /api/v1/templates/${id}`)).body.name).toBe(tenant.id);
+    expect((await neighbour.call("GET /api/v1/templates")).body.total).toBe(1);
   });
 
-  it("leaves the agency that kept it, which has one client less (D-TENANT, D-AGENCY)", async () => {
+  it("a purge leaves the agency that kept the workspace, with one client less (D-TENANT, D-AGENCY)", async () => {
     const world = await fresh();
     const agency = await world.tenant();
     await operate(world, agency, { kind: "agency" });
-    const as = async () => ({ as: await agency.dashboard() });
-    const route = "/api/v1/agency/workspaces";
-    const make = async (name: string) =>
-      (await world.call(`POST ${route}`, { ...(await as()), body: { name } })).body as Tenant;
+    const make = async (name: string) => (await agency.call("POST /api/v1/agency/workspaces", { name })).body as Tenant;
     const [gone, stays] = [await make("Gone"), await make("Stays")];
+
     await operate(world, gone, { status: "deleted" });
     await pass30Days(world);
-    const { items } = (await world.call(`GET ${route}`, await as())).body;
-    expect(items.map(({ id }: { id: string }) => id)).toEqual([stays.id]);
+
+    const { items } = (await agency.call("GET /api/v1/agency/workspaces")).body;
+    expect(items).toMatchObject([{ id: stays.id }]);
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     expect((await platform.get(WorkspaceItem, { tenant: agency.id }))?.clients).toBe(1);
     // What is left is the tombstone, and that the agency made the workspace.
@@ -147,24 +183,32 @@ describe("a purge", () => {
     expect(left.toSorted()).toEqual([`T#${agency.id}#AUDIT`, `TENANT#${gone.id}`]);
   });
 
-  it("takes users who belong to no other workspace with it, and no others (D-TENANT)", async () => {
+  /** Users of a workspace that was purged: one belonged to it alone, the other to the neighbour too. */
+  async function purgedUsers() {
     const world = await fresh();
     const [tenant, neighbour] = [await world.tenant(), await world.tenant()];
-    const caller = (of: Tenant) => async (route: string, body?: object) =>
-      world.call(route, { as: await of.dashboard(), ...(body && { body }) });
-    await join(world, caller(tenant), "only@team.example", "admin");
-    for (const each of [tenant, neighbour]) await join(world, caller(each), "both@team.example", "viewer");
+    await join(world, callerOf(world, tenant), "only@team.example", "admin");
+    for (const each of [tenant, neighbour]) await join(world, callerOf(world, each), "both@team.example", "viewer");
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
-    const login = async (email: string) => {
-      const body = { email, password: "correct horse battery" };
-      return world.call("POST /api/v1/auth/login", { body });
-    };
-    const answers = [await login("only@team.example"), await login("both@team.example")];
-    expect(answers.map(({ status }) => status)).toEqual([401, 200]);
-    expect(answers[1]!.body.tenant.id).toBe(neighbour.id);
+    return { world, neighbour };
+  }
+
+  it("a purge removes the users who belong to no other workspace, who may then join another (D-TENANT)", async () => {
+    const { world, neighbour } = await purgedUsers();
+
+    expect((await login(world, "only@team.example")).status).toBe(401);
     expect(JSON.stringify(await wholeTable(world))).not.toContain("only@team.example");
-    expect((await join(world, caller(neighbour), "only@team.example", "admin")).status).toBe(201);
+    expect((await join(world, callerOf(world, neighbour), "only@team.example", "admin")).status).toBe(201);
+  });
+
+  it("a purge leaves the users who belong to another workspace (D-TENANT)", async () => {
+    const { world, neighbour } = await purgedUsers();
+
+    expect(await login(world, "both@team.example")).toMatchObject({
+      status: 200,
+      body: { tenant: { id: neighbour.id } },
+    });
   });
 });
 
@@ -188,9 +232,7 @@ describe("concurrent work", () => {
     };
     const world = await fresh({ hooks: (name) => (name === "purge" ? { before } : {}) });
     const [tenant, other] = [await world.tenant(), await world.tenant()];
-    const caller = (of: Tenant) => async (route: string, body?: object) =>
-      world.call(route, { as: await of.dashboard(), ...(body && { body }) });
-    const { user } = (await join(world, caller(tenant), "ada@team.example", "admin")).body;
+    const { user } = (await join(world, callerOf(world, tenant), "ada@team.example", "admin")).body;
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     // What accepting an invitation writes, without the time that a password takes.
     meanwhile = async () => {
@@ -207,10 +249,10 @@ describe("concurrent work", () => {
       await platform.put(MemberItem, keys, { ...member, created_at });
       await platform.put(MembershipItem, keys, { ...member, created_at });
     };
+
     await deletedLongAgo(world, tenant);
     await wake(world, tenant);
-    const body = { email: "ada@team.example", password: "correct horse battery" };
-    const login = await world.call("POST /api/v1/auth/login", { body });
-    expect([login.status, login.body.tenant.id]).toEqual([200, other.id]);
+
+    expect(await login(world, "ada@team.example")).toMatchObject({ status: 200, body: { tenant: { id: other.id } } });
   });
 });

@@ -35,7 +35,7 @@ function makers(whenOver: (close: () => Promise<void>) => void) {
 /** A maker of worlds for one test file; each world ends with the test that made it. */
 export const worlds = () => makers(afterEach);
 
-/** What several tests look at and none of them changes: the first that asks makes it, and it ends after the last. */
+/** What several tests look at and none changes for another: the first that asks makes it, and it ends after the last. */
 export function shared<T>(make: (makers: ReturnType<typeof worlds>) => Promise<T>): () => Promise<T> {
   const own = makers(afterAll);
   let made: Promise<T> | undefined;
