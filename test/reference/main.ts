@@ -8,7 +8,7 @@ import { run } from "./harness/run.ts";
 import { kindOf, shrink } from "./harness/shrink.ts";
 import { storyOf } from "./harness/story.ts";
 
-const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--storm] [--keep-going] [--replay FILE]
+const USAGE = `npm run check:reference -- [--programs N] [--seed S] [--areas a,b] [--length N] [--storm | --sandbox] [--keep-going] [--replay FILE]
 Areas: ${areaNames.join(", ")}
 Stories (--story): ${storyNames().join(", ")}`;
 
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     replay: { type: "string" },
     "keep-going": { type: "boolean", default: false },
     storm: { type: "boolean", default: false },
+    sandbox: { type: "boolean", default: false },
     "no-shrink": { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -31,7 +32,7 @@ let faults = 0;
 
 /** @returns the kind of the difference, if the product answered otherwise than the reference. */
 async function check(program: Program): Promise<string | undefined> {
-  const options = values.storm ? { storm: program.seed } : {};
+  const options = { sandbox: values.sandbox, storm: values.storm ? program.seed : undefined };
   const result = await run(program, options);
   faults += result.faults;
   if (!result.failure) return undefined;

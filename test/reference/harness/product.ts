@@ -11,6 +11,7 @@ import type { Headers } from "../../support/world.ts";
 import { testWorld } from "../../support/world.ts";
 import type { Body, Credential } from "../model/kit.ts";
 import type { Program } from "./program.ts";
+import { sandboxOutbox, sandboxTime } from "./sandbox.ts";
 import type { Storm } from "./storm.ts";
 
 export interface ProductCall {
@@ -70,11 +71,15 @@ export function credentialOf(name: string): Credential {
 }
 
 /** @param seed of its ids, so that a program has the same answers each time */
-export async function openProduct({ seed, start }: Pick<Program, "seed" | "start">, storm?: Storm): Promise<Product> {
+export async function openProduct(
+  { seed, start }: Pick<Program, "seed" | "start">,
+  { storm, isSandbox = false }: { storm: Storm | undefined; isSandbox?: boolean },
+): Promise<Product> {
   const ids = idsFrom(randomFrom(seed).bytes);
   const stormy = storm && { hooks: storm.hooks, queueFaults: storm.queueFaults, areClientsDirect: () => true };
   const world = await testWorld({ start, ids, ...stormy });
-  const tenant = await world.tenant();
+  const tenant = await world.tenant(isSandbox ? { kind: "sandbox" } : {});
+  const time = isSandbox ? sandboxTime(world, tenant) : world;
   const keys = new Map<string, Headers>();
   let receiver = 204;
   world.providers.hosts.set("hooks.example.com", () => ({ status: receiver }));
@@ -115,16 +120,16 @@ export async function openProduct({ seed, start }: Pick<Program, "seed" | "start
 
   return {
     start,
-    now: () => world.clock.now(),
+    now: () => time.clock.now(),
     call,
-    advance: (ms) => world.advance(ms),
+    advance: (ms) => time.advance(ms),
     beLate: async (ms) => {
       world.clock.jumpTo(world.clock.now() + ms);
       await world.settle();
     },
     settle: () => world.settle(),
     nextTry: () => (tried.some((queue) => isBusy(world.sqs.depth(queue))) ? world.sqs.nextVisible() : undefined),
-    outbox: async () => (await world.call("GET /_local/outbox?limit=10000")).body.items,
+    outbox: async () => (isSandbox ? sandboxOutbox(world, tenant) : (await world.call("GET /_local/outbox?limit=10000")).body.items),
     receive: (status) => {
       receiver = status;
     },

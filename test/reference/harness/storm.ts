@@ -27,6 +27,14 @@ const mayFail: ReadonlySet<string> = new Set(
   workers.map(({ name }) => name).filter((name) => !CALLS_PROVIDERS.has(name)),
 );
 
+/** Nothing fails. */
+export const stillness: Storm = {
+  hooks: () => ({}),
+  queueFaults: { duplicate: () => false, reorder: () => false },
+  end: () => undefined,
+  struck: () => 0,
+};
+
 export function createStorm(seed: number): Storm {
   const random = randomFrom(seed);
   let isOver = false;

@@ -93,6 +93,12 @@ function arm(world: World, people: { subscriber: string; at: number }[]): Body {
   };
 }
 
+/** From the dispatch on; where nobody is held out, from the first round of each (docs/decisions/0013-the-send-ledger.md). */
+function windowFrom({ spec, dispatched_at }: Job, { deliveries }: Recipient): number | null {
+  const rounds = deliveries.flatMap(({ attempts }) => attempts);
+  return spec.holdout_percentage || rounds.length === 0 ? dispatched_at : Math.min(...rounds);
+}
+
 /** ISG-6 to ISG-9, D-ATTRIB, AMB-110: everyone assigned at dispatch, intent to treat; nobody who was skipped is. */
 function lift(world: World, { query }: Request) {
   if (query.job_id === undefined) invalid("job_id");
@@ -100,7 +106,7 @@ function lift(world: World, { query }: Request) {
   const assigned = (isHeldOut: boolean) =>
     job.recipients
       .filter(({ state, isAssigned }) => (state === "held_out") === isHeldOut && isAssigned)
-      .map(({ subscriber_id }) => ({ subscriber: subscriber_id, at: job.dispatched_at ?? world.now }));
+      .map((recipient) => ({ subscriber: recipient.subscriber_id, at: windowFrom(job, recipient) ?? world.now }));
   const [treated, holdout] = [arm(world, assigned(false)), arm(world, assigned(true))];
   const points = (treated.conversion_rate - holdout.conversion_rate) * 100;
   const round = ({ conversion_rate, ...rest }: Body) => ({ ...rest, conversion_rate: new About(conversion_rate) });
