@@ -27,6 +27,12 @@ describe("the product answers as the reference", () => {
       expect(await differenceIn(program, { storm: seed })).toBeUndefined();
     });
 
+  for (let seed = 101; seed <= 102; seed++)
+    it(`in a sandbox, over 24 commands, seed ${seed}`, async () => {
+      const program = programOf(seed, { areas: areaNames, length: 24 });
+      expect(await differenceIn(program, { sandbox: true })).toBeUndefined();
+    });
+
   it.each(mended)("in the program that found a fault, %s", async (name) => {
     const { program } = JSON.parse(readFileSync(new URL(name, folder), "utf8"));
     expect(await differenceIn(program)).toBeUndefined();

@@ -101,9 +101,7 @@ export async function outbox({ product, reference, bindings }: Sides, command: n
   const difference = differenceOf(
     bindings,
     new Unordered(living),
-    got
-      .filter((item) => theirs.has(item.subscriber_id))
-      .map((item) => ({ ...item, body: trimmed(item.body) })),
+    got.filter((item) => theirs.has(item.subscriber_id)).map((item) => ({ ...item, body: trimmed(item.body) })),
   );
   return difference && { ...difference, command, route: "outbox" };
 }

@@ -129,7 +129,8 @@ export async function openProduct(
     },
     settle: () => world.settle(),
     nextTry: () => (tried.some((queue) => isBusy(world.sqs.depth(queue))) ? world.sqs.nextVisible() : undefined),
-    outbox: async () => (isSandbox ? sandboxOutbox(world, tenant) : (await world.call("GET /_local/outbox?limit=10000")).body.items),
+    outbox: async () =>
+      isSandbox ? sandboxOutbox(world, tenant) : (await world.call("GET /_local/outbox?limit=10000")).body.items,
     receive: (status) => {
       receiver = status;
     },

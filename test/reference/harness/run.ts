@@ -44,6 +44,7 @@ export async function run(
   const bucket = (purpose: string, unit: string, subscriber: string) =>
     bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));
   const reference = createReference({ now: product.start, switches, bucket });
+  if (sandbox) reference.world.receiver = 200;
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
   const sides: Sides = { product, reference, bindings, storm, seen: new Map(), streams: new Map(), readsAll, ...told };
   try {
