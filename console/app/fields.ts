@@ -39,8 +39,9 @@ export function fieldsOf<T extends object>(
 }
 
 /** What a form asks for, from what it begins with. */
-export function useFields<T extends object>(start: T | (() => T), action: Pick<Running, "error">): Fields<T> {
+export function useFields<T extends object>(start: T | (() => T), action: Running): Fields<T> & { action: Running } {
   const [values, setValues] = useState<T>(start);
   // Browsers fill several inputs at once.
-  return fieldsOf(values, (part) => setValues((old) => ({ ...old, ...part })), action.error?.fields);
+  const set = (part: Partial<T>) => setValues((old) => ({ ...old, ...part }));
+  return { ...fieldsOf(values, set, action.error?.fields), action };
 }

@@ -7,7 +7,8 @@ import { TextField } from "./field.tsx";
 
 export function AddPerson({ close }: { close: () => void }) {
   const upsert = useAction("subscribers.upsert", { stale: ["subscribers.", "billing."] });
-  const { values, field, placed } = useFields({ external_id: "", email: "", first_name: "" }, upsert);
+  const form = useFields({ external_id: "", email: "", first_name: "" }, upsert);
+  const { values, field } = form;
   const add = async () => {
     const { email, first_name } = values;
     const external_id = values.external_id || email;
@@ -19,8 +20,7 @@ export function AddPerson({ close }: { close: () => void }) {
   return (
     <FormDialog
       title="Add a person"
-      action={upsert}
-      placed={placed}
+      form={form}
       submit="Add"
       refusal={values.external_id || values.email ? undefined : "Give an email address or an external ID."}
       close={close}

@@ -42,9 +42,11 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
 }
 
 interface FormDialogProps extends DialogProps {
-  action: Running;
-  /** The fields that have an input. */
-  placed: Iterable<string>;
+  form: {
+    action: Running;
+    /** The fields that have an input. */
+    placed: Iterable<string>;
+  };
   submit: string;
   refusal?: string | undefined;
   /** Where giving up is more than closing. */
@@ -52,21 +54,12 @@ interface FormDialogProps extends DialogProps {
   onSubmit: () => void | Promise<void>;
 }
 
-export function FormDialog({
-  children,
-  cancel,
-  onSubmit,
-  action,
-  placed,
-  submit,
-  refusal,
-  ...dialog
-}: FormDialogProps) {
+export function FormDialog({ children, cancel, onSubmit, form, submit, refusal, ...dialog }: FormDialogProps) {
   return (
     <Dialog {...dialog}>
-      <Form error={action.error} onSubmit={onSubmit}>
+      <Form error={form.action.error} onSubmit={onSubmit}>
         {children}
-        <FormEnd action={action} placed={placed} submit={submit} refusal={refusal} cancel={cancel ?? dialog.close} />
+        <FormEnd {...form} submit={submit} refusal={refusal} cancel={cancel ?? dialog.close} />
       </Form>
     </Dialog>
   );

@@ -49,7 +49,7 @@ export interface FieldText {
 
 type Values = Record<string, unknown>;
 
-interface SchemaFormProps {
+export interface SchemaFormProps {
   schema: FormSchema;
   /** By field; a field that is missing here gets its name in words. */
   texts?: Record<string, FieldText>;
@@ -60,7 +60,8 @@ interface SchemaFormProps {
   /** Of a dialog: closes it. */
   cancel?: (() => void) | undefined;
   action: Running;
-  onSubmit: (values: Values) => void;
+  /** With what the schema asks for. */
+  onSubmit: (values: never) => unknown;
   children?: ComponentChildren;
 }
 
@@ -176,12 +177,13 @@ export function SchemaForm({
   const fields = asked.filter(([name]) => isShown(name));
   // Browsers fill several inputs at once.
   const set = (name: string, value: unknown) => setValues((old) => ({ ...old, [name]: value }));
+  // The schema of the API names what is asked for, hence the cast below.
   const given = () =>
     Object.fromEntries(
       Object.entries(values).filter(([name, value]) => isShown(name) && value !== "" && value !== undefined),
     );
   return (
-    <Form error={action.error} onSubmit={() => onSubmit(given())}>
+    <Form error={action.error} onSubmit={() => onSubmit(given() as never)}>
       {fields.map(([name, field]) => (
         <SchemaField
           key={name}

@@ -1,13 +1,12 @@
 // An image by its address: written, chosen from those that were uploaded, or uploaded here.
 import { useRef, useState } from "preact/hooks";
+import type { Asset } from "../../sdk/src/types.gen.ts";
 import { useAction } from "../app/action.ts";
 import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { Empty, Failure, Loaded } from "./states.tsx";
-
-export const IMAGE_TYPES = "image/png,image/jpeg,image/gif,image/webp";
 
 interface ImageFieldProps {
   label: string;
@@ -35,39 +34,39 @@ export function ImageField({ label, value, onInput, fault }: ImageFieldProps) {
   );
 }
 
-/** Uploads an image of this machine. @returns the button, and the input behind it */
-function Upload({ done }: { done: (url: string) => void }) {
+/** Uploads an image of this machine. @returns the input, which is drawn, and how a button opens it */
+export function useUpload(done: (image: Asset) => void) {
   const upload = useAction("assets.create");
   const input = useRef<HTMLInputElement>(null);
   const send = async (file: File) => {
     const form = new FormData();
     form.set("file", file, file.name);
     const sent = await upload.run(form);
-    if (sent) done(sent.answer.url);
+    if (sent) done(sent.answer);
   };
-  return (
+  const drawn = (
     <>
       <input
         ref={input}
         type="file"
-        accept={IMAGE_TYPES}
+        accept="image/png,image/jpeg,image/gif,image/webp"
         aria-label="Image"
         hidden
         onInput={({ currentTarget }) => {
           const [file] = currentTarget.files ?? [];
           if (file) void send(file);
+          currentTarget.value = "";
         }}
       />
       {upload.error && <Failure error={upload.error} />}
-      <Button icon="import" needs="assets.create" isBusy={upload.isBusy} onClick={() => input.current?.click()}>
-        Upload an image
-      </Button>
     </>
   );
+  return { drawn, press: () => input.current?.click(), isBusy: upload.isBusy };
 }
 
 function Choose({ choose, close }: { choose: (url: string) => void; close: () => void }) {
   const assets = useQuery("assets.list", [{ page: 1, page_size: 60 }]);
+  const { drawn, press, isBusy } = useUpload(({ url }) => choose(url));
   return (
     <Dialog title="Choose an image" close={close} class="sheet">
       <Loaded query={assets}>
@@ -88,7 +87,10 @@ function Choose({ choose, close }: { choose: (url: string) => void; close: () =>
       </Loaded>
       <div class="actions end">
         <Button onClick={close}>Cancel</Button>
-        <Upload done={choose} />
+        {drawn}
+        <Button icon="import" needs="assets.create" isBusy={isBusy} onClick={press}>
+          Upload an image
+        </Button>
       </div>
     </Dialog>
   );

@@ -25,7 +25,7 @@ const forms: readonly Form[] = [
   { path: "settings", submit: "Save", field: "test_subscriber_ids", label: "Test subscriber" },
   { path: "settings/account", submit: "Change the password", field: "password", label: "New password" },
   { path: "settings/conversions", submit: "Save", field: "event_name", label: "Event" },
-  { path: "settings/keys", open: ["New key"], submit: "Create the key", field: "name", label: "Name" },
+  { path: "settings/keys", open: ["New server key"], submit: "Create the key", field: "name", label: "Name" },
   { path: "settings/team", open: ["Invite"], submit: "Invite", field: "email", label: "Email" },
   { path: "content/templates/new", submit: "Save the template", field: "content.title", label: "Title" },
   {

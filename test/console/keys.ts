@@ -55,7 +55,7 @@ export function keyStories(open: () => Promise<Tab>): void {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 390, height: 700 });
     await visit("settings/keys");
-    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByRole("button", { name: "New server key" }).click();
     await page.locator("dialog[open] input:focus").first().waitFor();
     await page.locator("dialog[open]").getByRole("button", { name: "Close", exact: true }).click();
     await page.locator("dialog[open]").waitFor({ state: "detached" });

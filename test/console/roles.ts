@@ -22,7 +22,7 @@ const uses: Record<string, readonly (readonly [path: string, button: string, rea
     ["people", "Add a person", ""],
     ["channels", "Connect a channel", ""],
     ["webhooks", "Add an endpoint", ""],
-    ["settings/keys", "New key", ""],
+    ["settings/keys", "New server key", ""],
     ["settings/team", "Invite", NOT_MANAGING],
     ["settings/plan", "Save", "Only owners may change the plan."],
   ],
@@ -82,7 +82,7 @@ export function roleStories(open: (role?: string) => Promise<Tab>): void {
     for (const [path, opener] of [
       ["people", "Add a person"],
       ["content/topics", "New topic"],
-      ["settings/keys", "New key"],
+      ["settings/keys", "New server key"],
     ] as const) {
       await visit(path);
       const button = page.locator("main").getByRole("button", { name: opener, exact: true }).first();

@@ -152,8 +152,7 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Credenti
       submit="Save and verify"
       action={upload}
       onSubmit={async (values) => {
-        // The schema of the API names what the form asks for, hence the cast.
-        if (await upload.run(channel.id, values as never)) say(SAVED);
+        if (await upload.run(channel.id, values)) say(SAVED);
       }}
     />
   );

@@ -81,24 +81,18 @@ function State({ template: { status, status_reason } }: { template: ChatAppTempl
 
 function Add({ channel, close }: { channel: string; close: () => void }) {
   const create = useAction("channels.createChatAppTemplate");
-  const { values, field, placed } = useFields(
+  const form = useFields(
     { name: "", body: "", language: "en_US", category: "MARKETING" as keyof typeof CATEGORIES },
     create,
   );
+  const { values, field } = form;
   const run = async () => {
     if (!(await create.run(channel, values))) return;
     say(`${values.name} is a draft. Submit it for review.`);
     close();
   };
   return (
-    <FormDialog
-      title="New template"
-      action={create}
-      placed={placed}
-      submit="Save as a draft"
-      close={close}
-      onSubmit={run}
-    >
+    <FormDialog title="New template" form={form} submit="Save as a draft" close={close} onSubmit={run}>
       <TextField
         label="Name"
         {...field("name")}

@@ -52,7 +52,8 @@ function All() {
 
 function Connect({ close }: { close: () => void }) {
   const create = useAction("channels.create");
-  const { values, field, placed } = useFields({ type: "email" as Channel["type"], name: "" }, create);
+  const form = useFields({ type: "email" as Channel["type"], name: "" }, create);
+  const { values, field } = form;
   const { type, name } = values;
   const plan = me.value?.tenant.plan ?? "";
   const permitted = plans[plan]?.channelTypes ?? [];
@@ -68,14 +69,7 @@ function Connect({ close }: { close: () => void }) {
     go(pathTo("channels", done.answer.id));
   };
   return (
-    <FormDialog
-      title="Connect a channel"
-      action={create}
-      placed={placed}
-      submit="Continue to credentials"
-      close={close}
-      onSubmit={submit}
-    >
+    <FormDialog title="Connect a channel" form={form} submit="Continue to credentials" close={close} onSubmit={submit}>
       <Choices
         legend="Type"
         name="type"

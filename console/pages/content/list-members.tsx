@@ -76,7 +76,8 @@ const MAX_TYPED = 50;
 
 function AddMembers({ id, close }: { id: string; close: () => void }) {
   const add = useAction("lists.createSubscriber", { stale: STALE });
-  const { values, field, placed } = useFields({ names: "" }, add);
+  const form = useFields({ names: "" }, add);
+  const { values, field } = form;
   const names = [...new Set(values.names.split(/[\s,;]+/).filter(Boolean))];
   const refusal =
     names.length > MAX_TYPED
@@ -97,15 +98,7 @@ function AddMembers({ id, close }: { id: string; close: () => void }) {
     close();
   };
   return (
-    <FormDialog
-      title="Add people"
-      action={add}
-      placed={placed}
-      submit="Add"
-      refusal={refusal}
-      close={close}
-      onSubmit={run}
-    >
+    <FormDialog title="Add people" form={form} submit="Add" refusal={refusal} close={close} onSubmit={run}>
       <PeopleField label="External IDs" {...field("names", "subscriber_ids")} />
     </FormDialog>
   );

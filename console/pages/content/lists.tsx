@@ -1,15 +1,13 @@
 // Lists: people who were put together by hand or by an import.
-import type { List } from "../../../sdk/src/types.gen.ts";
+import type { List, ListsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { number, plural } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { SchemaForm } from "../../components/form.tsx";
 import { Time } from "../../components/page.tsx";
+import { SchemaDialog } from "../../components/schema-dialog.tsx";
 
 export function Lists() {
   const rows = useNumbered("lists.list", [{ page: pageNumber(), page_size: PAGE_SIZE }], ({ items }) => items);
@@ -47,25 +45,19 @@ function Edit({ list, close }: { list?: List; close: () => void }) {
   const create = useAction("lists.create");
   const update = useAction("lists.update");
   return (
-    <Dialog title={list ? `Edit ${list.name}` : "New list"} close={close}>
-      <SchemaForm
-        cancel={close}
-        schema={forms["lists.create"]}
-        initial={
-          list ? { name: list.name, description: list.description ?? "", double_opt_in: list.double_opt_in } : {}
+    <SchemaDialog
+      title={list ? `Edit ${list.name}` : "New list"}
+      close={close}
+      schema={forms["lists.create"]}
+      initial={list ? { name: list.name, description: list.description ?? "", double_opt_in: list.double_opt_in } : {}}
+      submit="Save the list"
+      action={list ? update : create}
+      run={async (values: ListsCreateBody) =>
+        (await (list ? update.run(list.id, { description: null, ...values }) : create.run(values))) && {
+          kind: "said",
+          text: "The list is saved.",
         }
-        submit="Save the list"
-        action={list ? update : create}
-        onSubmit={async (values) => {
-          // The schema of the API names what the form asks for, hence the casts.
-          const done = list
-            ? await update.run(list.id, { description: null, ...values } as never)
-            : await create.run(values as never);
-          if (!done) return;
-          say("The list is saved.");
-          close();
-        }}
-      />
-    </Dialog>
+      }
+    />
   );
 }

@@ -54,8 +54,7 @@ export function ScheduleEditor({ templates, close }: EditorProps) {
   return (
     <FormDialog
       title="New schedule"
-      action={create}
-      placed={form.placed}
+      form={form}
       submit="Review the schedule"
       refusal={draft.template_id && draft.channel_ids.length > 0 ? undefined : missing}
       close={close}

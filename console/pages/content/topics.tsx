@@ -1,13 +1,11 @@
 // Topics: what messages are about, so that people can opt out of one and keep the others.
-import type { Topic } from "../../../sdk/src/types.gen.ts";
+import type { Topic, TopicsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useRows } from "../../app/rows.ts";
-import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { SchemaForm } from "../../components/form.tsx";
 import { Time } from "../../components/page.tsx";
+import { SchemaDialog } from "../../components/schema-dialog.tsx";
 
 const DEFAULTS = { in: "opted in", out: "opted out" };
 
@@ -46,29 +44,25 @@ function Edit({ topic, close }: { topic?: Topic; close: () => void }) {
   const create = useAction("topics.create");
   const update = useAction("topics.update");
   return (
-    <Dialog title={topic ? `Edit ${topic.name}` : "New topic"} close={close}>
-      <SchemaForm
-        cancel={close}
-        schema={forms[topic ? "topics.update" : "topics.create"]}
-        initial={
-          topic ? { name: topic.name, description: topic.description ?? "", default: topic.default } : { default: "in" }
+    <SchemaDialog
+      title={topic ? `Edit ${topic.name}` : "New topic"}
+      close={close}
+      schema={forms[topic ? "topics.update" : "topics.create"]}
+      initial={
+        topic ? { name: topic.name, description: topic.description ?? "", default: topic.default } : { default: "in" }
+      }
+      texts={{
+        key: { hint: "The key in your product, such as news. It cannot be changed." },
+        default: { label: "Default, without a choice", options: DEFAULTS },
+      }}
+      submit="Save the topic"
+      action={topic ? update : create}
+      run={async (values: TopicsCreateBody) =>
+        (await (topic ? update.run(topic.key, { description: null, ...values }) : create.run(values))) && {
+          kind: "said",
+          text: "The topic is saved.",
         }
-        texts={{
-          key: { hint: "The key in your product, such as news. It cannot be changed." },
-          default: { label: "Default, without a choice", options: DEFAULTS },
-        }}
-        submit="Save the topic"
-        action={topic ? update : create}
-        onSubmit={async (values) => {
-          // The schema of the API names what the form asks for, hence the casts.
-          const done = topic
-            ? await update.run(topic.key, { description: null, ...values } as never)
-            : await create.run(values as never);
-          if (!done) return;
-          say("The topic is saved.");
-          close();
-        }}
-      />
-    </Dialog>
+      }
+    />
   );
 }

@@ -63,7 +63,8 @@ function When({ annotation: { occurred_at, ends_at } }: { annotation: Annotation
 
 function Add({ close }: { close: () => void }) {
   const create = useAction("annotations.create");
-  const { values, field, placed } = useFields({ text: "", at: toLocalInput(now()), end: "" }, create);
+  const form = useFields({ text: "", at: toLocalInput(now()), end: "" }, create);
+  const { values, field } = form;
   const save = async () => {
     const { text, at, end } = values;
     const body = { text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) };
@@ -72,7 +73,7 @@ function Add({ close }: { close: () => void }) {
     close();
   };
   return (
-    <FormDialog title="Add an annotation" action={create} placed={placed} submit="Add it" close={close} onSubmit={save}>
+    <FormDialog title="Add an annotation" form={form} submit="Add it" close={close} onSubmit={save}>
       <TextField label="What happened" {...field("text")} required />
       <TextField label="When" type="datetime-local" {...field("at", "occurred_at")} required />
       <TextField label="Until (optional)" type="datetime-local" {...field("end", "ends_at")} />

@@ -51,7 +51,8 @@ const EMPTY = "An empty journey";
 function Add({ close }: { close: () => void }) {
   const create = useAction("journeys.create");
   const channel_ids = useUsableChannels().map(({ id }) => id);
-  const { values, set, field, placed } = useFields({ name: "", event: "", begin: EMPTY }, create);
+  const form = useFields({ name: "", event: "", begin: EMPTY }, create);
+  const { values, set, field } = form;
   const starter = starters.find(({ name }) => name === values.begin);
   const submit = async () => {
     const trigger = { type: "event" as const, event_name: values.event };
@@ -65,14 +66,7 @@ function Add({ close }: { close: () => void }) {
     set({ begin: name, event, name: values.name === "" || values.name === values.begin ? name : values.name });
   };
   return (
-    <FormDialog
-      title="New journey"
-      action={create}
-      placed={placed}
-      submit="Create the draft"
-      close={close}
-      onSubmit={submit}
-    >
+    <FormDialog title="New journey" form={form} submit="Create the draft" close={close} onSubmit={submit}>
       <TextField label="Name" required {...field("name")} />
       <EventField
         label="Trigger event"

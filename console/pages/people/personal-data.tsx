@@ -1,9 +1,7 @@
 // What a person may ask for: everything about them as one file, and the receipt of their erasure.
-
-import { useState } from "preact/hooks";
-import { ServiceError } from "../../../sdk/src/errors.ts";
 import type { SubscriberExport, SubscriberProfile } from "../../../sdk/src/types.gen.ts";
 import { call } from "../../app/api.ts";
+import { useBusy } from "../../app/busy.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { saveFile } from "../../app/save-file.ts";
@@ -78,22 +76,11 @@ async function wholeOf(id: string): Promise<Omit<SubscriberExport, "next_cursor"
 }
 
 export function ExportPerson({ profile: { id, external_id } }: { profile: SubscriberProfile }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ServiceError>();
-  const run = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const whole = await wholeOf(id);
-      saveFile(`${external_id}.json`, "application/json", JSON.stringify(whole, null, 2));
-      say("The file holds everything about this person.");
-    } catch (cause) {
-      if (!(cause instanceof ServiceError)) throw cause;
-      setError(cause);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { isBusy, error, run } = useBusy(async () => {
+    const whole = await wholeOf(id);
+    saveFile(`${external_id}.json`, "application/json", JSON.stringify(whole, null, 2));
+    say("The file holds everything about this person.");
+  });
   return (
     <>
       <Button icon="export" needs="subscribers.getExport" isBusy={isBusy} onClick={() => void run()}>

@@ -1,8 +1,8 @@
 // The audit trail: who changed what, and the proof that the record is whole.
 import { useState } from "preact/hooks";
-import { ServiceError } from "../../../sdk/src/errors.ts";
 import type { AuditEntry, AuditVerdict } from "../../../sdk/src/types.gen.ts";
 import { call } from "../../app/api.ts";
+import { useBusy } from "../../app/busy.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
@@ -124,34 +124,21 @@ function Target({ group, id, name }: { group: string; id: string; name: string |
 }
 
 function Verify() {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ServiceError>();
   const [found, setFound] = useState<Pick<AuditVerdict, "verified" | "broken">>();
-  const verify = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      let verified = 0;
-      for (let cursor = ""; ; ) {
-        const page = await call("audit.verify", [cursor ? { cursor } : {}]);
-        verified += page.verified;
-        cursor = page.next_cursor;
-        if (cursor) continue;
-        setFound({ verified, broken: page.broken });
-        return;
-      }
-    } catch (cause) {
-      if (!(cause instanceof ServiceError)) throw cause;
-      setError(cause);
-    } finally {
-      setBusy(false);
+  const { isBusy, error, run } = useBusy(async () => {
+    let verified = 0;
+    for (let cursor: string | undefined; cursor !== ""; ) {
+      const page = await call("audit.verify", [cursor ? { cursor } : {}]);
+      verified += page.verified;
+      cursor = page.next_cursor;
+      if (cursor === "") setFound({ verified, broken: page.broken });
     }
-  };
+  });
   return (
     <Card
       title="Integrity"
       actions={
-        <Button icon="shield" needs="audit.verify" isBusy={isBusy} onClick={() => void verify()}>
+        <Button icon="shield" needs="audit.verify" isBusy={isBusy} onClick={() => void run()}>
           Verify
         </Button>
       }

@@ -50,21 +50,15 @@ export function Clients() {
 
 function Add({ close }: { close: () => void }) {
   const create = useAction("agency.createWorkspace");
-  const { values, field, placed } = useFields({ name: "" }, create);
+  const form = useFields({ name: "" }, create);
+  const { values, field } = form;
   const run = async () => {
     if (!(await create.run(values))) return;
     say(`${values.name} has a workspace.`);
     close();
   };
   return (
-    <FormDialog
-      title="New client"
-      action={create}
-      placed={placed}
-      submit="Create the workspace"
-      close={close}
-      onSubmit={run}
-    >
+    <FormDialog title="New client" form={form} submit="Create the workspace" close={close} onSubmit={run}>
       <TextField label="Name of the client" {...field("name")} required />
     </FormDialog>
   );

@@ -1,4 +1,5 @@
 // Conversions: which event counts as success, and for how long after a message.
+import type { InsightsConfigBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { span } from "../../app/duration.ts";
 import { forms } from "../../app/forms.gen.ts";
@@ -62,9 +63,8 @@ function NewConversion() {
         initial={{ window_seconds: 604_800 }}
         submit="Save"
         action={save}
-        onSubmit={async (values) => {
-          // The schema of the API names what the form asks for, hence the cast.
-          if (await save.run(values as never)) say("The conversion is saved.");
+        onSubmit={async (values: InsightsConfigBody) => {
+          if (await save.run(values)) say("The conversion is saved.");
         }}
       />
     </Card>

@@ -1,20 +1,19 @@
 // The publishable key of apps and browsers, and the keys of servers with their scopes.
 import { useState } from "preact/hooks";
+import type { AccountCreateServerKeyBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { useRows } from "../../app/rows.ts";
-import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { SchemaForm } from "../../components/form.tsx";
 import { Card, Code, Time } from "../../components/page.tsx";
+import { OnlyNow } from "../../components/schema-dialog.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { AgentKeys } from "./agent-keys.tsx";
+import { KeyList } from "./key-list.tsx";
 
 export function Keys() {
   const sdk = useQuery("account.getSdkKey", []);
-  const rows = useRows("account.listServerKeys", [], ({ items }) => items);
   return (
     <>
       <Card title="Publishable key">
@@ -23,66 +22,27 @@ export function Keys() {
           {({ sdk_key }) => <Code text={sdk_key} />}
         </Loaded>
       </Card>
-      <Collection
-        noun="server key"
-        card="Server keys"
-        rows={rows}
-        usual={2}
-        keyOf={({ id }) => id}
-        nameOf={({ name }) => name}
-        columns={[
-          { title: "Name", cell: ({ name }) => name },
-          { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
-          { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
-          { title: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-        ]}
-        actions={({ revoked_at }) => revoked_at && <Badge state="canceled" word="revoked" />}
-        add={{
-          operation: "account.createServerKey",
-          label: "New key",
-          isMinor: true,
-          by: (close) => <NewKey close={close} />,
-        }}
-        remove={{
-          operation: "account.deleteServerKey",
-          verb: "Revoke",
-          isOff: ({ revoked_at }) => Boolean(revoked_at),
-          about: "Servers that use it are refused at once.",
-          title: ({ name }) => `Revoke ${name}?`,
-          act: "Revoke the key",
-          said: ({ name }) => `${name} is revoked.`,
-        }}
-      />
+      <ServerKeys />
       <AgentKeys />
       <IdentityKeys />
     </>
   );
 }
 
-function NewKey({ close }: { close: () => void }) {
+function ServerKeys() {
+  const rows = useRows("account.listServerKeys", [], ({ items }) => items);
   const create = useAction("account.createServerKey");
-  const [made, setMade] = useState("");
-  if (made)
-    return (
-      <Dialog title="The new key" close={close}>
-        <p>It is shown only now. Store it where your server keeps its secrets.</p>
-        <Code text={made} />
-      </Dialog>
-    );
   return (
-    <Dialog title="New server key" close={close}>
-      <SchemaForm
-        cancel={close}
-        schema={forms["account.createServerKey"]}
-        submit="Create the key"
-        action={create}
-        onSubmit={async (values) => {
-          // The schema of the API names what the form asks for, hence the cast.
-          const done = await create.run(values as never);
-          if (done) setMade(done.answer.key);
-        }}
-      />
-    </Dialog>
+    <KeyList
+      noun="server key"
+      title="Server keys"
+      rows={rows}
+      form={{ schema: forms["account.createServerKey"], action: create }}
+      make={async (values: AccountCreateServerKeyBody) => (await create.run(values))?.answer.key}
+      belongs="Store it where your server keeps its secrets."
+      revoke="account.deleteServerKey"
+      revoked="Servers that use it are refused at once."
+    />
   );
 }
 
@@ -125,10 +85,12 @@ function IdentityKeys() {
     >
       {create.error && <Failure error={create.error} />}
       {made && (
-        <Dialog title="The new identity key" close={() => setMade("")}>
-          <p>It is shown only now. Your backend keeps it as a secret, and sends X-User-Hash.</p>
-          <Code text={made} />
-        </Dialog>
+        <OnlyNow
+          title="The new identity key"
+          about="Your backend keeps it as a secret, and sends X-User-Hash."
+          text={made}
+          close={() => setMade("")}
+        />
       )}
     </Collection>
   );

@@ -1,6 +1,5 @@
 // Members with their roles, and open invitations.
-import { useState } from "preact/hooks";
-import type { TeamMember } from "../../../sdk/src/types.gen.ts";
+import type { TeamCreateInvitationBody, TeamMember } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { may } from "../../app/may.ts";
@@ -8,10 +7,9 @@ import { useRows } from "../../app/rows.ts";
 import { me } from "../../app/session.ts";
 import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
-import { Dialog } from "../../components/dialog.tsx";
 import { Select } from "../../components/field.tsx";
-import { SchemaForm } from "../../components/form.tsx";
-import { Code, Time } from "../../components/page.tsx";
+import { Time } from "../../components/page.tsx";
+import { SchemaDialog } from "../../components/schema-dialog.tsx";
 import { Failure } from "../../components/states.tsx";
 
 const roles: Record<TeamMember["role"], string> = {
@@ -121,34 +119,25 @@ function Invitations() {
 
 function Invite({ close }: { close: () => void }) {
   const create = useAction("team.createInvitation");
-  const [token, setToken] = useState("");
   const { properties, ...schema } = forms["team.createInvitation"];
   const role = { enum: givenRoles().map(({ value }) => value) };
   return (
-    <Dialog title="Invite a colleague" close={close}>
-      {token ? (
-        <>
-          <p>Send your colleague this token. It is shown only now, and works once, for seven days.</p>
-          <Code text={token} />
-        </>
-      ) : (
-        <SchemaForm
-          cancel={close}
-          schema={{ ...schema, properties: { ...properties, role } }}
-          texts={{ email: { label: "Email" }, role: { label: "Role", options: roles } }}
-          initial={{ role: "viewer" }}
-          submit="Invite"
-          action={create}
-          onSubmit={async (values) => {
-            // The schema of the API names what the form asks for, hence the cast.
-            const done = await create.run(values as never);
-            if (!done) return;
-            if ("token" in done.answer && done.answer.token) return setToken(done.answer.token);
-            say("The invitation is sent.");
-            close();
-          }}
-        />
-      )}
-    </Dialog>
+    <SchemaDialog
+      title="Invite a colleague"
+      close={close}
+      schema={{ ...schema, properties: { ...properties, role } }}
+      texts={{ email: { label: "Email" }, role: { label: "Role", options: roles } }}
+      initial={{ role: "viewer" }}
+      submit="Invite"
+      action={create}
+      run={async (values: TeamCreateInvitationBody) => {
+        const done = await create.run(values);
+        if (!done) return undefined;
+        const { token } = done.answer;
+        if (!token) return { kind: "said", text: "The invitation is sent." };
+        const about = "Send your colleague this token: it works once, for seven days.";
+        return { kind: "secret", title: "The invitation", about, text: token };
+      }}
+    />
   );
 }

@@ -73,7 +73,8 @@ export function View() {
 
 function Suppress({ close }: { close: () => void }) {
   const create = useAction("suppressions.create");
-  const { values, field, placed } = useFields({ address: "", note: "" }, create);
+  const form = useFields({ address: "", note: "" }, create);
+  const { values, field } = form;
   const suppress = async () => {
     const { address, note } = values;
     if (!(await create.run({ address, ...(note && { note }) }))) return;
@@ -81,14 +82,7 @@ function Suppress({ close }: { close: () => void }) {
     close();
   };
   return (
-    <FormDialog
-      title="Suppress an address"
-      action={create}
-      placed={placed}
-      submit="Suppress"
-      close={close}
-      onSubmit={suppress}
-    >
+    <FormDialog title="Suppress an address" form={form} submit="Suppress" close={close} onSubmit={suppress}>
       <TextField label="Email or phone number" required {...field("address")} />
       <TextField label="Note (optional)" {...field("note")} hint="Why, for your colleagues." />
     </FormDialog>
@@ -98,7 +92,8 @@ function Suppress({ close }: { close: () => void }) {
 /** The text of a file, as providers of mail export it. */
 function ImportFile({ close }: { close: () => void }) {
   const load = useAction("suppressions.import");
-  const { values, field, placed } = useFields({ csv: "" }, load);
+  const form = useFields({ csv: "" }, load);
+  const { values, field } = form;
   const run = async () => {
     const done = await load.run({ csv: values.csv });
     if (!done) return;
@@ -108,7 +103,7 @@ function ImportFile({ close }: { close: () => void }) {
     close();
   };
   return (
-    <FormDialog title="Import suppressions" action={load} placed={placed} submit="Import" close={close} onSubmit={run}>
+    <FormDialog title="Import suppressions" form={form} submit="Import" close={close} onSubmit={run}>
       <TextField label="CSV" required rows={8} code {...field("csv")} hint="With a header, such as email,reason." />
     </FormDialog>
   );
@@ -116,7 +111,8 @@ function ImportFile({ close }: { close: () => void }) {
 
 function Lift({ row, close }: { row: Suppression; close: () => void }) {
   const lift = useAction("suppressions.delete");
-  const { values, field, placed } = useFields({ reason: "" }, lift);
+  const form = useFields({ reason: "" }, lift);
+  const { values, field } = form;
   const run = async () => {
     if (!(await lift.run(row.id, { reason: values.reason }))) return;
     say("The suppression is lifted.");
@@ -125,8 +121,7 @@ function Lift({ row, close }: { row: Suppression; close: () => void }) {
   return (
     <FormDialog
       title={`Lift the suppression of ${addressOf(row)}`}
-      action={lift}
-      placed={placed}
+      form={form}
       submit="Lift"
       close={close}
       onSubmit={run}

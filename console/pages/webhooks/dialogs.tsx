@@ -1,7 +1,7 @@
 // The forms for a test of an endpoint and for a replay of its deliveries.
-import { useState } from "preact/hooks";
 import type { Webhook } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { useFields } from "../../app/fields.ts";
 import { fromLocalInput, now, plural, toLocalInput } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -11,19 +11,18 @@ const DAY_MS = 86_400_000;
 
 export function Test({ endpoint: { id, events }, close }: { endpoint: Webhook; close: () => void }) {
   const test = useAction("webhooks.test");
-  const [event, setEvent] = useState(events[0] ?? "subscriber.created");
+  const form = useFields({ event: events[0] ?? "subscriber.created" }, test);
   const send = async () => {
-    if (!(await test.run(id, { event }))) return;
+    if (!(await test.run(id, form.values))) return;
     say("The sample event is on its way.");
     close();
   };
   return (
-    <FormDialog title="Send a test" action={test} placed={[]} submit="Send it" close={close} onSubmit={send}>
+    <FormDialog title="Send a test" form={form} submit="Send it" close={close} onSubmit={send}>
       <SelectField
         label="Event"
-        value={event}
+        {...form.field("event")}
         options={events.map((value) => ({ value, label: value }))}
-        onInput={setEvent}
         hint="A sample, marked as a test, signed as a real one."
       />
     </FormDialog>
@@ -34,9 +33,11 @@ const WHICH = { failed: "Those that failed", delivered: "Those that were deliver
 
 export function Replay({ id, close }: { id: string; close: () => void }) {
   const replay = useAction("webhooks.replay");
-  const [from, setFrom] = useState(toLocalInput(now() - DAY_MS));
-  const [outcome, setOutcome] = useState<keyof typeof WHICH>("failed");
+  const start = { from: toLocalInput(now() - DAY_MS), outcome: "failed" as keyof typeof WHICH };
+  const form = useFields(start, replay);
+  const { values, field } = form;
   const submit = async () => {
+    const { from, outcome } = values;
     const body = { from: fromLocalInput(from), to: new Date(now()).toISOString(), ...(outcome && { outcome }) };
     const done = await replay.run(id, body);
     if (!done) return;
@@ -44,23 +45,14 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
     close();
   };
   return (
-    <FormDialog
-      title="Replay deliveries"
-      action={replay}
-      placed={["from"]}
-      submit="Replay"
-      close={close}
-      onSubmit={submit}
-    >
+    <FormDialog title="Replay deliveries" form={form} submit="Replay" close={close} onSubmit={submit}>
       <TextField
         label="Since"
         type="datetime-local"
-        value={from}
-        onInput={setFrom}
-        fault={replay.error?.fields?.from}
+        {...field("from")}
         hint="All deliveries since then, each with its original ID and body."
       />
-      <SelectField label="Which" value={outcome} options={WHICH} onInput={setOutcome} />
+      <SelectField label="Which" {...field("outcome")} options={WHICH} />
     </FormDialog>
   );
 }

@@ -1,21 +1,20 @@
 // One endpoint: its deliveries with every attempt, a test, the replay of failures, its secret.
 import { useState } from "preact/hooks";
-import type { Webhook } from "../../../sdk/src/types.gen.ts";
+import type { Webhook, WebhooksUpdateBody } from "../../../sdk/src/types.gen.ts";
 import { type Action, useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { DeleteButton, Dialog } from "../../components/dialog.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
-import { SchemaForm } from "../../components/form.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
+import { OnlyNow, SchemaDialog } from "../../components/schema-dialog.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Replay, Test } from "./dialogs.tsx";
@@ -81,11 +80,14 @@ export function Endpoint({ id }: { id: string }) {
       {open?.kind === "replay" && <Replay id={id} close={close} />}
       {open?.kind === "delivery" && <OneDelivery webhook={id} delivery={open.id} close={close} />}
       {open?.kind === "secret" && (
-        <Dialog title="The new secret" close={close}>
-          <p>It is shown only now. For 24 hours the old one signs as well, so that your server can change over.</p>
-          <Code text={open.secret} />
+        <OnlyNow
+          title="The new secret"
+          about="For 24 hours the old one signs as well, so that your server can change over."
+          text={open.secret}
+          close={close}
+        >
           <Code text={verification} label="Copy the code" />
-        </Dialog>
+        </OnlyNow>
       )}
     </Page>
   );
@@ -204,22 +206,21 @@ function Edit({ endpoint, close }: { endpoint: Webhook; close: () => void }) {
   const update = useAction("webhooks.update");
   const { target_url, events, description } = endpoint;
   return (
-    <Dialog title="Edit the endpoint" close={close}>
-      <SchemaForm
-        cancel={close}
-        schema={forms["webhooks.create"]}
-        texts={texts}
-        omit={["active"]}
-        initial={{ target_url, events, description: description ?? "" }}
-        submit="Save the endpoint"
-        action={update}
-        onSubmit={async (values) => {
-          // The schema of the API names what the form asks for, hence the cast.
-          if (!(await update.run(endpoint.id, { description: null, ...values } as never))) return;
-          say("The endpoint is saved.");
-          close();
-        }}
-      />
-    </Dialog>
+    <SchemaDialog
+      title="Edit the endpoint"
+      close={close}
+      schema={forms["webhooks.create"]}
+      texts={texts}
+      omit={["active"]}
+      initial={{ target_url, events, description: description ?? "" }}
+      submit="Save the endpoint"
+      action={update}
+      run={async (values: WebhooksUpdateBody) =>
+        (await update.run(endpoint.id, { description: null, ...values })) && {
+          kind: "said",
+          text: "The endpoint is saved.",
+        }
+      }
+    />
   );
 }

@@ -1,5 +1,6 @@
 // Webhooks: did my endpoint get it? Endpoints, then the deliveries of one.
 import { useState } from "preact/hooks";
+import type { WebhooksCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { go, pathTo, place } from "../../app/router.ts";
@@ -9,6 +10,7 @@ import { Collection } from "../../components/collection.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SchemaForm } from "../../components/form.tsx";
 import { Code, Time } from "../../components/page.tsx";
+import { OnlyNow } from "../../components/schema-dialog.tsx";
 import { Endpoint } from "./endpoint.tsx";
 import { EndpointState } from "./state.tsx";
 import { texts } from "./texts.ts";
@@ -55,16 +57,19 @@ function Add({ close }: { close: () => void }) {
   const [made, setMade] = useState<{ id: string; secret: string }>();
   if (made)
     return (
-      <Dialog title="The secret of this endpoint" close={() => go(pathTo("webhooks", made.id))}>
-        <p>It is shown only now. Your server verifies each request with it.</p>
-        <Code text={made.secret} />
+      <OnlyNow
+        title="The secret of this endpoint"
+        about="Your server verifies each request with it."
+        text={made.secret}
+        close={() => go(pathTo("webhooks", made.id))}
+      >
         <Code text={verification} label="Copy the code" />
         <div class="actions end">
           <Button kind="primary" onClick={() => go(pathTo("webhooks", made.id))}>
             I have stored it
           </Button>
         </div>
-      </Dialog>
+      </OnlyNow>
     );
   return (
     <Dialog title="Add an endpoint" close={close}>
@@ -75,9 +80,8 @@ function Add({ close }: { close: () => void }) {
         omit={["active"]}
         submit="Add the endpoint"
         action={create}
-        onSubmit={async (values) => {
-          // The schema of the API names what the form asks for, hence the cast.
-          const done = await create.run(values as never);
+        onSubmit={async (values: WebhooksCreateBody) => {
+          const done = await create.run(values);
           if (done) setMade(done.answer);
         }}
       />
