@@ -137,11 +137,11 @@ const searches: readonly {
   },
 ];
 
-/** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name. */
-function useFound(text: string): Hit[] {
-  const [found, setFound] = useState<Hit[]>([]);
+/** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name; undefined until it is known. */
+function useFound(text: string): Hit[] | undefined {
+  const [found, setFound] = useState<Hit[]>();
   useEffect(() => {
-    setFound([]);
+    setFound(undefined);
     if (text.length < 2) return;
     const abort = new AbortController();
     const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
@@ -178,7 +178,7 @@ export function Palette() {
   const found = useFound(text.trim());
   const wanted = text.trim().toLowerCase();
   const fixed = [...places, ...actions].filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(wanted));
-  const hits = [...fixed, ...found];
+  const hits = [...fixed, ...(found ?? [])];
   const chosen = hits[Math.min(at, hits.length - 1)];
   const close = () => {
     if (panel.value === "palette") panel.value = "";
@@ -212,6 +212,7 @@ export function Palette() {
         onKeyDown={onKeyDown}
       />
       <Hits hits={hits} chosen={chosen} run={run} />
+      {found && hits.length === 0 && <p class="dim">Nothing has that name.</p>}
     </dialog>
   );
 }

@@ -118,7 +118,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
           <a href={pathTo("activity", job_id)}>View send</a>
         </Halted>
       ))}
-      {campaign.status !== "draft" && <Report campaign={campaign} />}
+      {campaign.status !== "draft" && campaign.status !== "scheduled" && <Report campaign={campaign} />}
       <div class="grid wide">
         <div class="stack">
           <Messages campaign={campaign} />

@@ -108,7 +108,8 @@ function Sentence({ entry, who, name }: SentenceProps) {
           <Target group={groupOf(entry)} id={id} name={name} />
         </>
       )}{" "}
-      {outcome !== "ok" && <Badge {...outcomes[outcome]} />} {code && <span class="dim">{code}</span>}
+      {outcome !== "ok" && <Badge {...outcomes[outcome]} />}{" "}
+      {code && <span class="dim">{inWords(code.toLowerCase())}</span>}
     </span>
   );
 }

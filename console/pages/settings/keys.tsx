@@ -29,6 +29,18 @@ export function Keys() {
   );
 }
 
+const SCOPES = {
+  "events:write": "Report events",
+  "events:read": "Read events",
+  "subscribers:read": "Read people",
+  "subscribers:write": "Change people",
+  "messages:read": "Read sends",
+  "messages:send": "Send messages",
+  "hooks:read": "Read webhooks",
+  "hooks:write": "Change webhooks",
+  "test:write": "Move the clock of a sandbox",
+};
+
 function ServerKeys() {
   const rows = useRows("account.listServerKeys", [], ({ items }) => items);
   const create = useAction("account.createServerKey");
@@ -37,7 +49,11 @@ function ServerKeys() {
       noun="server key"
       title="Server keys"
       rows={rows}
-      form={{ schema: forms["account.createServerKey"], action: create }}
+      form={{
+        schema: forms["account.createServerKey"],
+        texts: { scopes: { label: "What it may do", options: SCOPES } },
+        action: create,
+      }}
       make={async (values: AccountCreateServerKeyBody) => (await create.run(values))?.answer.key}
       belongs="Store it where your server keeps its secrets."
       revoke="account.deleteServerKey"
