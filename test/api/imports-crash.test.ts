@@ -16,6 +16,8 @@ const { withTenant } = worlds();
 const open = importing({ withTenant });
 const PATIENCE_MS = 120_000;
 const ROWS = 2;
+/** Until a message that was not handled comes again, and its import goes on. */
+const RETRY_MS = 20 * MINUTE;
 
 async function setting() {
   const worker = mortal("import-rows");
@@ -43,13 +45,13 @@ async function setting() {
     packs: 0,
   });
   let from = 0;
-  /** Imports new people with a reader that dies at its n-th step. @returns the id of the import, and the steps taken */
+  /** Imports new people with a reader that dies at its n-th step. @returns the import, the steps and how it could die */
   const interrupted = async (n: number, moment: "before" | "after") => {
     worker.dieAt(n, moment);
     const { body } = await all.post({ listId: all.list }, { filename: "a.csv", content: people(ROWS, from) });
     from += ROWS;
     await all.world.advance(SECOND);
-    return { id: String(body.import_job_id), steps: worker.steps() };
+    return { id: String(body.import_job_id), steps: worker.steps(), deaths: worker.deaths() };
   };
   /** A step after which rows of the batch are there, and no seal. */
   const midway = async () => {
@@ -75,18 +77,19 @@ it(
     const { world, job, worker, counted, exact, interrupted } = await setting();
     let files = 0;
     const run = async (n: number, moment: "before" | "after") => {
-      const { id, steps } = await interrupted(n, moment);
+      const { id, steps, deaths } = await interrupted(n, moment);
       worker.revive();
-      await world.advance(HOUR);
+      await world.advance(RETRY_MS);
       files++;
       const ended = await job(id);
       expect([n, moment, ended.status, ended.processed_rows]).toEqual([n, moment, "completed", ROWS]);
       expect([n, moment, await counted()]).toEqual([n, moment, exact(files * ROWS)]);
-      return steps;
+      return { steps, deaths };
     };
-    const steps = await run(10_000, "before");
+    const { steps, deaths } = await run(10_000, "before");
     expect(steps).toBeGreaterThan(3 * ROWS);
-    for (let n = 1; n <= steps; n++) for (const moment of ["before", "after"] as const) await run(n, moment);
+    expect(deaths.length).toBeGreaterThan(steps);
+    for (const [n, moment] of deaths) await run(n, moment);
   },
   PATIENCE_MS,
 );
@@ -157,17 +160,16 @@ it(
       const content = `external_id,email,consent_status,consent_at,topic:news\n${rows.join("\n")}\n`;
       const { body } = await post({ listId: list }, { filename: "a.csv", content });
       await world.advance(SECOND);
-      const steps = worker.steps();
+      const [steps, deaths] = [worker.steps(), worker.deaths()];
       worker.revive();
-      await world.advance(HOUR);
+      await world.advance(RETRY_MS);
       const { consent_summary, topic_summary } = await job(String(body.import_job_id));
-      return { steps, counts: { consent_summary, topic_summary } };
+      return { steps, deaths, counts: { consent_summary, topic_summary } };
     };
-    const { steps, counts } = await run(10_000, "before");
+    const { steps, deaths, counts } = await run(10_000, "before");
     expect(steps).toBeGreaterThan(7);
-    for (let n = 1; n <= steps; n++)
-      for (const moment of ["before", "after"] as const)
-        expect([n, moment, (await run(n, moment)).counts]).toEqual([n, moment, counts]);
+    expect(deaths.length).toBeGreaterThan(steps);
+    for (const [n, moment] of deaths) expect([n, moment, (await run(n, moment)).counts]).toEqual([n, moment, counts]);
   },
   PATIENCE_MS,
 );
