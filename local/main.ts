@@ -17,6 +17,7 @@ import { type RequestLine, startHttpServer } from "./http-server.ts";
 import { createLocalService } from "./local-service.ts";
 import { isStartRefused, readSettings, type Settings, startRefused } from "./settings.ts";
 import { openState, rememberOffset } from "./state.ts";
+import { beginSweeps } from "./sweeps.ts";
 import { openTenancy } from "./tenancy.ts";
 
 const STOP_MS = 10_000;
@@ -50,6 +51,7 @@ async function start(): Promise<void> {
     await running.service.time.advance(Math.max(running.service.clock.now(), Date.now()), { recurring: false });
     release();
   }
+  if (folder.isNew && !settings.dynamodbEndpoint) await beginSweeps(running.service.depsFor(UNDISTURBED));
   running.service.time.start();
   const demo = await prepare();
   const servers = await openServers(settings, running, log, address);

@@ -1,5 +1,6 @@
 // Workspaces of a simulated service, created without faults before the run begins.
 
+import { beginSweeps } from "../../local/sweeps.ts";
 import { callbacks } from "../../shared/http/callbacks.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
@@ -12,7 +13,6 @@ import { secrets } from "../../shared/store/capabilities.ts";
 import { ChannelItem, CredentialsItem } from "../../shared/store/channels/items.ts";
 import { is } from "../../shared/store/conditions.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
-import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { onConditionFailed } from "../../shared/store/refusals.ts";
 import { registerDevice } from "../../shared/store/subscribers/device-registration.ts";
 import type { Device } from "../../shared/store/subscribers/devices.ts";
@@ -58,7 +58,7 @@ export function openTenants(deps: Deps) {
 
   const make = async (kind?: WorkspaceKind): Promise<Tenant> => {
     await secretsMaker.open(deps)(none).ensure();
-    if (made === 0) await platform.put(SweepItem, {}, { minute: minuteOf(deps.clock.now()) - 4 });
+    if (made === 0) await beginSweeps(deps);
     const { user, tenant: id } = await register(platform, storeOf, {
       email: `owner${++made}@example.com`,
       secret: "",

@@ -5,6 +5,7 @@ import { contents as deployed, deployedFunctions } from "../../infra/functions.t
 import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { createLocalService, type LocalService, type LocalServiceOptions } from "../../local/local-service.ts";
+import { beginSweeps } from "../../local/sweeps.ts";
 import { openTenancy } from "../../local/tenancy.ts";
 import { type AgentScope, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
@@ -14,7 +15,6 @@ import type { TenantId } from "../../shared/kernel/ids.ts";
 import type { PlanName } from "../../shared/rules/plans.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
-import { minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
 import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
 import { createServerKey, register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
@@ -114,11 +114,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
   });
   await warmUp(world);
   const control = createControl({ service: world, tenancy: openTenancy(world.depsFor(UNDISTURBED)), faults });
-  // A service that has been up for a while: its first sweep would look back an hour, in hundreds of queries.
-  const minute = minuteOf(world.clock.now()) - 4;
-  await platformWrite
-    .open(world.depsFor("test"))("" as TenantId)
-    .put(SweepItem, {}, { minute });
+  await beginSweeps(world.depsFor("test"));
   let tenants = 0;
 
   // Every answer that a test sees must be as the published document says.
