@@ -1,6 +1,7 @@
 // Tokens in the links of mails: ids and the target, signed by an HMAC. They contain no address (D-EMAIL).
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { hmacUnder } from "../kernel/hmac.ts";
 
 interface Unsubscribing {
   kind: "unsubscribe";
@@ -99,7 +100,7 @@ export function openMailToken<K extends MailToken["kind"]>(
 }
 
 const macOf = (key: Buffer, kind: MailToken["kind"], bytes: Buffer): Buffer =>
-  createHmac("sha256", key).update(`mail-token:${kinds[kind]}:`).update(bytes).digest().subarray(0, MAC_BYTES);
+  hmacUnder(key).update(`mail-token:${kinds[kind]}:`).update(bytes).digest().subarray(0, MAC_BYTES);
 
 function bytesOf(token: MailToken): Buffer {
   const owner = [packed(token.tenant), packed(token.subscriber)];

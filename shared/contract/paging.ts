@@ -1,7 +1,8 @@
 // Paging by page number, by limit and by cursor. Cursors are signed.
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { invalid } from "../kernel/errors.ts";
+import { hmacUnder } from "../kernel/hmac.ts";
 
 export const MAX_PER_PAGE = 100;
 const DEFAULT_PER_PAGE = 20;
@@ -94,4 +95,4 @@ export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: stri
 }
 
 const sign = (key: Buffer, scope: string, text: string) =>
-  createHmac("sha256", key).update(`cursor:v1:${scope}:${text}`).digest().subarray(0, 16);
+  hmacUnder(key).update(`cursor:v1:${scope}:${text}`).digest().subarray(0, 16);

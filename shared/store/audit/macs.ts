@@ -1,6 +1,6 @@
 // What makes the audit trail tamper-evident: every row, outcome and end of a chain has a MAC under a key that is not in
 // the table in clear text.
-import { createHmac } from "node:crypto";
+import { hmacUnder } from "../../kernel/hmac.ts";
 import type { RootSecrets } from "../secrets.ts";
 
 /** The `prev` of the first row of a chain. */
@@ -9,7 +9,7 @@ const MAC_CHARACTERS = 32;
 
 /** The key of a workspace's trail. */
 export const auditKey = ({ cursorKey }: Pick<RootSecrets, "cursorKey">, tenant: string): Buffer =>
-  createHmac("sha256", cursorKey).update(`audit:v1:${tenant}`).digest();
+  hmacUnder(cursorKey).update(`audit:v1:${tenant}`).digest();
 
 /** What a row says, and where it stands. */
 export interface SealedRow {
@@ -99,7 +99,7 @@ export const totalMac = (key: Buffer, actor: string, { quarter, count, sum }: Se
 
 /** A field without a value counts as `null`, as in all JSON. */
 const macOf = (key: Buffer, kind: string, fields: readonly unknown[]): string =>
-  createHmac("sha256", key)
+  hmacUnder(key)
     .update(JSON.stringify([kind, ...fields]))
     .digest("hex")
     .slice(0, MAC_CHARACTERS);

@@ -1,7 +1,8 @@
 // Events as they are stored: alone in a row of their own, or packed in blocks.
-import { createHmac } from "node:crypto";
+
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
+import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { uuidOf } from "../../kernel/ids.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -44,7 +45,7 @@ export type EventRow = RowOf<typeof EventItem>;
 
 /** EVT-8: the same idempotency key in a workspace gives the same id, so a retry finds its own row. */
 export function eventId({ idKey }: Pick<RootSecrets, "idKey">, tenant: TenantId, idempotencyKey: string): string {
-  return uuidOf(createHmac("sha256", idKey).update(`event|${tenant}|${idempotencyKey}`).digest(), 8);
+  return uuidOf(hmacUnder(idKey).update(`event|${tenant}|${idempotencyKey}`).digest(), 8);
 }
 
 /** The length of a time in `<occurred_at>#<id>`, the order of exports (EXP-7). */

@@ -1,11 +1,11 @@
 // Subscribers: an upsert is one conditional update, ids are derived from the external id, tombstones stay forever.
 
-import { createHmac } from "node:crypto";
 import * as v from "valibot";
 import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
+import { hmacUnder } from "../../kernel/hmac.ts";
 import { type TenantId, uuidOf } from "../../kernel/ids.ts";
 import { fullNameIn } from "../../rules/person-name.ts";
 import { pathsIn } from "../../rules/predicates.ts";
@@ -42,7 +42,7 @@ type IdKey = Pick<RootSecrets, "idKey">;
 
 /** The same external id gives the same id until the subscriber is erased (docs/decisions/0021#subscriber-ids). */
 export function subscriberId({ idKey }: IdKey, tenant: TenantId, externalId: string, generation: number): string {
-  const digest = createHmac("sha256", idKey).update(`${tenant}|${externalId}|${generation}`).digest();
+  const digest = hmacUnder(idKey).update(`${tenant}|${externalId}|${generation}`).digest();
   return uuidOf(digest, 8);
 }
 

@@ -1,7 +1,8 @@
 // Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
-import { createHmac } from "node:crypto";
+
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { invalid, notFound } from "../../kernel/errors.ts";
+import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
@@ -34,7 +35,7 @@ function webhookSecret(
   tenant: TenantId,
   { id, secret_version }: Pick<WebhookRow, "id" | "secret_version">,
 ): string {
-  const digest = createHmac("sha256", cursorKey).update(`webhook:v1:${tenant}:${id}:${secret_version}`).digest();
+  const digest = hmacUnder(cursorKey).update(`webhook:v1:${tenant}:${id}:${secret_version}`).digest();
   return SECRET_PREFIX + digest.subarray(0, SECRET_BYTES).toString("base64");
 }
 

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { conflict, notFound } from "../../kernel/errors.ts";
+import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
@@ -24,7 +25,7 @@ type IdKey = Pick<RootSecrets, "idKey">;
 
 /** The key itself, as text: what a backend keeps. */
 const keyOf = ({ idKey }: IdKey, tenant: TenantId, id: string): string =>
-  createHmac("sha256", idKey).update(`identity-key:v1:${tenant}:${id}`).digest("base64url");
+  hmacUnder(idKey).update(`identity-key:v1:${tenant}:${id}`).digest("base64url");
 
 const hashOfUser = (key: string, user: string): Buffer => createHmac("sha256", key).update(user).digest();
 

@@ -1,12 +1,12 @@
 // Publishable keys: made of the workspace's id and its signature, so that nothing is stored of them (ATH-1).
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { hmacUnder } from "../../kernel/hmac.ts";
 import { noSecrets, type Secrets } from "../secrets.ts";
 
 const SDK_KEY_PART = /^[A-Za-z0-9_-]{1,128}$/;
 const SIGNATURE_CHARACTERS = 43;
 
-const signatureOf = (root: Buffer, tenant: string) =>
-  createHmac("sha256", root).update(`sdk-key:v1:${tenant}`).digest();
+const signatureOf = (root: Buffer, tenant: string) => hmacUnder(root).update(`sdk-key:v1:${tenant}`).digest();
 
 /** `sk_<workspace id>.<signature>`, both base64url (ATH-1). */
 export const sdkKeyOf = (root: Buffer, tenant: string): string =>
