@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongFirst } from "./test/support/long-first.ts";
 
 export default defineConfig({
   test: {
@@ -9,6 +10,7 @@ export default defineConfig({
     isolate: false,
     // Node runs the files as they are: no test replaces a module.
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    sequence: { sequencer: LongFirst },
     setupFiles: ["test/support/setup.ts"],
     testTimeout: 60_000,
     reporters: ["default", "./test/support/count-reporter.ts"],

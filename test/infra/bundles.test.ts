@@ -36,7 +36,7 @@ const PATIENCE_MS = 120_000;
 let world: BundledWorld;
 let bundles: Map<string, Bundle>;
 beforeAll(async () => {
-  bundles = await bundleFunctions();
+  bundles = await bundleFunctions({ hasMaps: false });
   world = await bundledWorld();
 }, PATIENCE_MS);
 afterAll(() => world.close());

@@ -22,7 +22,7 @@ describe.skipIf(!existsSync(client))("under aws-lambda-ric (skipped until tools/
   let said = "";
 
   beforeAll(async () => {
-    await bundleFunctions();
+    await bundleFunctions({ hasMaps: false });
     world = await bundledWorld();
     runtime = await startRuntimeApi();
     environment = spawn(process.execPath, ["--import", preload, client, "index.handler"], {
