@@ -31,7 +31,9 @@ const QUIET = { start_journeys: "false" };
 it("people of a file start journeys by the segments that they enter (AMB-133)", async () => {
   const { run, members, started } = await setting("segment_entered");
   await run(file("pro"));
-  expect([await members(), await started()]).toEqual([2, 2]);
+
+  expect(await members()).toBe(2);
+  expect(await started()).toBe(2);
 });
 
 it.each([
@@ -40,21 +42,26 @@ it.each([
 ])("with start_journeys false %s enter segments and start nothing (AMB-133, AMB-134)", async (_, areThere) => {
   const { run, members, started, upsert } = await setting("segment_entered");
   if (areThere) for (const id of ["ada", "bob"]) await upsert(id, "free");
+
   expect((await run(file("pro"), QUIET)).status).toBe("completed");
-  expect([await members(), await started()]).toEqual([2, 0]);
+  expect(await members()).toBe(2);
+  expect(await started()).toBe(0);
 });
 
 it("with start_journeys false people leave segments and start nothing (AMB-133, AMB-134)", async () => {
   const { run, members, started } = await setting("segment_exited");
   await run(file("pro"));
   await run(file("free"), QUIET);
-  expect([await members(), await started()]).toEqual([0, 0]);
+
+  expect(await members()).toBe(0);
+  expect(await started()).toBe(0);
 });
 
 it("what changes after such an import starts journeys again (AMB-133)", async () => {
   const { run, started, upsert } = await setting("segment_entered");
   await run(file("free"), QUIET);
   await upsert("ada", "pro");
+
   expect(await started()).toBe(1);
 });
 
@@ -64,5 +71,7 @@ it("start_journeys is true or false (AMB-133)", async () => {
     { listId: list, start_journeys: "no" },
     { filename: "people.csv", content: file("pro") },
   );
-  expect([status, body.fields]).toEqual([422, { start_journeys: "must be true or false" }]);
+
+  expect(status).toBe(422);
+  expect(body.fields).toEqual({ start_journeys: "must be true or false" });
 });

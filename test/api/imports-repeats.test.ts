@@ -10,6 +10,7 @@ describe("several rows of one person", () => {
   it("a value that a later row leaves empty stays (D-CSV)", async () => {
     const { run, attributes } = await setting();
     await run("external_id,email,tags,tier\nf,ada@example.com,x,\nf,,,silver\n");
+
     expect(await attributes("f")).toEqual({ tags: ["x"], tier: "silver" });
   });
 
@@ -18,6 +19,7 @@ describe("several rows of one person", () => {
     const done = await run(
       "external_id,consent_status,consent_at\nf,unsubscribed,2025-01-01T00:00:00Z\nf,subscribed,2025-02-01T00:00:00Z\n",
     );
+
     expect(done.consent_summary).toMatchObject({ opted_out: 1, opted_in: 0, unchanged: 1 });
     expect(await consents("f")).toMatchObject([{ status: "opted_out", consented_at: "2025-01-01T00:00:00.000Z" }]);
   });
@@ -28,6 +30,7 @@ describe("several rows of one person", () => {
     await run(`${header}\na@x.co,f,,,HARD_BOUNCE\na@x.co,g,SUBSCRIBED,2025-01-01T00:00:00Z,\n`, {
       source: "platform_a",
     });
+
     expect((await consents("g")).map(({ status }: { status: string }) => status)).toEqual(["suppressed"]);
   });
 
@@ -36,6 +39,7 @@ describe("several rows of one person", () => {
     await run(
       "external_id,consent_status,consent_at\nf,yes,2025-01-01T00:00:00Z\nf,yes,2025-02-01T00:00:00Z\nf,no,2025-03-01T00:00:00Z\n",
     );
+
     expect((await consents("f")).map(({ consented_at }: { consented_at: string }) => consented_at.slice(0, 7))).toEqual(
       ["2025-03", "2025-02", "2025-01"],
     );

@@ -13,9 +13,10 @@ const { withTenant } = worlds();
 const setting = importing({ withTenant });
 
 describe("requests", () => {
-  it("answers 202 with a pending job (IMP-5, IMP-1)", async () => {
+  it("an import is answered with 202 and a pending job (IMP-5, IMP-1)", async () => {
     const { post, list } = await setting();
     const answer = await post({ listId: list }, { filename: "a.csv", content: people(1) });
+
     expect(answer.status).toBe(202);
     expect(answer.body).toEqual({ import_job_id: expect.any(String), status: "pending" });
   });
@@ -53,13 +54,17 @@ describe("requests", () => {
     const { post, list } = await setting();
     const file = part && { filename: "a.csv", content: people(1), ...part };
     const { status, body } = await post({ listId: list, ...fields }, file);
-    expect([status, body.code, Object.keys(body.fields ?? {})]).toEqual([400, "BAD_REQUEST", [field]]);
+
+    expect(status).toBe(400);
+    expect(body.code).toBe("BAD_REQUEST");
+    expect(Object.keys(body.fields ?? {})).toEqual([field]);
   });
 
   it("a byte more than 50 MB is FILE_TOO_LARGE (IMP-7, LIM-6, AMB-83)", async () => {
     const { post, list } = await setting();
     const content = Buffer.alloc(52_428_801, "a");
     const answer = await post({ listId: list }, { filename: "a.csv", content });
+
     expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
   });
 });
@@ -122,13 +127,16 @@ describe("rows", () => {
       expect(done.error_message).toMatch(why);
     }
     const told = await run(Buffer.from("external_id\nZo\xeb\n", "latin1"), { encoding: "utf-8" });
-    expect([told.status, told.error_message]).toEqual(["failed", "the file is not UTF-8 text"]);
+
+    expect(told.status).toBe("failed");
+    expect(told.error_message).toBe("the file is not UTF-8 text");
   });
 
-  it("reads a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last value wins (D-CSV)", async () => {
+  it("a file may have a BOM, other delimiters, CRLF, quoted line breaks; of repeats the last value wins (D-CSV)", async () => {
     const { run, members, attributes } = await setting();
     await run('\uFEFFemail;first_name;note\r\nA@x.co;Ada;"two\r\nlines"\r\nb@x.co;Bob;\r\na@x.co;Anna;last\r\n');
     const found = await members();
+
     expect(found.map(({ external_id }) => external_id).sort()).toEqual(["a@x.co", "b@x.co"]);
     expect(await attributes("a@x.co")).toEqual({ first_name: "Anna", note: "last" });
   });
@@ -138,6 +146,7 @@ describe("rows", () => {
     const { body } = await post({ listId: list }, { filename: "a.csv", content: people(3) });
     await world.call(`DELETE /api/v1/lists/${list}`, { as: await as() });
     await world.settle();
+
     expect(await job(body.import_job_id)).toMatchObject({
       status: "failed",
       error_message: expect.stringContaining("list"),
@@ -173,6 +182,7 @@ describe("rows", () => {
     const { run, members, world, tenant } = await setting();
     const content = "email,consent_status,consent_at\na@x.co,yes,2025-01-01T00:00:00Z\nb@x.co,no,\nbad,,\n";
     const done = await run(content, { dry_run: "true" });
+
     expect(done).toMatchObject({ status: "completed", dry_run: true, processed_rows: 3, failed_rows: 1 });
     expect(done.consent_summary).toMatchObject({ opted_in: 1, opted_out: 1 });
     expect(await members()).toEqual([]);
@@ -181,13 +191,14 @@ describe("rows", () => {
 });
 
 describe("consent", () => {
-  it("is recorded with its evidence, and never reverts an opt-out (IMP-12)", async () => {
+  it("a consent in a file is recorded with its evidence, and never reverts an opt-out (IMP-12)", async () => {
     const { tenant, run, consents } = await setting();
     const out = { external_id: "left", consent: { status: "opted_out" } };
     await tenant.upsert(out);
     const at = "2025-03-01T09:30:00Z";
     const content = `external_id,consent_status,consent_at,consent_source\nleft,yes,${at},form\nnew,yes,${at},form\n`;
     const done = await run(content);
+
     expect(done.consent_summary).toMatchObject({ opted_in: 1, unchanged: 1 });
     expect(await consents("left")).toMatchObject([{ status: "opted_out" }]);
     expect(await consents("new")).toMatchObject([
@@ -230,7 +241,10 @@ describe("interruptions", () => {
       const upload = multipartBody(form.fields, { filename: "a.csv", content: people(1) });
       return (await world.call(`POST ${new URL(form.url).pathname}`, upload)).status;
     };
-    expect([await send(0), await send(15 * 60_000), await send(15 * 60_000 + 1_000)]).toEqual([204, 204, 403]);
+
+    expect(await send(0)).toBe(204);
+    expect(await send(15 * 60_000)).toBe(204);
+    expect(await send(15 * 60_000 + 1_000)).toBe(403);
   });
 
   it("with a reader that crashes again and again, every row is counted once (IMP-2)", async () => {
@@ -242,6 +256,7 @@ describe("interruptions", () => {
     }
     await world.call("DELETE /_local/faults");
     await world.advance(60 * 60_000);
+
     expect(await job(body.import_job_id)).toMatchObject({ status: "completed", processed_rows: 250, failed_rows: 0 });
     expect(await members()).toHaveLength(250);
   });
@@ -265,10 +280,13 @@ describe("canceling", () => {
     };
     await world.settle();
     const ended = await job(body.import_job_id);
-    expect([ended.status, ended.processed_rows, ended.failed_rows]).toEqual(["canceled", 100, 0]);
+    expect(ended.status).toBe("canceled");
+    expect(ended.processed_rows).toBe(100);
+    expect(ended.failed_rows).toBe(0);
     expect(await members()).toHaveLength(100);
     const again = await world.call(route, { as: await as() });
-    expect([again.status, again.body.message]).toEqual([409, "The import is canceled and can no longer be canceled."]);
+    expect(again.status).toBe(409);
+    expect(again.body.message).toBe("The import is canceled and can no longer be canceled.");
     const unknown = `POST /api/v1/lists/import/${UNKNOWN}/cancel`;
     expect((await world.call(unknown, { as: await as() })).status).toBe(404);
   });

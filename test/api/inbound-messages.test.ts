@@ -74,6 +74,7 @@ it("a message that says STOP opts out whoever gets its phone number later (AMB-1
   const { post, person, consents } = await inboundWorld();
   await post(wrote("STOP"));
   const later = await person("later");
+
   expect(await consents(later)).toMatchObject([{ channel: "chat_app", status: "opted_out", source: "address" }]);
 });
 

@@ -43,10 +43,12 @@ const readAll = mark(() => "read");
 const titles = (messages: { content: { title: string } }[]) => messages.map(({ content }) => content.title);
 
 describe("list", () => {
-  it("lists newest first with exactly the message's fields (INB-1, INB-2, INB-4, INB-6)", async () => {
+  it("an inbox is listed newest first with exactly the message's fields (INB-1, INB-2, INB-4, INB-6)", async () => {
     const { world, tenant, id } = await withMessages(3);
     const { status, body } = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: tenant.sdk });
-    expect([status, Object.keys(body), titles(body.messages)]).toEqual([200, ["messages"], ["m2", "m1", "m0"]]);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(["messages"]);
+    expect(titles(body.messages)).toEqual(["m2", "m1", "m0"]);
     const created = START + 2 * MINUTE;
     expect(body.messages[0]).toEqual({
       id: expect.any(String),
@@ -58,16 +60,19 @@ describe("list", () => {
     });
   });
 
-  it("gives 50 by default and at most 200; below 1 or no number is 422 (INB-6, LIM-8, AMB-80)", async () => {
+  it("an inbox gives 50 messages by default and at most 200; below 1 or no number is 422 (INB-6, LIM-8, AMB-80)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await putMessages(tenant, id, { count: 205, body: "b" });
     const count = async (query: string) => (await inboxOf(world, tenant, id, query)).length;
-    expect([await count(""), await count("&limit=1"), await count("&limit=500")]).toEqual([50, 1, 200]);
+    expect(await count("")).toBe(50);
+    expect(await count("&limit=1")).toBe(1);
+    expect(await count("&limit=500")).toBe(200);
     expect(await count("&status=unread&limit=120")).toBe(120);
     for (const limit of ["0", "-5", "many", "2.5"]) {
       const answer = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&limit=${limit}`, { as: tenant.sdk });
-      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["limit"]]);
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.fields)).toEqual(["limit"]);
     }
   });
 
@@ -76,6 +81,7 @@ describe("list", () => {
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await putMessages(tenant, id, { count: 45, body: "€".repeat(50_000) });
     const messages = await inboxOf(world, tenant, id);
+
     expect(messages.length).toBeGreaterThan(20);
     expect(titles(messages)).toEqual(messages.map((_: unknown, n: number) => `m${n}`));
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 45 });
@@ -87,22 +93,28 @@ describe("list", () => {
     await read(world, tenant, id, newest.id);
     await dismiss(world, tenant, id, middle.id);
     const of = async (status: string) => titles(await inboxOf(world, tenant, id, `&status=${status}`));
-    expect([await of("unread"), await of("read"), await of("dismissed")]).toEqual([["m0"], ["m2"], ["m1"]]);
+    expect(await of("unread")).toEqual(["m0"]);
+    expect(await of("read")).toEqual(["m2"]);
+    expect(await of("dismissed")).toEqual(["m1"]);
     expect(titles(await inboxOf(world, tenant, id))).toEqual(["m2", "m1", "m0"]);
     const bad = await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&status=new`, { as: tenant.sdk });
-    expect([bad.status, Object.keys(bad.body.fields)]).toEqual([422, ["status"]]);
+    expect(bad.status).toBe(422);
+    expect(Object.keys(bad.body.fields)).toEqual(["status"]);
   });
 
   it("every request names its subscriber: 422 without one, or for an id that is not a UUID (INB-5)", async () => {
     const { world, tenant } = await withTenant();
     for (const query of ["", "?subscriber_id=", "?subscriber_id=ada"]) {
       const { status, body } = await world.call(`GET /v1/in-app/messages${query}`, { as: tenant.sdk });
-      expect([status, Object.keys(body.fields)]).toEqual([422, ["subscriber_id"]]);
+      expect(status).toBe(422);
+      expect(Object.keys(body.fields)).toEqual(["subscriber_id"]);
     }
     for (const route of ["read", `${UNKNOWN}/read`, `${UNKNOWN}/dismiss`]) {
       const { status, body } = await world.call(`POST /v1/in-app/messages/${route}`, { as: tenant.sdk, body: {} });
-      expect([status, Object.keys(body.fields)]).toEqual([422, ["subscriber_id"]]);
+      expect(status).toBe(422);
+      expect(Object.keys(body.fields)).toEqual(["subscriber_id"]);
     }
+
     expect(await inboxOf(world, tenant, UNKNOWN)).toEqual([]);
   });
 
@@ -121,7 +133,7 @@ describe("list", () => {
     expect((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: same })).status).toBe(200);
   });
 
-  it("works while the live stream's function is throttled (INB-10, SSE-5)", async () => {
+  it("an inbox works while the live stream's function is throttled (INB-10, SSE-5)", async () => {
     const hooks = (name: string): Hooks => ({
       before: () => {
         if (name === "stream") throw awsFailure("ServiceUnavailable", "throttled", { status: 400 });
@@ -130,6 +142,7 @@ describe("list", () => {
     const { world, tenant } = await withTenant({ hooks });
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await send(world, tenant, { subscriberIds: [id] });
+
     expect((await world.call(`GET /v1/in-app/stream?subscriber_id=${id}`, { as: tenant.sdk })).status).toBe(503);
     expect(await inboxOf(world, tenant, id)).toHaveLength(1);
   });
@@ -141,7 +154,8 @@ describe("marks", () => {
     const [message] = await inboxOf(world, tenant, id);
     await world.advance(LATER);
     const first = await read(world, tenant, id, message.id);
-    expect([first.status, first.body]).toEqual([200, { ...message, status: "read", read_at: at(START + LATER) }]);
+    expect(first.status).toBe(200);
+    expect(first.body).toEqual({ ...message, status: "read", read_at: at(START + LATER) });
     await world.advance(LATER);
     expect((await read(world, tenant, id, message.id)).body).toEqual(first.body);
     expect(await inboxOf(world, tenant, id)).toEqual([first.body]);
@@ -151,7 +165,8 @@ describe("marks", () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const dismissed = await dismiss(world, tenant, id, message.id);
-    expect([dismissed.status, dismissed.body]).toEqual([200, { ...message, status: "dismissed" }]);
+    expect(dismissed.status).toBe(200);
+    expect(dismissed.body).toEqual({ ...message, status: "dismissed" });
     await world.advance(MINUTE);
     expect((await dismiss(world, tenant, id, message.id)).body).toEqual(dismissed.body);
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 0 });
@@ -165,6 +180,7 @@ describe("marks", () => {
     const [message] = await inboxOf(world, tenant, id);
     const { body } = await read(world, tenant, id, message.id);
     await world.advance(MINUTE);
+
     expect((await dismiss(world, tenant, id, message.id)).body).toEqual({ ...body, status: "dismissed" });
   });
 
@@ -186,7 +202,8 @@ describe("marks", () => {
     await dismiss(world, tenant, id, m0.id);
     await world.advance(LATER);
     const answer = await readAll(world, tenant, id);
-    expect([answer.status, answer.body]).toEqual([200, { updated: 2 }]);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ updated: 2 });
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 0 });
     const listed = await inboxOf(world, tenant, id);
     const readAt = at(START + 3 * MINUTE + LATER);
@@ -209,6 +226,7 @@ describe("marks", () => {
     const { world, tenant, id } = await withMessages(1);
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     const [message] = await inboxOf(world, tenant, id);
+
     for (const act of [read, dismiss])
       for (const [who, which] of [
         [id, UNKNOWN],
@@ -217,7 +235,8 @@ describe("marks", () => {
         [UNKNOWN, message.id],
       ] as const) {
         const { status, body } = await act(world, tenant, who, which);
-        expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
+        expect(status).toBe(404);
+        expect(body.code).toBe("NOT_FOUND");
       }
     expect((await inboxOf(world, tenant, id))[0].status).toBe("unread");
   });
@@ -226,10 +245,12 @@ describe("marks", () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     const readOnly = [await tenant.dashboard("viewer"), await tenant.dashboard("owner", { readOnly: true })];
+
     for (const as of readOnly)
       for (const act of [read, dismiss, readAll]) {
         const { status, body } = await act(world, tenant, id, message.id, as);
-        expect([status, body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
+        expect(status).toBe(403);
+        expect(body.code).toBe("READ_ONLY_TOKEN");
       }
     expect((await inboxOf(world, tenant, id))[0].status).toBe("unread");
     expect((await read(world, tenant, id, message.id, await tenant.dashboard())).body.status).toBe("read");
@@ -238,6 +259,7 @@ describe("marks", () => {
   it("/messages/read marks all, /messages/:id/read marks one (INB-7, INB-8)", async () => {
     const { world, tenant, id } = await withMessages(2);
     const [newest] = await inboxOf(world, tenant, id);
+
     expect(Object.keys((await read(world, tenant, id, newest.id)).body)).toContain("content");
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 1 });
     expect((await read(world, tenant, id, "read")).status).toBe(404);
@@ -264,6 +286,7 @@ describe("expiry", () => {
     const { world, tenant, id } = await withMessages(1);
     world.clock.jumpTo(START + LIFETIME);
     const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#U#${id}`, prefix: "I#" });
+
     expect(items).toHaveLength(1);
     expect(await inboxOf(world, tenant, id)).toEqual([]);
   });

@@ -42,13 +42,14 @@ describe("lift", () => {
 });
 
 describe("heatmap", () => {
-  it("by weekday and hour in UTC, empty cells left out, days capped (ISG-4, ISG-5, AMB-56)", async () => {
+  it("the heatmap is by weekday and hour in UTC, empty cells left out, days capped (ISG-4, ISG-5, AMB-56)", async () => {
     const { world, call, ids, campaign, react } = await setting();
     const { jobs } = await campaign();
     await react(jobs[0]!, ids[0]!, "inapp_impression");
     await world.advance(2 * DAY + 3 * HOUR);
     await react(jobs[0]!, ids[1]!, "inapp_impression");
     const heatmap = async (query = "") => (await call(`GET /api/v1/insights/heatmap${query}`)).body;
+
     expect(await heatmap()).toEqual({
       window_days: 90,
       cells: [

@@ -1,48 +1,92 @@
 // Insights: conversions and their attribution, funnels and sums (ISG, CNV, CRP).
-
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { NOTHING_LATE } from "../support/late.ts";
 import { UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
 const setting = async (people?: number) => withBuyers(await withTenant(), people);
 
+/** A workspace in which nobody was sent anything. */
+const empty = shared(async (own) => withBuyers(await own.withTenant(), 0));
+
 describe("conversion definitions", () => {
-  it("are listed, replaced by their event, and removed (CNV-1, CNV-2, CNV-3, CNV-4, CNV-5)", async () => {
-    const { call, define } = await setting(0);
-    expect((await call("GET /api/v1/insights/config")).body).toEqual({ definitions: [] });
-    expect((await define()).status).toBe(204);
-    expect((await define({ event_name: "signup", value_property: undefined })).status).toBe(204);
-    expect((await call("GET /api/v1/insights/config")).body.definitions).toEqual([
+  const definitionsOf = async ({ call }: Awaited<ReturnType<typeof setting>>) =>
+    (await call("GET /api/v1/insights/config")).body.definitions;
+
+  it("conversion definitions are listed by their events, with a window of a week (CNV-1, CNV-2, CNV-3)", async () => {
+    const found = await setting(0);
+    expect(await definitionsOf(found)).toEqual([]);
+
+    await found.define({ event_name: "signup", value_property: undefined });
+    await found.define();
+
+    expect(await definitionsOf(found)).toEqual([
       { event_name: "purchase", value_property: "cents", window_seconds: 604_800 },
       { event_name: "signup", value_property: null, window_seconds: 604_800 },
     ]);
-    await define({ window_seconds: 60, value_property: "amount" });
-    expect((await call("GET /api/v1/insights/config")).body.definitions[0]).toEqual({
-      event_name: "purchase",
-      value_property: "amount",
-      window_seconds: 60,
-    });
-    expect((await call("DELETE /api/v1/insights/config?event_name=purchase")).status).toBe(204);
-    expect((await call("DELETE /api/v1/insights/config?event_name=purchase")).status).toBe(404);
-    expect((await call("DELETE /api/v1/insights/config")).status).toBe(422);
-    for (const bad of [{ event_name: "" }, { event_name: undefined }, { window_seconds: 0 }, { window_seconds: 1.5 }])
-      expect((await define(bad)).status).toBe(422);
-    // A value may be in any property that an event can have (EVT-6).
-    for (const [length, status] of [
-      [256, 204],
-      [257, 422],
-    ] as const)
-      expect((await define({ value_property: "🎉".repeat(length) })).status).toBe(status);
+  });
+
+  it("a definition of the same event replaces the one before (CNV-4)", async () => {
+    const found = await setting(0);
+    await found.define();
+
+    await found.define({ window_seconds: 60, value_property: "amount" });
+
+    expect(await definitionsOf(found)).toEqual([
+      { event_name: "purchase", value_property: "amount", window_seconds: 60 },
+    ]);
+  });
+
+  it("a definition is removed by its event, once (CNV-5)", async () => {
+    const { call, define } = await setting(0);
+    await define();
+    const remove = async (query: string) => (await call(`DELETE /api/v1/insights/config${query}`)).status;
+
+    expect(await remove("?event_name=purchase")).toBe(204);
+
+    expect(await remove("?event_name=purchase")).toBe(404);
+    expect(await remove("")).toBe(422);
+  });
+
+  it.each([
+    ["an empty name", { event_name: "" }],
+    ["no name", { event_name: undefined }],
+    ["a window of no time", { window_seconds: 0 }],
+    ["a window of half a second", { window_seconds: 1.5 }],
+    ["a property that no event can have", { value_property: "🎉".repeat(257) }],
+  ])("a definition with %s is refused with 422 (CNV-2, CNV-4)", async (_, body) => {
+    const { define } = await empty();
+
+    expect((await define(body)).status).toBe(422);
+  });
+
+  it("the value of a definition may be in any property that an event can have (CNV-2, EVT-6)", async () => {
+    const { define } = await empty();
+
+    expect((await define({ value_property: "🎉".repeat(256) })).status).toBe(204);
   });
 });
 
 describe("funnel and summary", () => {
-  it("counts subscribers at each stage, and their revenue (ISG-1, CRP-2)", async () => {
+  const nothing = {
+    ...{ ...NOTHING_LATE, failed: 0 },
+    sent: 0,
+    delivered: 0,
+    opened: 0,
+    opened_human: 0,
+    clicked: 0,
+    clicked_human: 0,
+    converted: 0,
+    conversions: 0,
+    last_touch_revenue_cents: 0,
+    revenue_cents: 0,
+  };
+
+  it("a funnel counts subscribers at each stage, and their revenue (ISG-1, CRP-2)", async () => {
     const { ids, define, campaign, react, buy, funnel } = await setting();
     await define();
     const { id, jobs } = await campaign();
@@ -51,8 +95,9 @@ describe("funnel and summary", () => {
     await buy(ids[0]!, 1_250);
     await buy(ids[0]!, 250);
     await buy(ids[1]!);
+
     expect(await funnel(id)).toEqual({
-      ...{ ...NOTHING_LATE, failed: 0 },
+      ...nothing,
       sent: 4,
       delivered: 4,
       opened: 3,
@@ -61,42 +106,40 @@ describe("funnel and summary", () => {
       clicked_human: 1,
       converted: 2,
       conversions: 3,
-      last_touch_revenue_cents: 1500,
+      last_touch_revenue_cents: 1_500,
       revenue_cents: 1_500,
       cost: expect.objectContaining({ provider_dollars: 0, unpriced: [] }),
     });
+  });
+
+  it("the funnel of a campaign that there is not is empty (ISG-1)", async () => {
+    const { funnel } = await empty();
+
     expect(await funnel(UNKNOWN)).toEqual({
-      ...{ ...NOTHING_LATE, failed: 0 },
-      sent: 0,
-      delivered: 0,
-      opened: 0,
-      opened_human: 0,
-      clicked: 0,
-      clicked_human: 0,
-      converted: 0,
-      conversions: 0,
-      last_touch_revenue_cents: 0,
-      revenue_cents: 0,
+      ...nothing,
       cost: expect.objectContaining({ dollars: 0, write_units: 0 }),
     });
   });
 
-  it("refuses bad parameters (ISG-2, ISG-3, AMB-68)", async () => {
-    const { call } = await setting(0);
-    for (const query of [
-      "funnel",
-      "funnel?source_type=campaign",
-      `funnel?source_type=notification&source_id=${UNKNOWN}`,
-      "funnel?source_type=campaign&source_id=nope",
-      `funnel?source_type=campaign&source_id=${UNKNOWN}&start=yesterday`,
+  it.each([
+    ["a funnel without a source", "funnel"],
+    ["a funnel of no certain source", "funnel?source_type=campaign"],
+    ["a funnel of another type of source", `funnel?source_type=notification&source_id=${UNKNOWN}`],
+    ["a funnel of what is no id", "funnel?source_type=campaign&source_id=nope"],
+    ["a funnel from no time", `funnel?source_type=campaign&source_id=${UNKNOWN}&start=yesterday`],
+    [
+      "a funnel that ends before it begins",
       `funnel?source_type=campaign&source_id=${UNKNOWN}&start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z`,
-      "summary",
-      "summary?group_by=day",
-      "heatmap?days=0",
-      "heatmap?days=many",
-      "lift",
-    ])
-      expect((await call(`GET /api/v1/insights/${query}`)).status, query).toBe(422);
+    ],
+    ["a summary by nothing", "summary"],
+    ["a summary by day", "summary?group_by=day"],
+    ["a heatmap of no day", "heatmap?days=0"],
+    ["a heatmap of many days", "heatmap?days=many"],
+    ["a lift of no send", "lift"],
+  ])("%s is refused with 422 (ISG-2, ISG-3, AMB-68)", async (_, query) => {
+    const { call } = await empty();
+
+    expect((await call(`GET /api/v1/insights/${query}`)).status).toBe(422);
   });
 
   it("only events within the window after the touch count, its end included (D-ATTRIB)", async () => {
@@ -107,6 +150,7 @@ describe("funnel and summary", () => {
     await world.advance(HOUR + 5 * SECOND);
     await buy(ids[0]!, 100, { occurred_at: timestamp(at + HOUR) });
     await buy(ids[1]!, 100, { occurred_at: timestamp(at + HOUR + SECOND) });
+
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 100 });
   });
 
@@ -117,6 +161,7 @@ describe("funnel and summary", () => {
     for (let n = 0; n < 3; n++) await buy(ids[0]!, 100, { idempotency_key: "order-1" });
     await world.call("POST /v1/events", { as: tenant.server, body: { event_name: "visit", subscriber_id: ids[1] } });
     await world.advance(DAY);
+
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 100 });
     expect(await summary("campaign")).toMatchObject([{ source_id: id, conversions: 1, revenue_cents: 100 }]);
   });
@@ -128,6 +173,7 @@ describe("funnel and summary", () => {
     await world.advance(HOUR);
     const second = await campaign();
     await buy(ids[0]!, 700);
+
     expect(await summary("campaign")).toMatchObject([{ source_id: second.id, conversions: 1, revenue_cents: 700 }]);
     expect(await summary("channel")).toMatchObject([
       { source_id: channel, source: { id: channel, name: "In-app" }, conversions: 1, revenue_cents: 700 },
@@ -144,6 +190,7 @@ describe("funnel and summary", () => {
     const { id } = await campaign([undefined, timestamp(world.clock.now() + HOUR)]);
     await world.advance(2 * HOUR);
     await buy(ids[0]!, 100);
+
     expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 100 });
   });
 
@@ -176,6 +223,7 @@ describe("funnel and summary", () => {
     const body = { anonymous_id: "anon-1", subscriber_id: ids[0] };
     await world.call("POST /v1/events/identify", { as: tenant.sdk, body });
     await buy({ anonymous: "anon-1" }, 300);
+
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
   });
 
@@ -204,6 +252,7 @@ describe("funnel and summary", () => {
     const as = await (await world.tenant()).dashboard();
     const query = `source_type=campaign&source_id=${id}`;
     const other = await world.call(`GET /api/v1/insights/funnel?${query}`, { as });
+
     expect(other.body).toMatchObject({ sent: 0, converted: 0 });
     expect((await world.call("GET /api/v1/insights/summary?group_by=campaign", { as })).body.rows).toEqual([]);
   });

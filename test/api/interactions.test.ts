@@ -47,7 +47,9 @@ describe("reporting", () => {
       subscriber_id: people[0],
     };
     const answer = await say(seen(job, { ...more, device_id: "phone", variant_id: "a" }));
-    expect([answer.status, answer.body]).toEqual([202, ""]);
+
+    expect(answer.status).toBe(202);
+    expect(answer.body).toBe("");
     expect((await say(seen(job))).status).toBe(202);
   });
 
@@ -70,7 +72,10 @@ describe("reporting", () => {
   ])("%s is 422 naming it, and nothing counts (INT-9)", async (_, more, field) => {
     const { job, totals, say } = await withJob();
     const { status, body } = await say(seen(job, more));
-    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", [field]]);
+
+    expect(status).toBe(422);
+    expect(body.code).toBe("VALIDATION_ERROR");
+    expect(Object.keys(body.fields)).toEqual([field]);
     expect((await totals()).interactions.inapp_impression).toBe(0);
   });
 
@@ -80,6 +85,7 @@ describe("reporting", () => {
     await addPeople(world, tenant, 1);
     const { job } = await send(world, tenant, { target: { type: "all" } });
     const answers = await Promise.all([job.id, UNKNOWN].map((id) => report(world, other, seen(id))));
+
     expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(2).fill([422, answers[1]!.body]));
   });
 });
@@ -113,6 +119,7 @@ describe("counting", () => {
     for (const interaction of ["email_opened", "email_clicked", "tapped", "dismissed"])
       await say(seen(job, { interaction, platform: "android", subscriber_id: people[0] }));
     const { recipients, channels } = await totals();
+
     expect(recipients).toEqual({ reached: 0, opened: 1, clicked: 1, opened_human: 1, clicked_human: 1 });
     expect(
       Object.entries(channels)
@@ -165,6 +172,7 @@ describe("counting", () => {
     const before = await totals();
     await tenant.call(`DELETE /api/v1/subscribers/${people[0]}`);
     await world.advance(5 * MINUTE);
+
     expect(JSON.stringify(await wholeTable(world))).not.toContain(`E#${job}`);
     expect(await totals()).toEqual(before);
   });
@@ -188,6 +196,7 @@ describe("counting", () => {
       store,
       profiles.filter((one) => one !== undefined),
     );
+
     expect(hers).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 }, email: { engaged: 0 } });
     expect(his).toMatchObject({ in_app: { engaged: 0 } });
     expect(await tenantEngagements(store)).toMatchObject({ in_app: { engaged: 1 }, push: { engaged: 1 } });
@@ -204,6 +213,7 @@ describe("counting", () => {
     for (const { pk: _, sk, ...counts } of hours)
       for (const [hour, n] of Object.entries(counts))
         counted.set(`${sk.S} ${hour}`, (counted.get(`${sk.S} ${hour}`) ?? 0) + Number(n.N));
+
     expect(Object.fromEntries([...counted].filter(([name]) => !name.includes("|")))).toEqual({
       "2026-11-20 delivered:12": 4,
       "2026-11-20 opened:03": 1,
@@ -235,7 +245,7 @@ describe("counting", () => {
     expect(found.recipients.clicked).toBe(known(clicked));
     for (const [channel, { recipients }] of Object.entries(found.channels)) {
       const by = clicked.filter(({ interaction, platform }) => channelOf(interaction, platform) === channel);
-      expect([channel, recipients.clicked]).toEqual([channel, known(by)]);
+      expect(recipients.clicked, `${channel}`).toEqual(known(by));
     }
     expect(found.variants.a!.interactions.tapped).toBe(
       distinct.filter(({ interaction, variant_id }) => interaction === "tapped" && variant_id === "a").length,
@@ -259,6 +269,7 @@ describe("counting", () => {
       written.set(pk.S, (written.get(pk.S) ?? 0) + writes);
     }
     const all = [...written.values()].reduce((sum, n) => sum + n, 0);
+
     expect(all).toBeGreaterThanOrEqual(2 * count);
     expect(Math.max(...written.values()) / all).toBeLessThanOrEqual(0.05);
   });

@@ -46,5 +46,6 @@ it("an event that no active journey names costs the same as in a workspace witho
   };
   const before = await cheapest();
   await active(graphOf({ a: { wait_for_event: { event_name: "paid", on_event: "end" } }, end: "exit" }));
+
   expect(await cheapest()).toEqual(before);
 });

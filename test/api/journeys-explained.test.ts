@@ -19,7 +19,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     return { ...found, id, ask };
   };
 
-  it("says which events started a run and which did not, and why (AMB-147)", async () => {
+  it("a journey, asked about a person, says which events started a run and which did not, and why (AMB-147)", async () => {
     const { world, person, track, ask } = await explained();
     const ada = await person("ada");
     await track("ada", "signed_up", { occurred_at: new Date(world.clock.now() - 10 * DAY).toISOString() });
@@ -29,6 +29,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await world.advance(DAY);
     await track("ada", "signed_up");
     const { triggers, runs } = await ask(ada);
+
     expect(triggers.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
       "reentry_window",
       "already_active",
@@ -38,11 +39,12 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect(triggers[2].run_id).toBe(runs[0].id);
   });
 
-  it("says what happened at each step and until when it waits (AMB-147)", async () => {
+  it("a journey, asked about a person, says what happened at each step and until when it waits (AMB-147)", async () => {
     const { world, person, track, ask } = await explained();
     const ada = await person("ada");
     await track("ada", "signed_up");
     const { runs, waiting, in_words } = await ask(ada);
+
     expect(waiting).toMatchObject({
       run_id: runs[0].id,
       step: "rest",
@@ -59,13 +61,14 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     ]);
   });
 
-  it("says which event a run waits for, and where it would go with and without it (AMB-147)", async () => {
+  it("a journey, asked about a person, says which event a run waits for, and where it would go with and without it (AMB-147)", async () => {
     const { person, track, active, call, send } = await setting();
     const wait = { wait_for_event: { event_name: "paid", within: "2h", on_event: "end", on_timeout: "first" } };
     const id = await active(graphOf({ wait, first: send("Hi", "end"), end: "exit" } as never));
     const ada = await person("ada");
     await track("ada", "signed_up");
     const { waiting, in_words } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
+
     expect(waiting).toMatchObject({
       step: "wait",
       event_name: "paid",
@@ -77,7 +80,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect(in_words).toContain("Next: end if paid comes, else first.");
   });
 
-  it("says which way a branch led, and which exit condition ended a run (AMB-147)", async () => {
+  it("a journey, asked about a person, says which way a branch led, and which exit condition ended a run (AMB-147)", async () => {
     const { world, person, track, active, call, send } = await setting();
     const isPro = branch(attribute("plan", "pro"), "rest", "end");
     const rest = { delay: { duration: "2h", next: "first" } };
@@ -88,13 +91,14 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await track("bob", "bought");
     await world.settle();
     const words = async (who: string) => (await call(`GET /api/v1/journeys/${id}/subscribers/${who}`)).body.in_words;
+
     expect(await words(ada)).toContain("is_pro: the condition was not met.");
     expect(await words(bob)).toContain(
       "ended as exited (its exit condition: bought came). is_pro: the condition was met.",
     );
   });
 
-  it("shows the rules of entry clause by clause, and whether a trigger would start a run now (AMB-147)", async () => {
+  it("a journey, asked about a person, shows the rules of entry clause by clause, and whether a trigger would start a run now (AMB-147)", async () => {
     const entry_rules = { eligibility: attribute("plan", "pro") };
     const { person, track, ask } = await explained({ entry_rules });
     const ada = await person("ada", { plan: "free" });
@@ -111,23 +115,25 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect((await ask(ada)).now).toMatchObject({ would_enter: true, reason: null });
   });
 
-  it("knows when the journey was paused (AMB-147)", async () => {
+  it("a journey, asked about a person, knows when the journey was paused (AMB-147)", async () => {
     const { world, id, call, person, track, ask } = await explained();
     const ada = await person("ada");
     await world.advance(1_000);
     await call(`POST /api/v1/journeys/${id}/pause`);
     await world.advance(1_000);
     await track("ada", "signed_up");
+
     expect(await ask(ada)).toMatchObject({ triggers: [{ outcome: "paused" }], now: { reason: "paused" } });
   });
 
-  it("tells a person who came beyond the quota from one who does not meet the rules (AMB-147)", async () => {
+  it("a journey, asked about a person, tells a person who came beyond the quota from one who does not meet the rules (AMB-147)", async () => {
     const { world, tenant, person, track, ask } = await explained({
       entry_rules: { eligibility: attribute("plan", "pro") },
     });
     const ada = await person("ada", { plan: "pro" });
     await operate(world, tenant, { monthly_send_cap: 0 });
     await track("ada", "signed_up");
+
     expect(await ask(ada)).toMatchObject({
       triggers: [{ outcome: "over_quota", run_id: null }],
       assumes: [],
@@ -135,7 +141,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     });
   });
 
-  it("says that an event is held while the workspace is suspended, and not that the rules refuse it (AMB-147)", async () => {
+  it("a journey, asked about a person, says that an event is held while the workspace is suspended, and not that the rules refuse it (AMB-147)", async () => {
     const { world, tenant, person, ask } = await explained();
     const ada = await person("ada");
     const body = { events: [{ event_name: "signed_up", external_id: "ada" }] };
@@ -145,7 +151,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect((await ask(ada)).triggers).toMatchObject([{ outcome: "entered" }]);
   });
 
-  it("names the segment that was entered, and why no run began (AMB-147)", async () => {
+  it("a journey, asked about a person, names the segment that was entered, and why no run began (AMB-147)", async () => {
     const { world, call, active, person, send } = await setting();
     const rule = attribute("vip", true);
     const segment = await call("POST /api/v1/segments", { name: "VIPs", is_dynamic: true, rule });
@@ -168,10 +174,11 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect(triggers).toMatchObject([{ segment: named, outcome: "entered", run_id: runs[0].id }]);
   });
 
-  it("is 404 for an unknown journey and an unknown person (AMB-147)", async () => {
+  it("a journey, asked about a person, is 404 for an unknown journey and an unknown person (AMB-147)", async () => {
     const { call, person, id } = await explained();
     const ada = await person("ada");
     const unknown = "00000000-0000-4000-8000-000000000000";
+
     expect((await call(`GET /api/v1/journeys/${unknown}/subscribers/${ada}`)).status).toBe(404);
     expect((await call(`GET /api/v1/journeys/${id}/subscribers/${unknown}`)).status).toBe(404);
   });

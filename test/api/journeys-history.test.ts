@@ -80,6 +80,7 @@ describe("the simulation of a journey that was live", () => {
     const { real, result } = await replayed();
 
     const { steps } = real;
+
     expect(result.edges).toContainEqual(
       expect.objectContaining({ from: "wait", by: "wait:event", taken: steps.wait.outcomes["wait:event"] }),
     );
@@ -93,6 +94,7 @@ describe("the simulation of a journey that was live", () => {
 
     const messages = (await Promise.all(people.map(inbox))).flat();
     const sent = result.sends.map((day: { sent: number }) => day.sent);
+
     expect(sent.reduce((sum: number, count: number) => sum + count, 0)).toBe(messages.length);
     expect(result.sends[0]).toMatchObject({ day: timestamp(START).slice(0, 10), channel: "in_app", sent: 6 });
     expect(result.cost.dollars).toBeGreaterThan(0);
@@ -102,6 +104,7 @@ describe("the simulation of a journey that was live", () => {
     const { world, rows, body } = await replayed();
 
     const left = (await wholeTable(world)).filter((row) => !JSON.stringify(row).includes(body.id));
+
     expect(left).toHaveLength(rows.length);
   });
 });
@@ -153,6 +156,7 @@ describe("the simulation of a draft on the sign-ups of four people", () => {
     const { id, people, simulate } = await drafted();
 
     const share = people.filter((one) => bucket("split", id, one) < sample * 100);
+
     expect((await simulate(id, { sample })).body.result.entered).toBe(share.length);
   });
 
@@ -161,6 +165,7 @@ describe("the simulation of a draft on the sign-ups of four people", () => {
     const live = await active(ENDS_AT_ONCE);
     await call(`POST /api/v1/journeys/${live}/pause`);
     const changed = definition(ENDS_AT_ONCE, { trigger: onEvent("other") });
+
     expect((await call(`PUT /api/v1/journeys/${live}`, changed)).status).toBe(200);
 
     expect((await simulate(live)).body).toMatchObject({ version: 2, result: { entered: 0 } });

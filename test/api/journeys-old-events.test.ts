@@ -24,7 +24,7 @@ async function segmentJourney({ call, active, world }: Setting, type: string, fr
 }
 
 describe("max_age", () => {
-  it("is read as it was written, so that a change of something else keeps it (AMB-134)", async () => {
+  it("max_age is read as it was written, so that a change of something else keeps it (AMB-134)", async () => {
     const { call, active } = await setting();
     const id = await active(delayed("1d"), { trigger: trigger("none") });
     const journey = await call(`GET /api/v1/journeys/${id}`);
@@ -42,6 +42,7 @@ describe("max_age", () => {
     const [ada] = [await all.person("ada"), await all.person("bob")];
     await all.track("ada", "signed_up", { occurred_at: all.at(-age) });
     await all.track("bob", "signed_up", { occurred_at: all.at(-age - 1) });
+
     expect(await entered(all, id)).toEqual([ada]);
   });
 
@@ -50,6 +51,7 @@ describe("max_age", () => {
     const id = await all.active(delayed("1d"), { trigger: trigger("none") });
     const ada = await all.person("ada");
     await all.track("ada", "signed_up", { occurred_at: all.at(-89 * DAY) });
+
     expect(await entered(all, id)).toEqual([ada]);
   });
 
@@ -60,6 +62,7 @@ describe("max_age", () => {
     const body = { event_name: "signed_up", external_id: "ada" };
     await all.world.call("POST /v1/events", { as: all.tenant.server, body });
     await all.world.advance(3 * HOUR);
+
     expect(await entered(all, id)).toEqual([ada]);
   });
 
@@ -69,7 +72,9 @@ describe("max_age", () => {
       "POST /api/v1/journeys",
       definition(delayed("1d"), { trigger: { ...trigger(), max_age } }),
     );
-    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["trigger.max_age"]]);
+
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.fields)).toEqual(["trigger.max_age"]);
   });
 
   it("a segment that an old event enters starts one (AMB-134)", async () => {
@@ -77,6 +82,7 @@ describe("max_age", () => {
     const { journey, members } = await segmentJourney(all, "segment_entered");
     const ada = await all.person("ada");
     await all.track("ada", "bought", { occurred_at: all.at(-80 * DAY) });
+
     expect(await members()).toBe(1);
     expect(await entered(all, journey)).toEqual([ada]);
   });
@@ -110,6 +116,7 @@ describe("historical", () => {
     await all.person("ada");
     await backfill(all, "ada");
     await all.world.settle();
+
     expect(await members()).toBe(1);
     expect(await all.runs(journey)).toEqual([]);
   });
@@ -133,6 +140,7 @@ describe("historical", () => {
     await backfill(all, "ada");
     await all.world.advance(MINUTE);
     await all.track("ada", "bought");
+
     expect(await entered(all, journey)).toEqual([ada]);
   });
 
@@ -182,16 +190,23 @@ describe("names that no event has", () => {
       { entry_rules: { eligibility: { event: { name: long } } } },
       "entry_rules.eligibility.event.name",
     ],
-  ])("in %s of a journey: 422 when it is saved (AMB-144)", async (_, more, field) => {
-    const { call, definition } = await setting();
-    const answer = await call("POST /api/v1/journeys", definition(delayed("1d"), more));
-    expect([answer.status, Object.keys(answer.body.fields ?? answer.body)]).toEqual([422, [field]]);
-  });
+  ])(
+    "a name that no event has is refused in %s of a journey: 422 when it is saved (AMB-144)",
+    async (_, more, field) => {
+      const { call, definition } = await setting();
+      const answer = await call("POST /api/v1/journeys", definition(delayed("1d"), more));
 
-  it("in a rule of a segment: 422 when it is saved (AMB-144)", async () => {
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.fields ?? answer.body)).toEqual([field]);
+    },
+  );
+
+  it("a name that no event has is refused in a rule of a segment: 422 when it is saved (AMB-144)", async () => {
     const { call } = await setting();
     const rule = { event: { name: long } };
     const answer = await call("POST /api/v1/segments", { name: "S", rule, is_dynamic: true });
-    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["rule.event.name"]]);
+
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.fields)).toEqual(["rule.event.name"]);
   });
 });

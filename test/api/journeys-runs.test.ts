@@ -60,6 +60,7 @@ it.each([
     content.title,
     Math.floor((Date.parse(created_at) - START) / DAY),
   ]);
+
   expect(Object.fromEntries(days)).toEqual(dayOfMessage);
 });
 

@@ -57,6 +57,7 @@ it("a simulation that has ended is not canceled: 409 (F3)", async () => {
 
 it("a fourth simulation at once is refused (F3)", async () => {
   const { id, begin } = await withDraft();
+
   for (let open = 0; open < 3; open++) expect((await begin(id)).status).toBe(200);
 
   expect((await begin(id)).body).toMatchObject({ code: "QUOTA_EXCEEDED" });
@@ -107,6 +108,7 @@ it("a simulation is completed though its workspace is suspended meanwhile (F3)",
   const { read, ...found } = await disturbed((at) => change(at, "suspended"));
 
   await change(found, "active");
+
   expect(await read()).toMatchObject({ status: "completed", result: { entered: 1 } });
 });
 

@@ -67,6 +67,7 @@ describe("waits", () => {
     );
     await accept(...events);
     await world.advance(MINUTE);
+
     expect(await outcomes(id)).toEqual(expected);
   });
 
@@ -80,6 +81,7 @@ describe("waits", () => {
       ...names.map((event_name) => ({ event_name, occurred_at: at(-MINUTE), idempotency_key: `key-${event_name}` })),
     );
     await world.advance(MINUTE);
+
     expect((await outcomes(id)).one).toEqual(expected);
   });
 
@@ -91,6 +93,7 @@ describe("waits", () => {
     await accept({ event_name: "paid", occurred_at: at(10 * MINUTE) });
     stall(3 * HOUR);
     await world.settle();
+
     expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
   });
 
@@ -101,6 +104,7 @@ describe("waits", () => {
     stall(61 * MINUTE);
     await accept({ event_name: "paid", occurred_at: at(10 * MINUTE) });
     await world.settle();
+
     expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
   });
 
@@ -109,6 +113,7 @@ describe("waits", () => {
     const id = await active(graphOf({ one: wait("paid", "done", { within: "2h" }), ...ends }));
     await accept({ event_name: "signed_up", occurred_at: at(-90 * MINUTE) });
     await world.advance(31 * MINUTE);
+
     expect((await outcomes(id)).one).toEqual({ "wait:timeout": 1 });
   });
 
@@ -133,6 +138,7 @@ describe("waits", () => {
         return outcomes(id);
       }),
     );
+
     expect(lives[0]).toEqual({ one: { "wait:event": 1 }, two: { "wait:timeout": 1 }, late: { exit: 1 } });
     expect(lives[1]).toEqual(lives[0]);
   });
@@ -147,6 +153,7 @@ describe("waits", () => {
     );
     await accept({ event_name: "signed_up", occurred_at: at(-5 * HOUR) });
     await world.settle();
+
     expect((await outcomes(id)).one).toEqual({ "wait:timeout": 300 });
   });
 });
@@ -184,6 +191,7 @@ describe("delays and sends", () => {
     stall(3 * HOUR);
     await world.settle();
     await world.advance(MINUTE);
+
     expect((await outcomes(id)).one).toEqual({ "wait:event": 1 });
   });
 
@@ -197,6 +205,7 @@ describe("delays and sends", () => {
     await accept({ event_name: "paid" });
     stall(2 * HOUR);
     await world.settle();
+
     expect((await outcomes(id)).asks).toEqual({ "branch:else": 1 });
   });
 });
@@ -211,6 +220,7 @@ describe("ends", () => {
     stall(2 * HOUR);
     await world.settle();
     await world.advance(MINUTE);
+
     expect(await runs(id)).toMatchObject([{ entered_at: at(0), ended_at: at(20 * MINUTE), status: "completed" }]);
   });
 
@@ -222,6 +232,7 @@ describe("ends", () => {
     await accept({ event_name: "left" });
     stall(2 * HOUR);
     await world.settle();
+
     expect(await outcomes(id)).toEqual({ one: { "wait:timeout": 1 }, late: { exit: 1 } });
     expect(await runs(id)).toMatchObject([{ status: "completed" }]);
   });
@@ -236,6 +247,7 @@ describe("ends", () => {
     await accept({ event_name: "left" });
     stall(2 * HOUR);
     await world.settle();
+
     expect(await runs(id)).toMatchObject([{ status: "exited", ended_at: at(70 * MINUTE) }]);
     expect(await inbox(ada)).toEqual([]);
   });

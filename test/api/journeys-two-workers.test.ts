@@ -81,6 +81,7 @@ it.each<[how: Run, isAtOnce: unknown]>([
 ])("with %o the runs end as with one worker in time (AMB-136)", async (how, isAtOnce) => {
   const [alone, other] = [await life({}), await life(how)];
   const [both, paid, late] = [["Thanks"], ["Late", "Thanks"], ["Late"]];
+
   expect(alone).toMatchObject({ inboxes: [both, both, paid, paid, late, []], isAtOnce: false });
   expect(other).toEqual({ ...alone, isAtOnce });
 });

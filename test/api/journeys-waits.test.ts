@@ -32,6 +32,7 @@ describe("waits and branches", () => {
     await track("ada", "paid", { occurred_at: at(HOUR - 1_000) });
     await world.advance(2_000);
     await track("bob", "paid");
+
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1, "wait:timeout": 1 });
   });
 
@@ -58,7 +59,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).runs.completed).toBe(1);
   });
 
-  it("where may refer to the trigger: keyed waits (D-JNY-RUN)", async () => {
+  it("the filter of a wait may refer to the trigger: keyed waits (D-JNY-RUN)", async () => {
     const { active, person, track, stats } = await setting();
     const id = await active(waiting({ where: { cart: { $eq: "{{trigger.cart}}" }, n: { $gte: "{{ trigger.n }}" } } }));
     await person("ada");
@@ -70,7 +71,7 @@ describe("waits and branches", () => {
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
   });
 
-  it("without else, on_timeout or within: completed, completed, waiting on (AMB-11)", async () => {
+  it("a run without else or on_timeout is completed, and one without within waits on (AMB-11)", async () => {
     const { world, active, person, track, runs } = await setting();
     const wait = { event_name: "paid", on_event: "end" };
     const branching = await active(graphOf({ a: branch(attribute("x", 1), "end"), end: "exit" }));
@@ -79,6 +80,7 @@ describe("waits and branches", () => {
     await person("ada");
     await track("ada", "signed_up");
     await world.advance(30 * DAY);
+
     expect(await runs(branching)).toMatchObject([{ status: "completed", end_reason: "branch:else" }]);
     expect(await runs(timing)).toMatchObject([{ status: "completed", end_reason: "wait:timeout" }]);
     expect(statuses(await runs(waiting))).toEqual(["active"]);
@@ -94,6 +96,7 @@ describe("waits and branches", () => {
     const events = [{ event_name: "paid", anonymous_id: "anon-1" }];
     await world.call("POST /v1/events", { as: tenant.server, body: { events } });
     await world.settle();
+
     expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
   });
 });
@@ -156,7 +159,8 @@ describe("pause, versions, ends", () => {
     await operate(world, tenant, { status: "active" });
     expect((await stats(id)).steps.pause.active).toBe(2);
     await world.advance(6 * MINUTE);
-    expect([await inbox(ada), await inbox(bob)]).toEqual([["Hello"], ["Hello"]]);
+    expect(await inbox(ada)).toEqual(["Hello"]);
+    expect(await inbox(bob)).toEqual(["Hello"]);
     expect((await stats(id)).runs).toMatchObject({ active: 0, completed: 2 });
   });
 
@@ -206,7 +210,9 @@ describe("pause, versions, ends", () => {
     const [run] = await runs(id);
     const cancel = () => call(`POST /api/v1/journeys/${id}/runs/${run.id}/cancel`);
     const first = await cancel();
-    expect([first.status, first.body.status, (await cancel()).status]).toEqual([200, "canceled", 200]);
+    expect(first.status).toBe(200);
+    expect(first.body.status).toBe("canceled");
+    expect((await cancel()).status).toBe(200);
     await track("ada", "signed_up");
     await world.advance(2 * HOUR);
     expect((await stats(id)).runs).toEqual({ active: 0, completed: 1, exited: 0, canceled: 1 });
@@ -225,7 +231,9 @@ describe("pause, versions, ends", () => {
     await world.advance(2 * HOUR);
     expect(await runs(id)).toEqual([]);
     const { runs: numbers, steps } = await recounted(id);
-    expect([numbers.canceled, numbers.active, steps.a!.outcomes]).toEqual([1, 0, { "branch:else": 1 }]);
+    expect(numbers.canceled).toBe(1);
+    expect(numbers.active).toBe(0);
+    expect(steps.a!.outcomes).toEqual({ "branch:else": 1 });
   });
 
   it("runs are listed newest first, 100 a page, by status and subscriber (D-JNY-RUN)", async () => {
@@ -244,7 +252,9 @@ describe("pause, versions, ends", () => {
       seen.push(...items.map((run: { id: string }) => run.id));
       cursor = next_cursor;
     } while (cursor);
-    expect([seen.length, seen]).toEqual([103, [...new Set(seen)].sort().reverse()]);
+
+    expect(seen.length).toBe(103);
+    expect(seen).toEqual([...new Set(seen)].sort().reverse());
     expect((await call(`GET /api/v1/journeys/${id}/runs?status=nothing`)).status).toBe(422);
   });
 });
@@ -265,6 +275,7 @@ describe("sends", () => {
     await person("ada");
     await track("ada", "signed_up");
     await world.settle();
+
     expect((await stats(id)).steps).toMatchObject({
       a: { outcomes: { failed: 1 } },
       b: { outcomes: { failed: 1 } },

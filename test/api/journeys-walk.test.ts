@@ -70,7 +70,8 @@ it(
     const walks = [];
     for (const { id, subscriber, given } of cases) {
       const answer = await call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id: subscriber, events: given });
-      expect([answer.status, answer.body.fields]).toEqual([200, undefined]);
+      expect(answer.status).toBe(200);
+      expect(answer.body.fields).toBeUndefined();
       walks.push(answer.body);
     }
     for (const { id } of cases) await activate(id);
@@ -109,6 +110,7 @@ it(
       const steps_ = sorted(countOf(walk.steps));
       expected.push({ told, steps: steps_, status: walk.ended.status, at: walk.ended.at, replay: steps_ });
     }
+
     expect(
       found
         .map((one, i) => [one, expected[i]])

@@ -33,13 +33,14 @@ it(
         .flat()
         .filter((row) => row.job === id);
       const at = `step ${n} ${moment}`;
-      expect([at, new Set(given).size]).toEqual([at, given.length]);
+      expect(new Set(given).size, `${at}`).toEqual(given.length);
       const unconfirmed = job.fail_reasons.delivery_unconfirmed ?? 0;
-      expect([at, job.counts.delivered + unconfirmed, job.counts.failed]).toEqual([at, PEOPLE, unconfirmed]);
-      expect([at, unconfirmed <= 10]).toEqual([at, true]);
+      expect(job.counts.delivered + unconfirmed, `${at}`).toEqual(PEOPLE);
+      expect(job.counts.failed, `${at}`).toEqual(unconfirmed);
+      expect(unconfirmed <= 10, `${at}`).toBe(true);
       const states = rows.map(({ state }) => state);
-      expect([at, states.filter((state) => state === "sent").length]).toEqual([at, job.counts.delivered]);
-      expect([at, states.filter((state) => state === "unknown").length]).toEqual([at, unconfirmed]);
+      expect(states.filter((state) => state === "sent").length, `${at}`).toEqual(job.counts.delivered);
+      expect(states.filter((state) => state === "unknown").length, `${at}`).toEqual(unconfirmed);
       expect(given.length).toBeGreaterThanOrEqual(job.counts.delivered);
       return taken;
     };

@@ -287,6 +287,7 @@ describe("members", () => {
     const traces = (await keysOfTable(world)).filter(({ pk, sk }) =>
       sk === people[0] ? pk.includes("#list#") : pk.endsWith(`#U#${people[0]}`),
     );
+
     expect(traces).toEqual([]);
   });
 });

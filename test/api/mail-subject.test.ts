@@ -40,7 +40,9 @@ describe("a blank subject", () => {
     const { call, channel } = await setting();
     const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
     const answer = await call(route, wish);
-    expect([answer.status, answer.body.fields]).toEqual([422, { [field]: "must not be blank" }]);
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.fields).toEqual({ [field]: "must not be blank" });
   });
 
   it("the title of a template and of a campaign is 422 (D-EMAIL)", async () => {
@@ -49,11 +51,8 @@ describe("a blank subject", () => {
     for (const route of ["POST /api/v1/templates", "POST /api/v1/campaigns"]) {
       const extra = route.endsWith("campaigns") ? { channel_ids: [channel] } : {};
       const answer = await call(route, { name: "n", content, ...extra });
-      expect([route, answer.status, answer.body.fields]).toEqual([
-        route,
-        422,
-        { "content.title": "must not be blank" },
-      ]);
+      expect(answer.status, `${route}`).toBe(422);
+      expect(answer.body.fields, `${route}`).toEqual({ "content.title": "must not be blank" });
     }
   });
 });
@@ -61,7 +60,7 @@ describe("a blank subject", () => {
 describe("a subject that renders to nothing", () => {
   const template = "{{ subscriber.nickname }}";
 
-  it("is skipped with its reason, and no mail goes out (D-EMAIL)", async () => {
+  it("a recipient whose subject renders to nothing is skipped with its reason, and no mail goes out (D-EMAIL)", async () => {
     const { world, ada, send, call } = await setting();
     const job = await send({ title: template, body: "b" });
     expect(job).toMatchObject({ status: "completed", sent: 0, skip_reasons: { blank_subject: 1 } });
@@ -74,6 +73,7 @@ describe("a subject that renders to nothing", () => {
     const { world, tenant, send } = await setting();
     const bob = { external_id: "bob", email: "bob@example.com", attributes: { nickname: "Bob" } };
     await tenant.upsert(bob);
+
     expect(await send({ title: template, body: "b" })).toMatchObject({
       sent: 1,
       skip_reasons: { blank_subject: 1 },
@@ -84,6 +84,7 @@ describe("a subject that renders to nothing", () => {
   it("a subject of the channel's own counts in place of the title (D-EMAIL)", async () => {
     const { world, send } = await setting();
     await send({ content: { title: template, body: "b", by_channel: { email: { subject: "Hello" } } } });
+
     expect((await mailsOf(world)).map(({ headers }) => headers.Subject)).toEqual(["Hello"]);
   });
 });

@@ -1,3 +1,4 @@
+// Opens and clicks of mails, and which of them a human did not make (AMB-92, F19).
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
@@ -8,7 +9,7 @@ import { recountInteractions } from "../support/recounts.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
+const { withTenant } = worlds();
 
 const SHOP = "https://shop.example.com";
 const BODY =
@@ -30,24 +31,35 @@ const rowsOf = async (world: TestWorld) => {
     .map((row) => ({ interaction: row.interaction?.S, machine: row.machine?.S }));
 };
 
-describe("counting", () => {
-  it("opens and clicks are interactions of the recipient, by arm, and each fires its webhook (D-EMAIL, AMB-92)", async () => {
-    const outside = receiver(() => 0);
-    const world = await fresh({ network: outside.network });
-    const tenant = await world.tenant();
-    const { mail } = await mailing(world, tenant);
-    const hook = { target_url: "https://hooks.example.com/in", events: ["notification.interaction"] };
-    await world.call("POST /v1/hooks", { as: tenant.server, body: hook });
-    const variant_b = { title: "B", body: BODY };
-    const { job, mail: sent } = await mail({ body: BODY, variant_b, split_percentage: 50 });
-    await world.advance(10 * SECOND);
+/** A mail to Ada with two links that count, sent ten seconds ago. */
+async function mailed(options: Parameters<typeof withTenant>[0] = {}, more: object = {}) {
+  const { world, tenant } = await withTenant(options);
+  const { mail } = await mailing(world, tenant);
+  const { job, mail: sent } = await mail({ body: BODY, ...more });
+  await world.advance(10 * SECOND);
+  return { world, tenant, job, sent, totals: () => totalsOf(tenant, job.id) };
+}
+
+describe("opens and clicks", () => {
+  it("the pixel of a mail is an image that no cache keeps (D-EMAIL)", async () => {
+    const { world, sent } = await mailed();
+
     const pixel = await follow(world, "GET", sent.pixel);
-    expect([pixel.status, pixel.headers["content-type"], pixel.headers["cache-control"]]).toEqual([
-      ...[200, "image/gif", "no-store"],
-    ]);
+
+    expect(pixel).toMatchObject({
+      status: 200,
+      headers: { "content-type": "image/gif", "cache-control": "no-store" },
+    });
     expect(String(pixel.body).slice(0, 6)).toBe("GIF89a");
+  });
+
+  it("an open and a click are interactions of the recipient (D-EMAIL, AMB-92)", async () => {
+    const { world, sent, totals } = await mailed();
+
+    await follow(world, "GET", sent.pixel);
     await follow(world, "GET", sent.clicks[0]!);
-    expect(await totalsOf(tenant, job.id)).toEqual({
+
+    expect(await totals()).toEqual({
       opened: 1,
       clicked: 1,
       opened_human: 1,
@@ -55,22 +67,53 @@ describe("counting", () => {
       email_opened: 1,
       email_clicked: 1,
     });
+  });
+
+  it("an open and a click count for the channel and for the arm of the recipient (D-EMAIL)", async () => {
+    const split = { variant_b: { title: "B", body: BODY }, split_percentage: 50 };
+    const { world, tenant, job, sent } = await mailed({}, split);
+    await follow(world, "GET", sent.pixel);
+    await follow(world, "GET", sent.clicks[0]!);
+
     const { variants, channels } = await interactionTotals(tenant.store, job.id);
+
     expect(Object.values(variants).map(({ recipients }) => recipients.clicked)).toEqual([1]);
     expect(channels.email?.recipients.opened_human).toBe(1);
+  });
+
+  it("every open and every click is told by a webhook (D-EMAIL)", async () => {
+    const outside = receiver(() => 0);
+    const { world, tenant, sent } = await mailed({ network: outside.network });
+    const hook = { target_url: "https://hooks.example.com/in", events: ["notification.interaction"] };
+    await world.call("POST /v1/hooks", { as: tenant.server, body: hook });
+
+    await follow(world, "GET", sent.pixel);
+    await follow(world, "GET", sent.clicks[0]!);
     await follow(world, "HEAD", sent.clicks[1]!);
     await world.settle();
+
     const told = outside.received.map(({ body }) => JSON.parse(body).data);
-    expect(told.map(({ interaction_type, platform }) => [interaction_type, platform]).sort()).toEqual([
-      ...[
-        ["email_clicked", "email"],
-        ["email_clicked", "email"],
-        ["email_opened", "email"],
-      ],
+
+    expect(told.map(({ interaction_type, platform }) => `${interaction_type} ${platform}`).sort()).toEqual([
+      "email_clicked email",
+      "email_clicked email",
+      "email_opened email",
     ]);
   });
 
-  it("a scanner that follows all links is counted with a verdict, and not as a human (AMB-92, F19)", async () => {
+  it("a thousand requests of a link in a second are one report (D-EMAIL)", async () => {
+    const { world, sent, totals } = await mailed();
+
+    for (let n = 0; n < 50; n++) await follow(world, "GET", sent.pixel);
+    await Promise.all(Array.from({ length: 10 }, () => follow(world, "GET", sent.pixel)));
+
+    expect(await totals()).toMatchObject({ email_opened: 1, opened: 1 });
+  });
+});
+
+describe("machines", () => {
+  /** What scanners did with a mail: all links at once, with GET and with HEAD, and later by agents that name themselves. */
+  async function scanned() {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     const { job, mail: sent } = await mail({ body: BODY });
@@ -80,7 +123,13 @@ describe("counting", () => {
     await follow(world, "GET", sent.pixel, { "user-agent": "Mozilla/5.0" });
     await follow(world, "GET", sent.clicks[1]!, { "user-agent": "Barracuda Sentinel (EE)" });
     await follow(world, "HEAD", sent.clicks[0]!);
-    expect(await totalsOf(tenant, job.id)).toEqual({
+    return { world, sent, totals: () => totalsOf(tenant, job.id) };
+  }
+
+  it("what a scanner follows is counted, and not as a human's (AMB-92, F19)", async () => {
+    const { totals } = await scanned();
+
+    expect(await totals()).toEqual({
       opened: 1,
       clicked: 1,
       opened_human: 0,
@@ -88,11 +137,23 @@ describe("counting", () => {
       email_opened: 2,
       email_clicked: 4,
     });
-    const verdicts = (await rowsOf(world)).map(({ machine }) => machine).sort();
-    expect(verdicts).toEqual(["head", "prefetch", "scanner", "too_soon", "too_soon", "too_soon"]);
+  });
+
+  it("what a scanner follows is kept with the reason of the verdict (AMB-92, F19)", async () => {
+    const { world } = await scanned();
+
+    const verdicts = (await rowsOf(world)).map(({ machine }) => machine);
+
+    expect(verdicts.sort()).toEqual(["head", "prefetch", "scanner", "too_soon", "too_soon", "too_soon"]);
+  });
+
+  it("an open by a human after a scanner is a human's (AMB-92, F19)", async () => {
+    const { world, sent, totals } = await scanned();
     await world.advance(10 * SECOND);
+
     await follow(world, "GET", sent.pixel);
-    expect(await totalsOf(tenant, job.id)).toMatchObject({ opened: 1, opened_human: 1 });
+
+    expect(await totals()).toMatchObject({ opened: 1, opened_human: 1 });
     expect((await rowsOf(world)).filter(({ machine }) => machine === undefined)).toHaveLength(1);
   });
 
@@ -111,8 +172,10 @@ describe("counting", () => {
           await follow(world, "GET", path);
           await world.advance(SECOND);
         }
+
       const machines = { opened: 1, opened_human: 0, clicked: 1, clicked_human: 0 };
       expect(await totalsOf(tenant, job.id)).toMatchObject({ ...machines, email_clicked: 4 });
+
       await world.advance(MINUTE);
       await follow(world, "GET", sent.clicks[0]!);
       await world.advance(5 * SECOND);
@@ -121,44 +184,36 @@ describe("counting", () => {
       expect(await totalsOf(tenant, job.id)).toMatchObject(people);
     },
   );
+});
 
-  it("a thousand requests of a link in a second are one report (D-EMAIL)", async () => {
-    const { world, tenant } = await withTenant();
-    const { mail } = await mailing(world, tenant);
-    const { job, mail: sent } = await mail({ body: BODY });
-    await world.advance(10 * SECOND);
-    for (let n = 0; n < 50; n++) await follow(world, "GET", sent.pixel);
-    await Promise.all(Array.from({ length: 10 }, () => follow(world, "GET", sent.pixel)));
-    expect(await totalsOf(tenant, job.id)).toMatchObject({ email_opened: 1, opened: 1 });
-  });
+it("a campaign's report has opens by humans and by all, in total, by channel and by message (F19, CRP-3, CRP-4)", async () => {
+  const { world, tenant } = await withTenant();
+  const { channel } = await mailing(world, tenant);
+  const message = { content: { title: "t", body: BODY }, channel_ids: [channel] };
+  const body = { name: "News", messages: [message, message], target: { type: "all" } };
+  const { body: campaign } = await tenant.call("POST /api/v1/campaigns", body);
+  expect((await tenant.call(`POST /api/v1/campaigns/${campaign.id}/release`)).status).toBe(200);
+  await world.settle();
+  const [first, second] = await mailsOf(world);
+  await follow(world, "GET", first!.pixel, { "user-agent": "Mozilla/5.0" });
+  await world.advance(10 * SECOND);
+  await follow(world, "GET", second!.pixel);
 
-  it("a campaign's report has opens by humans and by all, in total, by channel and by message (F19, CRP-3, CRP-4)", async () => {
-    const { world, tenant } = await withTenant();
-    const { channel } = await mailing(world, tenant);
-    const message = { content: { title: "t", body: BODY }, channel_ids: [channel] };
-    const body = { name: "News", messages: [message, message], target: { type: "all" } };
-    const { body: campaign } = await tenant.call("POST /api/v1/campaigns", body);
-    expect((await tenant.call(`POST /api/v1/campaigns/${campaign.id}/release`)).status).toBe(200);
-    await world.settle();
-    const [first, second] = await mailsOf(world);
-    await follow(world, "GET", first!.pixel, { "user-agent": "Mozilla/5.0" });
-    await world.advance(10 * SECOND);
-    await follow(world, "GET", second!.pixel);
-    const { body: report } = await tenant.call(`GET /api/v1/campaigns/${campaign.id}/report`);
-    expect(report).toMatchObject({ opened: 2, opened_human: 1 });
-    expect(report.by_channel).toEqual([
-      {
-        ...NOTHING_BACK,
-        channel: "email",
-        delivered: 2,
-        opened: 2,
-        opened_human: 1,
-        clicked: 0,
-        clicked_human: 0,
-        provider_dollars: 0.0002,
-      },
-    ]);
-    const humans = report.by_message.map(({ opened_human }: { opened_human: number }) => opened_human);
-    expect(humans.toSorted()).toEqual([0, 1]);
-  });
+  const { body: report } = await tenant.call(`GET /api/v1/campaigns/${campaign.id}/report`);
+
+  expect(report).toMatchObject({ opened: 2, opened_human: 1 });
+  expect(report.by_channel).toEqual([
+    {
+      ...NOTHING_BACK,
+      channel: "email",
+      delivered: 2,
+      opened: 2,
+      opened_human: 1,
+      clicked: 0,
+      clicked_human: 0,
+      provider_dollars: 0.0002,
+    },
+  ]);
+  const humans = report.by_message.map(({ opened_human }: { opened_human: number }) => opened_human);
+  expect(humans.toSorted()).toEqual([0, 1]);
 });

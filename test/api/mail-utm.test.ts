@@ -27,7 +27,7 @@ async function targetsOf(world: TestWorld, clicks: readonly string[]) {
 }
 
 describe("UTM defaults", () => {
-  it("are off until a workspace sets them, and off again with null (CHC-6)", async () => {
+  it("UTM defaults are off until a workspace sets them, and off again with null (CHC-6)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     expect((await mail({ body: BODY })).mail.text).not.toContain("utm_medium");
@@ -38,11 +38,12 @@ describe("UTM defaults", () => {
     expect((await mail({ body: BODY })).mail.text).not.toContain("utm_medium");
   });
 
-  it("are on tracked links of marketing mail, unless a link has its own (CHC-6)", async () => {
+  it("UTM defaults are on tracked links of marketing mail, unless a link has its own (CHC-6)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     await withDefaults(world, tenant, { source: "Tom & co" });
     const { mail: sent } = await mail({ body: BODY, name: "Spring sale" });
+
     expect(await targetsOf(world, sent.clicks)).toEqual([
       `${SHOP}/new?a=1&b=2&${UTM}&utm_campaign=Spring%20sale#top`,
       `${SHOP}/own?utm_source=x`,
@@ -51,11 +52,12 @@ describe("UTM defaults", () => {
     expect(sent.text).toContain(`New (${SHOP}/new?a=1&b=2&${UTM}&utm_campaign=Spring%20sale#top)`);
   });
 
-  it("are not on the links to unsubscribe, of its header and of its footer (CHC-6)", async () => {
+  it("UTM defaults are not on the links to unsubscribe, of its header and of its footer (CHC-6)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     await withDefaults(world, tenant, { source: "shop", campaign: "always" });
     const { mail: sent } = await mail({ body: `See ${SHOP}/new.`, name: "Spring sale" });
+
     expect(sent.text).toBe(
       `See ${SHOP}/new?utm_source=shop&utm_medium=email&utm_campaign=always.\n\n-- \n` +
         `Unsubscribe: ${/^<(.*)>$/.exec(sent.headers["List-Unsubscribe"]!)![1]}`,
@@ -63,11 +65,12 @@ describe("UTM defaults", () => {
     expect(sent.headers["List-Unsubscribe"]).not.toContain("utm");
   });
 
-  it("are not in transactional mail (CHC-6)", async () => {
+  it("UTM defaults are not in transactional mail (CHC-6)", async () => {
     const { world, tenant } = await withTenant();
     const { mail } = await mailing(world, tenant);
     await withDefaults(world, tenant, { source: "shop" });
     const { mail: receipt } = await mail({ body: BODY, category: "transactional" });
+
     expect(await targetsOf(world, receipt.clicks)).toEqual([`${SHOP}/new?a=1&b=2#top`, `${SHOP}/own?utm_source=x`]);
     expect(receipt.text).not.toContain("utm_medium");
   });
@@ -105,6 +108,7 @@ describe("UTM defaults", () => {
     "%j is refused (CHC-6)",
     async (utm_defaults) => {
       const { world, tenant } = await withTenant();
+
       expect((await withDefaults(world, tenant, utm_defaults)).status).toBe(422);
     },
   );

@@ -51,7 +51,8 @@ describe("unsubscribing", () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     const raw = Buffer.from("List-Unsubscribe=One-Click");
     const clicked = await world.call(`POST ${unsubscribe}`, { headers: form, raw });
-    expect([clicked.status, clicked.headers["cache-control"]]).toEqual([200, "no-store"]);
+    expect(clicked.status).toBe(200);
+    expect(clicked.headers["cache-control"]).toBe("no-store");
     expect(clicked.headers["access-control-allow-origin"]).toBeUndefined();
     await follow(world, "POST", unsubscribe!);
     await Promise.all([follow(world, "POST", unsubscribe!), follow(world, "POST", unsubscribe!)]);
@@ -98,10 +99,11 @@ describe("unsubscribing", () => {
     const { unsubscribe } = (await mail()).mail;
     await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(300_000);
+
     for (const link of [unsubscribe!, unsubscribe!.replace("/u/", "/p/")])
       for (const method of ["GET", "POST"] as const) {
         const { status, body } = await follow(world, method, link);
-        expect([method, status]).toEqual([method, 200]);
+        expect(status, `${method}`).toBe(200);
         expect(body).toContain("You will get no more");
         expect(body).not.toContain("<form");
       }
@@ -112,6 +114,7 @@ describe("unsubscribing", () => {
     const { mail } = await mailing(world, tenant);
     const { unsubscribe } = (await mail()).mail;
     await suppressAddress(tenant.store, { kind: "email", address: "ada@example.com", reason: "manual" });
+
     expect((await follow(world, "POST", unsubscribe!, BROWSER)).status).toBe(200);
     expect((await mail({ category: "transactional" })).job.skip_reasons).toEqual({ suppressed: 1 });
   });
@@ -159,7 +162,7 @@ describe("tokens", () => {
     );
   });
 
-  it("are invalid with any character changed, added or left out, even if it decodes to the same bytes (D-EMAIL)", () => {
+  it("tokens of links are invalid with any character changed, added or left out, even if it decodes to the same bytes (D-EMAIL)", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     fc.assert(
       fc.property(

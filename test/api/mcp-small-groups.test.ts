@@ -28,20 +28,23 @@ describe("conditions", () => {
     "over %s are refused, because the workspace does not list it (AGT-4)",
     async (name) => {
       const answer = await preview(await mcp.key("read"), { [name]: { $exists: true } });
-      expect([answer.isError, answer.value.code]).toEqual([true, "FORBIDDEN"]);
+
+      expect(answer.isError).toBe(true);
+      expect(answer.value.code).toBe("FORBIDDEN");
     },
   );
 
-  it("are found at any depth of a rule (AGT-4)", async () => {
+  it("conditions are found at any depth of a rule (AGT-4)", async () => {
     const nodes = [
       { attribute: { plan: { $eq: "pro" } } },
       { op: "or", nodes: [{ attribute: { email: { $exists: true } } }] },
     ];
     const answer = await mcp.tool(await mcp.key("read"), "segments_preview", { body: { op: "and", nodes } });
+
     expect(answer.value.code).toBe("FORBIDDEN");
   });
 
-  it("of a send are refused when it is planned (AGT-4)", async () => {
+  it("conditions of a send are refused when it is planned (AGT-4)", async () => {
     const body = {
       target: { type: "all" },
       title: "A",
@@ -49,29 +52,36 @@ describe("conditions", () => {
       subscriber_filters: { email: { $eq: "p1@example.com" } },
     };
     const answer = await mcp.tool(await mcp.key("read", "write:send"), "plan_send", body);
+
     expect(answer.value.code).toBe("FORBIDDEN");
   });
 
   it("over any attribute are open to a key with read:pii (AGT-4)", async () => {
     const answer = await preview(await mcp.key("read", "read:pii"), { email: { $eq: "p1@example.com" } });
+
     expect(answer.value).toMatchObject({ estimated_count: 1, sample_subscriber_ids: [expect.any(String)] });
   });
 });
 
 describe("counts", () => {
-  it("of a large group are numbers, without a sample of its people (AGT-4)", async () => {
+  it("counts of a large group are numbers, without a sample of its people (AGT-4)", async () => {
     const { value } = await preview(await mcp.key("read"), { plan: { $eq: "pro" } });
-    expect([value.estimated_count, "sample_subscriber_ids" in value]).toEqual([25, false]);
+
+    expect(value.estimated_count).toBe(25);
+    expect("sample_subscriber_ids" in value).toBe(false);
   });
 
   it("below twenty are said in words (AGT-4)", async () => {
     const { value } = await preview(await mcp.key("read"), { plan: { $eq: "free" } });
+
     expect(value.estimated_count).toBe("fewer than 20");
   });
 
-  it("of a planned send with conditions are said in words below twenty (AGT-4)", async () => {
+  it("counts of a planned send with conditions are said in words below twenty (AGT-4)", async () => {
     const body = { target: { type: "all" }, title: "A", body: "a", subscriber_filters: { plan: { $eq: "free" } } };
     const { value } = await mcp.tool(await mcp.key("read", "write:send"), "plan_send", body);
-    expect([value.counts.sent, value.cost.sends]).toEqual(["fewer than 20", "fewer than 20"]);
+
+    expect(value.counts.sent).toBe("fewer than 20");
+    expect(value.cost.sends).toBe("fewer than 20");
   });
 });

@@ -48,6 +48,7 @@ describe("the list of tools", () => {
     const { tools } = (await rpc(await key("read"), "tools/list")).body.result;
 
     const readable = toolSpecs.filter(({ scope }) => scope === "read");
+
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(readable.map(({ name }) => name));
   });
 });

@@ -123,6 +123,7 @@ describe("idempotency", () => {
     const { world, tenant, ids } = await withPeople(1);
     const key = { "idempotency-key": "k" };
     await post(world, tenant, { ...body(ids), channel_ids: [UNKNOWN] }, key);
+
     expect((await post(world, tenant, body(ids), key)).status).toBe(201);
   });
 });
@@ -159,6 +160,7 @@ describe("read", () => {
     await quickStore(world, tenant).writeAll(copies);
     const first = (await list(tenant, "?limit=100")).body;
     const second = (await list(tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
+
     expect(first.items.length).toBeGreaterThan(20);
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(36);
     expect(second.next_cursor).toBe("");

@@ -5,19 +5,19 @@ import { NOTHING_LATE } from "../support/late.ts";
 import { post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf, send } from "../support/people.ts";
 import { START, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { fresh, withPeople, withTenant } = worlds();
+const { withPeople, withTenant } = worlds();
+/** A workspace in which refusals are tried. */
+const unchanged = shared(({ withTenant: make }) => make());
 const everybody = { target: { type: "all" } };
 
 describe("create", () => {
-  it("answers 201 {id, sent} and delivers to exactly the given subscribers (NTF-1, NTF-2, NTF-3, AMB-35, AMB-38)", async () => {
+  it("a send is answered with 201 {id, sent} and delivers to exactly the given subscribers (NTF-1, NTF-2, NTF-3, AMB-35, AMB-38)", async () => {
     const { world, tenant, ids } = await withPeople(3);
     const answer = await post(world, tenant, { subscriberIds: ids.slice(0, 2) });
-    expect([answer.status, answer.body]).toEqual([
-      201,
-      { id: expect.any(String), sent: 2, unknown: 0, unknown_ids: [] },
-    ]);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ id: expect.any(String), sent: 2, unknown: 0, unknown_ids: [] });
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
     await world.settle();
     expect(await reachedOf(world, tenant, ids)).toEqual(ids.slice(0, 2));
@@ -37,6 +37,7 @@ describe("create", () => {
     };
     const { answer, job } = await send(world, tenant, asked);
     const now = new Date(START).toISOString();
+
     expect(job).toEqual({
       id: answer.id,
       status: "completed",
@@ -76,89 +77,134 @@ describe("create", () => {
   it("the mode is explicit unless said, and an explicit send has no arbitration readout (NTF-11, SMA-9)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const { job } = await send(world, tenant, { subscriberIds: ids, channel_arbitration_mode: "explicit" });
+
     expect(job.channel_arbitration_mode).toBe("explicit");
     expect(job).not.toHaveProperty("channel_arbitration");
   });
 
-  it.each([
-    ["target", {}],
-    ["target", { ...everybody, subscriberIds: [UNKNOWN] }],
-    ["target.type", { target: { type: "everyone" } }],
-    ["target.type", { target: {} }],
-    ["target", { target: "all" }],
-    ["target.list_id", { target: { type: "list" } }],
-    ["target.list_id", { target: { type: "list", list_id: "nonsense" } }],
-    ["target.list_id", { target: { type: "list", list_id: UNKNOWN } }],
-    ["target.segment_id", { target: { type: "segment" } }],
-    ["target.segment_id", { target: { type: "segment", segment_id: UNKNOWN } }],
-    ["target.list_id", { target: { type: "all", list_id: UNKNOWN } }],
-    ["subscriberIds[0]", { subscriberIds: [7] }],
-    ["subscriberIds[0]", { subscriberIds: [""] }],
-    ["subscriberIds[1]", { subscriberIds: [UNKNOWN, "two words"] }],
-    ["subscriberIds", { subscriberIds: Array.from({ length: 10_001 }, () => UNKNOWN) }],
-    ["subscriber_ids", { subscriber_ids: [UNKNOWN], ...everybody }],
-    ["title", { ...everybody, title: undefined }],
-    ["body", { ...everybody, body: undefined }],
-    ["body", { ...everybody, body: "{{ broken" }],
-    ["template_id", { ...everybody, template_id: UNKNOWN }],
-    ["data", { ...everybody, data: "text" }],
-    ["data", { ...everybody, data: { big: "x".repeat(300_000) } }],
-    ["scheduled_at", { ...everybody, scheduled_at: "2026-11-21" }],
-    ["scheduled_at", { ...everybody, scheduled_at: new Date(START - 1).toISOString() }],
-    ["scheduled_at", { ...everybody, scheduled_at: new Date(START).toISOString() }],
-    ["channel_ids[0]", { ...everybody, channel_ids: [UNKNOWN] }],
-    ["holdout_percentage", { ...everybody, holdout_percentage: 100 }],
-    ["holdout_percentage", { ...everybody, holdout_percentage: -1 }],
-    ["split_percentage", { ...everybody, split_percentage: 50 }],
-    ["split_percentage", { ...everybody, split_percentage: 0, variant_b: { title: "t", body: "b" } }],
-    ["split_percentage", { ...everybody, split_percentage: 100, variant_b: { title: "t", body: "b" } }],
-    ["device_filters", { ...everybody, device_filters: [] }],
-    ["subscriber_filters.plan", { ...everybody, subscriber_filters: { plan: "pro" } }],
-    ["subscriber_filters.plan.$like", { ...everybody, subscriber_filters: { plan: { $like: "p" } } }],
-    ["subscriber_filters.$or", { ...everybody, subscriber_filters: { $or: [] } }],
-  ])(
-    "answers 422 naming %s (NTF-6, NTF-7, NTF-8, AMB-93)",
-    async (field, body) => {
-      const { world, tenant } = await withTenant();
-      const answer = await post(world, tenant, body);
-      expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
-      expect(Object.keys(answer.body.fields)).toContain(field);
-      const list = await tenant.call("GET /api/v1/notifications");
-      expect(list.body.items).toEqual([]);
-    },
-    10_000,
-  );
+  it.each<[what: string, field: string, body: object]>([
+    ["to nobody", "target", {}],
+    ["to a target and to named subscribers", "target", { ...everybody, subscriberIds: [UNKNOWN] }],
+    ["to a target of an unknown type", "target.type", { target: { type: "everyone" } }],
+    ["to a target without a type", "target.type", { target: {} }],
+    ["to a target that is text", "target", { target: "all" }],
+    ["to a list that is not named", "target.list_id", { target: { type: "list" } }],
+    ["to a list whose id is none", "target.list_id", { target: { type: "list", list_id: "nonsense" } }],
+    ["to a list that there is not", "target.list_id", { target: { type: "list", list_id: UNKNOWN } }],
+    ["to a segment that is not named", "target.segment_id", { target: { type: "segment" } }],
+    ["to a segment that there is not", "target.segment_id", { target: { type: "segment", segment_id: UNKNOWN } }],
+    ["to all and to a list", "target.list_id", { target: { type: "all", list_id: UNKNOWN } }],
+    ["to an id that is a number", "subscriberIds[0]", { subscriberIds: [7] }],
+    ["to an empty id", "subscriberIds[0]", { subscriberIds: [""] }],
+    ["to an id of two words", "subscriberIds[1]", { subscriberIds: [UNKNOWN, "two words"] }],
+    ["to more than 10,000 ids", "subscriberIds", { subscriberIds: Array.from({ length: 10_001 }, () => UNKNOWN) }],
+    ["to ids under a name of ours", "subscriber_ids", { subscriber_ids: [UNKNOWN], ...everybody }],
+    ["without a title", "title", { ...everybody, title: undefined }],
+    ["without a body", "body", { ...everybody, body: undefined }],
+    ["with Liquid that does not end", "body", { ...everybody, body: "{{ broken" }],
+    ["by a template that there is not", "template_id", { ...everybody, template_id: UNKNOWN }],
+    ["with data that are text", "data", { ...everybody, data: "text" }],
+    ["with data that are too large", "data", { ...everybody, data: { big: "x".repeat(300_000) } }],
+    ["on a day without a time", "scheduled_at", { ...everybody, scheduled_at: "2026-11-21" }],
+    ["for the past", "scheduled_at", { ...everybody, scheduled_at: new Date(START - 1).toISOString() }],
+    ["for now", "scheduled_at", { ...everybody, scheduled_at: new Date(START).toISOString() }],
+    ["by a channel that there is not", "channel_ids[0]", { ...everybody, channel_ids: [UNKNOWN] }],
+    ["with everybody held out", "holdout_percentage", { ...everybody, holdout_percentage: 100 }],
+    ["with fewer than nobody held out", "holdout_percentage", { ...everybody, holdout_percentage: -1 }],
+    ["with a split of one arm", "split_percentage", { ...everybody, split_percentage: 50 }],
+    [
+      "with a split of 0 %",
+      "split_percentage",
+      { ...everybody, split_percentage: 0, variant_b: { title: "t", body: "b" } },
+    ],
+    [
+      "with a split of 100 %",
+      "split_percentage",
+      { ...everybody, split_percentage: 100, variant_b: { title: "t", body: "b" } },
+    ],
+    ["with device filters that are a list", "device_filters", { ...everybody, device_filters: [] }],
+    [
+      "with a filter without an operator",
+      "subscriber_filters.plan",
+      { ...everybody, subscriber_filters: { plan: "pro" } },
+    ],
+    [
+      "with an unknown operator",
+      "subscriber_filters.plan.$like",
+      { ...everybody, subscriber_filters: { plan: { $like: "p" } } },
+    ],
+    ["with a filter of alternatives", "subscriber_filters.$or", { ...everybody, subscriber_filters: { $or: [] } }],
+  ])("a send %s is refused with 422, naming %s (NTF-6, NTF-7, NTF-8, AMB-93)", async (_, field, body) => {
+    const { world, tenant } = await unchanged();
+
+    const answer = await post(world, tenant, body);
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe("VALIDATION_ERROR");
+    expect(Object.keys(answer.body.fields)).toContain(field);
+  });
+
+  it("sends that were refused are in no list (NTF-6)", async () => {
+    const { world, tenant } = await withTenant();
+
+    await post(world, tenant, { ...everybody, title: undefined });
+
+    expect((await tenant.call("GET /api/v1/notifications")).body.items).toEqual([]);
+  });
 
   it("a template_id that leads nowhere is 422 TEMPLATE_NOT_FOUND, also another workspace's (NTF-21, ERR-14, AMB-89)", async () => {
-    const world = await fresh();
-    const [tenant, other] = [await world.tenant(), await world.tenant()];
+    const { world, tenant } = await unchanged();
+    const other = await world.tenant();
     const body = { name: "theirs", content: { title: "t", body: "b" } };
     const foreign = (await other.call("POST /api/v1/templates", body)).body.id;
+
     for (const template_id of [UNKNOWN, foreign, "nonsense", "", "x".repeat(2_000)]) {
       const answer = await post(world, tenant, { ...everybody, template_id, title: undefined, body: undefined });
-      expect([answer.status, answer.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
+      expect(answer.status).toBe(422);
+      expect(answer.body.code).toBe("TEMPLATE_NOT_FOUND");
     }
   });
 
-  it("another workspace's channel is 422, its notification 404, and none of its subscribers is reached (GEN-8)", async () => {
-    const world = await fresh();
-    const [tenant, other] = [await world.tenant(), await world.tenant()];
-    const mine = await addPeople(world, tenant, 2);
+  /** Two workspaces of two people each, of which the other has sent. */
+  const neighbours = shared(async (own) => {
+    const { world, tenant, ids: mine } = await own.withPeople(2);
+    const other = await world.tenant();
     const theirs = await addPeople(world, other, 2);
     const { job } = await send(world, other, { subscriberIds: theirs });
-    const answer = await post(world, tenant, { ...everybody, channel_ids: job.channel_ids });
-    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["channel_ids[0]"]]);
-    for (const route of [`GET /api/v1/notifications/${job.id}`, `POST /api/v1/notifications/${job.id}/cancel`])
-      expect((await tenant.call(route)).status).toBe(404);
-    expect((await tenant.call("GET /api/v1/notifications")).body.items).toEqual([]);
-    const foreign = await send(world, tenant, { subscriberIds: [theirs[0]!, mine[0]!] });
-    expect(foreign.answer.sent).toBe(1);
+    return { world, tenant, mine, other, theirs, job };
+  });
+
+  it("a send by another workspace's channel is refused with 422 (GEN-8)", async () => {
+    const { world, tenant, job } = await neighbours();
+
+    const { status, body } = await post(world, tenant, { ...everybody, channel_ids: job.channel_ids });
+
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual(["channel_ids[0]"]);
+  });
+
+  it.each(["GET /api/v1/notifications/:id", "POST /api/v1/notifications/:id/cancel"])(
+    "another workspace's send is 404 for %s (GEN-8)",
+    async (route) => {
+      const { tenant, job } = await neighbours();
+
+      expect((await tenant.call(route.replace(":id", job.id))).status).toBe(404);
+    },
+  );
+
+  it("a send to another workspace's subscriber reaches nobody of it (GEN-8)", async () => {
+    const { world, tenant, mine, other, theirs } = await neighbours();
+
+    const { answer } = await send(world, tenant, { subscriberIds: [theirs[0]!, mine[0]!] });
+
+    expect(answer.sent).toBe(1);
     expect(await inboxOf(world, other, theirs[0]!)).toHaveLength(1);
   });
 
   it("unknown ids are skipped with their reason, and counted in the total only (AMB-57, AMB-95)", async () => {
     const { world, tenant, ids } = await withPeople(2);
     const { answer, job } = await send(world, tenant, { subscriberIds: [...ids, UNKNOWN, "not-a-uuid"] });
+
     expect(answer.sent).toBe(2);
     expect(job).toMatchObject({
       status: "completed",
@@ -172,44 +218,62 @@ describe("create", () => {
   it("an id given twice is reached once, whatever the case of its letters (NTF-2)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const { answer, job } = await send(world, tenant, { subscriberIds: [ids[0], ids[0], ids[0]!.toUpperCase()] });
-    expect([answer.sent, job.subscriber_ids_count, job.counts.total]).toEqual([1, 1, 1]);
+
+    expect(answer.sent).toBe(1);
+    expect(job.subscriber_ids_count).toBe(1);
+    expect(job.counts.total).toBe(1);
     expect(await inboxOf(world, tenant, ids[0]!)).toHaveLength(1);
   });
 
-  it("a send without recipients completes; one without a usable channel fails and says why (D-NTF-STATE)", async () => {
+  it.each([
+    ["to everybody where there is nobody", everybody],
+    ["to an unknown subscriber", { subscriberIds: [UNKNOWN] }],
+  ])("a send %s is completed (D-NTF-STATE)", async (_, audience) => {
     const { world, tenant } = await withTenant();
-    expect((await send(world, tenant, everybody)).job).toMatchObject({ status: "completed", sent: 0, error: null });
-    expect((await send(world, tenant, { subscriberIds: [UNKNOWN] })).job.status).toBe("completed");
-    await addPeople(world, tenant, 1);
+
+    expect((await send(world, tenant, audience)).job).toMatchObject({ status: "completed", sent: 0, error: null });
+  });
+
+  it("a send without a channel that the plan has fails, and says why (D-NTF-STATE)", async () => {
+    const { world, tenant } = await withPeople(1);
     await operate(world, tenant, { plan: "free" });
+
     const { job } = await send(world, tenant, everybody);
+
     expect(job).toMatchObject({
       status: "failed",
       error: expect.stringContaining("channel"),
       counts: { delivered: 0 },
+      completed_at: expect.any(String),
     });
-    expect(job.completed_at).not.toBeNull();
   });
 
-  it("a channel that is switched off, or not verified, sends nothing: the job fails (D-NTF-STATE)", async () => {
+  it.each([
+    ["is switched off", { active: false }],
+    ["is not verified", { active: true, status: "invalid" }],
+  ] as const)("a send fails whose channel %s, whether it is named or not (D-NTF-STATE)", async (_, change) => {
     const { world, tenant, ids } = await withPeople(1);
     const [channel] = (await tenant.call("GET /api/v1/channels")).body.channels;
-    for (const change of [{ active: false }, { active: true, status: "invalid" }] as const) {
-      await tenant.store.change(ChannelItem, { id: channel.id }, { set: change });
-      for (const body of [{ subscriberIds: ids }, { subscriberIds: ids, channel_ids: [channel.id] }]) {
-        const { job } = await send(world, tenant, body);
-        expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("channel") });
-      }
+    await tenant.store.change(ChannelItem, { id: channel.id }, { set: change });
+
+    for (const named of [{}, { channel_ids: [channel.id] }]) {
+      const { job } = await send(world, tenant, { subscriberIds: ids, ...named });
+      expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("channel") });
     }
+
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("a send beyond the workspace's cap is refused whole with 402, and takes nothing (ERR-3, ERR-4, AMB-87)", async () => {
+  it("a send beyond the workspace's cap is refused whole with 402, and takes nothing of it (ERR-3, ERR-4, AMB-87)", async () => {
     const { world, tenant, ids } = await withPeople(3);
     await operate(world, tenant, { monthly_send_cap: 2 });
+
     const refused = await post(world, tenant, everybody);
-    expect([refused.status, refused.body.code]).toEqual([402, "SEND_CAP_REACHED"]);
-    expect(refused.body.message).toMatch(/0 of 2/);
+
+    expect(refused).toMatchObject({
+      status: 402,
+      body: { code: "SEND_CAP_REACHED", message: expect.stringMatching(/0 of 2/) },
+    });
     expect((await post(world, tenant, { subscriberIds: ids.slice(0, 2) })).status).toBe(201);
     expect((await post(world, tenant, { subscriberIds: ids.slice(0, 1) })).status).toBe(402);
     await world.settle();
@@ -226,6 +290,7 @@ describe("create", () => {
       data: { order: 7 },
     });
     const contents = await Promise.all(ids.map(async (id) => (await inboxOf(world, tenant, id))[0].content));
+
     expect(contents).toEqual([
       { title: "Hi there", body: "Order 7" },
       { title: "Hi Ada", body: "Order 7" },
@@ -241,6 +306,7 @@ describe("what cannot be rendered", () => {
     }));
     const text = "{{ subscriber.attributes.text }}";
     const { job } = await send(world, tenant, { subscriberIds: ids, title: text, body: text });
+
     expect(job).toMatchObject({ status: "completed", counts: { total: 5, sent: 5, delivered: 4, failed: 1 } });
     expect(await reachedOf(world, tenant, ids)).toEqual(ids.filter((_, n) => n !== 2));
   });

@@ -31,15 +31,16 @@ const setting = async () => {
 };
 
 describe("preview_id", () => {
-  it("gives two sends the same control group and the same arms, and the numbers of the preview (AMB-140)", async () => {
+  it("a preview_id gives two sends the same control group and the same arms, and the numbers of the preview (AMB-140)", async () => {
     const { post, body, fates, sent } = await setting();
     const { preview_id, counts } = (await post("/preview", body)).body;
     const [first, second] = [await sent({ preview_id }), await sent({ preview_id })];
+
     expect(first.body.sent).toBe(counts.sent);
     expect(await fates(first.body.id)).toEqual(await fates(second.body.id));
   });
 
-  it("is another draw for each preview, and none for a send without it (AMB-140)", async () => {
+  it("a preview_id is another draw for each preview, and none for a send without it (AMB-140)", async () => {
     const { post, body, fates, sent } = await setting();
     const all = new Set<string>();
     for (let n = 0; n < 2; n++) {
@@ -47,14 +48,17 @@ describe("preview_id", () => {
       all.add(JSON.stringify(await fates((await sent({ preview_id })).body.id)));
     }
     all.add(JSON.stringify(await fates((await sent({})).body.id)));
+
     expect(all.size).toBe(3);
   });
 
-  it("keeps its draw in another preview, as for another person's message (AMB-140)", async () => {
+  it("a preview_id keeps its draw in another preview, as for another person's message (AMB-140)", async () => {
     const { post, body } = await setting();
     const first = (await post("/preview", body)).body;
     const again = (await post("/preview", { ...body, preview_id: first.preview_id })).body;
-    expect([again.preview_id, again.samples]).toEqual([first.preview_id, first.samples]);
+
+    expect(again.preview_id).toEqual(first.preview_id);
+    expect(again.samples).toEqual(first.samples);
   });
 
   it.each([
@@ -66,11 +70,14 @@ describe("preview_id", () => {
     const { preview_id } = (await post("/preview", body)).body;
     await world.advance(wait);
     const answer = await post("", { ...body, ...change, preview_id });
-    expect([answer.status, answer.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.fields?.preview_id).toEqual(expect.any(String));
   });
 
-  it("that nobody made is refused (AMB-140)", async () => {
+  it("a preview_id that nobody made is refused (AMB-140)", async () => {
     const { post, body } = await setting();
+
     expect((await post("", { ...body, preview_id: "nonsense" })).body.fields).toHaveProperty("preview_id");
   });
 });
@@ -94,7 +101,7 @@ describe("preview_id of a campaign's release", () => {
     return { ...all, asked, release };
   };
 
-  it("holds out the people of the preview (AMB-140)", async () => {
+  it("a preview_id of a campaign's release holds out the people of the preview (AMB-140)", async () => {
     const { world, post, asked, release, fates } = await campaign();
     const { preview_id } = (await post("/preview", asked)).body;
     const { status, body } = await release(preview_id);
@@ -105,18 +112,19 @@ describe("preview_id of a campaign's release", () => {
     expect(await fates(body.messages[0].job_id)).toEqual(await fates(sent));
   });
 
-  it("of another body is refused, and the campaign stays a draft (AMB-140)", async () => {
+  it("a preview_id of another body is refused, and the campaign stays a draft (AMB-140)", async () => {
     const { post, asked, release } = await campaign();
     const { preview_id } = (await post("/preview", { ...asked, holdout_percentage: 31 })).body;
     const refused = await release(preview_id);
-    expect([refused.status, refused.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
+    expect(refused.status).toBe(422);
+    expect(refused.body.fields?.preview_id).toEqual(expect.any(String));
     const own = (await post("/preview", asked)).body.preview_id;
     expect((await release(own)).status).toBe(200);
   });
 });
 
 describe("preview_id of a test", () => {
-  it("gives test subscribers the arm of the send, and nothing to who is held out (AMB-140)", async () => {
+  it("a preview_id of a test gives test subscribers the arm of the send, and nothing to who is held out (AMB-140)", async () => {
     const { world, tenant, post, body, sent } = await setting();
     const ids = (await tenant.call("GET /api/v1/subscribers?limit=60")).body.items.map(({ id }: { id: string }) => id);
     const tested: string[] = ids.slice(0, 20);
@@ -138,8 +146,10 @@ describe("preview_id of a test", () => {
     expect(titles.toSorted()).toEqual(["B", "[Test] B"]);
 
     const other = await post("/test", { ...message, title: "C", preview_id, to: tested });
-    expect([other.status, other.body.fields?.preview_id]).toEqual([422, expect.any(String)]);
+    expect(other.status).toBe(422);
+    expect(other.body.fields?.preview_id).toEqual(expect.any(String));
     const chosen = await post("/test", { ...message, preview_id, variant: "b", to: tested });
-    expect([chosen.status, chosen.body.fields?.variant]).toEqual([422, expect.any(String)]);
+    expect(chosen.status).toBe(422);
+    expect(chosen.body.fields?.variant).toEqual(expect.any(String));
   });
 });

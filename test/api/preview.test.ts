@@ -131,6 +131,7 @@ it("the counts of a preview are those of the send made right after, for 50 rando
     const { ios: push, ...others } = job.delivered_by_channel;
     expect(seen.by_class, said).toEqual({ ...others, ...(push && { push }) });
   }
+
   expect(waiting).toBeGreaterThan(5);
   expect(waiting).toBeLessThan(25);
 });

@@ -26,14 +26,17 @@ describe("a profile written with the publishable key", () => {
   it.each([
     ["65 attributes", keys(0, 65)],
     ["more than 16 KB", keys(0, 17, "x".repeat(1_000))],
-  ])("is refused with %s (AMB-146)", async (_, attributes) => {
+  ])("a profile written with the publishable key is refused with %s (AMB-146)", async (_, attributes) => {
     const { upsert } = await setting();
     const answer = await upsert(attributes);
-    expect([answer.status, answer.body.fields?.attributes]).toEqual([422, expect.any(String)]);
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.fields?.attributes).toEqual(expect.any(String));
   });
 
   it("grows no further once it is full (AMB-146)", async () => {
     const { upsert } = await setting();
+
     expect((await upsert(keys(0, 64))).status).toBe(200);
     expect((await upsert(keys(64, 65))).status).toBe(422);
     expect((await upsert(keys(64, 65), { consent: { status: "opted_in" } })).status).toBe(422);
@@ -45,19 +48,22 @@ describe("a profile written with the publishable key", () => {
     ["long values", [keys(0, 10, "x".repeat(1_000)), keys(10, 17, "x".repeat(1_000))]],
   ])("grows beyond its limits by no change, of %s (AMB-146)", async (_, changes) => {
     const { upsert } = await setting();
+
     for (const change of changes.slice(0, -1)) expect((await upsert(change)).status).toBe(200);
     expect((await upsert(changes.at(-1)!)).status).toBe(422);
   });
 
-  it("may be changed while it is full (AMB-146)", async () => {
+  it("a profile written with the publishable key may be changed while it is full (AMB-146)", async () => {
     const { upsert } = await setting();
     await upsert(keys(0, 64));
+
     expect((await upsert(keys(0, 2, 2))).status).toBe(200);
     expect((await upsert({ k0: null })).status).toBe(200);
   });
 
-  it("keeps what a server key wrote, which may be larger (AMB-146)", async () => {
+  it("a profile written with the publishable key keeps what a server key wrote, which may be larger (AMB-146)", async () => {
     const { upsert, byServer } = await setting();
+
     expect((await byServer(keys(0, 150))).status).toBe(200);
     expect((await upsert(keys(0, 1, 2))).status).toBe(200);
     expect((await upsert(keys(0, 2, 3))).status).toBe(200);

@@ -56,6 +56,7 @@ it("received events on the bus and in the archive cost at most 0.30 dollars a mi
   await world.call("POST /_local/operator", { body: { events_on_bus: { tenant_id: tenant.id, on: true } } });
   await ingest(world, tenant, { events: manyEvents });
   await world.settle();
+
   expect(kindsOf(world)).toEqual(expect.arrayContaining(["bus", "archive"]));
   expect(perMillion(dollars(), EVENTS)).toBeLessThanOrEqual(MAX_PER_MILLION);
 });
@@ -67,6 +68,7 @@ it("outcomes of a send to many in the archive cost at most 0.30 dollars a millio
   const before = dollars();
   await post(world, tenant, { subscriberIds: ids });
   await world.settle();
+
   expect(perMillion(dollars() - before, ids.length)).toBeLessThanOrEqual(MAX_PER_MILLION);
 });
 
@@ -78,6 +80,7 @@ it("outbound events on the bus cost at most 0.30 dollars a million where four of
   const before = dollars();
   await Promise.all(workspaces.map((one) => addPeople(world, one, 4)));
   await world.settle();
+
   expect(world.eventbridge.meter().entries).toBe(50);
   expect(perMillion(dollars() - before, 200)).toBeLessThanOrEqual(MAX_PER_MILLION);
 });

@@ -63,6 +63,7 @@ describe("a message to one in quiet hours and one who is not", () => {
     await world.advance(NEW_YORK_MORNING + MINUTE);
 
     const { cells } = (await call("GET /api/v1/insights/heatmap")).body;
+
     expect(cells).toHaveLength(2);
     expect(cells).toContainEqual(expect.objectContaining({ hour: 12, delivered: 1 }));
     expect(cells).toContainEqual(expect.objectContaining({ hour: 13, delivered: 1 }));

@@ -32,7 +32,7 @@ async function recipients(world: TestWorld, tenant: Tenant, job: string, query =
   }
 }
 
-it("lists every recipient once, as the counts and the explanations say, and by state, reason and channel (RDA-4)", async () => {
+it("a send lists every recipient once, as the counts and the explanations say, and by state, reason and channel (RDA-4)", async () => {
   const { world, tenant } = await withTenant();
   const { ios } = await openChannels(world, tenant, "ios-push");
   const people = await addPeople(world, tenant, 40);
@@ -43,9 +43,10 @@ it("lists every recipient once, as the counts and the explanations say, and by s
   const all = await recipients(world, tenant, job.id, "limit=7");
   expect(new Set(all.map(({ subscriber_id }) => subscriber_id)).size).toBe(40);
   const { delivered, failed, skipped, held_out } = job.counts;
-  expect([delivered + failed + skipped + held_out, failed]).toEqual([40, 3]);
+  expect(delivered + failed + skipped + held_out).toBe(40);
+  expect(failed).toBe(3);
   for (const [state, n] of Object.entries({ delivered, failed, skipped, held_out })) {
-    expect([state, all.filter((one) => one.state === state).length]).toEqual([state, n]);
+    expect(all.filter((one) => one.state === state).length, `${state}`).toEqual(n);
     const filtered = await recipients(world, tenant, job.id, `state=${state}&limit=3`);
     expect(filtered).toEqual(all.filter((one) => one.state === state));
   }
@@ -55,20 +56,22 @@ it("lists every recipient once, as the counts and the explanations say, and by s
   for (const one of all.slice(0, 15)) {
     const route = `GET /api/v1/notifications/${job.id}/recipients/${one.subscriber_id}`;
     const { state, reason } = (await tenant.call(route)).body;
-    expect([one.external_id, one.state, one.reason]).toEqual([one.external_id, state, reason]);
+    expect(one.state, `${one.external_id}`).toEqual(state);
+    expect(one.reason, `${one.external_id}`).toEqual(reason);
   }
 });
 
-it("shows who waits for the end of quiet hours, and until when (RDA-4)", async () => {
+it("a send lists who waits for the end of quiet hours, and until when (RDA-4)", async () => {
   const { world, tenant, person, push } = await quietSetting(withTenant, {});
   const [ada, ben] = [await person("ada", "Europe/London"), await person("ben", "Asia/Tokyo")];
   const { job } = await push({});
   const waiting = await recipients(world, tenant, job.id, "state=deferred");
+
   expect(waiting).toMatchObject([{ subscriber_id: ben, deferred_until: "2026-11-20T23:00:00.000Z" }]);
   expect(await recipients(world, tenant, job.id, "state=delivered")).toMatchObject([{ subscriber_id: ada }]);
 });
 
-it("gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox (RDA-4)", async () => {
+it("a list of recipients gives each channel its own state, reason and time: a mail in quiet hours beside a message of the inbox (RDA-4)", async () => {
   const { world, tenant, ids, person, explain } = await quietSetting(withTenant, { channels: ["email"] });
   const ben = await person("ben", "Asia/Tokyo", { email: "ben@example.com" });
   const { channels: all } = (await tenant.call("GET /api/v1/channels")).body;
@@ -81,6 +84,7 @@ it("gives each channel its own state, reason and time: a mail in quiet hours bes
     { channel: "email", state: "deferred", reason: "quiet_hours", at: null, deferred_until: until },
   ];
   const [listed] = await recipients(world, tenant, job.id, "state=deferred");
+
   expect(listed).toMatchObject({ state: "deferred", channel: "email", reason: "quiet_hours", channels });
   expect(await explain(job.id, ben)).toMatchObject({ decision: "deferred", reason: "quiet_hours", channels });
   expect((await tenant.call("GET /api/v1/activity")).body.items).toContainEqual(
@@ -88,7 +92,7 @@ it("gives each channel its own state, reason and time: a mail in quiet hours bes
   );
 });
 
-it("lists the only recipient of a send to one inbox, also once the message has expired (RDA-4)", async () => {
+it("a send to one inbox lists its only recipient of a send to one inbox, also once the message has expired (RDA-4)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const { job } = await send(world, tenant, { subscriberIds: [ada] });
@@ -98,7 +102,7 @@ it("lists the only recipient of a send to one inbox, also once the message has e
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
 });
 
-it("is 404 in another workspace, names no one who was erased, and reads little for a filter (RDA-4, GEN-8)", async () => {
+it("a list of recipients is 404 in another workspace, names no one who was erased, and reads little for a filter (RDA-4, GEN-8)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const people = await addPeople(world, tenant, 160);
@@ -108,7 +112,7 @@ it("is 404 in another workspace, names no one who was erased, and reads little f
     const route = `GET /api/v1/notifications/${job.id}/recipients?state=${state}`;
     const refused = { route: `${route}&limit=0` };
     const cost = await spentByCall(world, { as: await tenant.dashboard(), route, refused });
-    expect([state, Math.max(20, cost.rcu)]).toEqual([state, 20]);
+    expect(Math.max(20, cost.rcu), `${state}`).toBe(20);
   }
   await tenant.call(`DELETE /api/v1/subscribers/${people[0]}`);
   await world.settle();

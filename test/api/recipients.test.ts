@@ -154,6 +154,7 @@ describe("a smart send to those of 30 people who pass a filter, with a control g
     const { job, of } = await explained();
 
     const heldOut = of("held_out");
+
     expect(heldOut).toHaveLength(job.counts.held_out);
     expect(heldOut.filter(({ holdout }) => holdout.bucket >= 5_000)).toEqual([]);
   });
@@ -162,6 +163,7 @@ describe("a smart send to those of 30 people who pass a filter, with a control g
     const { job, of } = await explained();
 
     const sent = of("sent");
+
     expect(sent).toHaveLength(job.counts.delivered);
     expect(sent[0].attempts).toMatchObject([{ channel: "in_app", state: "delivered" }]);
     expect(sent[0].now.ranking).toEqual([{ class: "in_app", source: "default", score: 0.245 }]);

@@ -63,8 +63,12 @@ it("who waits for the end of quiet hours counts from the first claim, as who is 
   expect(await outboxOf(world)).toEqual([]);
   await everyoneBuys();
   const { treated, holdout, lift_percentage_points } = await lift(job);
-  expect([treated.size + holdout.size, treated.conversion_rate, holdout.conversion_rate]).toEqual([ids.length, 1, 1]);
-  expect([treated.size > 0, holdout.size > 0, lift_percentage_points]).toEqual([true, true, 0]);
+  expect(treated.size + holdout.size).toEqual(ids.length);
+  expect(treated.conversion_rate).toBe(1);
+  expect(holdout.conversion_rate).toBe(1);
+  expect(treated.size > 0).toBe(true);
+  expect(holdout.size > 0).toBe(true);
+  expect(lift_percentage_points).toBe(0);
 });
 
 it("a message put off to the morning counts for what is bought within its window from then (AMB-109, D-ATTRIB)", async () => {

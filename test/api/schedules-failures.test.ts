@@ -141,6 +141,7 @@ it("a schedule that was deleted while its send waited is not made again by its f
   await call(`DELETE /api/v1/schedules/${id}`);
   await forgetTemplate();
   await world.advance(HOUR);
+
   expect((await call("GET /api/v1/notifications")).items).toMatchObject([{ status: "failed" }]);
   expect(await notes()).toEqual([]);
   expect((await tenant.rows.query({ pk: `T#${tenant.id}#schedule` })).items).toEqual([]);
@@ -152,6 +153,7 @@ it("the next night finds a schedule that its tick and the watch of it left behin
   const left = world.clock.now() - 3 * HOUR;
   await tenant.store.change(ScheduleItem, { id }, { set: { next: left } });
   await world.advance(DAY);
+
   expect(await get()).toMatchObject({
     active: true,
     next_run_at: due.next_run_at,
@@ -167,5 +169,6 @@ it("the night after a tick looks for it, also where nothing else happens in the 
   const left = world.clock.now();
   await tenant.store.change(ScheduleItem, { id }, { set: { next: left, revision: 7 } });
   await world.advance(Date.parse(due.next_run_at) - left + 2 * DAY);
+
   expect(await get()).toMatchObject({ last_missed_at: new Date(left).toISOString() });
 });

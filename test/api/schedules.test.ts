@@ -39,9 +39,10 @@ async function setting(plan: PlanName = "premium") {
 }
 
 describe("create", () => {
-  it("answers 201 with the schedule and when it runs next (SCH-1, SCH-3, SCH-14)", async () => {
+  it("a creation is answered with 201, the schedule and when it runs next (SCH-1, SCH-3, SCH-14)", async () => {
     const { create, get, spec } = await setting();
     const made = await create();
+
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
       ...spec,
@@ -66,9 +67,10 @@ describe("create", () => {
     ["timezone", { timezone: "+02:00" }],
     ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
     ["target.type", { target: { type: "segment" } }],
-  ])("refuses a bad %s by its name: %j (SCH-4, SCH-10, SCH-13, AMB-64)", async (field, change) => {
+  ])("a schedule with a bad %s is refused by its name: %j (SCH-4, SCH-10, SCH-13, AMB-64)", async (field, change) => {
     const { create, world, as } = await setting();
     const refused = await create(change);
+
     expect(refused).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
     expect(Object.keys(refused.body.fields)).toEqual([field]);
     expect((await world.call("GET /api/v1/schedules", { as: await as() })).body.total).toBe(0);
@@ -78,6 +80,7 @@ describe("create", () => {
     const { world, create, template, channel } = await setting();
     const other = await world.tenant();
     const unknown = await create({ template_id: UNKNOWN });
+
     expect(unknown).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
     expect((await create({ template_id: await template(other) })).body).toEqual(unknown.body);
     expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty(["channel_ids[0]"]);
@@ -88,6 +91,7 @@ describe("create", () => {
     async (plan) => {
       const { create, world, as } = await setting(plan);
       const refused = await create();
+
       expect(refused.status).toBe(403);
       expect(refused.body).toEqual({ error: "PLAN_FEATURE_UNAVAILABLE", message: expect.any(String) });
       expect((await world.call("GET /api/v1/schedules", { as: await as() })).status).toBe(200);
@@ -96,7 +100,7 @@ describe("create", () => {
 });
 
 describe("list", () => {
-  it("pages newest first, filters by active, and counts what it filtered (SCH-5)", async () => {
+  it("schedules are paged newest first, filters by active, and counts what it filtered (SCH-5)", async () => {
     const { create, world, as } = await setting();
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
@@ -105,6 +109,7 @@ describe("list", () => {
     }
     const list = async (query: string) => (await world.call(`GET /api/v1/schedules${query}`, { as: await as() })).body;
     const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+
     expect(idsOf(await list(""))).toEqual(ids);
     expect(await list("?per_page=2&page=2")).toMatchObject({
       total: 5,
@@ -123,6 +128,7 @@ describe("change", () => {
     const { id } = (await create()).body;
     const template_id = await template();
     const changed = await patch(id, { cron_expression: "30 18 * * *", template_id, channel_ids: [await channel()] });
+
     expect(changed).toMatchObject({
       status: 200,
       body: { cron_expression: "30 18 * * *", template_id, next_run_at: "2026-11-20T17:30:00.000Z" },
@@ -130,7 +136,7 @@ describe("change", () => {
     expect((await patch(id, { timezone: "UTC" })).body.next_run_at).toBe("2026-11-20T18:30:00.000Z");
   });
 
-  it("refuses an empty change and each bad field (SCH-8, AMB-64)", async () => {
+  it("a schedule refuses an empty change and each bad field (SCH-8, AMB-64)", async () => {
     const { create, patch, get } = await setting();
     const made = (await create()).body;
     for (const body of [
@@ -142,6 +148,7 @@ describe("change", () => {
       { target: { type: "all" } },
     ])
       expect((await patch(made.id, body)).status, JSON.stringify(body)).toBe(422);
+
     expect(await get(made.id)).toEqual(made);
   });
 
@@ -161,11 +168,12 @@ describe("change", () => {
 });
 
 describe("firing", () => {
-  it("sends on every tick in its zone, once, with the template as it is then (SCH-11, SCH-12, SCH-14)", async () => {
+  it("a schedule sends on every tick in its zone, once, with the template as it is then (SCH-11, SCH-12, SCH-14)", async () => {
     const { world, create, get, jobs, inbox } = await setting();
     const { id } = (await create()).body;
     await world.advance(3 * DAY);
     const sent = await jobs();
+
     expect(sent.map((job: { created_at: string }) => job.created_at)).toEqual([
       "2026-11-23T08:00:00.000Z",
       "2026-11-22T08:00:00.000Z",
@@ -176,7 +184,7 @@ describe("firing", () => {
     expect((await get(id)).next_run_at).toBe("2026-11-24T08:00:00.000Z");
   });
 
-  it("does not fire while inactive, and fires again from the next tick on when switched on (SCH-12, AMB-64)", async () => {
+  it("a schedule does not fire while inactive, and fires again from the next tick on when switched on (SCH-12, AMB-64)", async () => {
     const { world, create, patch, get, jobs } = await setting();
     const { id } = (await create({ cron_expression: "*/10 * * * *" })).body;
     await world.advance(25 * MINUTE);
@@ -198,6 +206,7 @@ describe("firing", () => {
       await patch(id, { active: true });
     }
     await world.advance(2 * HOUR);
+
     expect(await jobs()).toHaveLength(2);
   });
 
@@ -208,10 +217,11 @@ describe("firing", () => {
     const before = (await jobs()).length;
     await world.call(`DELETE /api/v1/schedules/${id}`, { as: await as() });
     await world.advance(10 * MINUTE);
+
     expect(await jobs()).toHaveLength(before);
   });
 
-  it("after a downgrade it stops firing, and goes on after an upgrade (AMB-16)", async () => {
+  it("after a downgrade a schedule stops firing, and goes on after an upgrade (AMB-16)", async () => {
     const { world, tenant, create, jobs } = await setting();
     await create({ cron_expression: "0 * * * *" });
     await operate(world, tenant, { plan: "pro" });
@@ -228,6 +238,7 @@ describe("firing", () => {
     // As where the deletion comes between the check of a schedule that is switched on, and its write.
     await tenant.store.remove(TemplateItem, { id: spec.template_id });
     await world.advance(2 * DAY);
+
     expect(await jobs()).toMatchObject([{ status: "failed" }, { status: "failed" }]);
     expect((await get(id)).next_run_at).toBe("2026-11-23T08:00:00.000Z");
   });
@@ -239,6 +250,7 @@ describe("firing", () => {
     await world.advance(3 * HOUR);
     await operate(world, tenant, { status: "active" });
     await world.advance(HOUR);
+
     expect(await jobs()).toMatchObject([{ status: "completed" }]);
   });
 });

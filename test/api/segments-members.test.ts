@@ -42,6 +42,7 @@ describe("static segments", () => {
     await world.settle();
 
     const members = await membersOf(world, tenant, id);
+
     expect(members).toHaveLength(300);
     expect(members).not.toContain("p0");
     expect(members).toContain("late");
@@ -65,7 +66,7 @@ describe("static segments", () => {
     ["exactly twice for more than 10", { where: { total: { $gt: 10 } }, frequency: { min: 2, max: 2 } }, ["p0"]],
     ["within an hour", { within: "1h" }, []],
     ["within a day", { within: "1d" }, ["p0", "p1"]],
-  ])("a static segment of those who bought %s counts events of the past (RUL-5)", async (_, event, members) => {
+  ])("a static segment of those who bought %s counts events of the past (RUL-5, RUL-8)", async (_, event, members) => {
     const { world, tenant } = await bought();
 
     const id = await segmentOf(world, tenant, { event: { name: "buy", ...event } }, { is_dynamic: false });
@@ -219,6 +220,7 @@ describe("names", () => {
     await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });
 
     const { body } = await ask(world, tenant, "GET /api/v1/segments/event-names");
+
     expect(body).toEqual({ names: ["bought", "signed_up"] });
   });
 });

@@ -26,7 +26,7 @@ async function mailChannel(world: TestWorld, tenant: Tenant, body: object) {
 
 const publish = (world: TestWorld, body: object) => world.call("POST /_local/dns", { body });
 
-it("by SES: DKIM has the records to publish, and is valid once they are there (RDA-24)", async () => {
+it("of a sender by SES, DKIM has the records to publish, and is valid once they are there (RDA-24)", async () => {
   const { world, tenant } = await withTenant();
   const { domain, verify } = await mailChannel(world, tenant, SES);
   const { dkim } = await domain();
@@ -38,16 +38,18 @@ it("by SES: DKIM has the records to publish, and is valid once they are there (R
   expect((await domain()).dkim).toMatchObject({ state: "valid", advice: null });
 });
 
-it("by SES: SPF is that of SES without a MAIL FROM domain (RDA-24)", async () => {
+it("of a sender by SES, SPF is that of SES without a MAIL FROM domain (RDA-24)", async () => {
   const { world, tenant } = await withTenant();
   const { domain } = await mailChannel(world, tenant, SES);
+
   expect((await domain()).spf).toMatchObject({ state: "weak", record: null });
 });
 
-it("by a mail server: SPF of the domain, and DKIM is not known (RDA-24)", async () => {
+it("of a sender by a mail server, SPF of the domain, and DKIM is not known (RDA-24)", async () => {
   const { world, tenant } = await withTenant();
   await publish(world, { name: "example.com", text: "v=spf1 mx -all" });
   const { domain } = await mailChannel(world, tenant, { ...SMTP, from_email: "shop@Example.com" });
+
   expect(await domain()).toMatchObject({
     domain: "example.com",
     spf: { state: "valid", record: "v=spf1 mx -all" },
@@ -69,15 +71,16 @@ it("DMARC follows what is published, from one verification to the next (RDA-24)"
   expect(Date.parse(after.checked_at)).toBeGreaterThan(Date.parse(before.checked_at));
 });
 
-it("is there for a sender that is refused, too (RDA-24)", async () => {
+it("the state of the domain is there for a sender that is refused, too (RDA-24)", async () => {
   const { world, tenant } = await withTenant();
   await world.call("POST /_local/faults", { body: { channel: "verify:email", outcome: "permanent", times: 1 } });
   const { id, domain, call } = await mailChannel(world, tenant, SES);
+
   expect((await call(`GET /${id}`)).body.status).toBe("invalid");
   expect(await domain()).toMatchObject({ domain: "example.com", dmarc: { state: "missing" } });
 });
 
-it("is null of other channels, and gone with the channel (RDA-24)", async () => {
+it("the state of the domain is null of other channels, and gone with the channel (RDA-24)", async () => {
   const { world, tenant } = await withTenant();
   const { sms = "" } = await openChannels(world, tenant, "sms");
   const { id, call } = await mailChannel(world, tenant, SES);

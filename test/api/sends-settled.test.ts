@@ -35,7 +35,8 @@ it("a planned send reserves its audience, and uses what it sent: no address, a c
   await spoil(world, { channel: "ios", outcome: "transient", times: 4 });
   await world.advance(MINUTE);
   await world.settle();
-  expect([(await jobOf(tenant, id)).status, await usedIn(world, tenant)]).toEqual(["processing", 1 + 12]);
+  expect((await jobOf(tenant, id)).status).toBe("processing");
+  expect(await usedIn(world, tenant)).toEqual(1 + 12);
   await world.advance(HOUR);
   expect((await jobOf(tenant, id)).counts).toMatchObject({ total: 12, sent: 4, delivered: 4, skipped: 8 });
   expect(await usedIn(world, tenant)).toBe(1 + 4);
@@ -67,8 +68,10 @@ it("what a stopped send did not use is returned, also when it ends in the next m
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
   const { status, counts } = await jobOf(tenant, late);
-  expect([status, counts.total]).toEqual(["canceled", 12]);
-  expect([await usedIn(world, tenant), await usedIn(world, tenant, "2026-12")]).toEqual([counts.sent, 0]);
+  expect(status).toBe("canceled");
+  expect(counts.total).toBe(12);
+  expect(await usedIn(world, tenant)).toEqual(counts.sent);
+  expect(await usedIn(world, tenant, "2026-12")).toBe(0);
 });
 
 it("a send that a deletion stopped before it was planned uses nothing (D-BILL, AMB-112)", async () => {
@@ -78,7 +81,8 @@ it("a send that a deletion stopped before it was planned uses nothing (D-BILL, A
   await operate(world, tenant, { status: "deleted" });
   await world.advance(HOUR);
   await operate(world, tenant, { status: "active" });
-  expect([(await jobOf(tenant, id)).status, await usedIn(world, tenant)]).toEqual(["canceled", 0]);
+  expect((await jobOf(tenant, id)).status).toBe("canceled");
+  expect(await usedIn(world, tenant)).toBe(0);
 });
 
 it("a number that an operator set is not changed by the sends that had begun (D-BILL)", async () => {

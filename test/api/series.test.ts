@@ -177,6 +177,7 @@ it("a series of a journey has its messages on the day that they were sent (RDA-1
   const buckets = (await call(`GET /api/v1/insights/series?source_type=journey&source_id=${id}`)).body.buckets;
 
   const sent = { sent: 1, delivered: 1, failed: 0, skipped: null };
+
   expect(buckets).toMatchObject([sent, sent]);
   expect(buckets[0].at < buckets[1].at).toBe(true);
 });

@@ -81,6 +81,7 @@ describe("five sends of one long text, by themselves and by a template", () => {
     const { world, sends } = await sent();
 
     const contents = (await wholeTable(world)).filter(({ pk }) => String(pk.S ?? pk).includes("#S#"));
+
     expect(contents).toHaveLength(4);
     for (const { row } of sends) expect(JSON.stringify(row).length).toBeLessThanOrEqual(1_024);
   });
@@ -89,6 +90,7 @@ describe("five sends of one long text, by themselves and by a template", () => {
     const { frames } = await sent();
 
     const told = (data: object) => expect.objectContaining({ body: long, data });
+
     expect(frames).toEqual([
       told({}),
       told({ order: "7" }),
@@ -157,6 +159,7 @@ it("sends of one burst are each delivered once, also where their messages are re
     });
     expect(await inboxOf(world, tenant, ids[i]!)).toHaveLength(1);
   }
+
   // Two of them are the audit trail (docs/decisions/0043), which a send with a server key does not pay.
   expect(cost.wcu / 10 - entrance.wcu).toBeLessThanOrEqual(6.5);
 });
@@ -195,6 +198,7 @@ it("a new round is delivered in although the reply to its beginning was lost (AM
   await world.advance(12 * MINUTE);
   await operate(world, tenant, { status: "active" });
   await redeliver(world, tenant, [id]);
+
   expect(lost).toBeGreaterThan(0);
   expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
 });
@@ -207,6 +211,7 @@ it("a deleted workspace's send is canceled (AMB-112)", async () => {
   await world.settle();
   // By then no worker of its round can be writing the message any more (docs/decisions/0089).
   await world.advance(11 * MINUTE);
+
   expect(await tenant.store.get(JobItem, { job: id })).toMatchObject({ status: "canceled" });
   expect(await tenant.store.query(Message, { subscriber: ada! })).toMatchObject({ items: [] });
 });
@@ -227,6 +232,7 @@ it("the only recipient of a send is anonymous after erasure, whether the message
     expect(row?.recipients).toMatch(/^~/);
     expect(row?.status).toMatch(/completed|failed/);
   }
+
   expect(JSON.stringify(await wholeTable(world))).not.toContain(packId(ada));
 });
 

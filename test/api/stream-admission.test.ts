@@ -24,7 +24,9 @@ describe("admission", () => {
     const query = `?subscriber_id=${id}&sdk_key=${tenant.sdkKey}`;
     const stream = await openStream(world, query, {});
     await tell("hello");
-    expect([stream.status, stream.frames().length]).toEqual([200, 1]);
+
+    expect(stream.status).toBe(200);
+    expect(stream.frames().length).toBe(1);
     expect((await openStream(world, `?subscriber_id=${id}&sdk_key=sk_wrong.wrong`, {})).status).toBe(401);
     expect((await world.call(`GET /v1/in-app/messages${query}`)).status).toBe(401);
     expect(JSON.stringify(world.logs)).not.toContain(tenant.sdkKey);
@@ -39,7 +41,9 @@ describe("admission", () => {
     await world.advance(16 * MINUTE);
     for (const as of [{}, tenant.server, stale]) {
       const refused = await openStream(world, query, as);
-      expect([refused.status, refused.ended, JSON.parse(refused.text).code]).toEqual([401, true, "UNAUTHORIZED"]);
+      expect(refused.status).toBe(401);
+      expect(refused.ended).toBe(true);
+      expect(JSON.parse(refused.text).code).toBe("UNAUTHORIZED");
     }
   });
 
@@ -48,16 +52,19 @@ describe("admission", () => {
     const other = await world.tenant();
     for (const query of ["", "?subscriber_id=ada"]) {
       const refused = await openStream(world, query, tenant.sdk);
-      expect([refused.status, Object.keys(JSON.parse(refused.text).fields)]).toEqual([422, ["subscriber_id"]]);
+      expect(refused.status).toBe(422);
+      expect(Object.keys(JSON.parse(refused.text).fields)).toEqual(["subscriber_id"]);
     }
     const both = { ...tenant.sdk, ...(await other.dashboard()) };
     expect((await openStream(world, `?subscriber_id=${id}`, both)).status).toBe(401);
     await operate(world, tenant, { plan: "free" });
     const refused = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
-    expect([refused.status, JSON.parse(refused.text).error]).toEqual([403, "in_app_not_permitted"]);
+    expect(refused.status).toBe(403);
+    expect(JSON.parse(refused.text).error).toBe("in_app_not_permitted");
     await operate(world, tenant, { plan: "pro", status: "suspended" });
     const closed = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
-    expect([closed.status, JSON.parse(closed.text).code]).toEqual([403, "TENANT_SUSPENDED"]);
+    expect(closed.status).toBe(403);
+    expect(JSON.parse(closed.text).code).toBe("TENANT_SUSPENDED");
   });
 
   it("a HEAD gets the headers at once and opens nothing, and the function takes no other method (AMB-122)", async () => {
@@ -77,6 +84,7 @@ describe("admission", () => {
       await handle(proxyEvent(world, { ...request, method, sourceIp: "203.0.113.7" }, options), out.stream);
       return answered;
     };
+
     expect(await statusOf("HEAD")).toEqual({ status: 200, type: "text/event-stream" });
     expect(await statusOf("POST")).toMatchObject({ status: 404 });
   });
@@ -87,7 +95,9 @@ describe("admission", () => {
     await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     for (const subscriber of ["00000000-0000-8000-8000-000000000000", foreign, id]) {
       const refused = await openStream(world, `?subscriber_id=${subscriber}`, tenant.sdk);
-      expect([refused.status, refused.ended, JSON.parse(refused.text).code]).toEqual([404, true, "NOT_FOUND"]);
+      expect(refused.status).toBe(404);
+      expect(refused.ended).toBe(true);
+      expect(JSON.parse(refused.text).code).toBe("NOT_FOUND");
     }
   });
 
@@ -100,7 +110,8 @@ describe("admission", () => {
       await world.advance(1);
     }
     const refused = await open();
-    expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text).code).toBe("SERVICE_UNAVAILABLE");
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
     // The function answers the refusal itself, so Lambda counts neither an error nor a throttle for the alarm.
     expect(withMetrics(world.logs.find(({ message }) => message === "a stream could not open")!, 0)).toMatchObject({
@@ -113,7 +124,8 @@ describe("admission", () => {
     expect((await open()).status).toBe(503);
     // They ended after 90 seconds, and their last slot is over.
     await world.advance(55 * SECOND);
-    expect([(await open()).status, (await open()).status]).toEqual([200, 200]);
+    expect((await open()).status).toBe(200);
+    expect((await open()).status).toBe(200);
   });
 
   it("a workspace's key may hold four fifths of the streams, and one address a fifth; others still get theirs (OPS-2)", async () => {
@@ -143,7 +155,8 @@ describe("admission", () => {
     const { world, open } = await withReader({ hooks });
     const refused = await open();
     for (let step = 0; step < 30; step++) await world.advance(100);
-    expect([refused.status, JSON.parse(refused.text).code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text).code).toBe("SERVICE_UNAVAILABLE");
     throttled = false;
     expect((await open()).status).toBe(200);
   });

@@ -37,6 +37,7 @@ it("data stands between the position before it and the one after it, for clients
   const { open, tell } = await withReader();
   const stream = await open();
   await tell("new");
+
   expect(stream.text).toMatch(/^retry: 2000\nid: (\S+)\n\nid: \1~\ndata: .*\nid: (?!\1)\S+\n\n/);
 });
 
@@ -70,6 +71,6 @@ it("a client that keeps each line at once, and data beyond a connection, gets ea
       reader.read(connection === 0 ? some.slice(0, 1) : some);
       again.disconnect();
     }
-    expect([received, reader.titles.toSorted()]).toEqual([received, received < 2 ? [] : ["one", "two"]]);
+    expect(reader.titles.toSorted(), `${received}`).toEqual(received < 2 ? [] : ["one", "two"]);
   }
 });

@@ -19,7 +19,8 @@ describe("frames", () => {
   it("a message is one frame with an id line and exactly the frame's fields (SSE-1, SSE-2, SSE-6)", async () => {
     const { world, tenant, id, open, tell } = await withReader();
     const stream = await open();
-    expect([stream.status, stream.headers["content-type"]]).toEqual([200, "text/event-stream"]);
+    expect(stream.status).toBe(200);
+    expect(stream.headers["content-type"]).toBe("text/event-stream");
     expect(stream.headers).toMatchObject({
       "access-control-allow-origin": "*",
       "cache-control": expect.stringContaining("no-cache"),
@@ -66,6 +67,7 @@ describe("frames", () => {
     const data = toJson({ own: 1 });
     await tenant.store.writeAll([messageWrite("j", world.clock.now(), { subscriber: id, content, data })]);
     await world.settle();
+
     expect(stream.frames()[0]!.data).toMatchObject({
       format: "modal",
       image_url: "https://x/y.png",
@@ -86,6 +88,7 @@ describe("frames", () => {
     await world.advance(300);
     const before = world.clock.now();
     await tell("now");
+
     expect(world.clock.now()).toBe(before);
     expect(stream.frames()).toHaveLength(1);
   });
@@ -98,6 +101,7 @@ describe("frames", () => {
       await world.advance(7 * SECOND);
     }
     await world.advance(2 * MINUTE);
+
     expect(stream.frames().map(({ data }) => data.title)).toEqual(["m0", "m1", "m2", "m3", "m4"]);
     expect(new Set(stream.frames().map(({ id }) => id)).size).toBe(5);
   });
@@ -107,6 +111,7 @@ describe("frames", () => {
     await tell("old");
     const stream = await open();
     await tell("two\n\nlines", { body: "a\r\nb\ndata: c" });
+
     expect(stream.frames().map(({ data }) => [data.title, data.body])).toEqual([["two\n\nlines", "a\r\nb\ndata: c"]]);
   });
 
@@ -119,6 +124,7 @@ describe("frames", () => {
     await send(world, tenant, { subscriberIds: [neighbour] });
     await send(world, other, { subscriberIds: [stranger] });
     await world.advance(10 * SECOND);
+
     expect(stream.frames()).toEqual([]);
   });
 });
@@ -157,6 +163,7 @@ describe("resumption", () => {
       await world.advance(SECOND);
     }
     const told = Array.from({ length: 11 }, (_, n) => [`between ${n}`, `during ${n + 1}`]).flat();
+
     expect(titles).toEqual(told.slice(1));
   });
 
@@ -172,6 +179,7 @@ describe("resumption", () => {
     const [, position] = /^id: (.*)$/m.exec(broken.text)!;
     broken.disconnect();
     const resumed = await open({ "last-event-id": position! });
+
     expect(resumed.frames().map(({ data }) => data.title)).toEqual(["missed"]);
   });
 
@@ -193,7 +201,7 @@ describe("resumption", () => {
     expect(last!.length).toBeLessThan(37 + 12 * 35);
   });
 
-  it("begins at `last_event_id` where a client has no header to send yet (AMB-122)", async () => {
+  it("a stream begins at `last_event_id` where a client has no header to send yet (AMB-122)", async () => {
     const { open, tell } = await withReader();
     await tell("seen");
     const everything = await open({}, "&last_event_id=00000000-0000-7000-8000-000000000000");
@@ -229,7 +237,8 @@ describe("resumption", () => {
     await tell("old");
     for (const id of ["", "nonsense", "-".repeat(36), "x".repeat(5_000)]) {
       const stream = await open({ "last-event-id": id });
-      expect([stream.status, stream.frames()]).toEqual([200, []]);
+      expect(stream.status).toBe(200);
+      expect(stream.frames()).toEqual([]);
       await tell("new");
       expect(stream.frames()).toHaveLength(1);
     }

@@ -59,7 +59,8 @@ it("every counter that a customer sees or a limit reads is repaired in the night
   expect((await billOf(tenant)).subscribers).toBe(77);
   await world.advance(DAY);
   expect(await billOf(tenant)).toMatchObject({ subscribers: 30, asset_bytes: 0, dynamic_segments: 0 });
-  expect([await countMembers(store, group), (await store.get(WebhookCount, {}))?.n]).toEqual([8, 0]);
+  expect(await countMembers(store, group)).toBe(8);
+  expect((await store.get(WebhookCount, {}))?.n).toBe(0);
   expect((await store.queryAll(SubscriberCount, {})).reduce((sum, { n }) => sum + n, 0)).toBe(30);
   const repaired = world.logs.filter(({ message }) => message === "a counter was repaired");
   expect(new Set(repaired.map(({ counter }) => counter)).size).toBe(5);

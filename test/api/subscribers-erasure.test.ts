@@ -62,6 +62,7 @@ describe("the deletion of a subscriber", () => {
       const { attributes } = (await tenant.call(`GET /api/v1/subscribers/${ids.at(-1)}`)).body;
       expect(JSON.parse(attributes)).toEqual({ generation });
     }
+
     expect(new Set(ids).size).toBe(4);
     expect(await idsListed(world, tenant, "?external_id=ada")).toEqual([ids[3]]);
   });

@@ -24,7 +24,7 @@ async function pages(world: TestWorld, tenant: Tenant, query: string): Promise<s
 }
 
 describe("paging", () => {
-  it("pages through 260 subscribers of 16 shards, newest first, each exactly once (D-SUB-LIST, SUB-15)", async () => {
+  it("a list pages through 260 subscribers of 16 shards, newest first, each exactly once (D-SUB-LIST, SUB-15)", async () => {
     const { world, tenant } = await withTenant();
     const expected: string[] = [];
     for (let group = 0; group < 26; group++) {
@@ -40,7 +40,7 @@ describe("paging", () => {
     expect(flat.map((name) => name.split("-")[0])).toEqual(expected.flatMap((group) => Array(10).fill(group)));
   });
 
-  it("gives 100 by default and at most 1,000 (D-SUB-LIST, AMB-80)", async () => {
+  it("a list of subscribers gives 100 by default and at most 1,000 (D-SUB-LIST, AMB-80)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 1_005);
     const sizes = async (query: string) => (await list(world, tenant, query)).body.items.length;
@@ -49,7 +49,8 @@ describe("paging", () => {
     expect(await sizes("?limit=5000")).toBe(1_000);
     for (const limit of ["0", "-1", "ten", "1.5", ""]) {
       const { status, body } = await list(world, tenant, `?limit=${limit}`);
-      expect([limit, status, Object.keys(body.fields)]).toEqual([limit, 422, ["limit"]]);
+      expect(status, `${limit}`).toBe(422);
+      expect(Object.keys(body.fields), `${limit}`).toEqual(["limit"]);
     }
   });
 
@@ -64,6 +65,7 @@ describe("paging", () => {
     await world.advance(SECOND);
     await addPeople(world, tenant, 5, (n) => ({ external_id: `late${n}` }));
     const second = (await list(world, tenant, `?limit=100&cursor=${first.next_cursor}`)).body;
+
     expect(second.items.map(({ id }: { id: string }) => id)).toEqual(rest.slice(1).map(({ id }: { id: string }) => id));
   });
 
@@ -71,6 +73,7 @@ describe("paging", () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 24, () => ({ attributes: { text: "x".repeat(300_000) } }));
     const found = await pages(world, tenant, "limit=1000");
+
     expect(found.length).toBeGreaterThan(1);
     expect(new Set(found.flat()).size).toBe(24);
   });
@@ -90,7 +93,8 @@ describe("paging", () => {
     const forged = `${Buffer.from('"2099-01-01T00:00:00.000Z#00000000-0000-4000-8000-000000000000"').toString("base64url")}.${signature}`;
     for (const cursor of [foreign, otherList, forged, text, `${text}.`, "garbage", "..", ""]) {
       const { status, body } = await list(world, tenant, `?cursor=${cursor}`);
-      expect([cursor, status, Object.keys(body.fields ?? {})]).toEqual([cursor, 422, ["cursor"]]);
+      expect(status, `${cursor}`).toBe(422);
+      expect(Object.keys(body.fields ?? {}), `${cursor}`).toEqual(["cursor"]);
     }
   });
 });
@@ -112,6 +116,7 @@ describe("filters", () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 120, (n) => ({ email: n % 40 === 7 ? "Same@Example.com" : `p${n}@example.com` }));
     const found = (await pages(world, tenant, "limit=2&email=same%40example.COM")).flat();
+
     expect(found.sort()).toEqual(["p47", "p7", "p87"].sort());
     expect((await pages(world, tenant, "email=nobody%40example.com")).flat()).toEqual([]);
   });
@@ -131,7 +136,8 @@ describe("filters", () => {
     expect(await found(shifted)).toEqual(["p0"]);
     expect(await found(new Date(START + MINUTE + 1).toISOString())).toEqual([]);
     const { status, body } = await list(world, tenant, "?updated_since=today");
-    expect([status, Object.keys(body.fields)]).toEqual([422, ["updated_since"]]);
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual(["updated_since"]);
   });
 });
 

@@ -31,7 +31,9 @@ it("a subscriber is read with its devices, consents, lists and segments (RDA-20)
     as: await tenant.dashboard("developer"),
     body: { email: "ada@example.com", attributes: { plan: "free" }, timezone: "Europe/Berlin" },
   });
-  expect([patched.status, patched.body.email, patched.body.external_id]).toEqual([200, "ada@example.com", "p0"]);
+  expect(patched.status).toBe(200);
+  expect(patched.body.email).toBe("ada@example.com");
+  expect(patched.body.external_id).toBe("p0");
   expect(JSON.parse(patched.body.attributes)).toEqual({ plan: "free", timezone: "Europe/Berlin" });
   await tenant.call(`DELETE /api/v1/lists/${list.id}`);
   await world.settle();
@@ -44,7 +46,8 @@ it("a consent is added to the history, and the newest one decides (RDA-7)", asyn
   const record = (body: object) => tenant.call(`POST /api/v1/subscribers/${id}/consents`, body);
   const now = world.clock.now();
   const out = await record({ channel: "sms", status: "opted_out", consented_at: timestamp(now) });
-  expect([out.status, out.body]).toMatchObject([201, { status: "opted_out", source: "dashboard", express: false }]);
+  expect(out.status).toBe(201);
+  expect(out.body).toMatchObject({ status: "opted_out", source: "dashboard", express: false });
   const earlier = { channel: "sms", status: "opted_in", consented_at: timestamp(now - MINUTE), source: "a call" };
   expect((await record(earlier)).body).toMatchObject({ status: "opted_in", source: "a call", express: true });
   const { consents } = (await tenant.call(`GET /api/v1/subscribers/${id}`)).body;
@@ -52,7 +55,8 @@ it("a consent is added to the history, and the newest one decides (RDA-7)", asyn
   const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
   expect(items).toHaveLength(2);
   const future = await record({ channel: "sms", status: "opted_in", consented_at: timestamp(now + 6 * MINUTE) });
-  expect([future.status, Object.keys(future.body.fields)]).toEqual([422, ["consented_at"]]);
+  expect(future.status).toBe(422);
+  expect(Object.keys(future.body.fields)).toEqual(["consented_at"]);
 });
 
 it("a subscriber of another workspace, or an erased one, is neither read nor edited (RDA-7, RDA-20)", async () => {
@@ -70,6 +74,7 @@ it("a subscriber of another workspace, or an erased one, is neither read nor edi
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404]);
   }
   const { items } = (await other.call("GET /api/v1/subscribers")).body;
+
   expect(items.map(({ email }: { email?: string }) => email)).toEqual([undefined]);
 });
 
@@ -77,7 +82,8 @@ it("an address with an international domain is stored in ASCII and found in eith
   const { world, tenant } = await withTenant();
   const body = { external_id: "uma", email: "uma@exämple.com" };
   const upserted = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
-  expect([upserted.status, upserted.body.email]).toEqual([200, "uma@xn--exmple-cua.com"]);
+  expect(upserted.status).toBe(200);
+  expect(upserted.body.email).toBe("uma@xn--exmple-cua.com");
 
   const filters = ["uma%40ex%C3%A4mple.com", "uma%40xn--exmple-cua.com"];
   const lists = await Promise.all(filters.map((email) => tenant.call(`GET /api/v1/subscribers?email=${email}`)));

@@ -21,7 +21,7 @@ async function found(world: TestWorld, tenant: Tenant, q: string, limit = 100): 
   }
 }
 
-it("finds by e-mail, external id and last name, whatever the case, each subscriber once (RDA-6)", async () => {
+it("a search finds by e-mail, external id and last name, whatever the case, each subscriber once (RDA-6)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const upsert = (external_id: string, more: object = {}) =>
@@ -45,10 +45,11 @@ it("finds by e-mail, external id and last name, whatever the case, each subscrib
   expect(entries.items.filter(({ sk }) => sk.endsWith(ada.id))).toHaveLength(4);
 
   const refused = await tenant.call("GET /api/v1/subscribers?q=%20");
-  expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["q"]]);
+  expect(refused.status).toBe(422);
+  expect(Object.keys(refused.body.fields)).toEqual(["q"]);
 });
 
-it("finds by full name, without marks, and by phone number (RDA-6)", async () => {
+it("a search finds by full name, without marks, and by phone number (RDA-6)", async () => {
   const { world, tenant } = await withTenant();
   const named = (external_id: string, first_name: string, last_name: string, phone?: string) =>
     world.call("POST /api/v1/subscribers/upsert", {
@@ -59,6 +60,7 @@ it("finds by full name, without marks, and by phone number (RDA-6)", async () =>
   await named("c2", "Tom", "Müller");
   await named("c3", "Anna", "Anna Aal");
   await world.settle();
+
   expect(await found(world, tenant, "Tilda Müller")).toEqual(["c1"]);
   expect(await found(world, tenant, "tilda mull", 1)).toEqual(["c1"]);
   expect((await found(world, tenant, "muller", 1)).sort()).toEqual(["c1", "c2"]);
@@ -67,7 +69,7 @@ it("finds by full name, without marks, and by phone number (RDA-6)", async () =>
   expect(await found(world, tenant, "Tom Maier")).toEqual([]);
 });
 
-it("pages through every match in order, and counts without reading them (RDA-6)", async () => {
+it("a search pages through every match in order, and counts without reading them (RDA-6)", async () => {
   const { world, tenant } = await withTenant();
   await addPeople(world, tenant, 130, (n) => ({ external_id: `p${n}`, email: `p${n}@example.com` }));
   const names = await found(world, tenant, "p1", 7);

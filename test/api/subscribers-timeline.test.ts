@@ -153,6 +153,7 @@ it("a timeline has a message that waits for the end of quiet hours, and a send t
   const until = "2026-11-20T23:00:00.000Z";
 
   const entries = await timeline(world, tenant, ben, "kinds=message");
+
   expect(entries).toMatchObject([
     { title: "Mail", state: "skipped", data: { channel: null, reason: "no_address" } },
     { title: "Later", state: "deferred", data: { channel: "ios", reason: "quiet_hours", deferred_until: until } },
@@ -171,6 +172,7 @@ it("a timeline has what happened at the steps of a journey's run, with its reaso
   await world.settle();
 
   const [ended] = await timeline(world, tenant, ada, "kinds=journey");
+
   expect(ended).toMatchObject({
     state: "completed",
     data: { steps: expect.arrayContaining([{ step: "mail", outcome: "skipped:no_address", count: 1 }]) },
@@ -192,6 +194,7 @@ it("a timeline has what started no run of a journey, and why (RDA-5)", async () 
   const [{ id: run }] = (await call(`GET /api/v1/journeys/${id}/runs`)).body.items;
 
   const entries = await timeline(world, tenant, ada, "kinds=journey");
+
   expect(entries).toMatchObject([
     { state: "refused", data: { refusal: "reentry_window", run_id: run } },
     { state: "completed", data: { run_id: run } },

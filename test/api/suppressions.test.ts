@@ -31,14 +31,15 @@ async function suppressed(email: string) {
 }
 
 describe("the suppression of an address", () => {
-  it("stops mail to every subscriber that has the address (AMB-128)", async () => {
+  it("the suppression of an address stops mail to every subscriber that has the address (AMB-128)", async () => {
     const { to, upsert } = await suppressed(COMPLAINS);
     const child = await upsert("child", { email: COMPLAINS.toUpperCase() });
+
     expect((await to(child)).skip_reasons).toEqual({ suppressed: 1 });
     expect((await to(child, { category: "transactional" })).skip_reasons).toEqual({ suppressed: 1 });
   });
 
-  it("stays behind when a subscriber gets another address (AMB-128)", async () => {
+  it("the suppression of an address stays behind when a subscriber gets another address (AMB-128)", async () => {
     const { ada, to, upsert, statusesOf } = await suppressed(BOUNCES);
     expect(await statusesOf(ada)).toEqual(["suppressed"]);
     await upsert("ada", { email: "right@example.com" });
@@ -46,15 +47,16 @@ describe("the suppression of an address", () => {
     expect((await to(ada)).counts.delivered).toBe(1);
   });
 
-  it("holds for who gets the address later (AMB-128)", async () => {
+  it("the suppression of an address holds for who gets the address later (AMB-128)", async () => {
     const { ada, to, upsert } = await suppressed(BOUNCES);
     await upsert("ada", { email: "right@example.com" });
     const bob = await upsert("bob", { email: BOUNCES });
+
     expect((await to(bob)).skip_reasons).toEqual({ suppressed: 1 });
     expect((await to(ada)).counts.delivered).toBe(1);
   });
 
-  it("is asked again when a message is sent (AMB-128)", async () => {
+  it("the suppression of an address is asked again when a message is sent (AMB-128)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel } = await mailing(world, tenant);
     const { call } = client(tenant);
@@ -71,14 +73,15 @@ describe("the suppression of an address", () => {
     expect(explained.body).toMatchObject({ reason: "suppressed" });
   });
 
-  it("is not lifted by an upsert, a consent or an import (AMB-129)", async () => {
+  it("the suppression of an address is not lifted by an upsert, a consent or an import (AMB-129)", async () => {
     const { ada, to, upsert, call } = await suppressed(BOUNCES);
     await upsert("ada", { email: BOUNCES, consent: { status: "opted_in" } });
     await call(`POST /api/v1/subscribers/${ada}/consents`, { channel: "email", status: "opted_in" });
+
     expect((await to(ada)).skip_reasons).toEqual({ suppressed: 1 });
   });
 
-  it("is lifted by an operator who says why (AMB-129)", async () => {
+  it("the suppression of an address is lifted by an operator who says why (AMB-129)", async () => {
     const { ada, to, call } = await suppressed(BOUNCES);
     const [found] = (await call("GET /api/v1/suppressions")).body.items;
     expect(found).toMatchObject({ kind: "email", address: BOUNCES, reason: "bounce", source: "provider" });
@@ -110,16 +113,17 @@ describe("the opt-out by a link", () => {
     }
   });
 
-  it("does not stop transactional mail (AMB-130)", async () => {
+  it("the opt-out by a link does not stop transactional mail (AMB-130)", async () => {
     const { world, tenant } = await withTenant();
     const { channel, mail } = await mailing(world, tenant);
     const twin = await client(tenant).upsert("twin", { email: "ada@example.com" });
     await follow(world, "POST", (await mail()).mail.unsubscribe!);
     const wish = { subscriberIds: [twin], channel_ids: [channel], category: "transactional" };
+
     expect((await send(world, tenant, wish)).job.counts.delivered).toBe(1);
   });
 
-  it("ends for a person who opts in after it, and for nobody else (AMB-130)", async () => {
+  it("the opt-out by a link ends for a person who opts in after it, and for nobody else (AMB-130)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel, mail } = await mailing(world, tenant);
     const { upsert } = client(tenant);
@@ -129,10 +133,12 @@ describe("the opt-out by a link", () => {
     await upsert("twin", { consent: { status: "opted_in" } });
     const reasonsOf = async (subscriber: string) =>
       (await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [channel] })).job.skip_reasons;
-    expect([await reasonsOf(twin), await reasonsOf(ada)]).toEqual([{}, { no_consent: 1 }]);
+
+    expect(await reasonsOf(twin)).toEqual({});
+    expect(await reasonsOf(ada)).toEqual({ no_consent: 1 });
   });
 
-  it("is of the address that the mail went to (AMB-130)", async () => {
+  it("the opt-out by a link is of the address that the mail went to (AMB-130)", async () => {
     const { world, tenant } = await withTenant();
     const { channel, mail } = await mailing(world, tenant);
     const { upsert } = client(tenant);
@@ -140,12 +146,13 @@ describe("the opt-out by a link", () => {
     await upsert("ada", { email: "new@example.com" });
     await follow(world, "POST", unsubscribe!);
     const bob = await upsert("bob", { email: "new@example.com" });
+
     expect((await send(world, tenant, { subscriberIds: [bob], channel_ids: [channel] })).job.counts.delivered).toBe(1);
   });
 });
 
 describe("/api/v1/suppressions", () => {
-  it("lists suppressions newest first, page by page, and by address, reason and source (AMB-128)", async () => {
+  it("suppressions are listed newest first, page by page, and by address, reason and source (AMB-128)", async () => {
     const { world, tenant } = await withTenant();
     const { call } = client(tenant);
     for (let n = 0; n < 5; n++) {
@@ -163,18 +170,22 @@ describe("/api/v1/suppressions", () => {
     const found = async (query: string) => (await call(`GET /api/v1/suppressions?${query}`)).body.items.length;
     expect(await found("address=P3@EXAMPLE.com")).toBe(1);
     expect(await found("address=p9@example.com")).toBe(0);
-    expect([await found("reason=manual"), await found("reason=bounce")]).toEqual([5, 0]);
-    expect([await found("source=operator"), await found("source=file")]).toEqual([5, 0]);
+    expect(await found("reason=manual")).toBe(5);
+    expect(await found("reason=bounce")).toBe(0);
+    expect(await found("source=operator")).toBe(5);
+    expect(await found("source=file")).toBe(0);
   });
 
   it.each([
     ["text", { address: "nobody" }],
     ["a number without a country", { address: "0151 1234567" }],
     ["nothing", {}],
-  ])("refuses %s as an address (AMB-128)", async (_, body) => {
+  ])("%s is refused as an address to suppress (AMB-128)", async (_, body) => {
     const { tenant } = await withTenant();
     const answer = await client(tenant).call("POST /api/v1/suppressions", body);
-    expect([answer.status, answer.body.fields?.address]).toEqual([422, expect.any(String)]);
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.fields?.address).toEqual(expect.any(String));
   });
 
   it("suppresses the addresses of a file and names the rows that have none (AMB-128)", async () => {
@@ -196,6 +207,7 @@ describe("/api/v1/suppressions", () => {
     const { world, ada, to, upsert, call } = await suppressed(BOUNCES);
     await call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(5 * MINUTE);
+
     expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ address: null, reason: "bounce" }]);
     expect((await to(await upsert("again", { email: BOUNCES }))).skip_reasons).toEqual({ suppressed: 1 });
   });

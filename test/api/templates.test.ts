@@ -21,21 +21,24 @@ const remove = async (tenant: Tenant, id: string) => tenant.call(`DELETE /api/v1
 const namesOf = ({ body }: Answer): string[] => body.data.map(({ name }: { name: string }) => name);
 
 describe("create", () => {
-  it("answers 201 with exactly the template's fields, and GET the same (TPL-1, TPL-2)", async () => {
+  it("a template is created and read with exactly its fields (TPL-1, TPL-2)", async () => {
     const { tenant } = await withTenant();
     const answer = await create(tenant, { name: "Welcome", content });
     expect(answer.status).toBe(201);
     const created_at = new Date(START).toISOString();
     expect(answer.body).toEqual({ id: expect.any(String), name: "Welcome", content, created_at });
     const read = await get(tenant, answer.body.id);
-    expect([read.status, read.body]).toEqual([200, answer.body]);
+    expect(read.status).toBe(200);
+    expect(read.body).toEqual(answer.body);
   });
 
   it("a name that is taken is 422 naming it, and so is the loser of a race (TPL-3)", async () => {
     const { tenant } = await withTenant();
     await named(tenant, "Welcome");
     const { status, body } = await create(tenant, { name: " Welcome ", content });
-    expect([status, body.code, Object.keys(body.fields)]).toEqual([422, "VALIDATION_ERROR", ["name"]]);
+    expect(status).toBe(422);
+    expect(body.code).toBe("VALIDATION_ERROR");
+    expect(Object.keys(body.fields)).toEqual(["name"]);
     const race = await Promise.all(Array.from({ length: 5 }, () => create(tenant, { name: "Race", content })));
     expect(race.map((answer) => answer.status).sort()).toEqual([201, 422, 422, 422, 422]);
     expect((await list(tenant)).body.total).toBe(2);
@@ -43,6 +46,7 @@ describe("create", () => {
 
   it("the same name may exist in two workspaces (TPL-9, GEN-8)", async () => {
     const world = await fresh();
+
     for (const tenant of [await world.tenant(), await world.tenant()])
       expect((await create(tenant, { name: "Welcome", content })).status).toBe(201);
   });
@@ -54,10 +58,12 @@ describe("create", () => {
     ["content.body", { name: "a", content: { title: "t" } }],
     ["content.body", { name: "a", content: { title: "t", body: null } }],
     ["content.body", { name: "a", content: { title: "t", body: "{% if %}" } }],
-  ])("answers 422 naming %s (TPL-3)", async (field, body) => {
+  ])("a template is refused with 422 naming %s (TPL-3)", async (field, body) => {
     const { tenant } = await withTenant();
     const answer = await create(tenant, body);
-    expect([answer.status, answer.body.code]).toEqual([422, "VALIDATION_ERROR"]);
+
+    expect(answer.status).toBe(422);
+    expect(answer.body.code).toBe("VALIDATION_ERROR");
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 
@@ -69,13 +75,14 @@ describe("create", () => {
     await quickStore(world, tenant).writeAll(names);
     expect((await create(tenant, { name: "the 10,000th", content })).status).toBe(201);
     const { status, body } = await create(tenant, { name: "one more", content });
-    expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    expect(status).toBe(429);
+    expect(body.code).toBe("QUOTA_EXCEEDED");
     expect((await list(tenant, "?per_page=1")).body.total).toBe(MAX_ENTITIES);
   });
 });
 
 describe("list", () => {
-  it("pages through 45 templates, newest first, with a total on every page (TPL-4)", async () => {
+  it("a list pages through 45 templates, newest first, with a total on every page (TPL-4)", async () => {
     const { world, tenant } = await withTenant();
     const expected: string[] = [];
     for (let n = 0; n < 45; n++) {
@@ -86,7 +93,9 @@ describe("list", () => {
     const first = await list(tenant);
     expect(first.status).toBe(200);
     expect(Object.keys(first.body).sort()).toEqual(["data", "page", "total"]);
-    expect([first.body.total, first.body.page, first.body.data.length]).toEqual([45, 1, 20]);
+    expect(first.body.total).toBe(45);
+    expect(first.body.page).toBe(1);
+    expect(first.body.data.length).toBe(20);
     const all = [first, await list(tenant, "?page=2"), await list(tenant, "?page=3")];
     expect(all.map(({ body }) => [body.data.length, body.total, body.page])).toEqual([
       [20, 45, 1],
@@ -115,7 +124,8 @@ describe("list", () => {
       ["per_page", "1.5"],
     ]) {
       const { status, body } = await list(tenant, `?${field}=${value}`);
-      expect([field, value, status, Object.keys(body.fields)]).toEqual([field, value, 422, [field]]);
+      expect(status, `${field} ${value}`).toBe(422);
+      expect(Object.keys(body.fields), `${field} ${value}`).toEqual([field]);
     }
   });
 
@@ -134,16 +144,18 @@ describe("list", () => {
     expect(await found("GRÖ")).toEqual(["Größe"]);
     expect(await found(".*")).toEqual([]);
     const second = await list(tenant, "?name=sale&per_page=1&page=2");
-    expect([second.body.data.length, second.body.total]).toEqual([1, 2]);
+    expect(second.body.data.length).toBe(1);
+    expect(second.body.total).toBe(2);
   });
 });
 
 describe("one template", () => {
-  it("answers 404 for an unknown, a removed and another workspace's template (TPL-5, TPL-7, TPL-8, GEN-8)", async () => {
+  it("an unknown, a removed and another workspace's template is 404 (TPL-5, TPL-7, TPL-8, GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [gone, foreign] = [await named(tenant, "gone"), await named(other, "theirs")];
     await remove(tenant, gone);
+
     for (const id of [UNKNOWN, "nonsense", gone, foreign])
       for (const answer of [
         await get(tenant, id),
@@ -156,7 +168,7 @@ describe("one template", () => {
     expect((await list(tenant)).body.total).toBe(0);
   });
 
-  it("PATCH overwrites what is given, keeps the rest and answers with the whole template (TPL-6)", async () => {
+  it("a change of a template overwrites what is given, keeps the rest and answers with the whole template (TPL-6)", async () => {
     const { tenant } = await withTenant();
     const before = (await create(tenant, { name: "Welcome", content })).body;
     const steps: [change: object, after: object][] = [
@@ -175,9 +187,11 @@ describe("one template", () => {
     ];
     for (const [change, after] of steps) {
       const answer = await patch(tenant, before.id, change);
-      expect([answer.status, answer.body]).toEqual([200, { ...before, ...after }]);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ ...before, ...after });
       expect((await get(tenant, before.id)).body).toEqual(answer.body);
     }
+
     expect(namesOf(await list(tenant))).toEqual(["Bye"]);
   });
 
@@ -193,7 +207,8 @@ describe("one template", () => {
       ["id", { id: UNKNOWN, name: "x" }],
     ] as const) {
       const answer = await patch(tenant, id, body);
-      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.fields)).toEqual([field]);
     }
     expect((await get(tenant, id)).body).toMatchObject({ name: "one", content });
   });
@@ -202,7 +217,9 @@ describe("one template", () => {
     const { tenant } = await withTenant();
     const id = await named(tenant, "Welcome");
     const answer = await remove(tenant, id);
-    expect([answer.status, answer.body]).toEqual([204, ""]);
+
+    expect(answer.status).toBe(204);
+    expect(answer.body).toBe("");
     expect((await list(tenant)).body.total).toBe(0);
     expect((await create(tenant, { name: "Welcome", content })).status).toBe(201);
   });

@@ -68,6 +68,7 @@ describe("a move of a sandbox's time", () => {
       const { moments, messages } = move;
       seen.push({ now, moments, messages, completed: runs.completed, inbox: await sandbox.inbox(subscriber) });
     }
+
     expect(seen[0]).toMatchObject({ completed: 1, inbox: ["Day 1", "Day 8", "Day 30"] });
     expect(seen[1]).toEqual(seen[0]);
   });

@@ -68,6 +68,7 @@ it("the links of a test mail are not tracked, and only a subscriber's can be uns
   await testSend(tenant, { content: { title: "t", body: '<a href="https://shop.example.com/x">Go</a>' } });
 
   const mails = (await outboxOf(world, "?channel=email")).map(({ payload }) => String(payload));
+
   expect(mails).toHaveLength(2);
   expect(mails.filter((mail) => /\/c\/|\/o\//.test(mail))).toEqual([]);
   expect(mails.filter((mail) => /List-Unsubscribe:/i.test(mail))).toHaveLength(1);
@@ -123,6 +124,7 @@ it("a test send is in the audit trail (RDA-9)", async () => {
   await testSend(tenant);
 
   const { items } = (await tenant.call("GET /api/v1/audit")).body;
+
   expect(items).toContainEqual(expect.objectContaining({ action: "tests.testNotifications", outcome: "ok" }));
 });
 

@@ -49,6 +49,7 @@ it("a chunk that waits through more than sixteen messages is not stopped as a lo
   await spoil(world, { channel, outcome: "rate_limited", times: 90 });
   const { job } = await send(world, tenant, body);
   await world.advance(HOUR);
+
   expect(await jobOf(tenant, job.id)).toMatchObject({ status: "completed", counts: { delivered: PEOPLE } });
   expect(world.sqs.depth("deliver-dead")).toMatchObject({ visible: 0 });
 });

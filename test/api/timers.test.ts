@@ -68,6 +68,7 @@ it("a timer in any shard is forwarded, and so is one that the minute's pass did 
     await tenant.rows.put(dueRow(tenant, timer, 5));
   }
   await world.advance(HOUR + 6 * MINUTE);
+
   expect(world.logs.filter(({ message }) => message === DROPPED)).toHaveLength(2);
 });
 
@@ -87,6 +88,7 @@ it("the schedule of a minute is made once, however many batches have timers of i
       .set([{ kind: "journey-runs", id, at: START + HOUR }]);
     await world.settle();
   }
+
   expect(made).toBe(1);
 });
 
@@ -106,6 +108,7 @@ it("a sweep that fails goes on where it was (OPS-1)", async () => {
   await platform.put(SweepItem, {}, { minute: first - 1 });
   const message = { messageId: "1", body: '{"kind":"sweep"}', attributes: { ApproximateReceiveCount: "1" } };
   const answer = await world.host.invoke("due", { Records: [message] });
+
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "1" }] });
   expect(await platform.get(SweepItem, {})).toMatchObject({ minute: first });
 });

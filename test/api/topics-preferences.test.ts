@@ -156,6 +156,7 @@ describe("preferences", () => {
     const { world, tenant } = await withAda();
 
     const body = { ...who, topics: { news: "opted_in" } };
+
     expect((await world.call("PUT /v1/preferences", { as: tenant.sdk, body })).status).toBe(status);
   });
 

@@ -65,6 +65,7 @@ describe("events", () => {
     await tenant.call(`DELETE /api/v1/templates/${template_id}`);
     await tenant.call(`POST /api/v1/notifications/${canceled.id}/cancel`);
     await world.advance(2 * HOUR);
+
     expect(outside.received.map(({ body }) => JSON.parse(body).data)).toEqual([
       { job_id: failing.id, status: "failed", delivered: 0, failed: 0, total: 0 },
     ]);
@@ -78,10 +79,11 @@ describe("events", () => {
     await hook({ ...here, tenant: other }, ["subscriber.created"], "https://three.example.com/");
     await upsert(here);
     await here.world.settle();
+
     expect(here.outside.received.map(({ to }) => to)).toEqual(["one.example.com"]);
   });
 
-  it("after its deletion nothing more is delivered, also not a waiting retry (HOK-7)", async () => {
+  it("after the deletion of an endpoint nothing more is delivered, also not a waiting retry (HOK-7)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
@@ -104,6 +106,7 @@ describe("events", () => {
     await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.advance(HOUR);
     const { items } = await log(here, webhook);
+
     expect(items).toMatchObject([{ outcome: "delivered", payload: null }]);
     expect(JSON.stringify(items)).not.toMatch(/canary/);
     expect(outside.received).toHaveLength(1);
@@ -111,7 +114,7 @@ describe("events", () => {
 });
 
 describe("requests", () => {
-  it("POST, JSON, headers, and a signature that the shipped verifier accepts (WHK-1, WHK-2, WHK-3, WHK-4, WHK-5, WHK-6, WHK-12, WHK-13)", async () => {
+  it("a delivery is a POST with JSON, headers, and a signature that the shipped verifier accepts (WHK-1, WHK-2, WHK-3, WHK-4, WHK-5, WHK-6, WHK-12, WHK-13)", async () => {
     const here = await setting();
     const { secret } = await hook(here, ["subscriber.created"], "https://hooks.example.com/a?b=c");
     await upsert(here);
@@ -136,7 +139,7 @@ describe("requests", () => {
     expect(headers["webhook-signature"]).toBe(`v1,${standard}`);
   });
 
-  it("after a rotation the previous secret also signs for 24 hours (D-HOOKS)", async () => {
+  it("after a rotation of the secret the previous secret also signs for 24 hours (D-HOOKS)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;
     const { id, secret } = await hook(here, ["subscriber.created"]);
@@ -159,6 +162,7 @@ describe("requests", () => {
     const { id } = await hook(here, ["subscriber.created"], "https://inside.example.com/");
     await upsert(here);
     await here.world.advance(HOUR);
+
     expect(here.outside.received).toHaveLength(0);
     expect((await log(here, id)).items).toMatchObject([
       { outcome: "failed", attempt_count: 1, last_status_code: null, attempts: [{ n: 1, status_code: null }] },

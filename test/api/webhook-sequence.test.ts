@@ -58,7 +58,7 @@ const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 const ascending = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
 
 describe("X-Service-Sequence", () => {
-  it("counts the deliveries of each endpoint from 1, and is the same at every attempt and in the log (AMB-124, F11)", async () => {
+  it("X-Service-Sequence counts the deliveries of each endpoint from 1, and is the same at every attempt and in the log (AMB-124, F11)", async () => {
     const { world, tenant, outside, accept, sequences, list } = await setting();
     const other = { target_url: "https://other.example.com/in", events: ["subscriber.created"] };
     await world.call("POST /v1/hooks", { as: tenant.server, body: other });
@@ -78,22 +78,26 @@ describe("X-Service-Sequence", () => {
     expect(ascending(items.map(({ sequence }: { sequence: number }) => sequence))).toEqual(upTo(4));
   });
 
-  it.each(upTo(8))("has no gap and no repeat where react dies at request %i of a batch (AMB-124)", async (n) => {
-    const worker = mortal("react");
-    const { world, outside, accept, sequences } = await setting({ hooks: worker.hooks });
-    const names = Array.from({ length: 25 }, (_, i) => `p${i}`);
-    await accept("first");
-    await world.settle();
-    worker.dieAt(n, "after");
-    await accept(...names);
-    await world.settle();
-    worker.revive();
-    await world.advance(MINUTE);
-    await accept("last");
-    await world.settle();
-    expect(ascending(sequences())).toEqual(upTo(27));
-    expect(new Set(outside.received.map(({ headers }) => headers["x-service-delivery"])).size).toBe(27);
-  });
+  it.each(upTo(8))(
+    "X-Service-Sequence has no gap and no repeat where react dies at request %i of a batch (AMB-124)",
+    async (n) => {
+      const worker = mortal("react");
+      const { world, outside, accept, sequences } = await setting({ hooks: worker.hooks });
+      const names = Array.from({ length: 25 }, (_, i) => `p${i}`);
+      await accept("first");
+      await world.settle();
+      worker.dieAt(n, "after");
+      await accept(...names);
+      await world.settle();
+      worker.revive();
+      await world.advance(MINUTE);
+      await accept("last");
+      await world.settle();
+
+      expect(ascending(sequences())).toEqual(upTo(27));
+      expect(new Set(outside.received.map(({ headers }) => headers["x-service-delivery"])).size).toBe(27);
+    },
+  );
 
   it("deliveries that the stream reports again, in other batches or by a writer with old data, keep their numbers (AMB-124)", async () => {
     const { tenant, webhook, world } = await setting();
@@ -123,6 +127,7 @@ describe("X-Service-Sequence", () => {
     const { store } = tenant;
     const one = { id: world.ids.uuidAt(world.clock.now()), acceptedAt: world.clock.now(), position: "7" };
     await world.advance(HOUR);
+
     expect(await numberLate(store, webhook, one)).toBe(1);
     expect(await numberLate(store, webhook, one)).toBe(1);
     expect(await numberAccepted(store, webhook, "s", [one])).toEqual([{ first: 1, ids: [one.id] }]);
@@ -147,7 +152,7 @@ describe("first attempts of a group", () => {
     }
   });
 
-  it("are followed by the second ones, also where the worker dies after it recorded them (WHK-8, AMB-124)", async () => {
+  it("first attempts of a group are followed by the second ones, also where the worker dies after it recorded them (WHK-8, AMB-124)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
     outside.answer(({ headers }) => (headers["x-service-sequence"] === "2" ? 200 : 500));
@@ -163,7 +168,7 @@ describe("first attempts of a group", () => {
     expect(outside.received).toHaveLength(9);
   });
 
-  it("are under way until they are made; then each can be redelivered (AMB-104, AMB-124)", async () => {
+  it("first attempts of a group are under way until they are made; then each can be redelivered (AMB-104, AMB-124)", async () => {
     const worker = mortal("post-webhook");
     const { world, tenant, webhook, outside, accept, list } = await setting({ hooks: worker.hooks });
     worker.dieAt(1, "before");
@@ -185,7 +190,7 @@ describe("first attempts of a group", () => {
 });
 
 describe("missing deliveries", () => {
-  it("are listed in the order of their numbers, failed and pending ones, by page (AMB-124, F11)", async () => {
+  it("missing deliveries are listed in the order of their numbers, failed and pending ones, by page (AMB-124, F11)", async () => {
     const worker = mortal("post-webhook");
     const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
     const names = Array.from({ length: 50 }, (_, i) => `p${i}`);
@@ -203,6 +208,7 @@ describe("missing deliveries", () => {
       if (!cursor) break;
     }
     const sequences = seen.map(({ sequence }) => sequence);
+
     expect(sequences).toEqual(ascending(sequences));
     expect(seen.map(({ outcome, payload }) => `${outcome} ${payload.data.external_id}`).sort()).toEqual(
       ["failed p3", "failed p17", "failed p41", "pending late", "pending later"].sort(),
@@ -214,7 +220,7 @@ describe("missing deliveries", () => {
 });
 
 describe("a replay", () => {
-  it("sends in the order of the numbers, and does not wait for one that keeps failing (AMB-124, F11)", async () => {
+  it("a replay sends in the order of the numbers, and does not wait for one that keeps failing (AMB-124, F11)", async () => {
     const { world, outside, accept, replay, sequences, names, list } = await setting();
     outside.answer(() => 400);
     for (const letter of ["c", "a", "d", "b"]) await accept(...Array.from({ length: 6 }, (_, i) => `${letter}${i}`));
@@ -230,7 +236,7 @@ describe("a replay", () => {
     expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { external_id: "a0" } } }]);
   });
 
-  it("goes on in another message where the endpoint is slow (AMB-124, F11)", async () => {
+  it("a replay goes on in another message where the endpoint is slow (AMB-124, F11)", async () => {
     const { world, outside, accept, replay, sequences } = await setting();
     outside.answer(() => 400);
     await accept(..."abcdef");
@@ -244,7 +250,7 @@ describe("a replay", () => {
     expect(outside.received).toHaveLength(24);
   });
 
-  it("sends what it had reopened when a write failed (AMB-124, AMB-104)", async () => {
+  it("a replay sends what it had reopened when a write failed (AMB-124, AMB-104)", async () => {
     let writes = 0;
     const before: Hooks["before"] = (_service, operation, { Key }) => {
       const isDelivery = operation === "UpdateItem" && JSON.stringify(Key).includes('"D#');

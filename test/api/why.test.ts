@@ -21,7 +21,7 @@ async function setting() {
   };
   const send = async (title: string, body: object) => {
     const answer = await call("POST /api/v1/notifications", { title, body: "b", channel_ids: [email], ...body });
-    expect([title, answer.status]).toEqual([title, 201]);
+    expect(answer.status, `${title}`).toBe(201);
     await world.settle();
   };
   const why = async (person: string, about: object) => {
@@ -44,7 +44,7 @@ it("twelve people who fail at twelve gates are each explained in one call, with 
   expect(gates).toHaveLength(12);
   for (const { person, about, name, reason } of gates) {
     const { in_words, about: named } = await why(person, { [about]: name });
-    expect([person, in_words]).toEqual([person, expect.stringContaining(reasonText(reason))]);
+    expect(in_words, `${person}`).toEqual(expect.stringContaining(reasonText(reason)));
     expect(named.name).toBe(name);
   }
   const { sends } = await why("refused", { send: "Refused" });
@@ -127,6 +127,7 @@ it("an erased person is told as such, by the id that a send had for it (F2)", as
   await send("Hello", { external_ids: ["ada"] });
   await call(`DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
+
   for (const about of [{ send: "Hello" }, { journey: "Welcome" }])
     expect(await why(ada, about)).toMatchObject({
       subscriber: { id: ada, name: null },
@@ -136,7 +137,7 @@ it("an erased person is told as such, by the id that a send had for it (F2)", as
     });
 });
 
-it("names the person or the thing that there is not (F2, GEN-8)", async () => {
+it("an answer to why names the person or the thing that there is not (F2, GEN-8)", async () => {
   const { world, call, upsert, why } = await setting();
   await upsert("ada");
   for (const [person, about, field] of [
@@ -148,5 +149,6 @@ it("names the person or the thing that there is not (F2, GEN-8)", async () => {
   ] as const)
     expect(Object.keys((await why(person, about)).fields)).toEqual([field]);
   const unknown = await call(`GET /api/v1/why?person=ada&journey=${world.ids.uuid()}`);
+
   expect(unknown.status).toBe(404);
 });

@@ -65,6 +65,7 @@ describe("an address", () => {
 
   it("a reset of the password confirms the address (ACC-4)", async () => {
     world = await testWorld({ env: { CONFIRM_ADDRESSES: "1" } });
+
     expect((await addKey(await register())).code).toBe("EMAIL_NOT_CONFIRMED");
 
     expect(await addKey(await reset(await forgot()))).toHaveProperty("key");

@@ -50,7 +50,9 @@ it("a token for a client's workspace switches to no other workspace (AMB-145)", 
   const { id } = (await create(as)).body;
   const inside = bearer(await session(as, id));
   const answer = await world.call("POST /api/v1/auth/switch", { as: inside, body: { tenant_id: tenant.id } });
-  expect([answer.status, answer.body.code]).toEqual([404, "NOT_FOUND"]);
+
+  expect(answer.status).toBe(404);
+  expect(answer.body.code).toBe("NOT_FOUND");
 });
 
 it("a workspace that is no agency makes no clients, and sees no other agency's (D-AGENCY)", async () => {
@@ -71,6 +73,7 @@ it("agencies are part of the Enterprise plan only (D-AGENCY)", async () => {
   const as = await tenant.dashboard();
   const { id } = (await create(as)).body;
   await operate({ tenant_id: tenant.id, plan: "premium" });
+
   for (const answer of [await create(as), await session(as, id), await world.call(`GET ${CLIENTS}`, { as })])
     expect([answer.status, answer.body.code]).toEqual([403, "FEATURE_NOT_AVAILABLE"]);
 });
@@ -121,7 +124,9 @@ it("clients are listed newest first, a hundred a page (D-AGENCY)", async () => {
   const first = (await world.call(`GET ${CLIENTS}`, { as })).body;
   const second = (await world.call(`GET ${CLIENTS}?cursor=${encodeURIComponent(first.next_cursor)}`, { as })).body;
   expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made);
-  expect([first.items.length, second.next_cursor]).toEqual([100, ""]);
+  expect(first.items.length).toBe(100);
+  expect(second.next_cursor).toBe("");
   const forged = await world.call(`GET ${CLIENTS}?cursor=forged`, { as });
-  expect([forged.status, forged.body.fields]).toEqual([422, { cursor: expect.any(String) }]);
+  expect(forged.status).toBe(422);
+  expect(forged.body.fields).toEqual({ cursor: expect.any(String) });
 });

@@ -90,6 +90,7 @@ it("every other last character of an SDK key is refused: only the canonical spel
     const key = tenant.sdkKey.slice(0, -1) + letter;
     if ((await ask({ "x-sdk-key": key })).statusCode !== 401) accepted.push(key);
   }
+
   expect(accepted).toEqual([tenant.sdkKey]);
 });
 

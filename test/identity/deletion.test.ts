@@ -12,7 +12,7 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 describe("a deletion", () => {
-  it("is final after the purge: no key opens the workspace, no operator brings it back (D-TENANT, ERR-7)", async () => {
+  it("a deletion is final after the purge: no key opens the workspace, no operator brings it back (D-TENANT, ERR-7)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await operate(world, tenant, { status: "deleted" });
@@ -49,17 +49,18 @@ describe("a deletion", () => {
 });
 
 describe("a worker", () => {
-  it("asked too early, of an open workspace or of none does nothing (D-TENANT)", async () => {
+  it("a purge that is asked too early, of an open workspace or of none does nothing (D-TENANT)", async () => {
     const world = await fresh();
     const [tenant, open] = [await world.tenant(), await world.tenant()];
     await operate(world, tenant, { status: "deleted" });
     const before = await wholeTable(world);
+
     for (const one of [tenant, open, { ...tenant, id: "nobody" as TenantId }])
       expect(await wake(world, one)).toEqual({ batchItemFailures: [] });
     expect(await wholeTable(world)).toEqual(before);
   });
 
-  it("works alone, although others are started too (D-TENANT)", async () => {
+  it("a purge works alone, although others are started too (D-TENANT)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await deletedLongAgo(world, tenant);
@@ -67,10 +68,11 @@ describe("a worker", () => {
     const AttributeNames = ["ApproximateNumberOfMessagesDelayed"];
     const asked = { QueueUrl: world.env.PURGE_QUEUE_URL, AttributeNames };
     const { Attributes } = await world.sqs.operate("GetQueueAttributes", asked);
+
     expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: "1" });
   });
 
-  it("that falls at any step is followed by one that goes on, however many messages there are (D-TENANT)", async () => {
+  it("a purge that falls at any step is followed by one that goes on, however many messages there are (D-TENANT)", async () => {
     const purging = mortal("purge");
     const world = await fresh({ hooks: purging.hooks });
     const deleted = async () => {

@@ -4,8 +4,9 @@ import { CLIENT, ISSUER } from "../support/openid-provider.ts";
 import { ADA, bearer, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
 
 describe("an identity provider", () => {
-  it("is set with its secret, where it sends people back to, and what its domains must say in DNS (ACC-14)", async () => {
+  it("an identity provider is set with its secret, where it sends people back to, and what its domains must say in DNS (ACC-14)", async () => {
     const { register, set } = await signInWorld();
+
     expect((await set(await register())).body).toMatchObject({
       has_client_secret: true,
       required: false,
@@ -24,7 +25,7 @@ describe("an identity provider", () => {
     expect((await post("sign-in/begin", { email: "x@LOVELACE.example" })).status).toBe(201);
   });
 
-  it("keeps its secret where it is set again without one, for the same client alone (ACC-14)", async () => {
+  it("an identity provider keeps its secret where it is set again without one, for the same client alone (ACC-14)", async () => {
     const { register, set } = await signInWorld();
     const owner = await register();
     await set(owner);
@@ -33,26 +34,31 @@ describe("an identity provider", () => {
     expect(other.body.has_client_secret).toBe(false);
   });
 
-  it("has its secret stored sealed (ACC-14)", async () => {
+  it("an identity provider has its secret stored sealed (ACC-14)", async () => {
     const { world, register, set } = await signInWorld();
     await set(await register());
     const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+
     expect(JSON.stringify(Items)).not.toContain(CLIENT.secret);
   });
 
-  it("is set by an owner alone (ACC-14)", async () => {
+  it("an identity provider is set by an owner alone (ACC-14)", async () => {
     const { world } = await signInWorld();
     const as = await (await world.tenant()).dashboard("admin");
     const { status, body } = await world.call(`PUT ${PROVIDER_ROUTE}`, { as, body: SETTINGS });
-    expect([status, body.message]).toEqual([403, "Only an owner may change the identity provider."]);
+
+    expect(status).toBe(403);
+    expect(body.message).toBe("Only an owner may change the identity provider.");
   });
 
-  it("is set again by what its GET returned (AMB-115)", async () => {
+  it("an identity provider is set again by what its GET returned (AMB-115)", async () => {
     const { world, connected } = await signInWorld();
     const as = bearer((await connected({ group_roles: [{ group: "eng", role: "developer" }] })).owner);
     const { body: found } = await world.call(`GET ${PROVIDER_ROUTE}`, { as });
     const same = await world.call(`PUT ${PROVIDER_ROUTE}`, { as, body: found });
-    expect([same.status, same.body]).toEqual([200, found]);
+
+    expect(same.status).toBe(200);
+    expect(same.body).toEqual(found);
   });
 
   it.each([
@@ -62,13 +68,15 @@ describe("an identity provider", () => {
   ])("%s is refused with the reason, and not set (ACC-14)", async (_, more, reason) => {
     const { world, register, set } = await signInWorld();
     const owner = await register();
+
     expect((await set(owner, more)).body.fields.issuer).toContain(reason);
     expect((await world.call(`GET ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(404);
   });
 
-  it("that cannot be reached is refused with what it answered (ACC-14)", async () => {
+  it("an identity provider that cannot be reached is refused with what it answered (ACC-14)", async () => {
     const { provider, register, set } = await signInWorld();
     provider.down = true;
+
     expect((await set(await register())).body.fields.issuer).toContain("it answered 502");
   });
 });
@@ -85,34 +93,40 @@ describe("a workspace that demands its provider", () => {
     return { ...found, owner, tenant, session };
   }
 
-  it("is made one by an owner who signed in there, not by one with a password (ACC-17)", async () => {
+  it("a workspace that demands its provider is made one by an owner who signed in there, not by one with a password (ACC-17)", async () => {
     const { connected, set } = await signInWorld();
     const { owner } = await connected();
+
     expect((await set(owner, DEMAND)).body.fields).toHaveProperty("required");
   });
 
-  it("is open to sessions of its provider; passwords then reach the account alone (ACC-17)", async () => {
+  it("a workspace that demands its provider is open to sessions of its provider; passwords then reach the account alone (ACC-17)", async () => {
     const { owner, session, topics, me } = await demanded();
     const refused = await topics(owner);
-    expect([refused.status, refused.body.code]).toEqual([403, "SIGN_IN_REQUIRED"]);
+
+    expect(refused.status).toBe(403);
+    expect(refused.body.code).toBe("SIGN_IN_REQUIRED");
     expect((await me(owner)).body).toMatchObject({ sign_in_missing: true });
     expect((await me(session)).body).toMatchObject({ sign_in_missing: false });
     expect((await topics(session)).status).toBe(200);
   });
 
-  it("begins no session by a password (ACC-17)", async () => {
+  it("a workspace that demands its provider begins no session by a password (ACC-17)", async () => {
     const { post } = await demanded();
     const { status, body } = await post("login", { email: ADA.email, password: PASSWORD });
-    expect([status, body.code]).toEqual([403, "SIGN_IN_REQUIRED"]);
+
+    expect(status).toBe(403);
+    expect(body.code).toBe("SIGN_IN_REQUIRED");
   });
 
-  it("takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
+  it("a workspace that demands its provider takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {
     const { session, set } = await demanded();
     const changed = await set(session, { required: true, client_id: "another" });
+
     expect(changed.body.fields).toHaveProperty("required");
   });
 
-  it("is opened by passwords again when the operator ends the demand (ACC-17)", async () => {
+  it("a workspace that demands its provider is opened by passwords again when the operator ends the demand (ACC-17)", async () => {
     const { world, owner, tenant: tenant_id, provider, post, topics } = await demanded();
     provider.down = true;
     expect((await post("sign-in/begin", { tenant_id })).status).toBe(503);
@@ -121,9 +135,10 @@ describe("a workspace that demands its provider", () => {
     expect((await topics(owner)).status).toBe(200);
   });
 
-  it("may remove its provider once nothing demands it (ACC-17)", async () => {
+  it("a workspace that demands its provider may remove its provider once nothing demands it (ACC-17)", async () => {
     const { world, connected, post } = await signInWorld();
     const { owner, tenant: tenant_id } = await connected();
+
     expect((await world.call(`DELETE ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(204);
     expect((await post("sign-in/begin", { tenant_id })).status).toBe(404);
   });

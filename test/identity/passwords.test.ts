@@ -112,6 +112,7 @@ describe("a forgotten password", () => {
 
   it("the fourth reset of an hour for an address is refused with 429, whether it is a user's or not (ACC-1, LIM-4)", async () => {
     const email = "stranger@lovelace.example";
+
     for (let n = 0; n < 3; n++) expect((await post("password/forgot", { email })).status).toBe(202);
 
     expect((await post("password/forgot", { email })).status).toBe(429);

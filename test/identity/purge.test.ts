@@ -63,6 +63,7 @@ describe("a workspace with rows of every kind, deleted beside a neighbour that s
     const { tenant, deletion, before, kept } = await purged();
 
     const kinds = before.rows.map((row) => nameOf(row).replaceAll(/[0-9a-f-]{36}|[0-9a-f]{64}/g, "‹›"));
+
     expect(new Set(kinds).size).toBeGreaterThan(100);
     expect(deletion).toMatchObject({ workspace: { status: "deleted" } });
     expect(kept.rows.length).toBeGreaterThan(before.rows.length / 2);

@@ -22,7 +22,9 @@ describe("quotas and caps", () => {
     await operate({ tenant_id: tenant.id, usage: { sends: 99_998 } });
     const as = await tenant.dashboard();
     const { status, body } = await send(as);
-    expect([status, body.code]).toEqual([402, "PAYMENT_REQUIRED"]);
+
+    expect(status).toBe(402);
+    expect(body.code).toBe("PAYMENT_REQUIRED");
     expect(body.message).toContain("99998 of 100000");
     expect((await world.call("GET /api/v1/notifications", { as })).body.items).toEqual([]);
     expect((await world.call("GET /api/v1/billing", { as })).body.usage.sends).toBe(99_998);
@@ -37,7 +39,8 @@ describe("quotas and caps", () => {
     expect((await cap(4)).body.monthly_send_cap).toBe(4);
     expect((await send(as)).status).toBe(201);
     const refused = await send(as);
-    expect([refused.status, refused.body.code]).toEqual([402, "SEND_CAP_REACHED"]);
+    expect(refused.status).toBe(402);
+    expect(refused.body.code).toBe("SEND_CAP_REACHED");
     expect(refused.body.message).toContain("3 of 4");
     await cap(0);
     expect((await send(as)).body.code).toBe("SEND_CAP_REACHED");
@@ -52,7 +55,9 @@ describe("quotas and caps", () => {
     await operate({ tenant_id: tenant.id, monthly_send_cap: 1 });
     await world.advance(3_700_000);
     const { body } = await tenant.call(`GET /api/v1/notifications/${id}`);
-    expect([body.status, body.counts.delivered]).toEqual(["failed", 0]);
+
+    expect(body.status).toBe("failed");
+    expect(body.counts.delivered).toBe(0);
     expect(body.error).toContain("cap");
   });
 
@@ -82,7 +87,8 @@ describe("quotas and caps", () => {
     const { body } = await world.call("GET /api/v1/billing", { as });
     expect(body.usage).toMatchObject({ sends: 95_002, subscribers: 3 });
     expect(body.limits).toMatchObject({ sends: 100_000, team_members: 5, requests_per_minute: 300 });
-    expect([body.period_start, body.period_end]).toEqual(["2026-11-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z"]);
+    expect(body.period_start).toBe("2026-11-01T00:00:00.000Z");
+    expect(body.period_end).toBe("2026-12-01T00:00:00.000Z");
     expect(body.forecast.sends_at_period_end).toBe(Math.round((95_002 * 30) / 19.5));
   });
 
@@ -91,6 +97,7 @@ describe("quotas and caps", () => {
     await operate({ tenant_id: tenant.id, usage: { sends: 81_000 } });
     const allowance = { plan: "starter", sendCap: null } as const;
     await Promise.all(Array.from({ length: 5 }, () => warnOfUsage(tenant.store, "sends", allowance)));
+
     expect((await tenant.rows.query({ pk: `T#${tenant.id}#annotation` })).items).toHaveLength(1);
     expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
   });
@@ -122,7 +129,8 @@ describe("quotas and caps", () => {
     }
     await world.advance(60_000);
     const refused = await upsert(tenant, "one too many");
-    expect([refused.status, refused.body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
+    expect(refused.status).toBe(429);
+    expect(refused.body.code).toBe("QUOTA_EXCEEDED");
     expect(refused.body.message).toContain("1000 of 1000");
     expect((await upsert(tenant, "s7")).status).toBe(200);
     const { items } = (await tenant.call("GET /api/v1/subscribers?external_id=s7")).body;
@@ -136,6 +144,7 @@ describe("quotas and caps", () => {
     await three(tenant);
     await send(await tenant.dashboard());
     await world.advance(11 * 86_400_000);
+
     expect((await tenant.call("GET /api/v1/billing")).body.usage.sends).toBe(0);
   });
 });

@@ -29,24 +29,26 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const me = async (token: string) => world.call("GET /api/v1/me", { as: bearer(token) });
 
 describe("login", () => {
-  it("gives tokens for the right password, and for anything else a 401 that says not what was wrong (D-AUTH)", async () => {
+  it("a login gives tokens for the right password, and for anything else a 401 that says not what was wrong (D-AUTH)", async () => {
     await register();
     expect((await login()).status).toBe(200);
     const [wrong, unknown] = [{ password: "wrong horse battery" }, { email: "nobody@lovelace.example" }].map(login);
-    expect([(await wrong!).status, (await wrong!).body]).toEqual([401, (await unknown!).body]);
+    expect((await wrong!).status).toBe(401);
+    expect((await wrong!).body).toEqual((await unknown!).body);
     expect((await login({ tenant_id: "00000000-0000-4000-8000-000000000000" })).status).toBe(401);
   });
 
-  it("is limited per e-mail address and network address (D-AUTH)", async () => {
+  it("logins are limited per e-mail address and network address (D-AUTH)", async () => {
     await register();
     const statuses = [];
     const spellings = [ada.email, ada.email.toUpperCase(), "Ada@Lovelace.Example"];
     for (let i = 0; i < 11; i++)
       statuses.push((await login({ email: spellings[i % 3], password: "wrong horse battery" })).status);
+
     expect(statuses.slice(-2)).toEqual([401, 429]);
   });
 
-  it("of one machine does not lock the owner out who comes from elsewhere (D-AUTH)", async () => {
+  it("the limit of logins of one machine does not lock the owner out who comes from elsewhere (D-AUTH)", async () => {
     world = await testWorld({ env: { ORIGIN_SECRET: "right" } });
     await register();
     const from = async (address: string, password: string) => {
@@ -55,7 +57,9 @@ describe("login", () => {
       return (await world.call("POST /api/v1/auth/login", { body, headers })).status;
     };
     for (let i = 0; i < 11; i++) await from("198.51.100.1", "wrong horse battery");
-    expect([await from("198.51.100.1", PASSWORD), await from("198.51.100.2", PASSWORD)]).toEqual([429, 200]);
+
+    expect(await from("198.51.100.1", PASSWORD)).toBe(429);
+    expect(await from("198.51.100.2", PASSWORD)).toBe(200);
   });
 
   it("docs/decisions/0021#login is limited per network address, for any user, and so is accepting invitations", async () => {
@@ -110,14 +114,17 @@ describe("refresh", () => {
     const first = (await register()).body;
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const replaced = await replaceRefreshToken(platform, first.refresh_token);
+
     expect((await refresh(first.refresh_token)).status).toBe(401);
-    expect([(await refresh(replaced!.token)).status, (await me(first.access_token)).status]).toEqual([200, 200]);
+    expect((await refresh(replaced!.token)).status).toBe(200);
+    expect((await me(first.access_token)).status).toBe(200);
   });
 
   it("an old token used again ends the whole family (D-AUTH)", async () => {
     const first = (await register()).body;
     const second = (await refresh(first.refresh_token)).body;
     await world.advance(11_000);
+
     expect((await refresh(first.refresh_token)).status).toBe(401);
     expect((await refresh(second.refresh_token)).status).toBe(401);
   });
@@ -125,7 +132,9 @@ describe("refresh", () => {
   it("two tabs that refresh at once get the same successor and both stay in", async () => {
     const first = (await register()).body;
     const [one, two] = await Promise.all([refresh(first.refresh_token), refresh(first.refresh_token)]);
-    expect([one.status, two.status]).toEqual([200, 200]);
+
+    expect(one.status).toBe(200);
+    expect(two.status).toBe(200);
     expect(one.body.refresh_token).toBe(two.body.refresh_token);
     expect((await refresh(one.body.refresh_token)).status).toBe(200);
   });
@@ -142,17 +151,21 @@ describe("refresh", () => {
     expect((await refresh(again.refresh_token)).status).toBe(401);
   });
 
-  it("ends when its time is over, whether or not the table has dropped its row by then", async () => {
+  it("a session ends when its time is over, whether or not the table has dropped its row by then", async () => {
     const { refresh_token } = (await register()).body;
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const [family] = refresh_token.split(".");
     await platform.change(RefreshFamily, { family }, { set: { expires_at: world.clock.now() } });
+
     expect((await refresh(refresh_token)).status).toBe(401);
   });
 
-  it.each(["", "x", "a.b", `${"0".repeat(36)}.${"A".repeat(43)}`])("answers 401 for %j", async (token) => {
-    expect((await refresh(token)).status).toBe(401);
-  });
+  it.each(["", "x", "a.b", `${"0".repeat(36)}.${"A".repeat(43)}`])(
+    "a refresh token %j is refused with 401",
+    async (token) => {
+      expect((await refresh(token)).status).toBe(401);
+    },
+  );
 });
 
 describe("other tokens", () => {
@@ -166,7 +179,8 @@ describe("other tokens", () => {
       as,
       body: { name: "n", content: { title: "t", body: "b" } },
     });
-    expect([write.status, write.body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
+    expect(write.status).toBe(403);
+    expect(write.body.code).toBe("READ_ONLY_TOKEN");
   });
 
   it("a read-only token stays one in whatever it is changed for: by switch, by refresh, by another of its kind (ATH-3)", async () => {
@@ -180,13 +194,15 @@ describe("other tokens", () => {
     const body = { name: "n", content: { title: "t", body: "b" } };
     for (const { access_token: token } of [switched, refreshed, again, other]) {
       const write = await world.call("POST /api/v1/templates", { as: bearer(token), body });
-      expect([write.status, write.body.code]).toEqual([403, "READ_ONLY_TOKEN"]);
+      expect(write.status).toBe(403);
+      expect(write.body.code).toBe("READ_ONLY_TOKEN");
       expect((await me(token)).body.read_only).toBe(true);
     }
     const free = await world.call("POST /api/v1/auth/switch", {
       as: bearer(access_token),
       body: { tenant_id: tenant.id },
     });
+
     expect((await me(free.body.access_token)).body.read_only).toBe(false);
   });
 
@@ -211,6 +227,7 @@ describe("other tokens", () => {
   it("a session does not end with one that came from it (AMB-145)", async () => {
     const { first, second } = await derived();
     await world.call("POST /api/v1/auth/logout", { body: { refresh_token: second.refresh_token } });
+
     expect((await me(first.access_token)).status).toBe(200);
     expect((await refresh(first.refresh_token)).status).toBe(200);
   });
@@ -220,6 +237,7 @@ describe("other tokens", () => {
     await world.advance(20 * DAY);
     const used = (await refresh(second.refresh_token)).body;
     await world.advance(11 * DAY);
+
     expect((await refresh(first.refresh_token)).status).toBe(401);
     expect((await refresh(used.refresh_token)).status).toBe(401);
   });
@@ -285,10 +303,11 @@ describe("other tokens", () => {
     const { access_token } = (await register()).body;
     const { kid } = JSON.parse(Buffer.from(access_token.split(".")[0], "base64url").toString());
     const { body } = await world.call("GET /.well-known/jwks.json");
+
     expect(body.keys).toEqual([expect.objectContaining({ kid, alg: "RS256", use: "sig", kty: "RSA" })]);
   });
 
-  it("reads the published keys once for all endpoints of a function (D-AUTH)", async () => {
+  it("a function reads the published keys once for all endpoints of a function (D-AUTH)", async () => {
     const { access_token } = (await register()).body;
     const routes = ["GET /api/v1/templates", "GET /api/v1/templates/none"];
     const queries = [];
@@ -296,6 +315,7 @@ describe("other tokens", () => {
       const { by_operation } = await spent(world, () => world.call(route, { as: bearer(access_token) }));
       queries.push(by_operation.Query?.requests ?? 0);
     }
+
     // The list itself is the one query of the first, beside that of the keys.
     expect(queries).toEqual([2, 0]);
   });

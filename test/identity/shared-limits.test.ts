@@ -34,6 +34,7 @@ it("a machine that refreshes in a loop is refused, and no other (D10)", async ()
   await used(world, REFRESHES_PER_ADDRESS, "198.51.100.1");
   const statuses = new Set<number>();
   for (let n = 0; n < 60; n++) statuses.add(await refresh("198.51.100.1"));
+
   expect([...statuses]).toEqual([401, 429]);
   expect(await refresh("198.51.100.2")).toBe(401);
 });
@@ -57,13 +58,15 @@ it("who is refused by an address is not counted for all (D10)", async () => {
   const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
   const rows = Items as { pk: { S: string }; count?: { N: string } }[];
   const shared = rows.filter(({ pk }) => pk.S.startsWith(`LIMIT#${PASSWORDS_OF_ALL.kind}#`));
+
   expect(shared.reduce((sum, { count }) => sum + Number(count?.N), 0)).toBeLessThanOrEqual(10);
 });
 
 it("all addresses of one IPv6 network are one machine, and another network is another (D10)", async () => {
   const { world, login, refresh } = await edge();
   await used(world, LOGINS_PER_ADDRESS, "2001:db8:0:1::/64");
-  expect([await login("2001:db8:0:1::1"), await login("2001:db8:0:1:a:b:c:d")]).toEqual([401, 429]);
+  expect(await login("2001:db8:0:1::1")).toBe(401);
+  expect(await login("2001:db8:0:1:a:b:c:d")).toBe(429);
   expect(await login("2001:db8:0:2:a:b:c:d")).toBe(401);
   await used(world, REFRESHES_PER_ADDRESS, "2001:db8:0:1::/64");
   const statuses = new Set<number>();

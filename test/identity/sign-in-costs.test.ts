@@ -21,7 +21,7 @@ it("a sign-in, a reset and an accepted invitation cost no more than docs/access.
     world.dynamodb.resetMeter();
     const { status, body: answer } = await world.call(route, { body, headers });
     const { wcu, rcu } = world.dynamodb.meter();
-    expect([route, status < 300]).toEqual([route, true]);
+    expect(status < 300, `${route}`).toBe(true);
     return { route, units: wcu + rcu, answer };
   };
 
@@ -36,7 +36,7 @@ it("a sign-in, a reset and an accepted invitation cost no more than docs/access.
 
   const known = recordedCosts()!.routes;
   for (const { route, units } of [signedIn, refreshed, accepted, reset]) {
-    expect([route, units <= (dearCallOf(route)?.units ?? MOST)]).toEqual([route, true]);
-    expect([route, units, units <= known[route]!.public!.units + SLACK]).toEqual([route, units, true]);
+    expect(units <= (dearCallOf(route)?.units ?? MOST), `${route}`).toBe(true);
+    expect(units <= known[route]!.public!.units + SLACK, `${route} ${units}`).toBe(true);
   }
 });

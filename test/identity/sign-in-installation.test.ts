@@ -14,7 +14,8 @@ it("a member of any workspace signs in, as a public client, and stays linked whe
   const { world, provider, post, confirmed, signIn } = await setting();
   const owner = await confirmed();
   const session = await signIn(ADA);
-  expect([session.status, session.body.user.id]).toEqual([201, owner.body.user.id]);
+  expect(session.status).toBe(201);
+  expect(session.body.user.id).toEqual(owner.body.user.id);
   expect(provider.proofs).toEqual([""]);
   expect((await world.call("GET /api/v1/topics", { as: bearer(session) })).status).toBe(200);
   const renamed = await signIn({ ...ADA, email: "countess@elsewhere.example", email_verified: false });
@@ -44,10 +45,9 @@ it("nobody gets in who is no user here, whose address is not verified, or in a w
   await confirmed();
   const other = await world.tenant();
   const stranger = await signIn({ ...ADA, sub: "eve-1", email: "eve@lovelace.example" });
-  expect([stranger.status, stranger.body.message]).toEqual([
-    403,
-    "Nobody here has your e-mail address. Ask for an invitation.",
-  ]);
+
+  expect(stranger.status).toBe(403);
+  expect(stranger.body.message).toBe("Nobody here has your e-mail address. Ask for an invitation.");
   expect((await signIn({ ...ADA, email_verified: false })).status).toBe(403);
   expect((await signIn(ADA, { tenant_id: other.id })).status).toBe(401);
   expect((await signIn(ADA, { tenant_id: "installation" })).status).toBe(401);
@@ -56,6 +56,7 @@ it("nobody gets in who is no user here, whose address is not verified, or in a w
 it("a user who never confirmed the address loses password and sessions to the one whom the provider knows (ACC-16)", async () => {
   const { post, register, signIn } = await setting();
   const squatter = await register();
+
   expect((await signIn(ADA)).status).toBe(201);
   expect((await post("refresh", { refresh_token: squatter.body.refresh_token })).status).toBe(401);
   expect((await post("login", { email: ADA.email, password: PASSWORD })).status).toBe(401);
@@ -66,10 +67,12 @@ it("a workspace with a provider of its own is not opened by that of the installa
   const owner = await confirmed();
   await set(owner, { client_id: "own" });
   const { url } = await begin({ tenant_id: owner.body.tenant.id });
+
   expect(new URL(url).searchParams.get("client_id")).toBe("own");
 });
 
-it("without it there is no provider for an address that none speaks for (ACC-15)", async () => {
+it("without a provider of the installation there is no provider for an address that none speaks for (ACC-15)", async () => {
   const { post } = await signInWorld();
+
   expect((await post("sign-in/begin", { email: ADA.email })).status).toBe(404);
 });

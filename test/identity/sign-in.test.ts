@@ -12,9 +12,10 @@ async function setting(more: object = {}) {
 }
 
 describe("a sign-in", () => {
-  it("begins by a code, PKCE, state and nonce (ACC-15)", async () => {
+  it("a sign-in begins by a code, PKCE, state and nonce (ACC-15)", async () => {
     const { begin } = await setting();
     const { url } = await begin({ email: ADA.email });
+
     expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({
       tenant: "1",
       response_type: "code",
@@ -25,7 +26,7 @@ describe("a sign-in", () => {
     });
   });
 
-  it("begins a session that can be renewed (ACC-15)", async () => {
+  it("a sign-in begins a session that can be renewed (ACC-15)", async () => {
     const { signIn, tenant, user, me, post } = await setting();
     const session = await signIn(ADA, { email: ADA.email });
     expect(session.body).toMatchObject({ user: { id: user.id }, tenant: { id: tenant, role: "owner" } });
@@ -38,37 +39,42 @@ describe("a sign-in", () => {
     const { signIn, tenant, provider } = await setting();
     await signIn(ADA, { tenant_id: tenant });
     const [, basic = ""] = provider.proofs[0]!.split(" ");
+
     expect(Buffer.from(basic, "base64").toString()).toBe(`${CLIENT.id}:${encodeURIComponent(CLIENT.secret)}`);
   });
 
-  it("counts once, also where it was refused in another browser than the one that began it (ACC-15)", async () => {
+  it("a sign-in counts once, also where it was refused in another browser than the one that began it (ACC-15)", async () => {
     const { begin, post, provider, tenant } = await setting();
     const [one, two] = [await begin({ tenant_id: tenant }), await begin({ tenant_id: tenant })];
     const answer = provider.signIn(one.url, ADA);
+
     expect((await post("sign-in/finish", { ...answer, binding: two.binding })).status).toBe(401);
     expect((await post("sign-in/finish", { ...answer, binding: one.binding })).status).toBe(401);
   });
 
-  it("counts for ten minutes (ACC-15)", async () => {
+  it("a sign-in counts for ten minutes (ACC-15)", async () => {
     const { world, begin, post, provider, tenant } = await setting();
     const { url, binding } = await begin({ tenant_id: tenant });
     const slow = provider.signIn(url, ADA);
     await world.advance(11 * MINUTE);
+
     expect((await post("sign-in/finish", { ...slow, binding })).status).toBe(401);
   });
 
-  it("counts at the provider that it began at (ACC-15)", async () => {
+  it("a sign-in counts at the provider that it began at (ACC-15)", async () => {
     const { begin, post, provider, tenant } = await setting();
     const { url, binding } = await begin({ tenant_id: tenant });
     const back = { ...provider.signIn(url, ADA), iss: "https://evil.example" };
+
     expect((await post("sign-in/finish", { ...back, binding })).status).toBe(422);
   });
 
-  it("takes no code of another sign-in (ACC-15)", async () => {
+  it("a sign-in takes no code of another sign-in (ACC-15)", async () => {
     const { begin, post, provider, tenant } = await setting();
     const [here, there] = [await begin({ tenant_id: tenant }), await begin({ tenant_id: tenant })];
     const theirs = provider.signIn(there.url, ADA);
     const mixed = { ...provider.signIn(here.url, ADA), state: theirs.state };
+
     expect((await post("sign-in/finish", { ...mixed, binding: there.binding })).status).toBe(401);
   });
 
@@ -83,12 +89,13 @@ describe("a sign-in", () => {
     ["with another nonce", { nonce: "another" }],
     ["without a nonce", { nonce: undefined }],
     ["without a subject", { sub: "" }],
-  ])("begins no session with a token %s (ACC-15)", async (_, changes) => {
+  ])("a sign-in begins no session with a token %s (ACC-15)", async (_, changes) => {
     const { world, provider, signIn, tenant } = await setting();
     const now = world.clock.now();
     provider.changes = Object.fromEntries(
       Object.entries(changes).map(([name, value]) => [name, typeof value === "function" ? value(now) : value]),
     );
+
     expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
   });
 
@@ -105,21 +112,24 @@ describe("a sign-in", () => {
         return `${text}.${createHmac("sha256", CLIENT.secret).update(text).digest("base64url")}`;
       },
     ],
-  ])("begins no session with a token that is signed %s (ACC-15)", async (_, issue) => {
+  ])("a sign-in begins no session with a token that is signed %s (ACC-15)", async (_, issue) => {
     const { provider, signIn, tenant } = await setting();
     provider.issue = issue;
+
     expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
   });
 
-  it("reaches its workspace alone: it switches to no other (ACC-15)", async () => {
+  it("a sign-in reaches its workspace alone: it switches to no other (ACC-15)", async () => {
     const { register, signIn, tenant, post } = await setting();
     const other = await register("owner@other.example");
     const session = await signIn(ADA, { tenant_id: tenant });
     const switched = await post("switch", { tenant_id: other.body.tenant.id }, bearer(session));
-    expect([switched.status, switched.body.code]).toEqual([403, "FORBIDDEN"]);
+
+    expect(switched.status).toBe(403);
+    expect(switched.body.code).toBe("FORBIDDEN");
   });
 
-  it("counts as a second factor where the provider says that it asked for more than one (ACC-15)", async () => {
+  it("a sign-in counts as a second factor where the provider says that it asked for more than one (ACC-15)", async () => {
     const { world, signIn, tenant, topics } = await setting();
     const strong = await signIn({ ...ADA, amr: ["pwd", "mfa"] }, { tenant_id: tenant });
     const demand = { as: bearer(strong), body: { second_factor_required: true } };
@@ -134,12 +144,13 @@ describe("a subject of a provider", () => {
   it.each([
     ["is not verified", { email_verified: false }],
     ["is of a domain that is not proven", { email: "ada@elsewhere.example" }],
-  ])("is not linked by an address that %s (ACC-16)", async (_, person) => {
+  ])("a subject of a provider is not linked by an address that %s (ACC-16)", async (_, person) => {
     const { signIn, tenant } = await setting({ default_role: "viewer" });
+
     expect((await signIn({ ...ADA, ...person }, { tenant_id: tenant })).status).toBe(403);
   });
 
-  it("is linked by a verified address of a proven domain, and stays linked when the address changes (ACC-16)", async () => {
+  it("a subject of a provider is linked by a verified address of a proven domain, and stays linked when the address changes (ACC-16)", async () => {
     const { signIn, tenant, user } = await setting({ default_role: "viewer" });
     expect((await signIn(ADA, { tenant_id: tenant })).body.user.id).toBe(user.id);
     const moved = { ...ADA, email: "countess@elsewhere.example", email_verified: false };
@@ -147,21 +158,24 @@ describe("a subject of a provider", () => {
     expect(renamed.body.user).toMatchObject({ id: user.id, email: ADA.email });
   });
 
-  it("is known by the provider's user information where the ID token says nothing of the person (ACC-16)", async () => {
+  it("a subject of a provider is known by the provider's user information where the ID token says nothing of the person (ACC-16)", async () => {
     const { provider, signIn, tenant, user } = await setting();
     provider.beside = ADA;
     const session = await signIn(ADA, { tenant_id: tenant });
+
     expect(session.body.user).toMatchObject({ id: user.id, email: ADA.email });
   });
 
-  it("is not known by user information of another one (ACC-16)", async () => {
+  it("a subject of a provider is not known by user information of another one (ACC-16)", async () => {
     const { provider, signIn, tenant } = await setting();
     provider.beside = { ...ADA, sub: "another" };
+
     expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
   });
 
   it("who is new needs an invitation, a group with a role or a default role (ACC-16)", async () => {
     const { signIn, tenant } = await setting();
+
     expect((await signIn(GRACE, { tenant_id: tenant })).status).toBe(403);
   });
 
@@ -170,42 +184,49 @@ describe("a subject of a provider", () => {
     const as = bearer(owner);
     await world.call("POST /api/v1/team/invitations", { as, body: { email: GRACE.email, role: "developer" } });
     const session = await signIn(GRACE, { tenant_id: tenant });
-    expect([session.status, session.body.tenant.role]).toEqual([201, "developer"]);
+
+    expect(session.status).toBe(201);
+    expect(session.body.tenant.role).toBe("developer");
     expect((await world.call("GET /api/v1/team/invitations", { as })).body.items).toEqual([]);
   });
 
   it("who is new gets the default role (ACC-16)", async () => {
     const { signIn, tenant } = await setting({ default_role: "analyst" });
+
     expect((await signIn(GRACE, { tenant_id: tenant })).body.tenant.role).toBe("analyst");
   });
 
   describe("where groups give roles", () => {
     const byGroup = { groups_claim: "groups", group_roles: [{ group: "eng", role: "developer" }] };
 
-    it("has the role of the group, also who had another one (ACC-16)", async () => {
+    it("a subject of a provider has the role of the group, also who had another one (ACC-16)", async () => {
       const { owner, set, signIn, tenant } = await setting({ default_role: "analyst" });
       await signIn(GRACE, { tenant_id: tenant });
       await set(owner, byGroup);
       const promoted = await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant });
+
       expect(promoted.body.tenant.role).toBe("developer");
     });
 
-    it("is refused once out of every group (ACC-16)", async () => {
+    it("a subject of a provider is refused once out of every group (ACC-16)", async () => {
       const { signIn, tenant } = await setting(byGroup);
+
       expect((await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant })).status).toBe(201);
       expect((await signIn({ ...GRACE, groups: [] }, { tenant_id: tenant })).status).toBe(403);
     });
 
     it("who is an owner stays one (ACC-16)", async () => {
       const { signIn, tenant } = await setting(byGroup);
+
       expect((await signIn({ ...ADA, groups: ["eng"] }, { tenant_id: tenant })).body.tenant.role).toBe("owner");
     });
   });
 
-  it("takes an address from a stranger who registered with it and never confirmed it (ACC-16)", async () => {
+  it("a subject of a provider takes an address from a stranger who registered with it and never confirmed it (ACC-16)", async () => {
     const { register, signIn, tenant, me, post } = await setting({ default_role: "viewer" });
     const stranger = await register(GRACE.email);
     const grace = await signIn(GRACE, { tenant_id: tenant });
+
     expect(grace.body.user.id).toBe(stranger.body.user.id);
     expect((await me(stranger)).status).toBe(401);
     expect((await post("login", { email: GRACE.email, password: PASSWORD })).status).toBe(401);
