@@ -1,8 +1,8 @@
 // The settings of channels without their secrets, and their health (RDA-15).
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
-import { CHAT_APP, channelCalls, IOS_FIELDS, SMS, SMTP } from "../support/channels.ts";
-import { mailing, SES } from "../support/mails.ts";
+import { CHAT_APP, channelCalls, IOS_FIELDS, SMS, SMTP, type UploadPath } from "../support/channels.ts";
+import { mailing } from "../support/mails.ts";
 import { post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -10,94 +10,148 @@ import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-it("settings are what was uploaded without its secrets, and follow every upload (RDA-15)", async () => {
+const { password, ...smtpWithoutPassword } = SMTP;
+
+it.each<[path: UploadPath, settings: object]>([
+  ["ios-push", { ...IOS_FIELDS, environment: "sandbox" }],
+  ["android-push", { project_id: expect.any(String), client_email: expect.any(String) }],
+  ["vapid", { vapid_public_key: expect.any(String) }],
+  ["sms", { sender_id: SMS.sender_id }],
+  ["chat_app", { phone_number_id: CHAT_APP.phone_number_id, waba_id: CHAT_APP.waba_id }],
+  ["email", smtpWithoutPassword],
+])("the settings of a channel are what was uploaded by %s without its secrets (RDA-15)", async (path, settings) => {
   const { world, tenant } = await withTenant();
-  const ids = await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
-  const { get, call, upload } = await channelCalls(world, tenant);
-  const settings = async (type: string) => (await get(ids[type]!)).settings;
-  expect(await settings("ios")).toEqual({ ...IOS_FIELDS, environment: "sandbox" });
-  expect(Object.keys(await settings("android"))).toEqual(["project_id", "client_email"]);
-  expect(Object.keys(await settings("web_push"))).toEqual(["vapid_public_key"]);
-  expect(await settings("sms")).toEqual({ sender_id: SMS.sender_id });
-  expect(await settings("chat_app")).toEqual({
-    phone_number_id: CHAT_APP.phone_number_id,
-    waba_id: CHAT_APP.waba_id,
-  });
-  const { password: _, ...smtp } = SMTP;
-  expect(await settings("email")).toEqual(smtp);
-  await upload(ids.email!, "email", { body: { provider: "ses", from_email: "a@example.com" } });
-  expect(await settings("email")).toEqual({ provider: "ses", from_email: "a@example.com" });
+  const [id] = Object.values(await openChannels(world, tenant, path));
+  const { get, call } = await channelCalls(world, tenant);
+
+  expect((await get(id!)).settings).toEqual(settings);
+
   const all = JSON.stringify((await call("GET /")).body);
-  for (const secret of [SMS.api_key, SMS.api_secret, CHAT_APP.access_token, SMTP.password, "PRIVATE"])
+  for (const secret of [SMS.api_key, SMS.api_secret, CHAT_APP.access_token, password, "PRIVATE"])
     expect(all).not.toContain(secret);
-  const inApp = (await call("GET /")).body.channels.find(({ type }: { type: string }) => type === "in_app");
-  expect(inApp).not.toHaveProperty("settings");
 });
 
-it("health: the last answers of the provider, the throttle, and what uses the channel (RDA-15)", async () => {
+it("the settings of a channel follow every upload (RDA-15)", async () => {
   const { world, tenant } = await withTenant();
-  const { ios: channel = "" } = await openChannels(world, tenant, "ios-push");
+  const { email = "" } = await openChannels(world, tenant, "email");
+  const { get, upload } = await channelCalls(world, tenant);
+  const body = { provider: "ses", from_email: "a@example.com" };
+
+  await upload(email, "email", { body });
+
+  expect((await get(email)).settings).toEqual(body);
+});
+
+it("the inbox has no settings (RDA-15)", async () => {
+  const { world, tenant } = await withTenant();
   const { call } = await channelCalls(world, tenant);
-  const health = async () => (await call(`GET /${channel}/health`)).body;
+
+  const inbox = (await call("GET /")).body.channels.find(({ type }: { type: string }) => type === "in_app");
+
+  expect(inbox).not.toHaveProperty("settings");
+});
+
+/** A workspace with a push channel and a subscriber with a phone. */
+async function pushing() {
+  const { world, tenant } = await withTenant();
+  const { ios = "" } = await openChannels(world, tenant, "ios-push");
+  const { call } = await channelCalls(world, tenant);
   const [ada = ""] = await addPeople(world, tenant, 1);
   await addPhone(world, tenant, ada, "ios");
-  const verified = {
+  const send = async () => {
+    await post(world, tenant, { subscriberIds: [ada], channel_ids: [ios] });
+    await world.settle();
+  };
+  const health = async () => (await call(`GET /${ios}/health`)).body;
+  const now = () => timestamp(world.clock.now());
+  return { world, tenant, ios, call, send, health, now };
+}
+
+it("the health of a channel that has sent nothing says when it was verified, and nothing else (RDA-15)", async () => {
+  const { health, now } = await pushing();
+
+  expect(await health()).toEqual({
     can_send: true,
     active: true,
     status: "active",
+    verified_at: expect.any(String),
     verification_error: null,
     verification_requested_at: null,
-    used_by: { campaigns: [], schedules: [], journeys: [] },
+    last_success_at: null,
+    last_error: null,
+    rate_per_second: null,
+    throttle: null,
+    busy_until: null,
     bounce_rate: null,
     complaint_rate: null,
     domain: null,
-  };
-  const silent = { last_success_at: null, last_error: null, rate_per_second: null, throttle: null, busy_until: null };
-  expect(await health()).toEqual({
-    ...verified,
-    ...silent,
-    verified_at: expect.any(String),
-    checked_at: timestamp(world.clock.now()),
+    used_by: { campaigns: [], schedules: [], journeys: [] },
+    checked_at: now(),
   });
-  const send = () => post(world, tenant, { subscriberIds: [ada], channel_ids: [channel] });
-  await send();
-  await world.settle();
-  const first = timestamp(world.clock.now());
-  expect(await health()).toMatchObject({ ...verified, ...silent, last_success_at: first });
+});
 
+it("the health of a channel has the last success and the last error of its provider (RDA-15)", async () => {
+  const { world, send, health, now } = await pushing();
+  await send();
+  const succeeded = now();
   await world.advance(HOUR);
   await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
-  await send();
-  await world.settle();
-  const failing = await health();
-  expect(failing).toMatchObject({ last_success_at: first, last_error: { at: timestamp(world.clock.now()) } });
-  expect(failing.last_error.reason).not.toBe("");
 
+  await send();
+
+  const last_error = { at: now(), reason: expect.stringMatching(/./) };
+  expect(await health()).toMatchObject({ last_success_at: succeeded, last_error });
+});
+
+it("the health of a channel has the rate that its provider throttles it to (RDA-15)", async () => {
+  const { world, send, health } = await pushing();
+  await spoil(world, { channel: "ios", outcome: "rate_limited", times: 2 });
+
+  await send();
+
+  expect(await health()).toMatchObject({ rate_per_second: 35, throttle: { rate_per_second: 35 } });
+});
+
+it("a channel that is not throttled any more has no rate, and a new success (RDA-15)", async () => {
+  const { world, send, health, now } = await pushing();
   await spoil(world, { channel: "ios", outcome: "rate_limited", times: 2 });
   await send();
-  await world.settle();
-  expect(await health()).toMatchObject({ rate_per_second: 35, throttle: { rate_per_second: 35 } });
+  const throttled = now();
   await mend(world);
+
   await world.advance(3 * HOUR);
+
   const healed = await health();
   expect(healed).toMatchObject({ rate_per_second: null, throttle: null });
-  expect(healed.last_success_at > first).toBe(true);
+  expect(healed.last_success_at > throttled).toBe(true);
+});
 
-  await call(`PATCH /${channel}`, { body: { active: false } });
+it("a channel that is switched off cannot send, and its health says so (RDA-15)", async () => {
+  const { ios, call, health } = await pushing();
+
+  await call(`PATCH /${ios}`, { body: { active: false } });
+
   expect(await health()).toMatchObject({ can_send: false, active: false });
-  const messages = [{ content: { title: "t", body: "b" }, channel_ids: [channel] }];
-  const body = { name: "Spring", messages, scheduled_at: timestamp(world.clock.now() + DAY) };
-  const { id } = (await tenant.call("POST /api/v1/campaigns", body)).body;
+});
+
+it("the health of a channel names the campaigns that use it (RDA-15)", async () => {
+  const { world, tenant, ios, health } = await pushing();
+  const messages = [{ content: { title: "t", body: "b" }, channel_ids: [ios] }];
+  const campaign = { name: "Spring", messages, scheduled_at: timestamp(world.clock.now() + DAY) };
+  const { id } = (await tenant.call("POST /api/v1/campaigns", campaign)).body;
+
   await tenant.call(`POST /api/v1/campaigns/${id}/release`);
+
   expect((await health()).used_by).toEqual({ campaigns: [{ id, name: "Spring" }], schedules: [], journeys: [] });
 });
 
-it("rates of bounces and complaints count each mail once, for SES alone (RDA-15)", async () => {
+it("the health of a channel of SES has its rates of bounces and complaints (RDA-15)", async () => {
   const { world, tenant } = await withTenant();
   const { mail, channel } = await mailing(world, tenant, "bounce@simulator.amazonses.com");
+  const { call } = await channelCalls(world, tenant);
+
   await mail();
   await world.advance(MINUTE);
-  const { call } = await channelCalls(world, tenant);
-  expect(SES.provider).toBe("ses");
+
   expect((await call(`GET /${channel}/health`)).body).toMatchObject({ bounce_rate: 1, complaint_rate: 0 });
 });

@@ -21,115 +21,139 @@ const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString()
 const makeList = async (tenant: Tenant): Promise<string> =>
   (await tenant.call("POST /api/v1/lists", { name: "VIP" })).body.id;
 
+/** Changes a draft of these fields. @returns the answer, and the draft as it was */
+async function change(fields: object, changes: object) {
+  const { world, tenant } = await withTenant();
+  const { body: before } = await create(tenant, { ...READY, ...fields });
+  await world.advance(SECOND);
+  return { tenant, before, answer: await patch(tenant, before.id, changes) };
+}
+
 describe("change", () => {
-  it("each given block replaces the whole block, the rest stays (INX-25)", async () => {
+  const authored = {
+    display: { trigger: "session_start", priority: 3, screens: ["/a"] },
+    content: { title: "t", body: "b", image_url: "https://example.com/a.png", actions: [] },
+  };
+
+  it.each<[block: string, changes: object, after?: object]>([
+    ["nothing", {}],
+    ["the content", { content: { title: "new" } }],
+    [
+      "the display",
+      { display: { frequency: "once_per_session" } },
+      { display: { trigger: "immediate", frequency: "once_per_session" } },
+    ],
+    ["the name and the format", { name: "Other", format: "inbox_only" }],
+    ["the holdout", { holdout_percentage: 10 }],
+  ])("a change of %s of an experience replaces it whole, and the rest stays (INX-25)", async (_, changes, after) => {
+    const { tenant, before, answer } = await change(authored, changes);
+
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ ...before, ...changes, ...after, updated_at: at(1) });
+    expect((await read(tenant, before.id)).body).toEqual(answer.body);
+  });
+
+  it("a change of the audience replaces it as a whole (INX-25)", async () => {
+    const { tenant } = await withTenant();
+    const id = await draft(tenant);
+    const audience = { type: "list", list_id: await makeList(tenant) };
+
+    expect((await patch(tenant, id, { audience })).body.audience).toEqual(audience);
+  });
+
+  const period = { start_at: at(50), end_at: at(100) };
+  it.each<[change: string, before: object, changes: object, after: object]>([
+    ["a start is set, also in the past", {}, { start_at: at(-9) }, { start_at: at(-9) }],
+    ["a start is set in UTC", {}, { start_at: "2020-01-01T02:00:00+02:00" }, { start_at: "2020-01-01T00:00:00.000Z" }],
+    ["an end is set", {}, { end_at: at(100) }, { end_at: at(100) }],
+    ["an omitted time stays", period, { name: "x" }, period],
+    ["an empty start is cleared", period, { start_at: "" }, { end_at: at(100) }],
+    ["an empty start and end are cleared", period, { start_at: "", end_at: "" }, {}],
+  ])("%s by a change of an experience (INX-16, INX-26, AMB-102)", async (_, before, changes, after) => {
+    const { answer } = await change(before, changes);
+
+    const { start_at, end_at } = answer.body;
+    expect({ start_at, end_at }).toEqual(after);
+  });
+
+  const variant_b = { title: "B", body: "b" };
+  const withB = { variant_b, split_percentage: 30 };
+  it.each<[change: string, before: object, changes: object, after: object]>([
+    ["a share is kept for the B arm to come", {}, { split_percentage: 20 }, { split_percentage: 20 }],
+    ["a B arm takes the share that is there", { split_percentage: 30 }, { variant_b }, withB],
+    ["a B arm without a share gets half", {}, { variant_b }, { variant_b, split_percentage: 50 }],
+    ["a B arm is replaced whole", withB, { variant_b: { title: "B2" } }, { ...withB, variant_b: { title: "B2" } }],
+    ["a B arm stays unless it is removed", withB, { remove_variant_b: false }, withB],
+    ["a B arm is removed with its share", withB, { remove_variant_b: true }, {}],
+  ])("%s by a change of an experience (INX-27)", async (_, before, changes, after) => {
+    const { answer } = await change(before, changes);
+
+    const { variant_b, split_percentage } = answer.body;
+    expect({ variant_b, split_percentage }).toEqual(after);
+  });
+
+  it.each<[wrong: string, before: object, changes: object, field: string]>([
+    ["a start after its end (INX-16)", period, { start_at: at(200) }, "end_at"],
+    ["an end at its start (INX-16)", period, { end_at: at(50) }, "end_at"],
+    ["a share of 0 (INX-27)", {}, { split_percentage: 0 }, "split_percentage"],
+    ["a share of 100 (INX-27)", {}, { split_percentage: 100 }, "split_percentage"],
+    ["a B arm that is set and removed (INX-27)", {}, { remove_variant_b: true, variant_b }, "remove_variant_b"],
+    ["a name of 201 characters, each counted once (INX-3)", {}, { name: "🎉".repeat(201) }, "name"],
+  ])("a change of an experience is refused with 400 for %s", async (_, fields, changes, field) => {
+    const { tenant, before, answer } = await change(fields, changes);
+
+    expect(answer.status).toBe(400);
+    expect(Object.keys(answer.body.fields)).toEqual([field]);
+    expect((await read(tenant, before.id)).body).toEqual(before);
+  });
+
+  it("a name of an experience may have 200 characters, each counted once (INX-3)", async () => {
+    const { answer } = await change({}, { name: "🎉".repeat(200) });
+
+    expect(answer.status).toBe(200);
+  });
+
+  it("an experience that has a share without a B arm is sent without arms (INX-19)", async () => {
     const { world, tenant } = await withTenant();
-    const { body: before } = await create(tenant, {
-      ...READY,
-      display: { trigger: "session_start", priority: 3, screens: ["/a"] },
-      content: { title: "t", body: "b", image_url: "https://example.com/a.png", actions: [] },
-    });
-    await world.advance(SECOND);
-    const steps: [change: object, after: object][] = [
-      [{}, {}],
-      [{ content: { title: "new" } }, { content: { title: "new" } }],
-      [
-        { display: { frequency: "once_per_session" } },
-        { display: { trigger: "immediate", frequency: "once_per_session" } },
-      ],
-      [
-        { name: "Other", format: "inbox_only" },
-        { name: "Other", format: "inbox_only" },
-      ],
-      [{ holdout_percentage: 10 }, { holdout_percentage: 10 }],
-      [{ audience: { type: "list", list_id: await makeList(tenant) } }, {}],
-    ];
-    let expected = { ...before, updated_at: at(1) };
-    for (const [change, after] of steps) {
-      expected = { ...expected, ...after, ...("audience" in change && { audience: change.audience }) };
-      const { status, body } = await patch(tenant, before.id, change);
-      expect([status, body]).toEqual([200, expected]);
-    }
-    expect((await read(tenant, before.id)).body).toEqual(expected);
-  });
+    const id = await draft(tenant, { split_percentage: 1 });
 
-  it("a time sets, an empty one clears, an omitted one stays; start_at may be in the past (INX-16, INX-26, AMB-102)", async () => {
-    const { tenant } = await withTenant();
-    const id = await draft(tenant);
-    const window = async (change: object) => {
-      const { status, body } = await patch(tenant, id, change);
-      return status === 200 ? [body.start_at, body.end_at] : [status, Object.keys(body.fields)];
-    };
-    expect(await window({ start_at: "2020-01-01T00:00:00+02:00" })).toEqual(["2019-12-31T22:00:00.000Z", undefined]);
-    expect(await window({ end_at: at(100) })).toEqual(["2019-12-31T22:00:00.000Z", at(100)]);
-    expect(await window({ start_at: at(200) })).toEqual([400, ["end_at"]]);
-    expect(await window({ start_at: at(50) })).toEqual([at(50), at(100)]);
-    expect(await window({ end_at: at(50) })).toEqual([400, ["end_at"]]);
-    expect(await window({ name: "x" })).toEqual([at(50), at(100)]);
-    expect(await window({ start_at: "" })).toEqual([undefined, at(100)]);
-    expect(await window({ start_at: "", end_at: "" })).toEqual([undefined, undefined]);
-  });
+    const { notification_id } = await take(world, tenant, id, "publish");
 
-  it("the B arm is replaced whole, removed with its share, which may be set before it (INX-27)", async () => {
-    const { tenant } = await withTenant();
-    const id = await draft(tenant);
-    const arms = async (change: object) => {
-      const { status, body } = await patch(tenant, id, change);
-      return status === 200 ? [body.variant_b, body.split_percentage] : [status, Object.keys(body.fields)];
-    };
-    for (const split_percentage of [0, 100])
-      expect(await arms({ split_percentage })).toEqual([400, ["split_percentage"]]);
-    for (const split_percentage of [1, 99, 20])
-      expect(await arms({ split_percentage })).toEqual([undefined, split_percentage]);
-    expect(await arms({ variant_b: { title: "B", body: "b" } })).toEqual([{ title: "B", body: "b" }, 20]);
-    expect(await arms({ variant_b: { title: "B2" } })).toEqual([{ title: "B2" }, 20]);
-    expect(await arms({ remove_variant_b: true, variant_b: { title: "B3" } })).toEqual([400, ["remove_variant_b"]]);
-    expect(await arms({ remove_variant_b: false })).toEqual([{ title: "B2" }, 20]);
-    expect(await arms({ remove_variant_b: true })).toEqual([undefined, undefined]);
-    expect(await arms({ variant_b: { title: "B" } })).toEqual([{ title: "B" }, 50]);
-  });
-
-  it("a name has at most 200 characters, each counted once (INX-3)", async () => {
-    const { tenant } = await withTenant();
-    const id = await draft(tenant);
-    const rename = async (n: number) => (await patch(tenant, id, { name: "🎉".repeat(n) })).status;
-    expect([await rename(200), await rename(201)]).toEqual([200, 400]);
-  });
-
-  it("a share alone, 1 to 99, is kept for the B arm to come, and no arm is sent without it (INX-19)", async () => {
-    const { world, tenant } = await withTenant();
-    const { body } = await create(tenant, { ...READY, split_percentage: 1 });
-    expect([body.variant_b, body.split_percentage]).toEqual([undefined, 1]);
-    const { notification_id } = await take(world, tenant, body.id, "publish");
     expect(await jobOf(tenant, notification_id)).toMatchObject({ variant_b: null, split_percentage: null });
   });
 
-  it("only a draft changes: 422 in every other state, without a change (INX-28, INX-29)", async () => {
+  it.each([
+    ["live", ["publish"]],
+    ["paused", ["publish", "pause"]],
+    ["ended", ["publish", "end"]],
+    ["archived", ["archive"]],
+  ])("a change of a %s experience is refused with 422 and leaves it as it was (INX-28, INX-29)", async (status, by) => {
     const { world, tenant } = await withTenant();
-    const paths = { live: ["publish"], paused: ["publish", "pause"], ended: ["publish", "end"], archived: ["archive"] };
-    for (const [status, actions] of Object.entries(paths)) {
-      const id = await draft(tenant);
-      await take(world, tenant, id, ...actions);
-      const before = (await read(tenant, id)).body;
-      const answer = await patch(tenant, id, { name: "late" });
-      expect([status, answer.status, answer.body.code]).toEqual([status, 422, "VALIDATION_ERROR"]);
-      expect(answer.body.message).toContain(status);
-      expect((await read(tenant, id)).body).toEqual(before);
-    }
+    const id = await draft(tenant);
+    await take(world, tenant, id, ...by);
+    const { body: before } = await read(tenant, id);
+
+    const answer = await patch(tenant, id, { name: "late" });
+
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ code: "VALIDATION_ERROR", message: expect.stringContaining(status) });
+    expect((await read(tenant, id)).body).toEqual(before);
   });
 
-  it("concurrent changes all apply, one after the other (INX-25)", async () => {
+  it("concurrent changes of an experience all apply, one after the other (INX-25)", async () => {
     const { tenant } = await withTenant();
     const id = await draft(tenant);
     const changes = [{ name: "n" }, { format: "modal" }, { content: { title: "c" } }, { holdout_percentage: 9 }];
-    const answers = await Promise.all(changes.map((change) => patch(tenant, id, change)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+
+    const answers = await Promise.all(changes.map((one) => patch(tenant, id, one)));
+
+    for (const { status } of answers) expect(status).toBe(200);
     expect((await read(tenant, id)).body).toMatchObject(Object.assign({}, ...changes));
   });
 });
 
 describe("duplicate", () => {
-  it("is a new draft of what was authored, without the live window and the send (INX-39, INX-40)", async () => {
+  it("a copy of an archived experience is a draft of what was authored, without its period and its send (INX-39, INX-40)", async () => {
     const { world, tenant } = await withTenant();
     const authored = {
       display: { trigger: "session_start", frequency: "once" },
@@ -139,41 +163,58 @@ describe("duplicate", () => {
     };
     const id = await draft(tenant, { ...authored, start_at: at(10), end_at: at(1_000) });
     await take(world, tenant, id, "publish", "end", "archive");
+
     const { status, body } = await act(world, tenant, id, "duplicate");
-    const [created_at, updated_at] = [at(0), at(0)];
-    expect([status, body]).toEqual([
-      201,
-      {
-        ...READY,
-        ...authored,
-        id: expect.any(String),
-        name: "Copy of Spring sale",
-        status: "draft",
-        created_at,
-        updated_at,
-      },
-    ]);
+
+    const made = { id: expect.any(String), created_at: at(0), updated_at: at(0) };
+    expect(status).toBe(201);
+    expect(body).toEqual({ ...READY, ...authored, ...made, name: "Copy of Spring sale", status: "draft" });
     expect(body.id).not.toBe(id);
-    expect((await act(world, tenant, id, "duplicate", { name: "Mine" })).body.name).toBe("Mine");
-    expect((await act(world, tenant, id, "duplicate", { name: "" })).status).toBe(400);
-    expect((await list(tenant)).body.total).toBe(3);
+    expect((await list(tenant)).body.total).toBe(2);
+  });
+
+  it("a copy of an experience takes the name that is asked for (INX-39)", async () => {
+    const { world, tenant } = await withTenant();
+
+    const { body } = await act(world, tenant, await draft(tenant), "duplicate", { name: "Mine" });
+
+    expect(body.name).toBe("Mine");
+  });
+
+  it("a copy of an experience with an empty name is refused with 400 (INX-39)", async () => {
+    const { world, tenant } = await withTenant();
+
+    expect((await act(world, tenant, await draft(tenant), "duplicate", { name: "" })).status).toBe(400);
   });
 
   it("the name of a copy keeps within 200 characters (INX-3, INX-39)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(tenant, { name: "x".repeat(200) });
+
     expect((await act(world, tenant, id, "duplicate")).body.name).toBe(`Copy of ${"x".repeat(192)}`);
   });
 });
 
-it("a draft is deleted; a published experience or another workspace's is not (RDA-22)", async () => {
-  const { world, tenant } = await withTenant();
-  const remove = async (id: string, of = tenant) => (await of.call(`DELETE /api/v1/in-app/experiences/${id}`)).status;
-  const { body: first } = await create(tenant, READY);
-  expect(await remove(first.id, await world.tenant())).toBe(404);
-  expect([await remove(first.id), await remove(first.id)]).toEqual([204, 404]);
-  const { body: second } = await create(tenant, READY);
-  await act(world, tenant, second.id, "publish");
-  expect(await remove(second.id)).toBe(409);
-  expect((await list(tenant)).body).toMatchObject({ total: 1 });
+describe("delete", () => {
+  const remove = async (tenant: Tenant, id: string) =>
+    (await tenant.call(`DELETE /api/v1/in-app/experiences/${id}`)).status;
+
+  it("a draft of an experience is deleted once (RDA-22)", async () => {
+    const { tenant } = await withTenant();
+    const id = await draft(tenant);
+
+    expect(await remove(tenant, id)).toBe(204);
+
+    expect(await remove(tenant, id)).toBe(404);
+  });
+
+  it("a published experience is not deleted: 409 (RDA-22)", async () => {
+    const { world, tenant } = await withTenant();
+    const id = await draft(tenant);
+    await take(world, tenant, id, "publish");
+
+    expect(await remove(tenant, id)).toBe(409);
+
+    expect((await list(tenant)).body.total).toBe(1);
+  });
 });

@@ -26,28 +26,29 @@ const makeList = async (tenant: Tenant): Promise<string> =>
   (await tenant.call("POST /api/v1/lists", { name: "VIP" })).body.id;
 
 describe("create", () => {
-  it("answers 201 with a draft of what is required, and GET the same (INX-2, INX-22, AMB-120)", async () => {
+  it("an experience of what is required is a draft that is shown at once, and once (INX-2, INX-9, INX-11, INX-22, AMB-120)", async () => {
     const { tenant } = await withTenant();
-    const answer = await create(tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
-    expect([answer.status, answer.body]).toEqual([
-      201,
-      {
-        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        name: "Spring",
-        format: "modal",
-        status: "draft",
-        content: { title: "Hi" },
-        display: { trigger: "immediate", frequency: "once" },
-        holdout_percentage: 0,
-        created_at: at(0),
-        updated_at: at(0),
-      },
-    ]);
-    const again = await read(tenant, answer.body.id);
-    expect([again.status, again.body]).toEqual([200, answer.body]);
+
+    const { status, body } = await create(tenant, { name: " Spring ", format: "modal", content: { title: "Hi" } });
+
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: "Spring",
+      format: "modal",
+      status: "draft",
+      content: { title: "Hi" },
+      display: { trigger: "immediate", frequency: "once" },
+      holdout_percentage: 0,
+      created_at: at(0),
+      updated_at: at(0),
+    });
+    const again = await read(tenant, body.id);
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual(body);
   });
 
-  it("stores every field unchanged (INX-2, INX-7, INX-8, INX-12, INX-13, INX-18, INX-19, INX-20)", async () => {
+  it("a draft of an experience keeps every field as it was given (INX-2, INX-7, INX-8, INX-12, INX-13, INX-18, INX-19, INX-20)", async () => {
     const { tenant } = await withTenant();
     const list_id = await makeList(tenant);
     const whole = {
@@ -78,107 +79,112 @@ describe("create", () => {
       split_percentage: 99,
       holdout_percentage: 99,
     };
+
     const { status, body } = await create(tenant, whole);
-    expect([status, body]).toEqual([201, expect.objectContaining({ ...whole, status: "draft" })]);
+
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ ...whole, status: "draft" });
     expect((await read(tenant, body.id)).body).toEqual(body);
   });
 
-  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("accepts the format %s (INX-4)", async (format) => {
+  it.each(["banner", "modal", "inbox_only", "card", "fullscreen"])("a %s is an experience (INX-4)", async (format) => {
     const { tenant } = await withTenant();
+
     expect((await create(tenant, { ...base, format })).body.format).toBe(format);
   });
 
-  it("accepts each trigger and frequency; the defaults are immediate and once (INX-9, INX-11)", async () => {
+  it.each([
+    { trigger: "immediate", frequency: "once" },
+    { trigger: "session_start", frequency: "once_per_session" },
+    { trigger: "event", trigger_event: "e", frequency: "once" },
+  ])("an experience may be displayed as %o (INX-9, INX-11)", async (display) => {
     const { tenant } = await withTenant();
-    const shown = async (display: object) => (await create(tenant, { ...base, display })).body.display;
-    expect(await shown({})).toEqual({ trigger: "immediate", frequency: "once" });
-    for (const trigger of ["immediate", "session_start"]) expect((await shown({ trigger })).trigger).toBe(trigger);
-    expect(await shown({ trigger: "event", trigger_event: "e" })).toMatchObject({ trigger_event: "e" });
-    for (const frequency of ["once", "once_per_session"])
-      expect((await shown({ frequency })).frequency).toBe(frequency);
+
+    expect((await create(tenant, { ...base, display })).body.display).toEqual(display);
   });
 
   it("the share of arm A is 50 by default, if there is a B arm (INX-19)", async () => {
     const { tenant } = await withTenant();
+
     const { body } = await create(tenant, { ...base, variant_b: { title: "B" } });
-    expect([body.variant_b, body.split_percentage]).toEqual([{ title: "B" }, 50]);
+
+    expect(body).toMatchObject({ variant_b: { title: "B" }, split_percentage: 50 });
   });
 
   const action = { id: "a", title: "A", url: "" };
-  it.each<[field: string, body: object]>([
-    ["name", { ...base, name: "   " }],
-    ["name", { ...base, name: "x".repeat(201) }],
-    ["content.title", { ...base, content: { title: "{% if %}" } }],
-    ["content.image_url", { ...base, content: { title: "t", image_url: "javascript:alert(1)" } }],
-    ["content.image_url", { ...base, content: { title: "t", image_url: "myapp://picture" } }],
-    ["content.image_url", { ...base, content: { title: "t", image_url: "" } }],
+  const actions = (...changes: object[]) => ({
+    content: { title: "t", actions: changes.map((change, n) => ({ ...action, id: `${n}`, ...change })) },
+  });
+  const picture = (image_url: string) => ({ content: { title: "t", image_url } });
+  it.each<[wrong: string, body: object, field: string]>([
+    ["a blank name (INX-3)", { name: "   " }, "name"],
+    ["a name of 201 characters (INX-3)", { name: "x".repeat(201) }, "name"],
+    ["no content (AMB-102)", { content: undefined }, "content"],
+    ["a content without a title (AMB-102)", { content: { body: "b" } }, "content.title"],
+    ["a title that is no template", { content: { title: "{% if %}" } }, "content.title"],
+    ["a picture that is a script", picture("javascript:alert(1)"), "content.image_url"],
+    ["a picture in an app", picture("myapp://picture"), "content.image_url"],
+    ["an empty picture", picture(""), "content.image_url"],
+    ["five actions", actions({}, {}, {}, {}, {}), "content.actions"],
+    ["two actions of one id", actions({ id: "a" }, { id: "a" }), "content.actions"],
+    ["an action that is a script", actions({ url: "javascript:alert(1)" }), "content.actions[0].url"],
+    ["an action that is data", actions({ url: "data:text/html,x" }), "content.actions[0].url"],
+    ["no event to be triggered by (INX-10)", { display: { trigger: "event" } }, "display.trigger_event"],
     [
-      "content.actions",
-      {
-        ...base,
-        content: {
-          title: "t",
-          actions: Array(5)
-            .fill(action)
-            .map((one, n) => ({ ...one, id: `${n}` })),
-        },
-      },
+      "an event where none triggers (INX-10)",
+      { display: { trigger: "immediate", trigger_event: "e" } },
+      "display.trigger_event",
     ],
-    ["content.actions", { ...base, content: { title: "t", actions: [action, action] } }],
-    [
-      "content.actions[0].url",
-      { ...base, content: { title: "t", actions: [{ ...action, url: "javascript:alert(1)" }] } },
-    ],
-    ["content.actions[0].url", { ...base, content: { title: "t", actions: [{ ...action, url: "data:text/html,x" }] } }],
-    ["display.trigger_event", { ...base, display: { trigger: "event" } }],
-    ["display.trigger_event", { ...base, display: { trigger: "immediate", trigger_event: "e" } }],
-    ["display.trigger_event", { ...base, display: { trigger_event: "e" } }],
-    ["display.priority", { ...base, display: { priority: 0 } }],
-    ["display.priority", { ...base, display: { priority: 11 } }],
-    ["display.screens", { ...base, display: { screens: Array(21).fill("/") } }],
-    ["display.screens[1]", { ...base, display: { screens: ["/", "home"] } }],
-    ["audience.type", { ...base, audience: { type: "everyone" } }],
-    ["audience.list_id", { ...base, audience: { type: "list" } }],
-    ["audience.segment_id", { ...base, audience: { type: "segment" } }],
-    ["audience.list_id", { ...base, audience: { type: "list", list_id: UNKNOWN } }],
-    ["audience.segment_id", { ...base, audience: { type: "segment", segment_id: UNKNOWN } }],
-    ["start_at", { ...base, start_at: "tomorrow" }],
-    ["end_at", { ...base, end_at: "2026-13-01T00:00:00Z" }],
-    ["end_at", { ...base, start_at: at(60), end_at: at(60) }],
-    ["end_at", { ...base, start_at: at(60), end_at: at(59) }],
-    ["split_percentage", { ...base, variant_b: { title: "B" }, split_percentage: 0 }],
-    ["split_percentage", { ...base, variant_b: { title: "B" }, split_percentage: 100 }],
-    ["split_percentage", { ...base, split_percentage: 0 }],
-    ["holdout_percentage", { ...base, holdout_percentage: -1 }],
-    ["holdout_percentage", { ...base, holdout_percentage: 100 }],
-  ])(
-    "answers 400 naming %s (INX-3, INX-10, INX-12, INX-13, INX-16, INX-18, INX-20, INX-22, AMB-3, AMB-102, ABH-4)",
-    async (field, body) => {
-      const { tenant } = await withTenant();
-      const answer = await create(tenant, body);
-      expect([answer.status, answer.body.code, Object.keys(answer.body.fields)]).toEqual([400, "BAD_REQUEST", [field]]);
-      expect(answer.body.message).toContain(field);
-      expect((await list(tenant)).body.total).toBe(0);
-    },
-  );
+    ["an event without a trigger (INX-10)", { display: { trigger_event: "e" } }, "display.trigger_event"],
+    ["a priority of 0 (INX-12)", { display: { priority: 0 } }, "display.priority"],
+    ["a priority of 11 (INX-12)", { display: { priority: 11 } }, "display.priority"],
+    ["21 screens (INX-13)", { display: { screens: Array(21).fill("/") } }, "display.screens"],
+    ["a screen that is no path (INX-13)", { display: { screens: ["/", "home"] } }, "display.screens[1]"],
+    ["an unknown audience", { audience: { type: "everyone" } }, "audience.type"],
+    ["a list without its id", { audience: { type: "list" } }, "audience.list_id"],
+    ["a segment without its id", { audience: { type: "segment" } }, "audience.segment_id"],
+    ["an unknown list", { audience: { type: "list", list_id: UNKNOWN } }, "audience.list_id"],
+    ["an unknown segment", { audience: { type: "segment", segment_id: UNKNOWN } }, "audience.segment_id"],
+    ["a start that is no time (INX-16)", { start_at: "tomorrow" }, "start_at"],
+    ["an end that is no time (INX-16)", { end_at: "2026-13-01T00:00:00Z" }, "end_at"],
+    ["an end at its start (INX-16)", { start_at: at(60), end_at: at(60) }, "end_at"],
+    ["an end before its start (INX-16)", { start_at: at(60), end_at: at(59) }, "end_at"],
+    ["a B arm without a title (INX-18)", { variant_b: { body: "b" } }, "variant_b.title"],
+    ["a share of 0 (INX-19)", { variant_b: { title: "B" }, split_percentage: 0 }, "split_percentage"],
+    ["a share of 100 (INX-19)", { variant_b: { title: "B" }, split_percentage: 100 }, "split_percentage"],
+    ["a share of 0 without a B arm (INX-19)", { split_percentage: 0 }, "split_percentage"],
+    ["a holdout below 0 (INX-20, ABH-4)", { holdout_percentage: -1 }, "holdout_percentage"],
+    ["a holdout of 100 (INX-20, ABH-4)", { holdout_percentage: 100 }, "holdout_percentage"],
+  ])("an experience is refused with 400 for %s (INX-22, AMB-3)", async (_, wrong, field) => {
+    const { tenant } = await withTenant();
 
-  it("another workspace's list is treated as missing (GEN-8)", async () => {
+    const { status, body } = await create(tenant, { ...base, ...wrong });
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "BAD_REQUEST", message: expect.stringContaining(field) });
+    expect(Object.keys(body.fields)).toEqual([field]);
+    expect((await list(tenant)).body.total).toBe(0);
+  });
+
+  it("an experience for another workspace's list is refused as for a missing one (GEN-8)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const audience = { type: "list", list_id: await makeList(other) };
-    const [foreign, missing] = [
-      await create(tenant, { ...base, audience }),
-      await create(tenant, { ...base, audience: { type: "list", list_id: UNKNOWN } }),
-    ];
-    expect([foreign.status, foreign.body]).toEqual([400, missing.body]);
+
+    const foreign = await create(tenant, { ...base, audience });
+
+    const missing = await create(tenant, { ...base, audience: { type: "list", list_id: UNKNOWN } });
+    expect(foreign.status).toBe(400);
+    expect(foreign.body).toEqual(missing.body);
   });
 
-  it("docs/decisions/0021#page-lists the experience after the 10,000th is refused", async () => {
+  it("the experience after the 10,000th is refused (docs/decisions/0021#page-lists)", async () => {
     const { world, tenant } = await withTenant();
     const rows = Array.from({ length: 9_999 }, (_, n) =>
       putItem(Status, { kind: "experience", id: world.ids.uuidAt(START - n) }, { status: "draft" }),
     );
     await quickStore(world, tenant).writeAll(rows);
+
     expect((await create(tenant, base)).status).toBe(201);
     expect(await create(tenant, base)).toMatchObject({ status: 429, body: { code: "QUOTA_EXCEEDED" } });
   });
@@ -187,7 +193,7 @@ describe("create", () => {
 it.each([
   [500, 12],
   [10_000, 130],
-])("docs/decisions/0021#page-lists a page of %i experiences is at most %i RCU", async (count, max) => {
+])("a page of %i experiences is at most %i RCU (docs/decisions/0021#page-lists)", async (count, max) => {
   const { world, tenant } = await withTenant();
   const store = quickStore(world, tenant);
   const pages = Math.ceil(count / 500);
@@ -205,6 +211,7 @@ it.each([
     } as const;
     if (page === 0) await store.writeAll(ids.slice(0, 20).map((id) => putItem(ExperienceItem, { id }, { ...row, id })));
   }
+
   for (const status of [undefined, "live" as const]) {
     const list = () => listExperiences(store, { page: 1, size: 20, status });
     expect(await list()).toMatchObject({ total: count, items: { length: 20 } });
