@@ -1,101 +1,43 @@
 // Campaigns: statuses and moves, held messages, and the schedules that belong to a campaign (CMP).
-
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
-import { campaignStatuses } from "../../shared/rules/campaign-states.ts";
+import type { CampaignStatus } from "../../shared/rules/campaign-states.ts";
 import { at, withCampaigns } from "../support/campaigns.ts";
-import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 const setting = async () => withCampaigns(await fresh());
+type Setting = Awaited<ReturnType<typeof setting>>;
 
-describe("moves", () => {
-  it("paused messages are held, and go out after the resume (CMP-17, CMP-21, CMP-22, AMB-13, AMB-14)", async () => {
+describe("a paused campaign", () => {
+  it("a message that falls due while its campaign is paused goes out after the resume (CMP-17, CMP-21, AMB-13)", async () => {
     const { world, several, release, act, inbox, get } = await setting();
     const { id } = await several(at(HOUR), at(9 * DAY));
     await release(id);
     expect((await act(id, "pause")).body.status).toBe("paused");
-    await world.advance(2 * HOUR);
-    expect(await inbox()).toEqual([]);
     await world.advance(2 * DAY);
+    expect(await inbox()).toEqual([]);
+
     expect((await act(id, "resume")).body.status).toBe("scheduled");
     await world.settle();
+
     expect(await inbox()).toEqual(["M0"]);
     expect((await get(id)).status).toBe("live");
-    await world.advance(20 * DAY);
-    expect(await inbox()).toEqual(["M0", "M1"]);
-    expect((await get(id)).status).toBe("completed");
   });
 
-  describe("messages that fell due while it was paused", () => {
-    /** Messages 1, 3 and 60 hours from now, resumed after 50. */
-    async function paused(overdue?: string) {
-      const here = await setting();
-      const { id } = await here.several(at(HOUR), at(3 * HOUR), at(60 * HOUR));
-      await here.release(id);
-      await here.act(id, "pause");
-      await here.world.advance(50 * HOUR);
-      const body = { action: "resume", ...(overdue && { overdue }) };
-      const resumed = await here.call(`PATCH /api/v1/campaigns/${id}`, body);
-      expect([resumed.status, resumed.body.status]).toEqual([200, "scheduled"]);
-      await here.world.settle();
-      const seenAfter = async (ms: number) => {
-        await here.world.advance(ms);
-        return here.inbox();
-      };
-      return { ...here, id, seenAfter };
-    }
+  it("a resumed campaign goes on to its end (CMP-22, AMB-14)", async () => {
+    const { world, several, release, act, inbox, get } = await setting();
+    const { id } = await several(at(HOUR), at(9 * DAY));
+    await release(id);
+    await act(id, "pause");
+    await world.advance(2 * DAY);
+    await act(id, "resume");
 
-    it.each([undefined, "keep_distance"])(
-      "overdue %s: the first now, the others as far apart as planned (AMB-138)",
-      async (overdue) => {
-        const { seenAfter } = await paused(overdue);
-        expect(await seenAfter(0)).toEqual(["M0"]);
-        expect(await seenAfter(2 * HOUR - 1)).toEqual(["M0"]);
-        expect(await seenAfter(1)).toEqual(["M0", "M1"]);
-        expect(await seenAfter(57 * HOUR - 1)).toEqual(["M0", "M1"]);
-        expect(await seenAfter(1)).toEqual(["M0", "M1", "M2"]);
-      },
-    );
+    await world.advance(20 * DAY);
 
-    it("overdue now: all of them at once, and what is ahead at its time (AMB-138)", async () => {
-      const { seenAfter } = await paused("now");
-      expect((await seenAfter(0)).sort()).toEqual(["M0", "M1"]);
-      expect(await seenAfter(10 * HOUR - 1)).toHaveLength(2);
-      expect(await seenAfter(1)).toHaveLength(3);
-    });
-
-    it("overdue skip: none of them, and what is ahead at its time (AMB-138)", async () => {
-      const { seenAfter, get, id, job } = await paused("skip");
-      expect(await seenAfter(10 * HOUR - 1)).toEqual([]);
-      expect(await seenAfter(1)).toEqual(["M2"]);
-      const campaign = await get(id);
-      expect(campaign.status).toBe("completed");
-      expect((await job(campaign.messages[0].job_id)).status).toBe("canceled");
-    });
-
-    it("a second pause moves them once more, each as far from the one before as planned (AMB-138)", async () => {
-      const { seenAfter, act, world, id } = await paused();
-      await act(id, "pause");
-      await world.advance(10 * HOUR);
-      await act(id, "resume");
-      await world.settle();
-      expect(await seenAfter(0)).toEqual(["M0", "M1"]);
-      expect(await seenAfter(57 * HOUR - 1)).toHaveLength(2);
-      expect(await seenAfter(1)).toEqual(["M0", "M1", "M2"]);
-    });
-
-    it.each([
-      ["an unknown word", { action: "resume", overdue: "later" }],
-      ["another action", { action: "pause", overdue: "now" }],
-    ])("%s is 422 (AMB-138)", async (_, body) => {
-      const { call, several } = await setting();
-      const { id } = await several(at(HOUR));
-      const answer = await call(`PATCH /api/v1/campaigns/${id}`, body);
-      expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ["overdue"]]);
-    });
+    expect(await inbox()).toEqual(["M0", "M1"]);
+    expect((await get(id)).status).toBe("completed");
   });
 
   it("a pause before the scheduled time holds every message, in any order of the workers (CMP-21)", async () => {
@@ -103,29 +45,97 @@ describe("moves", () => {
     const { id } = await several(at(HOUR), at(DAY));
     await release(id);
     await world.advance(HOUR - 1);
-    const paused = act(id, "pause");
+
+    const pause = act(id, "pause");
     await world.advance(1);
-    const seen = (await inbox()).length;
-    expect((await paused).status).toBe(200);
+    const seen = await inbox();
+
+    expect((await pause).status).toBe(200);
     await world.advance(2 * DAY);
-    expect(await inbox()).toHaveLength(seen);
+    expect(await inbox()).toEqual(seen);
+  });
+});
+
+describe("messages that fell due while it was paused", () => {
+  /** A campaign of messages 1, 3 and 60 hours from now that was paused for 50 hours and resumed. */
+  async function resumedLate(overdue?: string) {
+    const here = await setting();
+    const { id } = await here.several(at(HOUR), at(3 * HOUR), at(60 * HOUR));
+    await here.release(id);
+    await here.act(id, "pause");
+    await here.world.advance(50 * HOUR);
+    const body = { action: "resume", ...(overdue && { overdue }) };
+    const resumed = await here.call(`PATCH /api/v1/campaigns/${id}`, body);
+    expect(resumed).toMatchObject({ status: 200, body: { status: "scheduled" } });
+    await here.world.settle();
+    const inboxAfter = async (ms: number) => {
+      await here.world.advance(ms);
+      return here.inbox();
+    };
+    return { ...here, id, inboxAfter };
+  }
+
+  it.each([undefined, "keep_distance"])("overdue %s: messages keep their distances (AMB-138)", async (overdue) => {
+    const { inboxAfter } = await resumedLate(overdue);
+
+    expect(await inboxAfter(0)).toEqual(["M0"]);
+    expect(await inboxAfter(2 * HOUR - 1)).toEqual(["M0"]);
+    expect(await inboxAfter(1)).toEqual(["M0", "M1"]);
+    expect(await inboxAfter(57 * HOUR - 1)).toEqual(["M0", "M1"]);
+    expect(await inboxAfter(1)).toEqual(["M0", "M1", "M2"]);
   });
 
-  it.each(["pause", "archive"])("%s holds a job that is queued, and resume sends it (AMB-113)", async (action) => {
+  it("overdue now: all that fell due are sent at the resume, and the others at their times (AMB-138)", async () => {
+    const { inboxAfter } = await resumedLate("now");
+
+    expect((await inboxAfter(0)).sort()).toEqual(["M0", "M1"]);
+    expect(await inboxAfter(10 * HOUR - 1)).toHaveLength(2);
+    expect(await inboxAfter(1)).toHaveLength(3);
+  });
+
+  it("overdue skip: none that fell due is sent, and the others at their times (AMB-138)", async () => {
+    const { inboxAfter, get, id, job } = await resumedLate("skip");
+
+    expect(await inboxAfter(10 * HOUR - 1)).toEqual([]);
+    expect(await inboxAfter(1)).toEqual(["M2"]);
+    const campaign = await get(id);
+    expect(campaign.status).toBe("completed");
+    expect((await job(campaign.messages[0].job_id)).status).toBe("canceled");
+  });
+
+  it("a second pause moves messages once more, each as far from the one before as planned (AMB-138)", async () => {
+    const { inboxAfter, act, world, id } = await resumedLate();
+    await act(id, "pause");
+    await world.advance(10 * HOUR);
+
+    await act(id, "resume");
+    await world.settle();
+
+    expect(await inboxAfter(0)).toEqual(["M0", "M1"]);
+    expect(await inboxAfter(57 * HOUR - 1)).toHaveLength(2);
+    expect(await inboxAfter(1)).toEqual(["M0", "M1", "M2"]);
+  });
+});
+
+describe("a job that is under way", () => {
+  it.each([
+    ["pause", []],
+    ["archive", ["unarchive", "pause"]],
+  ])("%s holds a job that is queued, and resume sends it (AMB-113)", async (action, backToPaused) => {
     const { world, several, release, act, inbox, job, get } = await setting();
     const { id } = await several(undefined);
     const [{ job_id }] = (await release(id)).body.messages;
-    expect((await job(job_id)).status).toBe("queued");
-    expect((await act(id, action)).status).toBe(200);
+
+    await act(id, action);
     await world.advance(2 * DAY);
+    for (const move of backToPaused) {
+      expect((await act(id, move)).status).toBe(200);
+      await world.advance(HOUR);
+    }
+
     expect(await inbox()).toEqual([]);
     expect((await job(job_id)).status).toBe("queued");
-    for (const back of action === "archive" ? ["unarchive", "pause"] : []) {
-      expect((await act(id, back)).status).toBe(200);
-      await world.advance(HOUR);
-      expect([back, await inbox()]).toEqual([back, []]);
-    }
-    expect((await act(id, "resume")).status).toBe(200);
+    await act(id, "resume");
     await world.settle();
     expect(await inbox()).toEqual(["M0"]);
     expect((await job(job_id)).status).toBe("completed");
@@ -152,88 +162,110 @@ describe("moves", () => {
     meanwhile = async () => {
       paused = (await act(id, "pause")).status;
     };
+
     await world.settle();
-    expect(paused).toBe(200);
     await world.advance(2 * DAY);
-    expect([(await job(job_id)).status, await inbox()]).toEqual([status, []]);
+
+    expect(paused).toBe(200);
+    expect((await job(job_id)).status).toBe(status);
+    expect(await inbox()).toEqual([]);
     await act(id, "resume");
     await world.settle();
-    expect([(await job(job_id)).status, await inbox()]).toEqual(["completed", ["M0"]]);
+    expect((await job(job_id)).status).toBe("completed");
+    expect(await inbox()).toEqual(["M0"]);
   });
+});
 
-  /** A campaign in each status. */
-  const reach = async (status: string, here: Awaited<ReturnType<typeof setting>>): Promise<string> => {
-    const { create, release, act, world } = here;
+describe("moves", () => {
+  /** Makes a campaign of a status. @returns its id */
+  async function campaignOf(status: CampaignStatus, here: Setting): Promise<string> {
+    const { create, several, release, act, world } = here;
     const scheduled_at = timestamp(world.clock.now() + 5 * DAY);
-    const { id } = (await create(status === "completed" ? {} : { scheduled_at })).body;
-    if (status === "draft") return id;
     if (status === "live") {
-      const messages = (await here.several(undefined, scheduled_at)).id;
-      await release(messages);
-      return messages;
+      const { id } = await several(undefined, scheduled_at);
+      await release(id);
+      return id;
     }
-    await release(id);
+    const { id } = (await create(status === "completed" ? {} : { scheduled_at })).body;
+    if (status !== "draft") await release(id);
     await world.settle();
     if (status === "paused") await act(id, "pause");
     if (status === "archived") await act(id, "archive");
     return id;
-  };
+  }
 
-  it("the whole matrix: an action that a status does not allow is a 409 naming it (CMP-2, CMP-25)", async () => {
+  it.each<[CampaignStatus, allowed: Record<string, CampaignStatus>, refused: string[]]>([
+    ["draft", { archive: "archived" }, ["pause", "resume", "unarchive"]],
+    ["scheduled", { pause: "paused", archive: "archived" }, ["resume", "unarchive"]],
+    ["live", { pause: "paused", archive: "archived" }, ["resume", "unarchive"]],
+    ["completed", { archive: "archived" }, ["pause", "resume", "unarchive"]],
+    ["paused", { resume: "scheduled", archive: "archived" }, ["pause", "unarchive"]],
+    ["archived", { unarchive: "scheduled" }, ["pause", "resume", "archive"]],
+  ])("a %s campaign moves by %o, and is refused %j with 409 (CMP-2, CMP-25)", async (from, allowed, refused) => {
     const here = await setting();
-    const allowed: Record<string, Record<string, string>> = {
-      draft: { archive: "archived" },
-      scheduled: { pause: "paused", archive: "archived" },
-      live: { pause: "paused", archive: "archived" },
-      completed: { archive: "archived" },
-      paused: { resume: "scheduled", archive: "archived" },
-      archived: { unarchive: "scheduled" },
-    };
-    for (const status of campaignStatuses)
-      for (const action of ["pause", "resume", "archive", "unarchive"]) {
-        const id = await reach(status, here);
-        const answer = await here.act(id, action);
-        const expected = allowed[status]?.[action];
-        if (expected)
-          expect(answer, `${action} from ${status}`).toMatchObject({ status: 200, body: { status: expected } });
-        else {
-          expect(answer, `${action} from ${status}`).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
-          expect(answer.body.message).toContain(status);
-          expect((await here.get(id)).status).toBe(status);
-        }
-      }
-  }, 60_000);
 
-  it("an unknown action is a 422, an unknown campaign a 404 (CMP-17)", async () => {
-    const { create, act } = await setting();
-    const { id } = (await create()).body;
-    expect((await act(id, "explode")).status).toBe(422);
-    expect((await act(UNKNOWN, "pause")).status).toBe(404);
-  });
-
-  it("unarchive restores the previous status, for each of the five (CMP-23, CMP-24)", async () => {
-    const here = await setting();
-    for (const status of campaignStatuses.filter((status) => status !== "archived")) {
-      const id = await reach(status, here);
-      await here.act(id, "archive");
-      expect((await here.act(id, "unarchive")).body.status, status).toBe(status);
+    for (const [action, status] of Object.entries(allowed)) {
+      const answer = await here.act(await campaignOf(from, here), action);
+      expect(answer, action).toMatchObject({ status: 200, body: { status } });
     }
+    const id = await campaignOf(from, here);
+    for (const action of refused) {
+      const body = { code: "CONFLICT", message: expect.stringContaining(from) };
+      expect(await here.act(id, action), action).toMatchObject({ status: 409, body });
+    }
+    expect((await here.get(id)).status).toBe(from);
   });
 
-  it("a message that came due while archived waits for pause and resume; a later one is sent at its time (AMB-54, AMB-67)", async () => {
+  it.each([
+    ["an unknown action (CMP-17)", { action: "explode" }, "action"],
+    ["an unknown way with what is overdue (AMB-138)", { action: "resume", overdue: "later" }, "overdue"],
+    ["a pause with what is overdue (AMB-138)", { action: "pause", overdue: "now" }, "overdue"],
+  ])("a move of a campaign is refused with 422 for %s", async (_, body, field) => {
+    const { call, several } = await setting();
+    const { id } = await several(at(HOUR));
+
+    const answer = await call(`PATCH /api/v1/campaigns/${id}`, body);
+
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.fields)).toEqual([field]);
+  });
+
+  const archivable = ["draft", "scheduled", "live", "completed", "paused"] as const;
+  it.each(archivable)("unarchive makes a campaign %s that was so before (CMP-23, CMP-24)", async (status) => {
+    const here = await setting();
+    const id = await campaignOf(status, here);
+    await here.act(id, "archive");
+
+    expect((await here.act(id, "unarchive")).body.status).toBe(status);
+  });
+
+  it("a message that came due while its campaign was archived waits for pause and resume (AMB-54, AMB-67)", async () => {
+    const { world, several, release, act, inbox } = await setting();
+    const { id } = await several(at(HOUR), at(9 * DAY));
+    await release(id);
+    await act(id, "archive");
+    await world.advance(DAY);
+    await act(id, "unarchive");
+    await world.advance(HOUR);
+    expect(await inbox()).toEqual([]);
+
+    await act(id, "pause");
+    await act(id, "resume");
+    await world.settle();
+
+    expect(await inbox()).toEqual(["M0"]);
+  });
+
+  it("a message after the time in which its campaign was archived is sent at its time (AMB-54)", async () => {
     const { world, several, release, act, inbox } = await setting();
     const { id } = await several(at(HOUR), at(2 * DAY));
     await release(id);
     await act(id, "archive");
     await world.advance(DAY);
-    expect((await act(id, "unarchive")).body.status).toBe("scheduled");
-    await world.advance(HOUR);
-    expect(await inbox()).toEqual([]);
+    await act(id, "unarchive");
+
     await world.advance(2 * DAY);
+
     expect(await inbox()).toEqual(["M1"]);
-    await act(id, "pause");
-    await act(id, "resume");
-    await world.settle();
-    expect(await inbox()).toEqual(["M1", "M0"]);
   });
 });
