@@ -1,270 +1,300 @@
 // Frequency caps in the running service (D-CAP, F16): never more than they allow, also under concurrent sends.
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { SendCounter } from "../../shared/store/sends/ledger/ledger-items.ts";
+import { ingest } from "../support/events.ts";
 import { draft, take } from "../support/experiences.ts";
+import { graphOf } from "../support/journeys.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
-import type { Headers, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
 const WEEKLY = { category: "marketing", max: 1, per: "week" };
-const DAILY = { category: "marketing", max: 2, per: "day" };
+const DAILY = { category: "marketing", max: 1, per: "day" };
+const TWICE_A_DAY = { ...DAILY, max: 2 };
+const ALL_DAY = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
 
 async function setting(frequency_caps: object[], more: object = {}) {
   const { world, tenant } = await withTenant();
-  const ids = await openChannels(world, tenant, "ios-push", "email");
+  const opened = await openChannels(world, tenant, "ios-push", "email");
   const { call } = tenant;
-  const configured = await call("PATCH /api/v1/workspace", { frequency_caps, ...more });
-  if (configured.status !== 200) throw new Error(JSON.stringify(configured.body));
+  const configure = async (settings: object) => {
+    const { status, body } = await call("PATCH /api/v1/workspace", settings);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+  };
+  await configure({ frequency_caps, ...more });
   const channels = (await call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];
-  const inApp = channels.find(({ type }) => type === "in_app")!.id;
+  const ids: Record<string, string> = { ...opened, in_app: channels.find(({ type }) => type === "in_app")!.id };
+  /** A subscriber with a mail address and a phone. */
   const person = async (external_id: string): Promise<string> => {
-    const body = { external_id, email: `${external_id}@example.com` };
-    const id = await tenant.upsert(body);
+    const id = await tenant.upsert({ external_id, email: `${external_id}@example.com` });
     await addPhone(world, tenant, id, "ios");
     return id;
   };
-  const push = (body: object = {}) => send(world, tenant, { target: { type: "all" }, channel_ids: [ids.ios], ...body });
-  const explain = async (id: string, who: string) =>
-    (await call(`GET /api/v1/notifications/${id}/recipients/${who}`)).body;
-  const reached = async () => (await outboxOf(world)).map(({ channel }) => channel);
-  return {
-    world,
-    tenant,
-    ids: { ...ids, in_app: inApp } as Record<string, string>,
-    call,
-    person,
-    push,
-    explain,
-    reached,
-  };
+  /** Sends to all, by default a push. @returns the job at rest */
+  const push = async (body: object = {}) =>
+    (await send(world, tenant, { target: { type: "all" }, channel_ids: [ids.ios], ...body })).job;
+  const explain = async (job: string, who: string) =>
+    (await call(`GET /api/v1/notifications/${job}/recipients/${who}`)).body;
+  const channelsReached = async () => (await outboxOf(world)).map(({ channel }) => channel);
+  /** How many messages of marketing a subscriber got on the first day, as the counter says. */
+  const countOf = async (subscriber: string): Promise<number> =>
+    (await tenant.store.get(SendCounter, { subscriber, per: "day", window: "2026-11-20" }))?.marketing ?? 0;
+  return { world, tenant, ids, call, configure, person, push, explain, channelsReached, countOf };
 }
 
-it("lift counts those stopped by a cap on both sides of its fraction (D-ATTRIB)", async () => {
-  const { world, tenant, call, person, push } = await setting([{ ...DAILY, max: 1 }]);
-  const subscriber_id = await person("ada");
-  await call("POST /api/v1/insights/config", { event_name: "bought" });
-  await push();
-  const { job } = await push();
-  expect(job).toMatchObject({ counts: { sent: 0 }, skip_reasons: { capped: 1 } });
-  await world.call("POST /v1/events", { as: tenant.sdk, body: { event_name: "bought", subscriber_id } });
-  await world.settle();
-  const lift = (await call(`GET /api/v1/insights/lift?job_id=${job.id}`)).body;
-  expect(lift.treated).toMatchObject({ size: 1, converters: 1, conversion_rate: 1 });
-});
+const REACHED = { status: "completed", counts: { delivered: 1, skipped: 0 } };
+const CAPPED = { status: "completed", counts: { sent: 0, skipped: 1 }, skip_reasons: { capped: 1 } };
 
-it.each([{}, { channel_class: "push" }])("a throttled message is counted once %j (D-CAP, AMB-111)", async (scope) => {
-  const { world, person, push, reached } = await setting([{ ...WEEKLY, ...scope }]);
+it("a message over the cap is skipped with its reason, and reaches nobody (D-CAP)", async () => {
+  const { person, push, channelsReached } = await setting([TWICE_A_DAY]);
   await person("ada");
-  await spoil(world, { channel: "ios", outcome: "rate_limited", times: 1 });
-  await push();
-  await world.advance(HOUR);
-  expect(await reached()).toHaveLength(1);
-  expect((await push()).job).toMatchObject({ skip_reasons: { capped: 1 } });
+  for (let n = 0; n < 2; n++) expect(await push()).toMatchObject(REACHED);
+
+  expect(await push()).toMatchObject({ ...CAPPED, fail_reasons: {} });
+
+  expect(await channelsReached()).toHaveLength(2);
 });
 
-it("over the cap is skipped with its reason; explain shows the cap and the count seen (D-CAP, F16)", async () => {
-  const { world, person, push, explain, reached } = await setting([DAILY]);
+it("the cap of a day allows as many again on the next day (D-CAP)", async () => {
+  const { world, person, push } = await setting([DAILY]);
+  await person("ada");
+  await push();
+
+  await world.advance(12 * HOUR);
+
+  expect(await push()).toMatchObject(REACHED);
+});
+
+it("an explanation shows the cap that stopped a message, and the count it saw (D-CAP, F16)", async () => {
+  const { person, push, explain } = await setting([DAILY]);
   const ada = await person("ada");
-  for (let n = 0; n < 2; n++)
-    expect((await push()).job).toMatchObject({ status: "completed", counts: { sent: 1, delivered: 1, skipped: 0 } });
-  const { job } = await push();
-  expect(job).toMatchObject({
-    status: "completed",
-    skip_reasons: { capped: 1 },
-    fail_reasons: {},
-    counts: { total: 1, sent: 0, delivered: 0, failed: 0, skipped: 1 },
-  });
-  expect(await reached()).toHaveLength(2);
-  expect(await explain(job.id, ada)).toMatchObject({
+  await push();
+  const { id } = await push();
+
+  const cap = { ...DAILY, count: 1 };
+  expect(await explain(id, ada)).toMatchObject({
     decision: "skipped",
     state: "skipped",
     reason: "capped",
-    attempts: [{ channel: "ios", state: "skipped", reason: "capped", attempted_at: [], cap: { ...DAILY, count: 2 } }],
-    now: { caps: [{ ...DAILY, count: 2 }] },
-  });
-  await world.advance(12 * HOUR);
-  expect((await push()).job.counts.delivered).toBe(1);
-});
-
-it("a category that no cap names is untouched, and one that is named is capped (D-CAP)", async () => {
-  const { person, push } = await setting([{ ...DAILY, max: 1 }]);
-  await person("ada");
-  const { counts } = (await push()).job;
-  expect(counts.delivered).toBe(1);
-  for (let n = 0; n < 3; n++) expect((await push({ category: "transactional" })).job.counts.delivered).toBe(1);
-  expect((await push()).job.skip_reasons).toEqual({ capped: 1 });
-  const other = await setting([{ category: "transactional", max: 1, per: "day" }]);
-  await other.person("ben");
-  for (const skipped of [0, 1, 1])
-    expect((await other.push({ category: "transactional" })).job.counts.skipped).toBe(skipped);
-  expect((await other.push()).job.counts.delivered).toBe(1);
-});
-
-it("a class has its own count: what its cap refuses comes by the other channels (D-CAP)", async () => {
-  const { world, tenant, ids, person, push, explain, reached } = await setting([{ ...WEEKLY, channel_class: "push" }]);
-  const ada = await person("ada");
-  await addPhone(world, tenant, ada, "ios");
-  const channel_ids = [ids.ios, ids.email];
-  expect((await push({ channel_ids })).job.delivered_by_channel).toEqual({ ios: 1, email: 1 });
-  expect((await reached()).toSorted()).toEqual(["email", "ios", "ios"]);
-  const { job } = await push({ channel_ids });
-  expect(job).toMatchObject({
-    delivered_by_channel: { email: 1 },
-    skip_reasons: {},
-    counts: { delivered: 1, skipped: 0 },
-  });
-  const { attempts, decision } = await explain(job.id, ada);
-  expect(decision).toBe("sent");
-  expect(attempts.filter(({ reason }: { reason: string }) => reason === "capped")).toHaveLength(2);
-});
-
-it("a smart send goes on to the next class that may (D-CAP, SMA-6)", async () => {
-  const { person, push } = await setting([{ ...WEEKLY, channel_class: "push" }]);
-  await person("ada");
-  const smart = { channel_arbitration_mode: "smart", channel_ids: undefined };
-  expect((await push(smart)).job.delivered_by_channel).toEqual({ ios: 1 });
-  expect((await push(smart)).job).toMatchObject({
-    delivered_by_channel: { email: 1 },
-    channel_arbitration: { fallback_steps: 1 },
+    attempts: [{ channel: "ios", state: "skipped", reason: "capped", attempted_at: [], cap }],
+    now: { caps: [cap] },
   });
 });
 
-it("one send is one message, by however many devices and channels, retries included (D-CAP)", async () => {
-  const { world, tenant, ids, person, push } = await setting([{ ...DAILY, max: 2 }]);
-  const ada = await person("ada");
-  await addPhone(world, tenant, ada, "ios");
-  await spoil(world, { channel: "ios", outcome: "transient", times: 3 });
-  const first = await push({ channel_ids: [ids.ios, ids.email, ids.in_app] });
-  await world.advance(HOUR);
-  await mend(world);
-  expect(first.job.status).toBe("processing");
-  const row = await tenant.store.get(SendCounter, { subscriber: ada, per: "day", window: "2026-11-20" });
-  expect(row).toMatchObject({ marketing: 1 });
-  expect((await push({ channel_ids: [ids.in_app] })).job.counts.delivered).toBe(1);
-  expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
-  expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
+it("lift counts those stopped by a cap on both sides of its fraction (D-ATTRIB)", async () => {
+  const { world, tenant, call, person, push } = await setting([DAILY]);
+  const subscriber_id = await person("ada");
+  await call("POST /api/v1/insights/config", { event_name: "bought" });
+  await push();
+  const { id } = await push();
+
+  await world.call("POST /v1/events", { as: tenant.sdk, body: { event_name: "bought", subscriber_id } });
+  await world.settle();
+
+  const lift = (await call(`GET /api/v1/insights/lift?job_id=${id}`)).body;
+  expect(lift.treated).toMatchObject({ size: 1, converters: 1, conversion_rate: 1 });
 });
 
-it("what is not tried is not counted, what the provider refuses is (D-CAP)", async () => {
-  const { world, tenant, person, push } = await setting([DAILY]);
-  const ada = await person("ada");
-  const count = async () =>
-    (await tenant.store.get(SendCounter, { subscriber: ada, per: "day", window: "2026-11-20" }))?.marketing ?? 0;
-  await push({ title: "{{ subscriber.attributes.nobody | date: 'x', 'y' }}{% if %}" }).catch(() => undefined);
-  expect(await count()).toBe(0);
-  await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
-  expect((await push()).job.counts.failed).toBe(1);
-  expect(await count()).toBe(1);
+describe("what a cap counts", () => {
+  it.each([
+    ["all channels", WEEKLY],
+    ["push", { ...WEEKLY, channel_class: "push" }],
+  ])("a message that its provider throttled is counted once by a cap of %s (D-CAP, AMB-111)", async (_, cap) => {
+    const { world, person, push, channelsReached } = await setting([cap]);
+    await person("ada");
+    await spoil(world, { channel: "ios", outcome: "rate_limited", times: 1 });
+    await push();
+    await world.advance(HOUR);
+
+    expect(await push()).toMatchObject(CAPPED);
+
+    expect(await channelsReached()).toHaveLength(1);
+  });
+
+  it("a category that no cap names is sent beyond a cap, and uses up none of it (D-CAP)", async () => {
+    const { person, push } = await setting([DAILY]);
+    await person("ada");
+    for (let n = 0; n < 3; n++) expect(await push({ category: "transactional" })).toMatchObject(REACHED);
+
+    expect(await push()).toMatchObject(REACHED);
+    expect(await push()).toMatchObject(CAPPED);
+  });
+
+  it("a cap of transactional messages holds for them alone (D-CAP)", async () => {
+    const { person, push } = await setting([{ ...DAILY, category: "transactional" }]);
+    await person("ada");
+    expect(await push({ category: "transactional" })).toMatchObject(REACHED);
+
+    expect(await push({ category: "transactional" })).toMatchObject(CAPPED);
+    expect(await push()).toMatchObject(REACHED);
+  });
+
+  it("one send is one message, by however many devices and channels, retries included (D-CAP)", async () => {
+    const { world, tenant, ids, person, push, countOf } = await setting([TWICE_A_DAY]);
+    const ada = await person("ada");
+    await addPhone(world, tenant, ada, "ios");
+    await spoil(world, { channel: "ios", outcome: "transient", times: 3 });
+    await push({ channel_ids: [ids.ios, ids.email, ids.in_app] });
+    await world.advance(HOUR);
+    await mend(world);
+
+    expect(await countOf(ada)).toBe(1);
+    expect(await push({ channel_ids: [ids.in_app] })).toMatchObject(REACHED);
+    expect(await push({ channel_ids: [ids.in_app] })).toMatchObject(CAPPED);
+    expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
+  });
+
+  it("a message that the provider refuses is counted (D-CAP)", async () => {
+    const { world, person, push, countOf } = await setting([DAILY]);
+    const ada = await person("ada");
+    await spoil(world, { channel: "ios", outcome: "permanent", times: 1 });
+
+    expect((await push()).counts.failed).toBe(1);
+
+    expect(await countOf(ada)).toBe(1);
+  });
+
+  it("a message that waits for the end of quiet hours is counted on the day it is sent (D-CAP, D-QUIET)", async () => {
+    const { world, tenant, person, push, countOf, channelsReached } = await setting([DAILY], { quiet_hours: ALL_DAY });
+    const ada = await person("ada");
+    for (let n = 0; n < 2; n++) await push();
+
+    await world.advance(21 * HOUR + MINUTE);
+
+    expect(await countOf(ada)).toBe(0);
+    expect(await channelsReached()).toHaveLength(1);
+    expect((await ledgerOf(tenant, ada)).map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
+  });
+
+  it("an experience is counted by no cap and held by none, at any hour (D-CAP, D-QUIET)", async () => {
+    const { world, tenant, ids, push, person } = await setting([TWICE_A_DAY], { quiet_hours: ALL_DAY });
+    const ada = await person("ada");
+    for (let n = 0; n < 2; n++) await take(world, tenant, await draft(tenant), "publish");
+
+    expect(await push({ channel_ids: [ids.in_app] })).toMatchObject(REACHED);
+    expect(await push({ channel_ids: [ids.in_app] })).toMatchObject(REACHED);
+    await take(world, tenant, await draft(tenant), "publish");
+
+    expect(await inboxOf(world, tenant, ada)).toHaveLength(5);
+  });
 });
 
-it("across campaigns, journeys, schedules and API sends (D-CAP)", async () => {
-  const { world, tenant, ids, person, call, push, reached } = await setting([{ ...DAILY, max: 4 }]);
+describe("what is sent all the same", () => {
+  it("what the cap of a class refuses comes by the other channels (D-CAP)", async () => {
+    const { ids, person, push, explain } = await setting([{ ...WEEKLY, channel_class: "push" }]);
+    const ada = await person("ada");
+    const channel_ids = [ids.ios, ids.email];
+    expect((await push({ channel_ids })).delivered_by_channel).toEqual({ ios: 1, email: 1 });
+
+    const job = await push({ channel_ids });
+
+    expect(job).toMatchObject({ ...REACHED, delivered_by_channel: { email: 1 }, skip_reasons: {} });
+    const { attempts, decision } = await explain(job.id, ada);
+    expect(decision).toBe("sent");
+    expect(attempts).toContainEqual(expect.objectContaining({ channel: "ios", reason: "capped" }));
+  });
+
+  it("the cap of a class counts a message to two phones once, and stops both (D-CAP)", async () => {
+    const { world, tenant, person, push, channelsReached } = await setting([{ ...WEEKLY, channel_class: "push" }]);
+    await addPhone(world, tenant, await person("ada"), "ios");
+
+    expect(await push()).toMatchObject(REACHED);
+    expect(await push()).toMatchObject(CAPPED);
+
+    expect(await channelsReached()).toEqual(["ios", "ios"]);
+  });
+
+  it("a smart send goes on to the next class that no cap stops (D-CAP, SMA-6)", async () => {
+    const { person, push } = await setting([{ ...WEEKLY, channel_class: "push" }]);
+    await person("ada");
+    const smart = { channel_arbitration_mode: "smart", channel_ids: undefined };
+    expect((await push(smart)).delivered_by_channel).toEqual({ ios: 1 });
+
+    const channel_arbitration = { fallback_steps: 1 };
+    expect(await push(smart)).toMatchObject({ delivered_by_channel: { email: 1 }, channel_arbitration });
+  });
+
+  it.each(["ios", "in_app"])("a capped send to nobody by %s ends too (D-CAP, AMB-57)", async (channel) => {
+    const { push, ids } = await setting([DAILY]);
+
+    const job = await push({ subscriberIds: ["nobody"], target: undefined, channel_ids: [ids[channel]] });
+
+    expect(job).toMatchObject({ status: "completed", skip_reasons: { unknown_subscriber: 1 } });
+  });
+});
+
+it("a cap counts what campaigns, journeys, schedules and sends of the API send together (D-CAP)", async () => {
+  const { world, tenant, ids, person, call, push, channelsReached } = await setting([{ ...DAILY, max: 4 }]);
   await person("ada");
   const content = { title: "t", body: "b" };
   const channel_ids = [ids.ios];
-  const campaign = async () => {
-    const { id } = (await call("POST /api/v1/campaigns", { name: "c", content, channel_ids, target: { type: "all" } }))
-      .body;
-    await call(`POST /api/v1/campaigns/${id}/release`);
-    await world.settle();
-  };
-  const steps = { start: "s", steps: { s: { id: "s", type: "send", send: { channel_ids, content } } } };
+  const steps = graphOf({ s: { send: { channel_ids, content } } });
   const trigger = { type: "event", event_name: "signed_up" };
-  const entry_rules = { allow_reentry: true };
-  const { id } = (await call("POST /api/v1/journeys", { name: "j", trigger, steps, entry_rules })).body;
-  await call(`POST /api/v1/journeys/${id}/activate`);
-  const journey = async () => {
-    await world.call("POST /v1/events", {
-      as: tenant.server,
-      body: { events: [{ event_name: "signed_up", external_id: "ada" }] },
-    });
-    await world.settle();
-  };
+  const journey = { name: "j", trigger, steps, entry_rules: { allow_reentry: true } };
+  await call(`POST /api/v1/journeys/${(await call("POST /api/v1/journeys", journey)).body.id}/activate`);
   const template_id = (await call("POST /api/v1/templates", { name: "t", content })).body.id;
   const cron = { cron_expression: "1 12 * * *", timezone: "UTC", template_id, channel_ids, target: { type: "all" } };
-  expect((await call("POST /api/v1/schedules", cron)).status).toBe(201);
+  await call("POST /api/v1/schedules", cron);
+  const sendByAll = async () => {
+    const campaign = (await call("POST /api/v1/campaigns", { name: "c", content, channel_ids })).body;
+    await call(`POST /api/v1/campaigns/${campaign.id}/release`);
+    await ingest(world, tenant, { event_name: "signed_up", external_id: "ada" });
+    await world.settle();
+    await push();
+  };
+
   await world.advance(2 * MINUTE);
-  expect(await reached()).toHaveLength(1);
-  await campaign();
-  await journey();
-  await push();
-  expect(await reached()).toHaveLength(4);
-  await campaign();
-  await journey();
-  await push();
-  expect(await reached()).toHaveLength(4);
+  expect(await channelsReached()).toHaveLength(1);
+  await sendByAll();
+  expect(await channelsReached()).toHaveLength(4);
+  await sendByAll();
+  expect(await channelsReached()).toHaveLength(4);
 });
 
-it("sends that run at once do not pass the cap, each subscriber gets exactly that many (D-CAP, F16)", async () => {
-  const { world, tenant, ids, call } = await setting([{ ...DAILY, max: 2 }]);
+it("sends that run at once do not pass the cap: each subscriber gets exactly that many (D-CAP, F16)", async () => {
+  const { world, tenant, ids, call } = await setting([TWICE_A_DAY]);
   const people = await addPeople(world, tenant, 25);
   const body = { title: "t", body: "b", target: { type: "all" }, channel_ids: [ids.in_app] };
-  const as: Headers = await tenant.dashboard();
-  const made = await Promise.all(
-    Array.from({ length: 6 }, () => world.call("POST /api/v1/notifications", { as, body })),
-  );
+
+  const made = await Promise.all(Array.from({ length: 6 }, () => tenant.call("POST /api/v1/notifications", body)));
   await world.settle();
-  const jobs = await Promise.all(
-    made.map(async ({ body: { id } }) => (await call(`GET /api/v1/notifications/${id}`)).body),
-  );
-  expect(jobs.every(({ status }) => status === "completed")).toBe(true);
-  const sum = (name: string) => jobs.reduce((total, { counts }) => total + counts[name], 0);
-  expect([sum("delivered"), sum("skipped")]).toEqual([50, 100]);
+
+  const counts = { delivered: 0, skipped: 0 };
+  for (const { body: sent } of made) {
+    const job = (await call(`GET /api/v1/notifications/${sent.id}`)).body;
+    expect(job.status).toBe("completed");
+    counts.delivered += job.counts.delivered;
+    counts.skipped += job.counts.skipped;
+  }
+  expect(counts).toEqual({ delivered: 50, skipped: 100 });
   for (const id of people) expect(await inboxOf(world, tenant, id)).toHaveLength(2);
 });
 
-it("a message that waits is counted on the day it is sent (D-CAP, D-QUIET)", async () => {
-  const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
-  const { world, tenant, person, push, reached } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
-  const ada = await person("ada");
-  await push();
-  await push();
-  await world.advance(21 * HOUR + MINUTE);
-  expect(await reached()).toHaveLength(1);
-  expect(await tenant.store.get(SendCounter, { subscriber: ada, per: "day", window: "2026-11-20" })).toBeUndefined();
-  const rows = await ledgerOf(tenant, ada);
-  expect(rows.map(({ state }) => state).sort()).toEqual(["sent", "skipped"]);
-});
-
-it("a send that reaches no subscriber ends too (D-CAP, AMB-57)", async () => {
-  const { push, ids } = await setting([DAILY]);
-  for (const channel of ["ios", "in_app"]) {
-    const wish = { subscriberIds: ["nobody"], target: undefined, channel_ids: [ids[channel]] };
-    expect((await push(wish)).job).toMatchObject({ status: "completed", skip_reasons: { unknown_subscriber: 1 } });
-  }
-});
-
-it("experiences are shown as often as they say themselves, at any hour (D-CAP, D-QUIET)", async () => {
-  const quiet_hours = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
-  const { world, tenant, ids, push, person } = await setting([{ ...DAILY, max: 1 }], { quiet_hours });
-  const ada = await person("ada");
-  expect((await push({ channel_ids: [ids.in_app] })).job.counts.delivered).toBe(1);
-  await take(world, tenant, await draft(tenant), "publish");
-  expect(await inboxOf(world, tenant, ada)).toHaveLength(2);
-  expect((await push({ channel_ids: [ids.in_app] })).job.skip_reasons).toEqual({ capped: 1 });
-});
-
-it("an erasure leaves no counter; without caps a send makes no further requests (D-CAP, SUB-9)", async () => {
+it("an erasure leaves no counter of a cap (D-CAP, SUB-9)", async () => {
   const { world, tenant, person, push, call } = await setting([DAILY]);
   const ada = await person("ada");
   await push();
+
   await call(`DELETE /api/v1/subscribers/${ada}`);
   await world.advance(3 * MINUTE);
+
   expect((await tenant.store.queryRows(SendCounter, { subscriber: ada })).items).toEqual([]);
-  await person("ben");
-  const cost = async (settings: object, w: TestWorld = world) => {
-    await call("PATCH /api/v1/workspace", settings);
-    return spent(w, () => push());
-  };
-  await cost({ frequency_caps: [], quiet_hours: null });
-  const plain = await cost({ frequency_caps: [], quiet_hours: null });
-  const unmet = { ...DAILY, category: "transactional" };
+});
+
+it("a send costs no more for caps and quiet hours that do not concern it (D-CAP, D-QUIET)", async () => {
+  const { world, person, push, configure } = await setting([]);
+  await person("ada");
+  await push();
+  const plain = await spent(world, push);
   const night = { start: "00:00", end: "06:00", timezone_mode: "workspace" };
-  const idle = await cost({ frequency_caps: [unmet], quiet_hours: night });
-  expect([idle.wcu, idle.requests]).toEqual([plain.wcu, plain.requests]);
+  await configure({ frequency_caps: [{ ...DAILY, category: "transactional" }], quiet_hours: night });
+
+  const unconcerned = await spent(world, push);
+
+  expect(unconcerned.wcu).toBe(plain.wcu);
+  expect(unconcerned.requests).toBe(plain.requests);
 });
