@@ -2,11 +2,14 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { channelCalls } from "../support/channels.ts";
+import { graphOf } from "../support/journeys.ts";
 import { send } from "../support/people.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";
+import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
+const TEXT = { title: "t", body: "b" };
 const ORDER = { name: "Order shipped", body: "{{1}}, your order {{2}} is on its way." };
 const parameters = ["{{ subscriber.first_name | default: 'Hello' }}", "{{ data.order }}"];
 
@@ -26,16 +29,16 @@ async function setting() {
   };
   const filled = { chat_app_template_id: template, chat_app_parameters: parameters };
   const message = { target: { type: "all" }, channel_ids: [chat_app], data: { order: "A-1" }, ...filled };
-  const post = async (body: object) => tenant.call("POST /api/v1/notifications", { title: "t", body: "b", ...body });
-  const get = async (path: string) => (await tenant.call(`GET ${path}`)).body;
-  return { world, tenant, chat_app, email, template, approve, person, filled, message, post, get };
+  return { world, tenant, chat_app, email, template, approve, person, filled, message };
 }
 
-it("an approved template is sent, filled for each recipient; without it a plain text (AMB-90)", async () => {
-  const { world, tenant, chat_app, template, approve, person, message } = await setting();
+it("an approved template is sent, filled for each recipient (AMB-90)", async () => {
+  const { world, tenant, template, approve, person, message } = await setting();
   await person("ada", "Ada");
   await approve();
+
   const { job } = await send(world, tenant, message);
+
   expect(job).toMatchObject({
     status: "completed",
     counts: { delivered: 1 },
@@ -45,15 +48,25 @@ it("an approved template is sent, filled for each recipient; without it a plain 
   const [item] = await outboxOf(world);
   expect(item).toMatchObject({ title: "order_shipped", body: "Ada, your order A-1 is on its way." });
   expect(item!.payload).toMatchObject({ type: "template", template: { language: { code: "en_US" } } });
-  const plain = await send(world, tenant, { target: { type: "all" }, channel_ids: [chat_app] });
-  expect(plain.job).not.toHaveProperty("chat_app_template_id");
-  expect((await outboxOf(world))[1]).toMatchObject({ title: "Hello", body: "World" });
 });
 
-it("one that is not approved when its time has come is skipped, and other channels are not (AMB-90, D-WAT, F2)", async () => {
-  const { world, tenant, chat_app, email, person, message, get } = await setting();
+it("a send by the chat app without a template is a plain text (AMB-90)", async () => {
+  const { world, tenant, chat_app, person } = await setting();
+  await person("ada", "Ada");
+
+  const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [chat_app] });
+
+  expect(job).not.toHaveProperty("chat_app_template_id");
+  expect(await outboxOf(world)).toMatchObject([{ title: "Hello", body: "World" }]);
+});
+
+it("a template that is not approved when its time has come is skipped, and explained (AMB-90, D-WAT, F2)", async () => {
+  const { world, tenant, person, message } = await setting();
   const ada = await person("ada");
+
   const { job } = await send(world, tenant, message);
+
+  const skipped = { state: "skipped", reason: "template_not_approved" };
   expect(job).toMatchObject({
     status: "completed",
     skip_reasons: { template_not_approved: 1 },
@@ -61,88 +74,117 @@ it("one that is not approved when its time has come is skipped, and other channe
     counts: { total: 1, sent: 0, delivered: 0, failed: 0, skipped: 1 },
   });
   expect(await outboxOf(world)).toEqual([]);
-  expect(await get(`/api/v1/notifications/${job.id}/recipients/${ada}`)).toMatchObject({
+  expect((await tenant.call(`GET /api/v1/notifications/${job.id}/recipients/${ada}`)).body).toMatchObject({
+    ...skipped,
     decision: "skipped",
-    state: "skipped",
-    reason: "template_not_approved",
-    attempts: [{ channel: "chat_app", state: "skipped", reason: "template_not_approved", attempted_at: [] }],
+    attempts: [{ ...skipped, channel: "chat_app", attempted_at: [] }],
   });
-  const both = await send(world, tenant, { ...message, channel_ids: [chat_app, email] });
-  expect(both.job).toMatchObject({ delivered_by_channel: { email: 1 }, skip_reasons: {}, counts: { delivered: 1 } });
 });
 
-it("the template must be one of the send's channels, with a text for each variable (AMB-90, AMB-89, CMP-12)", async () => {
-  const { world, email, message, post } = await setting();
-  const refusal = async (body: object) => {
-    const answer = await post({ ...message, ...body });
-    return [answer.status, answer.body.code, ...Object.keys(answer.body.fields ?? {})];
-  };
-  const unknown = "00000000-0000-4000-8000-000000000000";
-  const missing = [422, "TEMPLATE_NOT_FOUND", "chat_app_template_id"];
-  expect(await refusal({ chat_app_template_id: unknown })).toEqual(missing);
-  expect(await refusal({ channel_ids: [email] })).toEqual(missing);
-  const wrong = [422, "VALIDATION_ERROR", "chat_app_parameters"];
-  expect(await refusal({ chat_app_parameters: ["one"] })).toEqual(wrong);
-  expect(await refusal({ chat_app_template_id: undefined })).toEqual(wrong);
-  expect((await refusal({ chat_app_parameters: ["{% for %}", "b"] }))[0]).toBe(422);
+it("a template that is not approved keeps no other channel from its recipients (AMB-90, D-WAT)", async () => {
+  const { world, tenant, chat_app, email, person, message } = await setting();
+  await person("ada");
+
+  const { job } = await send(world, tenant, { ...message, channel_ids: [chat_app, email] });
+
+  expect(job).toMatchObject({ delivered_by_channel: { email: 1 }, skip_reasons: {}, counts: { delivered: 1 } });
+});
+
+it.each<[wrong: string, code: string, field: string, change: (ids: { email: string }) => object]>([
+  ["an unknown template", "TEMPLATE_NOT_FOUND", "chat_app_template_id", () => ({ chat_app_template_id: UNKNOWN })],
+  ["other channels", "TEMPLATE_NOT_FOUND", "chat_app_template_id", ({ email }) => ({ channel_ids: [email] })],
+  ["a text too few", "VALIDATION_ERROR", "chat_app_parameters", () => ({ chat_app_parameters: ["one"] })],
+  ["texts alone", "VALIDATION_ERROR", "chat_app_parameters", () => ({ chat_app_template_id: undefined })],
+  [
+    "a text that is no template",
+    "VALIDATION_ERROR",
+    "chat_app_parameters[0]",
+    () => ({ chat_app_parameters: ["{% for %}", "b"] }),
+  ],
+])("a send by template is refused with 422 for %s: %s (AMB-90, AMB-89)", async (_, code, field, change) => {
+  const { tenant, email, message } = await setting();
+  const wish = { ...TEXT, ...message, ...change({ email: email! }) };
+
+  const { status, body } = await tenant.call("POST /api/v1/notifications", wish);
+
+  expect(status).toBe(422);
+  expect(body.code).toBe(code);
+  expect(Object.keys(body.fields)).toEqual([field]);
+});
+
+it("a template of another workspace's chat app is refused as an unknown one (AMB-90)", async () => {
+  const { world, message } = await setting();
   const other = await world.tenant();
-  const channels = await openChannels(world, other, "chat_app");
-  const foreign = await other.call("POST /api/v1/notifications", {
-    ...message,
-    title: "t",
-    body: "b",
-    channel_ids: [channels.chat_app],
-  });
-  expect([foreign.status, foreign.body.code]).toEqual([422, "TEMPLATE_NOT_FOUND"]);
+  const { chat_app } = await openChannels(world, other, "chat_app");
+
+  const wish = { ...TEXT, ...message, channel_ids: [chat_app] };
+
+  const code = "TEMPLATE_NOT_FOUND";
+  expect(await other.call("POST /api/v1/notifications", wish)).toMatchObject({ status: 422, body: { code } });
 });
 
-it("messages of campaigns have it, too (AMB-90, CMP-12, CMP-16)", async () => {
-  const { world, tenant, chat_app, approve, person, filled, get } = await setting();
+it("a campaign's message has the template of a chat app, filled for each recipient (AMB-90, CMP-12)", async () => {
+  const { world, tenant, chat_app, approve, person, filled } = await setting();
   await person("ada", "Ada");
   await approve();
-  const content = { title: "t", body: "b" };
-  const create = (body: object) =>
-    tenant.call("POST /api/v1/campaigns", { name: "c", target: { type: "all" }, ...body });
-  const fixed = { chat_app_parameters: ["{{ subscriber.first_name }}", "A-2"] };
-  const single = await create({ content, channel_ids: [chat_app], ...filled, ...fixed });
-  expect([single.status, single.body]).toMatchObject([
-    201,
-    { ...filled, ...fixed, messages: [{ ...filled, ...fixed }] },
-  ]);
-  await tenant.call(`POST /api/v1/campaigns/${single.body.id}/release`);
+  const template = { ...filled, chat_app_parameters: ["{{ subscriber.first_name }}", "A-2"] };
+  const campaign = { name: "c", content: TEXT, channel_ids: [chat_app], ...template };
+
+  const { status, body } = await tenant.call("POST /api/v1/campaigns", campaign);
+  await tenant.call(`POST /api/v1/campaigns/${body.id}/release`);
   await world.advance(MINUTE);
-  expect((await outboxOf(world)).map(({ body }) => body)).toEqual(["Ada, your order A-2 is on its way."]);
-  const message = { content, channel_ids: [chat_app], ...filled, chat_app_parameters: [] };
-  const refused = await create({ messages: [message] });
-  expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, ["messages[0].chat_app_parameters"]]);
-  expect((await create({ messages: [{ ...message, ...fixed }], ...filled })).status).toBe(422);
-  expect((await get(`/api/v1/campaigns/${single.body.id}`)).messages[0]).toMatchObject({ ...filled, ...fixed });
+
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ ...template, messages: [template] });
+  expect((await outboxOf(world)).map((item) => item.body)).toEqual(["Ada, your order A-2 is on its way."]);
 });
 
-it("a preview and the walk of a journey judge a template that the content names for the chat app (AMB-90, F8)", async () => {
+it("a campaign is refused with 422 for a message with too few texts of a template (AMB-90, CMP-16)", async () => {
+  const { tenant, chat_app, filled } = await setting();
+  const messages = [{ content: TEXT, channel_ids: [chat_app], ...filled, chat_app_parameters: [] }];
+
+  const { status, body } = await tenant.call("POST /api/v1/campaigns", { name: "c", messages });
+
+  expect(status).toBe(422);
+  expect(Object.keys(body.fields)).toEqual(["messages[0].chat_app_parameters"]);
+});
+
+it("a campaign is refused with 422 for a template beside its messages (AMB-90, CMP-16)", async () => {
+  const { tenant, chat_app, filled } = await setting();
+  const messages = [{ content: TEXT, channel_ids: [chat_app], ...filled }];
+
+  expect((await tenant.call("POST /api/v1/campaigns", { name: "c", messages, ...filled })).status).toBe(422);
+});
+
+/** A content that names its template for the chat app, a preview of it and the walk of a journey with it. */
+async function judged() {
   const { tenant, chat_app, template, approve, person } = await setting();
   const subscriber_id = await person("ada");
-  const content = {
-    title: "t",
-    body: "b",
-    by_channel: { chat_app: { template_id: template, parameters: ["Ada", "A-1"] } },
-  };
+  const by_channel = { chat_app: { template_id: template, parameters: ["Ada", "A-1"] } };
+  const sending = { channel_ids: [chat_app], content: { ...TEXT, by_channel } };
   const preview = async () =>
-    (
-      await tenant.call("POST /api/v1/notifications/preview", {
-        target: { type: "all" },
-        channel_ids: [chat_app],
-        content,
-      })
-    ).body;
-  const hello = { send: { channel_ids: [chat_app], content } };
-  const steps = { start: "hello", steps: { hello: { id: "hello", type: "send", ...hello } } };
-  const journey = { name: "J", trigger: { type: "event", event_name: "e" }, steps };
+    (await tenant.call("POST /api/v1/notifications/preview", { target: { type: "all" }, ...sending })).body;
+  const trigger = { type: "event", event_name: "e" };
+  const journey = { name: "J", trigger, steps: graphOf({ hello: { send: sending } }) };
   const { id } = (await tenant.call("POST /api/v1/journeys", journey)).body;
   const walk = async () => (await tenant.call(`POST /api/v1/journeys/${id}/simulate`, { subscriber_id })).body.steps;
+  return { approve, preview, walk };
+}
+
+it("a preview judges the template that a content names for the chat app (AMB-90, F8)", async () => {
+  const { approve, preview } = await judged();
   expect((await preview()).skip_reasons).toEqual({ template_not_approved: 1 });
-  expect(await walk()).toMatchObject([{ step: "hello", outcome: "skipped:template_not_approved", channels: [] }]);
+
   await approve();
+
   expect((await preview()).counts).toMatchObject({ sent: 1, skipped: 0 });
+});
+
+it("the walk of a journey judges the template that a content names for the chat app (AMB-90, F8)", async () => {
+  const { approve, walk } = await judged();
+  expect(await walk()).toMatchObject([{ step: "hello", outcome: "skipped:template_not_approved", channels: [] }]);
+
+  await approve();
+
   expect(await walk()).toMatchObject([{ step: "hello", outcome: "sent", channels: ["chat_app"] }]);
 });
