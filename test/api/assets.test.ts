@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
-import { type AssetForm, ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
+import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { hostileFiles } from "../support/hostile-files.ts";
 import { quickStore } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
@@ -15,102 +15,91 @@ const MB = 1_048_576;
 /** An image of exactly this size: bytes after its end are ignored. */
 const pictureOf = (bytes: number) => Buffer.concat([pictures.png, Buffer.alloc(bytes - pictures.png.length)]);
 
+const QUOTA = 1_024 * MB;
+/** A workspace of the smallest quota, of which so many bytes are left. */
+async function nearlyFull(bytesLeft: number) {
+  const { world, tenant } = await withTenant({ plan: "starter" });
+  await quickStore(world, tenant).put(AssetTotals, {}, { bytes: QUOTA - bytesLeft, assets: 1, changes: 1 });
+  return { world, tenant };
+}
+
 describe("upload", () => {
   it.each([
     ["png", "image/png", "png"],
     ["gif", "image/gif", "gif"],
     ["webp", "image/webp", "webp"],
     ["jpeg", "image/jpeg", "jpg"],
-  ] as const)(
-    "takes a %s: 201 with exactly the asset's fields (AST-1, AST-2)",
-    async (kind, content_type, extension) => {
-      const { world, tenant } = await withTenant();
-      const bytes = pictures[kind];
-      const { status, body } = await upload(world, tenant, {
-        file: { bytes, filename: "Sale banner.bin", type: "text/html" },
-      });
-      expect([status, body]).toEqual([
-        201,
-        {
-          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-          filename: "Sale banner.bin",
-          content_type,
-          size_bytes: bytes.length,
-          url: expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1/assets/[\\w-]{22}\\.${extension}$`)),
-          created_at: new Date(START).toISOString(),
-        },
-      ]);
-      const seen = await ask(world, body.url);
-      expect([seen.status, seen.headers["content-type"], seen.body.equals(bytes)]).toEqual([200, content_type, true]);
-    },
-  );
-
-  it("the URL is immutable and random, served as an image and never executed (AST-1)", async () => {
+  ] as const)("a picture that is %s is an asset of %s (AST-1, AST-2)", async (kind, content_type, extension) => {
     const { world, tenant } = await withTenant();
-    const [first, second] = [
-      (await upload(world, tenant, { file: pictures.png })).body,
-      (await upload(world, tenant, { file: pictures.png })).body,
-    ];
-    expect(first.url).not.toBe(second.url);
-    const { headers } = await ask(world, first.url);
-    expect(headers).toMatchObject({
-      "cache-control": "public, max-age=60, immutable",
-      "x-content-type-options": "nosniff",
-      "content-security-policy": "default-src 'none'; sandbox",
-      "cross-origin-resource-policy": "cross-origin",
+    const file = { bytes: pictures[kind], filename: "Sale banner.bin", type: "text/html" };
+
+    const { status, body } = await upload(world, tenant, { file });
+
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      filename: "Sale banner.bin",
+      content_type,
+      size_bytes: pictures[kind].length,
+      url: expect.stringMatching(new RegExp(`^http://127\\.0\\.0\\.1/assets/[\\w-]{22}\\.${extension}$`)),
+      created_at: new Date(START).toISOString(),
     });
-    const again = await ask(world, first.url, "GET", { "if-none-match": String(headers.etag) });
-    expect([again.status, again.body.length]).toEqual([304, 0]);
-    const part = await ask(world, first.url, "GET", { range: "bytes=1-3" });
-    expect([part.status, part.body.toString()]).toEqual([206, "PNG"]);
-    const head = await ask(world, first.url, "HEAD");
-    expect([head.status, head.headers["content-type"]]).toEqual([200, "image/png"]);
+    const served = await ask(world, body.url);
+    expect(served.status).toBe(200);
+    expect(served.headers["content-type"]).toBe(content_type);
+    expect(served.body.equals(pictures[kind])).toBe(true);
   });
 
-  it("E20 the assets path is read-only and serves only assets", async () => {
+  const hostile = hostileFiles.map(({ about, bytes }) => [about, bytes] as const);
+  it.each(hostile)("an asset is refused with 400 for %s, whatever its name (AST-2, AMB-102)", async (_, bytes) => {
     const { world, tenant } = await withTenant();
-    const { url } = (await upload(world, tenant, { file: pictures.png })).body;
-    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) expect((await ask(world, url, method)).status).toBe(403);
-    for (const path of ["/assets/", "/assets/none.png", "/assets/%2e%2e/x", "/assets/?list-type=2"])
-      expect([path, (await ask(world, path)).status]).toEqual([path, 404]);
-    expect((await ask(world, "/assets/%zz")).status).toBe(400);
-    expect((await ask(world, url)).status).toBe(200);
+
+    const { status, body } = await upload(world, tenant, { file: { bytes, filename: "a.png", type: "image/png" } });
+
+    expect(status).toBe(400);
+    expect(body.code).toBe("BAD_REQUEST");
+    expect(Object.keys(body.fields)).toEqual(["file"]);
+    expect(await objects(world)).toEqual([]);
   });
 
-  it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))(
-    "refuses %s with 400, whatever it is called (AST-2, AMB-102)",
-    async (_, bytes) => {
-      const { world, tenant } = await withTenant();
-      const { status, body } = await upload(world, tenant, { file: { bytes, filename: "a.png", type: "image/png" } });
-      expect([status, body.code, Object.keys(body.fields)]).toEqual([400, "BAD_REQUEST", ["file"]]);
-      expect(await objects(world)).toEqual([]);
-    },
-  );
-
-  it("accepts 4,194,304 bytes; one more, or many more, is 400 (ARC-2, AST-2, AMB-83)", async () => {
+  it("an asset may have 4,194,304 bytes (ARC-2, AST-2, AMB-83)", async () => {
     const { world, tenant } = await withTenant();
+
     expect((await upload(world, tenant, { file: pictureOf(4 * MB) })).status).toBe(201);
-    for (const size of [4 * MB + 1, 12 * MB]) {
-      const { status, body } = await upload(world, tenant, { file: pictureOf(size) });
-      expect([size, status, body.code, body.fields]).toEqual([size, 400, "BAD_REQUEST", { file: "is too large" }]);
-    }
+
     expect(await storedBytes(tenant)).toBe(4 * MB);
   });
 
-  it("a body without its one file part is 400 (AST-2)", async () => {
+  it.each([4 * MB + 1, 12 * MB])("an asset is refused with 400 for %i bytes (ARC-2, AST-2, AMB-83)", async (size) => {
     const { world, tenant } = await withTenant();
-    const named: [string, AssetForm][] = [
-      ["file", {}],
-      ["file", { picture: pictures.png }],
-      ["surprise", { surprise: { bytes: "x" }, file: pictures.png }],
-    ];
-    for (const [field, parts] of named) {
-      const { status, body } = await upload(world, tenant, parts);
-      expect([status, body.code, Object.keys(body.fields ?? {})]).toEqual([400, "BAD_REQUEST", [field]]);
-    }
-    expect(await upload(world, tenant, { file: pictures.png, other: pictures.gif })).toMatchObject({ status: 400 });
-    expect((await tenant.call("POST /api/v1/in-app/assets", { file: "x" })).status).toBe(400);
+
+    const { status, body } = await upload(world, tenant, { file: pictureOf(size) });
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "BAD_REQUEST", fields: { file: "is too large" } });
+    expect(await storedBytes(tenant)).toBe(0);
+  });
+
+  it.each([
+    ["no file", {}, ["file"]],
+    ["a file of another name", { picture: pictures.png }, ["file"]],
+    ["a surprise before the file", { surprise: { bytes: "x" }, file: pictures.png }, ["surprise"]],
+    ["a second file", { file: pictures.png, other: pictures.gif }, []],
+  ])("an asset is refused with 400 for %s (AST-2)", async (_, parts, fields) => {
+    const { world, tenant } = await withTenant();
+
+    const { status, body } = await upload(world, tenant, parts);
+
+    expect(status).toBe(400);
+    expect(body.code).toBe("BAD_REQUEST");
+    expect(Object.keys(body.fields ?? {})).toEqual(fields);
     expect((await list(tenant)).body.total).toBe(0);
+  });
+
+  it("an asset is refused with 400 in JSON (AST-2)", async () => {
+    const { tenant } = await withTenant();
+
+    expect((await tenant.call("POST /api/v1/in-app/assets", { file: "x" })).status).toBe(400);
   });
 
   it.each([
@@ -120,66 +109,159 @@ describe("upload", () => {
     ["größe 😀.png", "größe 😀.png"],
     ["", "image.png"],
     [`${"x".repeat(300)}.png`, `${"x".repeat(251)}.png`],
-  ])("keeps the displayable part of the name %j: %j (AST-1)", async (filename, kept) => {
+  ])("an asset keeps the displayable part of the name %j: %j (AST-1)", async (filename, kept) => {
     const { world, tenant } = await withTenant();
-    const { status, body } = await upload(world, tenant, { file: { bytes: pictures.png, filename } });
-    expect([status, body.filename]).toEqual([201, kept]);
+
+    const { body } = await upload(world, tenant, { file: { bytes: pictures.png, filename } });
+
+    expect(body.filename).toBe(kept);
+  });
+});
+
+describe("public URLs", () => {
+  const uploaded = async () => {
+    const { world, tenant } = await withTenant();
+    const { url } = (await upload(world, tenant, { file: pictures.png })).body;
+    return { world, tenant, url };
+  };
+
+  it("the same image has another URL with each upload (AST-1)", async () => {
+    const { world, tenant, url } = await uploaded();
+
+    expect((await upload(world, tenant, { file: pictures.png })).body.url).not.toBe(url);
+  });
+
+  it("an asset is served as an image that never changes and is never executed (AST-1)", async () => {
+    const { world, url } = await uploaded();
+
+    expect((await ask(world, url)).headers).toMatchObject({
+      "cache-control": "public, max-age=60, immutable",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "cross-origin-resource-policy": "cross-origin",
+    });
+  });
+
+  it("an asset that a browser has is answered 304 without its bytes (AST-1)", async () => {
+    const { world, url } = await uploaded();
+    const { headers } = await ask(world, url);
+
+    const again = await ask(world, url, "GET", { "if-none-match": String(headers.etag) });
+
+    expect(again.status).toBe(304);
+    expect(again.body).toHaveLength(0);
+  });
+
+  it("an asset is served in parts (AST-1)", async () => {
+    const { world, url } = await uploaded();
+
+    const part = await ask(world, url, "GET", { range: "bytes=1-3" });
+
+    expect(part.status).toBe(206);
+    expect(part.body.toString()).toBe("PNG");
+  });
+
+  it("HEAD of an asset is answered with its type (AST-1)", async () => {
+    const { world, url } = await uploaded();
+
+    const head = await ask(world, url, "HEAD");
+
+    expect(head.status).toBe(200);
+    expect(head.headers["content-type"]).toBe("image/png");
+  });
+
+  it.each(["POST", "PUT", "DELETE", "OPTIONS"])("%s of an asset is refused with 403 (E20)", async (method) => {
+    const { world, url } = await uploaded();
+
+    expect((await ask(world, url, method)).status).toBe(403);
+
+    expect((await ask(world, url)).status).toBe(200);
+  });
+
+  it.each([
+    [404, "/assets/"],
+    [404, "/assets/none.png"],
+    [404, "/assets/%2e%2e/x"],
+    [404, "/assets/?list-type=2"],
+    [400, "/assets/%zz"],
+  ])("%i is the answer to %s, which is no asset (E20)", async (status, path) => {
+    const { world } = await uploaded();
+
+    expect((await ask(world, path)).status).toBe(status);
   });
 });
 
 describe("quota", () => {
-  it("stored bytes are counted exactly: an upload beyond the quota is 429 and stores nothing (AMB-40, D-PLAN)", async () => {
-    const { world, tenant } = await withTenant({ plan: "starter" });
-    const quota = 1_024 * MB;
-    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: quota - 1_000, assets: 1, changes: 1 });
-    const fits = await upload(world, tenant, { file: pictureOf(1_000) });
-    expect(fits.status).toBe(201);
+  it("an asset is refused with 429 beyond the quota, and nothing is stored (AMB-40, D-PLAN)", async () => {
+    const { world, tenant } = await nearlyFull(1_000);
+    expect((await upload(world, tenant, { file: pictureOf(1_000) })).status).toBe(201);
+
     const { status, body } = await upload(world, tenant, { file: pictures.png });
-    expect([status, body.code]).toEqual([429, "QUOTA_EXCEEDED"]);
-    expect(body.message).toContain(`${quota} of ${quota}`);
+
+    expect(status).toBe(429);
+    expect(body).toMatchObject({ code: "QUOTA_EXCEEDED", message: expect.stringContaining(`${QUOTA} of ${QUOTA}`) });
     expect(await objects(world)).toHaveLength(1);
-    expect((await remove(tenant, fits.body.id)).status).toBe(204);
-    expect(await storedBytes(tenant)).toBe(quota - 1_000);
+  });
+
+  it("a removed asset gives its bytes back to the quota (AMB-40)", async () => {
+    const { world, tenant } = await nearlyFull(1_000);
+    const { id } = (await upload(world, tenant, { file: pictureOf(1_000) })).body;
+
+    expect((await remove(tenant, id)).status).toBe(204);
+
+    expect(await storedBytes(tenant)).toBe(QUOTA - 1_000);
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
   });
 
   it("concurrent uploads cannot exceed the quota together (AMB-40)", async () => {
-    const { world, tenant } = await withTenant({ plan: "starter" });
-    await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1_024 * MB - 3_500, assets: 1, changes: 1 });
+    const { world, tenant } = await nearlyFull(3_500);
+
     const race = await Promise.all(Array.from({ length: 6 }, () => upload(world, tenant, { file: pictureOf(1_000) })));
+
     expect(race.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429, 429]);
   });
 
-  it("docs/decisions/0021#page-lists the asset after the 10,000th is refused", async () => {
+  it("the asset after the 10,000th is refused (docs/decisions/0021#page-lists)", async () => {
     const { world, tenant } = await withTenant();
     await quickStore(world, tenant).put(AssetTotals, {}, { bytes: 1, assets: 9_999, changes: 1 });
     expect((await upload(world, tenant, { file: pictures.png })).status).toBe(201);
-    expect(await upload(world, tenant, { file: pictures.png })).toMatchObject({
-      status: 429,
-      body: { code: "QUOTA_EXCEEDED" },
-    });
+
+    const { status, body } = await upload(world, tenant, { file: pictures.png });
+
+    expect(status).toBe(429);
+    expect(body.code).toBe("QUOTA_EXCEEDED");
   });
 });
 
 describe("list", () => {
-  it("pages newest first with a total; page_size is clamped to 100, and 0 is 400 (AST-3)", async () => {
+  it("assets are listed newest first, 20 on a page, with their number (AST-3)", async () => {
     const { world, tenant } = await withTenant();
-    const made: string[] = [];
+    const newestFirst: string[] = [];
     for (let n = 0; n < 23; n++) {
-      made.unshift((await upload(world, tenant, { file: pictures.gif })).body.id);
+      newestFirst.unshift((await upload(world, tenant, { file: pictures.gif })).body.id);
       await world.advance(SECOND);
     }
-    const pages = [await list(tenant), await list(tenant, "?page=2")];
-    expect(pages.map(({ body: { total, page, page_size, items } }) => [total, page, page_size, items.length])).toEqual([
-      [23, 1, 20, 20],
-      [23, 2, 20, 3],
-    ]);
-    expect(pages.flatMap(({ body }) => body.items.map(({ id }: { id: string }) => id))).toEqual(made);
-    expect(Object.keys(pages[0]!.body).sort()).toEqual(["items", "page", "page_size", "total"]);
+
+    const pages = [(await list(tenant)).body, (await list(tenant, "?page=2")).body];
+
+    expect(pages[0]).toEqual({ total: 23, page: 1, page_size: 20, items: expect.any(Array) });
+    expect(pages[1]).toEqual({ total: 23, page: 2, page_size: 20, items: expect.any(Array) });
+    expect(pages.flatMap(({ items }) => items.map(({ id }: { id: string }) => id))).toEqual(newestFirst);
+    expect(pages[1].items).toHaveLength(3);
+  });
+
+  it("a page of assets has at most 100 (AST-3)", async () => {
+    const { tenant } = await withTenant();
+
     expect((await list(tenant, "?page_size=500")).body.page_size).toBe(100);
-    for (const query of ["?page_size=0", "?page=0", "?page=x"]) {
-      const { status, body } = await list(tenant, query);
-      expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
-    }
+  });
+
+  it.each(["page_size=0", "page=0", "page=x"])("a list of assets is refused with 400 for %s (AST-3)", async (query) => {
+    const { tenant } = await withTenant();
+
+    const { status, body } = await list(tenant, `?${query}`);
+
+    expect(status).toBe(400);
+    expect(body.code).toBe("BAD_REQUEST");
   });
 });

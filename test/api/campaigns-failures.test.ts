@@ -8,36 +8,54 @@ import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-async function setting() {
-  const world = await fresh();
-  const campaigns = await withCampaigns(world);
-  const report = async (id: string) => (await campaigns.call(`GET /api/v1/campaigns/${id}/report`)).body;
-  return { ...campaigns, world, report };
-}
-
 const error = { code: "SEND_CAP_REACHED", message: expect.stringContaining("0 of 0") };
 
-it("a message that was over the cap has its error; the others have none (AMB-123, AMB-126)", async () => {
-  const { world, tenant, several, release, get, report, call } = await setting();
+/** A campaign of two messages, of which the first was over the cap. */
+async function halfFailed() {
+  const here = await withCampaigns(await fresh());
+  const { world, tenant, several, release } = here;
   const { id } = await several(undefined, at(HOUR));
   await operate(world, tenant, { monthly_send_cap: 0 });
   await release(id);
   await world.settle();
   await operate(world, tenant, { monthly_send_cap: null });
   await world.advance(2 * HOUR);
+  return { ...here, id };
+}
+
+it("a campaign's message that was over the cap has its error, and the others have none (AMB-123, AMB-126)", async () => {
+  const { id, get, call } = await halfFailed();
+
   const { messages } = await get(id);
+
   expect(messages).toMatchObject([{ position: 0, error }, { position: 1 }]);
   expect(messages[1]).not.toHaveProperty("error");
   expect((await call("GET /api/v1/campaigns")).body.items[0].messages).toEqual(messages);
+});
+
+it("a campaign with a message over the cap counts it as failed, and has its last error (AMB-123, AMB-126)", async () => {
+  const { id, get } = await halfFailed();
+
   const last_error = { ...error, at: expect.any(String) };
-  expect(await get(id)).toMatchObject({ last_error });
-  const { annotations } = (await call(`GET /api/v1/annotations?from=${at(0)}&to=${at(3 * HOUR)}&kinds=campaign_failed`))
-    .body;
+  expect(await get(id)).toMatchObject({ failed: 1, fail_reasons: { SEND_CAP_REACHED: 1 }, last_error });
+});
+
+it("a campaign with a message over the cap is annotated (AMB-126)", async () => {
+  const { id, call } = await halfFailed();
+
+  const query = `from=${at(0)}&to=${at(3 * HOUR)}&kinds=campaign_failed`;
+  const { annotations } = (await call(`GET /api/v1/annotations?${query}`)).body;
+
   expect(annotations).toMatchObject([{ ref_id: id, text: expect.stringContaining("0 of 0") }]);
+});
+
+it("the report of a campaign has the error of the message that was over the cap (AMB-123, AMB-126)", async () => {
+  const { id, call } = await halfFailed();
+
+  const { by_message, ...whole } = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+
   const failures = { failed: 1, fail_reasons: { SEND_CAP_REACHED: 1 } };
-  expect(await get(id)).toMatchObject(failures);
-  const { by_message, ...whole } = await report(id);
-  expect(whole).toMatchObject({ delivered: 1, ...failures, last_error });
+  expect(whole).toMatchObject({ delivered: 1, ...failures, last_error: error });
   expect(by_message).toMatchObject([
     { position: 0, delivered: 0, error },
     { position: 1, delivered: 1 },
@@ -45,18 +63,15 @@ it("a message that was over the cap has its error; the others have none (AMB-123
   expect(by_message[1]).not.toHaveProperty("error");
 });
 
-it("the error is noted on its campaign where that still exists (AMB-126)", async () => {
-  const { world, tenant, create, release, get, call } = await setting();
-  const made = [(await create()).body.id, (await create()).body.id];
+it("the error of a message is not noted on a campaign that is gone (AMB-126)", async () => {
+  const { world, tenant, create, release, call } = await withCampaigns(await fresh());
+  const { id } = (await create()).body;
   await operate(world, tenant, { monthly_send_cap: 0 });
-  await release(made[0]);
-  await release(made[1]);
-  await tenant.store.remove(CampaignItem, { id: made[1] });
+  await release(id);
+  await tenant.store.remove(CampaignItem, { id });
+
   await world.settle();
-  expect((await get(made[0])).messages).toMatchObject([{ error }]);
-  expect((await call("GET /api/v1/notifications")).body.items).toMatchObject([
-    { status: "failed" },
-    { status: "failed" },
-  ]);
-  expect(await tenant.store.get(CampaignItem, { id: made[1] })).toBeUndefined();
+
+  expect((await call("GET /api/v1/notifications")).body.items).toMatchObject([{ status: "failed" }]);
+  expect(await tenant.store.get(CampaignItem, { id })).toBeUndefined();
 });

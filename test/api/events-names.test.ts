@@ -1,5 +1,5 @@
 // Names of events and attributes that ingestion records, and which events trigger a worker.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { HISTORY } from "../../shared/store/events/history.ts";
 import { unpackEvents } from "../../shared/store/events/packing.ts";
@@ -15,69 +15,69 @@ const { withTenant } = worlds();
 
 const namesIn = (world: TestWorld, tenant: Tenant, kind: Named) => namesOf(quickStore(world, tenant), kind);
 
-describe("names", () => {
-  it("event names are learned once, and cost nothing afterwards (EVT-2)", async () => {
-    const { world, tenant } = await withTenant();
-    const batch = { events: someEvents(40, (n) => ({ event_name: `name ${n % 4}`, anonymous_id: "a" })) };
-    await ingest(world, tenant, batch);
-    expect(await namesIn(world, tenant, "events")).toEqual(["name 0", "name 1", "name 2", "name 3"]);
-    const again = await spent(world, () => ingest(world, tenant, batch));
-    expect(again.by_operation.UpdateItem).toBeUndefined();
-    const other = { event_name: "name 9", anonymous_id: "a" };
-    expect((await spent(world, () => ingest(world, tenant, other))).by_operation.UpdateItem?.requests).toBe(1);
-    expect(await namesIn(world, tenant, "events")).toHaveLength(5);
-  });
+it("an event name is learned with its first event, by one write (EVT-2)", async () => {
+  const { world, tenant } = await withTenant();
+  await ingest(world, tenant, { events: someEvents(40, (n) => ({ event_name: `name ${n % 4}` })) });
 
-  it("as many names are kept as are ever shown, and further names cost nothing (SEG-11, SEG-12)", async () => {
-    const { world, tenant } = await withTenant();
-    const batch = (from: number) => ({ events: someEvents(150, (n) => ({ event_name: `name ${from + n}` })) });
-    for (const from of [0, 150]) await ingest(world, tenant, batch(from));
-    expect(await namesIn(world, tenant, "events")).toHaveLength(200);
-    const beyond = await spent(world, () => ingest(world, tenant, batch(300)));
-    expect(beyond.by_operation.UpdateItem).toBeUndefined();
-  });
+  const { by_operation } = await spent(world, () => ingest(world, tenant, { events: someEvents(1) }));
 
-  it("attribute keys are learned from subscribers, without the service's own fields (SUB-3)", async () => {
-    const { world, tenant } = await withTenant();
-    await addPeople(world, tenant, 30, (n) => ({
-      email: "a@example.com",
-      attributes: { [`key ${n % 3}`]: n, plan: "pro" },
-    }));
-    expect(await namesIn(world, tenant, "attributes")).toEqual(["key 0", "key 1", "key 2", "plan"]);
-  });
+  expect(by_operation.UpdateItem?.requests).toBe(1);
+  expect(await namesIn(world, tenant, "events")).toEqual(["name 0", "name 1", "name 2", "name 3", "seen"]);
 });
 
-describe("watched events", () => {
-  const stored = async (world: TestWorld) =>
-    (await wholeTable(world))
-      .filter(({ sk }) => sk.S.startsWith(HISTORY))
-      .map(({ events, react }) => [unpackEvents(Buffer.from(events.B, "base64"))[0]?.event_name, react?.S]);
+it("an event name that is known costs nothing (EVT-2)", async () => {
+  const { world, tenant } = await withTenant();
+  await ingest(world, tenant, { events: someEvents(1) });
 
-  it("an event triggers a reaction only while something of the workspace watches its name, at once in every environment (EVT-12)", async () => {
-    const { world, tenant } = await withTenant();
-    const store = quickStore(world, tenant);
-    const send = (event_name: string) => ingest(world, tenant, { event_name, anonymous_id: "a" });
-    const watch = (kind: "segment" | "journey", names: string[]) => store.transact(watchWrites(kind, "one", names));
-    await send("early");
-    await watch("segment", ["bought", "left"]);
-    await watch("journey", ["bought"]);
-    await send("bought");
-    await send("left");
-    await send("seen");
-    await watch("segment", []);
-    await send("left again");
-    await watch("journey", ["left again"]);
-    await send("left again");
-    await world.advance(SECOND);
-    expect((await stored(world)).sort()).toEqual(
-      [
-        ["bought", "events"],
-        ["early", undefined],
-        ["left", "events"],
-        ["left again", undefined],
-        ["left again", "events"],
-        ["seen", undefined],
-      ].sort(),
-    );
+  const { by_operation } = await spent(world, () => ingest(world, tenant, { events: someEvents(40) }));
+
+  expect(by_operation.UpdateItem).toBeUndefined();
+});
+
+it("as many event names are kept as are ever shown, and further names cost nothing (SEG-11, SEG-12)", async () => {
+  const { world, tenant } = await withTenant();
+  const batch = (from: number) => ({ events: someEvents(150, (n) => ({ event_name: `name ${from + n}` })) });
+  for (const from of [0, 150]) await ingest(world, tenant, batch(from));
+
+  const beyond = await spent(world, () => ingest(world, tenant, batch(300)));
+
+  expect(beyond.by_operation.UpdateItem).toBeUndefined();
+  expect(await namesIn(world, tenant, "events")).toHaveLength(200);
+});
+
+it("attribute keys are learned from subscribers, without the service's own fields (SUB-3)", async () => {
+  const { world, tenant } = await withTenant();
+
+  await addPeople(world, tenant, 30, (n) => ({
+    email: "a@example.com",
+    attributes: { [`key ${n % 3}`]: n, plan: "pro" },
+  }));
+
+  expect(await namesIn(world, tenant, "attributes")).toEqual(["key 0", "key 1", "key 2", "plan"]);
+});
+
+type Watcher = Parameters<typeof watchWrites>[0];
+it.each<[watched: string, reaction: string | undefined, watchers: Watcher[], before: Watcher[]]>([
+  ["that nothing watches", undefined, [], []],
+  ["that a segment watches", "events", ["segment"], []],
+  ["that a journey watches", "events", ["journey"], []],
+  ["that both watch", "events", ["segment", "journey"], []],
+  ["that one of both watches no more", "events", ["journey"], ["segment"]],
+  ["that nothing watches any more", undefined, [], ["segment"]],
+])("an event %s has at once the reaction %s (EVT-12)", async (_, reaction, watchers, before) => {
+  const { world, tenant } = await withTenant();
+  const store = quickStore(world, tenant);
+  for (const kind of [...watchers, ...before]) await store.transact(watchWrites(kind, "one", ["bought"]));
+  await ingest(world, tenant, { event_name: "seen", anonymous_id: "a" });
+  for (const kind of before) await store.transact(watchWrites(kind, "one", []));
+
+  await ingest(world, tenant, { event_name: "bought", anonymous_id: "a" });
+  await world.advance(SECOND);
+
+  const histories = (await wholeTable(world)).filter(({ sk }) => sk.S.startsWith(HISTORY));
+  const reactions = histories.map(({ events, react }) => {
+    const [event] = unpackEvents(Buffer.from(events.B, "base64"));
+    return [event?.event_name, react?.S];
   });
+  expect(Object.fromEntries(reactions)).toEqual({ seen: undefined, bought: reaction });
 });

@@ -18,75 +18,92 @@ const report = (world: TestWorld, tenant: Tenant, job_id: string, interaction: s
     body: { job_id, interaction, platform: "ios", occurred_at: new Date(START - ++reports * SECOND), ...more },
   });
 
-it("counts reports and subscribers, with the rates by impressions (INX-41, INS-1, INS-2)", async () => {
+const NOTHING = { impressions: 0, clicks: 0, dismissals: 0, ctr: 0 };
+
+it("the statistics of an experience count reports and subscribers, with the rates by impressions (INX-41, INS-1, INS-2)", async () => {
   const { world, tenant } = await withTenant();
-  const people = await addPeople(world, tenant, 3);
+  const [ada, bob, eve] = await addPeople(world, tenant, 3);
   const id = await draft(tenant);
   const { notification_id: job } = await take(world, tenant, id, "publish");
-  for (const subscriber_id of [people[0], people[0], people[1], people[1], people[2]])
+
+  for (const subscriber_id of [ada, ada, bob, bob, eve])
     await report(world, tenant, job, "inapp_impression", { subscriber_id });
-  for (const subscriber_id of [people[0], people[1]])
-    await report(world, tenant, job, "inapp_click", { subscriber_id });
-  await report(world, tenant, job, "inapp_dismiss", { subscriber_id: people[2] });
+  for (const subscriber_id of [ada, bob]) await report(world, tenant, job, "inapp_click", { subscriber_id });
+  await report(world, tenant, job, "inapp_dismiss", { subscriber_id: eve });
   await report(world, tenant, job, "tapped");
-  const { status, body } = await stats(tenant, id);
-  expect([status, body]).toEqual([
-    200,
-    {
-      experience_id: id,
-      status: "live",
-      impressions: 5,
-      unique_reach: 3,
-      clicks: 2,
-      dismissals: 1,
-      ctr: 0.4,
-      dismiss_rate: 0.2,
-    },
-  ]);
+
+  expect((await stats(tenant, id)).body).toEqual({
+    experience_id: id,
+    status: "live",
+    impressions: 5,
+    unique_reach: 3,
+    clicks: 2,
+    dismissals: 1,
+    ctr: 0.4,
+    dismiss_rate: 0.2,
+  });
+});
+
+it("the statistics of an experience stay when it has ended (INX-41)", async () => {
+  const { world, tenant } = await withTenant();
+  const id = await draft(tenant);
+  const { notification_id: job } = await take(world, tenant, id, "publish");
+  await report(world, tenant, job, "inapp_impression");
+  const { body } = await stats(tenant, id);
+
   await take(world, tenant, id, "end");
+
   expect((await stats(tenant, id)).body).toEqual({ ...body, status: "ended" });
 });
 
-it("without impressions both shares are 0, and only an A/B experience is split (INS-2, INS-3)", async () => {
-  const { world, tenant } = await withTenant();
-  const nothing = { impressions: 0, clicks: 0, dismissals: 0, ctr: 0 };
-  const plain = await draft(tenant);
-  expect((await stats(tenant, plain)).body).toEqual({
-    experience_id: plain,
-    status: "draft",
-    unique_reach: 0,
-    dismiss_rate: 0,
-    ...nothing,
-  });
-  const split = await draft(tenant, { variant_b: { title: "B", body: "b" } });
-  const arms = [
-    { variant_id: "a", ...nothing },
-    { variant_id: "b", ...nothing },
-  ];
-  expect((await stats(tenant, split)).body.by_variant).toEqual(arms);
-  const { notification_id } = await take(world, tenant, split, "publish");
-  await report(world, tenant, notification_id, "inapp_click");
-  expect((await stats(tenant, split)).body).toMatchObject({ clicks: 1, ctr: 0, dismiss_rate: 0 });
+it("the statistics of a draft are zero, rates included (INS-2)", async () => {
+  const { tenant } = await withTenant();
+  const id = await draft(tenant);
+
+  const whole = { ...NOTHING, unique_reach: 0, dismiss_rate: 0 };
+  expect((await stats(tenant, id)).body).toEqual({ experience_id: id, status: "draft", ...whole });
 });
 
-it("each arm counts the reports of its recipients (INS-3, ABH-3)", async () => {
+it("the rates of an experience without impressions are 0, also with a click (INS-2)", async () => {
+  const { world, tenant } = await withTenant();
+  const id = await draft(tenant);
+  const { notification_id: job } = await take(world, tenant, id, "publish");
+
+  await report(world, tenant, job, "inapp_click");
+
+  expect((await stats(tenant, id)).body).toMatchObject({ clicks: 1, ctr: 0, dismiss_rate: 0 });
+});
+
+it("the statistics of an experience with a B arm are split before anything is reported (INS-3)", async () => {
+  const { tenant } = await withTenant();
+  const id = await draft(tenant, { variant_b: { title: "B", body: "b" } });
+
+  expect((await stats(tenant, id)).body.by_variant).toEqual([
+    { variant_id: "a", ...NOTHING },
+    { variant_id: "b", ...NOTHING },
+  ]);
+});
+
+it("each arm of an experience counts the reports of its recipients (INS-3, ABH-3)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 12);
   const id = await draft(tenant, { variant_b: { title: "B", body: "b" } });
   const { notification_id: job } = await take(world, tenant, id, "publish");
-  const seen = { a: 0, b: 0 };
+  const reached = { a: 0, b: 0 };
+
   for (const subscriber_id of people) {
     const [{ content }] = await inboxOf(world, tenant, subscriber_id);
     const arm: "a" | "b" = content.variant_id;
-    seen[arm]++;
+    reached[arm]++;
     await report(world, tenant, job, "inapp_impression", { subscriber_id, variant_id: arm });
     if (arm === "b") await report(world, tenant, job, "inapp_click", { subscriber_id, variant_id: arm });
   }
-  expect(Math.min(seen.a, seen.b)).toBeGreaterThan(0);
+
+  expect(Math.min(reached.a, reached.b)).toBeGreaterThan(0);
   const { body } = await stats(tenant, id);
-  expect(body).toMatchObject({ impressions: 12, unique_reach: 12, clicks: seen.b });
+  expect(body).toMatchObject({ impressions: 12, unique_reach: 12, clicks: reached.b });
   expect(body.by_variant).toEqual([
-    { variant_id: "a", impressions: seen.a, clicks: 0, dismissals: 0, ctr: 0 },
-    { variant_id: "b", impressions: seen.b, clicks: seen.b, dismissals: 0, ctr: 1 },
+    { variant_id: "a", impressions: reached.a, clicks: 0, dismissals: 0, ctr: 0 },
+    { variant_id: "b", impressions: reached.b, clicks: reached.b, dismissals: 0, ctr: 1 },
   ]);
 });
