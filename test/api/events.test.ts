@@ -8,7 +8,6 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant, withPeople } = worlds();
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
-
 /** How many events the workspace pays for. */
 const paidEvents = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
 

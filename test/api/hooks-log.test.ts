@@ -1,0 +1,211 @@
+// Webhook endpoints of the dashboard: changes, test deliveries, the log, redelivery and replay (D-HOOKS).
+import { expect, it } from "vitest";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { receiver } from "../support/receiver.ts";
+import { UNKNOWN } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+const target_url = "https://hooks.example.com/in";
+
+/** A workspace with one webhook for new subscribers, and what its target received. */
+async function setting() {
+  let now = () => 0;
+  const outside = receiver(() => now());
+  const world = await fresh({ network: outside.network });
+  now = () => world.clock.now();
+  const tenant = await world.tenant();
+  const { call } = tenant;
+  const body = { target_url, events: ["subscriber.created"], description: "CRM" };
+  const made = (await call("POST /api/v1/webhooks", body)).body;
+  const path = `/api/v1/webhooks/${made.id}`;
+  const change = (changes: object) => call(`PATCH ${path}`, changes);
+  const upsert = async (external_id: string) => {
+    await tenant.upsert({ external_id });
+    await world.settle();
+  };
+  const deliveries = async (query = "") => (await call(`GET ${path}/deliveries${query}`)).body.items;
+  return { world, tenant, call, outside, made, path, change, upsert, deliveries };
+}
+
+it("a webhook of the dashboard is a hook of server keys, too (D-HOOKS, AMB-100)", async () => {
+  const { world, tenant, call, made, path } = await setting();
+
+  const { secret, ...record } = made;
+  expect(secret).toMatch(/^whsec_/);
+  expect(record).toEqual({
+    id: expect.any(String),
+    target_url,
+    events: ["subscriber.created"],
+    description: "CRM",
+    active: true,
+    consecutive_failures: 0,
+    disabled_at: null,
+    created_at: expect.any(String),
+    updated_at: expect.any(String),
+  });
+  expect((await call("GET /api/v1/webhooks")).body).toEqual({ items: [record] });
+  expect((await call(`GET ${path}`)).body).toEqual(record);
+  expect((await world.call("GET /v1/hooks", { as: tenant.server })).body).toMatchObject([{ id: made.id }]);
+});
+
+it("a change of a webhook changes the given fields, and delivers to the new target (D-HOOKS)", async () => {
+  const { change, outside, upsert, made } = await setting();
+  const changes = { description: null, target_url: "https://other.example.com/" };
+
+  const { body } = await change(changes);
+  await upsert("u1");
+
+  const { secret: _, ...before } = made;
+  expect(body).toEqual({ ...before, ...changes });
+  expect(outside.received.map(({ to }) => to)).toEqual(["other.example.com"]);
+});
+
+it("a change of a webhook is refused with 422 for a target that is no public host (D-HOOKS, ARC-16)", async () => {
+  const { change } = await setting();
+
+  expect((await change({ target_url: "https://10.0.0.1/" })).status).toBe(422);
+});
+
+it.each([
+  ["another event", 0, { events: ["notification.terminal"] }],
+  ["being switched off", 0, { active: false }],
+  ["another description", 1, { description: "Other" }],
+])("a webhook that asks for %s gets %i deliveries from its change on (D-HOOKS)", async (_, expected, changes) => {
+  const { outside, upsert, change } = await setting();
+  await upsert("first");
+  await change(changes);
+  outside.received.length = 0;
+
+  await upsert("second");
+
+  expect(outside.received).toHaveLength(expected);
+});
+
+it("a webhook that is switched on again gets what happens from then on (D-HOOKS)", async () => {
+  const { outside, upsert, change } = await setting();
+  await change({ active: false });
+  await upsert("first");
+  await change({ active: true });
+
+  await upsert("second");
+
+  expect(outside.received).toHaveLength(1);
+});
+
+it("a webhook that is deleted gets nothing, and the others go on (D-HOOKS)", async () => {
+  const { world, tenant, call, outside, upsert, path } = await setting();
+  const hook = { target_url, events: ["subscriber.created"] };
+  await world.call("POST /v1/hooks", { as: tenant.server, body: hook });
+  await upsert("first");
+  expect(outside.received).toHaveLength(2);
+
+  await call(`DELETE ${path}`);
+  await upsert("second");
+
+  expect(outside.received).toHaveLength(3);
+});
+
+it("a test delivery is sent and is in the log (D-HOOKS)", async () => {
+  const { world, call, outside, path, deliveries } = await setting();
+
+  const { status, body } = await call(`POST ${path}/test`, { event: "notification.terminal" });
+  await world.settle();
+
+  expect(status).toBe(202);
+  expect(outside.received[0]!.headers["x-service-delivery"]).toBe(body.delivery_id);
+  expect(await deliveries()).toMatchObject([{ id: body.delivery_id, outcome: "delivered", attempt_count: 1 }]);
+});
+
+it("a test delivery to a webhook that is switched off is refused with 409 (D-HOOKS)", async () => {
+  const { call, path, change } = await setting();
+  await change({ active: false });
+
+  expect((await call(`POST ${path}/test`, { event: "notification.terminal" })).status).toBe(409);
+});
+
+it("the log of a webhook is paged newest first (D-HOOKS)", async () => {
+  const { world, call, upsert, path } = await setting();
+  for (let n = 0; n < 5; n++) {
+    await upsert(`u${n}`);
+    await world.advance(MINUTE);
+  }
+  const seen: string[] = [];
+
+  for (let cursor: string | undefined; cursor !== ""; ) {
+    const { body } = await call(`GET ${path}/deliveries?limit=2${cursor ? `&cursor=${cursor}` : ""}`);
+    for (const { payload } of body.items) seen.push(payload.data.external_id);
+    cursor = body.next_cursor;
+  }
+
+  expect(seen).toEqual(["u4", "u3", "u2", "u1", "u0"]);
+});
+
+it("the log of a webhook is filtered by outcome and by type (D-HOOKS)", async () => {
+  const { outside, upsert, deliveries } = await setting();
+  outside.answer(({ body }) => (JSON.parse(body).data.external_id === "bad" ? 400 : 200));
+  for (const external_id of ["good", "bad"]) await upsert(external_id);
+
+  expect(await deliveries("?outcome=failed")).toMatchObject([{ payload: { data: { external_id: "bad" } } }]);
+  expect(await deliveries("?event_type=subscriber.created")).toHaveLength(2);
+  expect(await deliveries("?event_type=notification.terminal")).toEqual([]);
+});
+
+it("the log of a webhook is refused with 422 for a cursor that is none (D-HOOKS)", async () => {
+  const { call, path } = await setting();
+
+  expect((await call(`GET ${path}/deliveries?cursor=x.y`)).status).toBe(422);
+});
+
+it("a redelivery keeps id and body and adds up to four more attempts (AMB-104)", async () => {
+  const { world, call, outside, upsert, path, deliveries } = await setting();
+  outside.answer(() => 500);
+  await upsert("u1");
+  await world.advance(HOUR);
+  const [first] = await deliveries();
+  outside.answer((_, n) => (n === 6 ? 200 : 500));
+
+  const { status, body } = await call(`POST ${path}/deliveries/${first.id}/redeliver`);
+  await world.advance(HOUR);
+
+  expect(status).toBe(202);
+  expect(body.delivery_id).toBe(first.id);
+  const { id, payload } = first;
+  expect(await deliveries()).toMatchObject([{ id, payload, outcome: "delivered", attempt_count: 6 }]);
+  expect(new Set(outside.received.map((request) => request.body)).size).toBe(1);
+});
+
+it("a delivery that is not there is not delivered again: 404 (AMB-104)", async () => {
+  const { call, path } = await setting();
+
+  expect((await call(`POST ${path}/deliveries/${UNKNOWN}/redeliver`)).status).toBe(404);
+});
+
+it("after an hour of downtime one replay delivers everything that failed, once each (F11, D-HOOKS)", async () => {
+  const { world, call, outside, upsert, path, deliveries } = await setting();
+  await upsert("before");
+  await world.advance(MINUTE);
+  const from = timestamp(world.clock.now());
+  outside.answer(() => "hang up");
+  for (let n = 0; n < 12; n++) await upsert(`u${n}`);
+  await world.advance(HOUR);
+  outside.answer(() => 200);
+  outside.received.length = 0;
+
+  const period = { from, to: timestamp(world.clock.now()) };
+  const { status, body } = await call(`POST ${path}/replay`, { ...period, outcome: "failed" });
+  await world.settle();
+
+  expect(status).toBe(202);
+  expect(body.queued).toBe(12);
+  expect(outside.received).toHaveLength(12);
+  expect(await deliveries("?outcome=failed")).toEqual([]);
+});
+
+it("a replay is refused with 422 for a period that ends before it begins (D-HOOKS)", async () => {
+  const { call, path } = await setting();
+  const period = { from: "2026-11-02T00:00:00Z", to: "2026-11-01T00:00:00Z" };
+
+  expect((await call(`POST ${path}/replay`, period)).status).toBe(422);
+});
