@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
-import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
+import { type AssetForm, ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { hostileFiles } from "../support/hostile-files.ts";
 import { quickStore } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
@@ -80,7 +80,7 @@ describe("upload", () => {
     expect(await storedBytes(tenant)).toBe(0);
   });
 
-  it.each([
+  it.each<[wrong: string, parts: AssetForm, fields: string[]]>([
     ["no file", {}, ["file"]],
     ["a file of another name", { picture: pictures.png }, ["file"]],
     ["a surprise before the file", { surprise: { bytes: "x" }, file: pictures.png }, ["surprise"]],

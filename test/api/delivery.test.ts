@@ -15,8 +15,8 @@ describe("channels", () => {
   it("an explicit send reaches each subscriber by every selected channel that has an address (NTF-23, NTF-11)", async () => {
     const { world, tenant } = await withTenant();
     await openChannels(world, tenant, "ios-push", "android-push", "vapid", "sms", "chat_app", "email");
-    const people = [REACHABLE, { email: "bob@example.com" }];
-    const [ada, bob] = (await addPeople(world, tenant, 2, (n) => people[n]!)) as [string, string];
+    const ofBob = { email: "bob@example.com" };
+    const [ada, bob] = (await addPeople(world, tenant, 2, (n) => (n === 0 ? REACHABLE : ofBob))) as [string, string];
     for (const platform of ["ios", "ios", "android", "web"] as const) await addPhone(world, tenant, ada, platform);
 
     const { job } = await send(world, tenant, everybody);
