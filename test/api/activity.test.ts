@@ -19,7 +19,7 @@ async function activity(world: TestWorld, tenant: Tenant, limit: number) {
   }
 }
 
-it("lists each recipient of the sends of seven days once, the newest send first, by any size of page (RDA-11)", async () => {
+it("the activity lists each recipient of the sends of seven days once, the newest send first, by any size of page (RDA-11)", async () => {
   const world = await fresh();
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const people = await addPeople(world, tenant, 12);
@@ -45,7 +45,7 @@ it("lists each recipient of the sends of seven days once, the newest send first,
   expect(await activity(world, tenant, 100)).toHaveLength(26);
 });
 
-it("names the send and the campaign that it came from, in the activity and in the timeline (RDA-11, RDA-5)", async () => {
+it("the activity and the timeline name the send and the campaign that a message came from (RDA-11, RDA-5)", async () => {
   const { world, tenant, call, campaign } = await namedSetting();
   const [ada] = await addPeople(world, tenant, 1);
   const { id, job } = await campaign("Autumn", "Hello");

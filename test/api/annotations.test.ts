@@ -21,7 +21,7 @@ async function setting() {
 }
 
 describe("annotations", () => {
-  it("answers 201 with the annotation; one without an end is a point in time (ANN-1, ANN-3)", async () => {
+  it("an annotation is answered 201, and one without an end is a point in time (ANN-1, ANN-3)", async () => {
     const { tenant, write, list } = await setting();
     const made = await write();
     expect(made.status).toBe(201);
@@ -50,12 +50,12 @@ describe("annotations", () => {
     expect([refused.status, Object.keys(refused.body.fields)]).toEqual([422, [field]]);
   });
 
-  it.each(["x", "🎉"])("takes a text of 500 %s (ANN-3)", async (character) => {
+  it.each(["x", "🎉"])("an annotation may have a text of 500 %s (ANN-3)", async (character) => {
     const { write } = await setting();
     expect((await write({ text: character.repeat(500) })).status).toBe(201);
   });
 
-  it("lists a range by time, both ends included, of the requested kinds (ANN-2)", async () => {
+  it("annotations are listed by a range of time, both ends included, and by kinds (ANN-2)", async () => {
     const { write, list } = await setting();
     for (const day of ["03", "01", "02"]) await write({ occurred_at: `2026-11-${day}T00:00:00Z`, text: day });
     const texts = async (query: string) =>
@@ -82,7 +82,7 @@ describe("annotations", () => {
     expect((await remove("not-an-id")).status).toBe(404);
   });
 
-  it("agency_only is written, seen and deleted only in an agency's session (ANN-3, ANN-4, D-AGENCY)", async () => {
+  it("an annotation for the agency alone is written, seen and deleted only in an agency's session (ANN-3, ANN-4, D-AGENCY)", async () => {
     const { world, tenant, write, list, remove } = await setting();
     const refused = await write({ visibility: "agency_only" });
     expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });

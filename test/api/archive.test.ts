@@ -49,7 +49,7 @@ const upsert = async (world: TestWorld, tenant: Tenant, external_id: string) =>
   ).body;
 
 describe("what is in the archive", () => {
-  it("events as they were received, in one object for the workspace and the hour (CLI-3)", async () => {
+  it("the archive has events as they were received, in one object for the workspace and the hour (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const other = await world.tenant();
     const events = Array.from({ length: 30 }, (_, n) => ({
@@ -72,7 +72,7 @@ describe("what is in the archive", () => {
     expect(JSON.parse(lines[7]!.data)).toMatchObject({ properties: { n: 7 }, source: "server" });
   });
 
-  it("events that are large unpacked, in objects that fit into the memory of the worker (CLI-3)", async () => {
+  it("the archive has events that are large unpacked in objects that fit into the memory of the worker (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const properties = { said: Array.from({ length: 110 }, () => "a".repeat(256)) };
     for (let request = 0; request < 24; request++) {
@@ -87,7 +87,7 @@ describe("what is in the archive", () => {
     expect(Math.max(...sizes)).toBeLessThan(10 * 1_024 * 1_024);
   });
 
-  it("the outcome of each message, in an app and by mail, and later ones of the same mail (CLI-3)", async () => {
+  it("the archive has the outcome of each message, in an app and by mail, and later ones of the same mail (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");
     const { body: job } = await post(world, tenant, { subscriberIds: [id] });
@@ -105,7 +105,7 @@ describe("what is in the archive", () => {
     ]);
   });
 
-  it("outbound events, without the address and attributes of a new subscriber (CLI-3, SUB-10)", async () => {
+  it("the archive has outbound events, without the address and attributes of a new subscriber (CLI-3, SUB-10)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");
     await world.settle();
@@ -116,7 +116,7 @@ describe("what is in the archive", () => {
     ]);
   });
 
-  it("nothing of what an erasure writes (CLI-3, SUB-10)", async () => {
+  it("the archive has nothing of what an erasure writes (CLI-3, SUB-10)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");
     await post(world, tenant, { subscriberIds: [id] });
@@ -130,7 +130,7 @@ describe("what is in the archive", () => {
 });
 
 describe("its objects", () => {
-  it("have a tag with their workspace (CLI-3)", async () => {
+  it("objects of the archive have a tag with their workspace (CLI-3)", async () => {
     const { world, tenant } = await setting();
     await upsert(world, tenant, "ada");
     await world.settle();
@@ -139,7 +139,7 @@ describe("its objects", () => {
     expect(TagSet).toEqual([{ Key: "workspace", Value: tenant.id }]);
   });
 
-  it("are there once a bucket that refused takes them again, and messages went on (CLI-3)", async () => {
+  it("objects of the archive are there once a bucket that refused takes them again, and messages went on (CLI-3)", async () => {
     let isRefusing = true;
     const { world, tenant } = await setting({
       before: (service) => {
@@ -159,7 +159,7 @@ describe("its objects", () => {
     expect(new Set((await keysOf(world)).map((key) => key.split("/")[2]))).toEqual(new Set(["hour=2026-11-20-12"]));
   });
 
-  it("do not wait for a bus that refuses, and come again under the same name (CLI-3)", async () => {
+  it("objects of the archive do not wait for a bus that refuses, and come again under the same name (CLI-3)", async () => {
     let puts = 0;
     const counting: Hooks = {
       count: (service) => {
@@ -175,7 +175,7 @@ describe("its objects", () => {
     expect(await archived(world)).toHaveLength(1);
   });
 
-  it("of a thousand events are few requests (CLI-3)", async () => {
+  it("the archive of a thousand events takes few requests (CLI-3)", async () => {
     const { world, tenant } = await setting();
     for (let n = 0; n < 10; n++)
       await ingest(world, tenant, {

@@ -11,7 +11,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 
 describe("delete", () => {
-  it("removes the row, the object and the URL (AST-4)", async () => {
+  it("the removal of an asset removes its row, its object and its URL (AST-4)", async () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     const kept = (await upload(world, tenant, { file: pictures.gif })).body;
@@ -27,7 +27,7 @@ describe("delete", () => {
     expect(await storedBytes(tenant)).toBe(pictures.gif.length);
   });
 
-  it("the object is gone before the answer, although no worker has run (AST-4, AMB-118)", async () => {
+  it("the object of a removed asset is gone before the answer, although no worker has run (AST-4, AMB-118)", async () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     await world.settle();
@@ -36,7 +36,7 @@ describe("delete", () => {
     expect(await objects(world)).toEqual([]);
   });
 
-  it("two concurrent deletions: one 204, one 404, and the bytes are returned once (AST-4)", async () => {
+  it("of two concurrent removals of an asset one is 204 and one 404, and its bytes are returned once (AST-4)", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
     const both = await Promise.all([remove(tenant, id), remove(tenant, id)]);
@@ -45,7 +45,7 @@ describe("delete", () => {
     expect(await storedBytes(tenant)).toBe(0);
   });
 
-  it("rule 20 while S3 fails it is not confirmed; the worker removes the object (AST-4, AMB-118)", async () => {
+  it("the removal of an asset is not confirmed while S3 fails, and the worker removes the object (AST-4, AMB-118)", async () => {
     let failures = 2;
     const hooks = () => ({
       before: (service: string, operation: string) => {
@@ -61,7 +61,7 @@ describe("delete", () => {
     expect(await objects(world)).toEqual([]);
   });
 
-  it("a repeated request removes the object that the first could not (AST-4, AMB-118)", async () => {
+  it("a repeated removal of an asset removes the object that the first could not (AST-4, AMB-118)", async () => {
     let failing = true;
     const hooks = () => ({
       before: (service: string, operation: string) => {

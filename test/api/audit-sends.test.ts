@@ -25,7 +25,7 @@ async function sealed() {
 }
 
 describe("the sends of a server key in the audit trail", () => {
-  it("are one entry a quarter-hour, which names the key and how many (RDA-23)", async () => {
+  it("sends of a server key are one entry of the audit trail a quarter-hour, which names the key and how many (RDA-23)", async () => {
     const { list, verify } = await sealed();
     const entries = await list();
     expect(entries).toMatchObject([
@@ -34,20 +34,20 @@ describe("the sends of a server key in the audit trail", () => {
     expect(await verify()).toMatchObject({ valid: true, verified: 1 });
   });
 
-  it("break the verification at their entry where one says something else than it said (RDA-23)", async () => {
+  it("sends of a server key break the verification of the audit trail at their entry where one says something else than it said (RDA-23)", async () => {
     const { tenant, jobs, list, verify } = await sealed();
     await tenant.rows.update(jobs[0]!, { set: { title: "Pay here" } });
     const [{ id } = { id: "" }] = await list();
     expect(await verify()).toMatchObject({ valid: false, broken: { id, reason: "sends_changed" } });
   });
 
-  it("break the verification where one is removed (RDA-23)", async () => {
+  it("sends of a server key break the verification of the audit trail where one is removed (RDA-23)", async () => {
     const { tenant, jobs, verify } = await sealed();
     await tenant.rows.remove(jobs[1]!);
     expect(await verify()).toMatchObject({ valid: false, broken: { reason: "sends_changed" } });
   });
 
-  it("are whole after the erasure of a recipient (RDA-23)", async () => {
+  it("sends of a server key are whole in the audit trail after the erasure of a recipient (RDA-23)", async () => {
     const { world, call, verify } = await sealed();
     const { items } = (await call("GET /api/v1/subscribers?external_id=ada")).body;
     expect((await call(`DELETE /api/v1/subscribers/${items[0].id}`)).status).toBe(204);

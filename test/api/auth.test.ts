@@ -21,7 +21,7 @@ async function registered(world: TestWorld) {
 }
 
 describe("sessions", () => {
-  it("register, then login, each opens a session of 15 minutes on an empty workspace (D-AUTH, ATH-R10)", async () => {
+  it("a registration and a login each open a session of 15 minutes on an empty workspace (D-AUTH, ATH-R10)", async () => {
     const world = await fresh();
     const first = await registered(world);
     expect(first).toMatchObject({ user: { email: "ada@example.com" }, token_type: "Bearer", expires_in: 900 });
@@ -39,7 +39,7 @@ describe("sessions", () => {
     }
   });
 
-  it("a token names its user, workspace and role, and its 15 minutes (ATH-3, D-AUTH)", async () => {
+  it("an access token names its user, workspace and role, and its 15 minutes (ATH-3, D-AUTH)", async () => {
     const world = await fresh();
     const { access_token, tenant, user } = await registered(world);
     expect(claimsOf(access_token)).toMatchObject({

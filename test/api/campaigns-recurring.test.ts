@@ -31,7 +31,7 @@ describe("recurring schedules of a campaign", () => {
     return { ...here, id, schedules, actives, set };
   }
 
-  it("pause switches them off, resume switches the same ones on, never those that the user switched off (CMP-21, CMP-22, AMB-15, AMB-67)", async () => {
+  it("a pause of a campaign switches its schedules off, and a resume switches the same ones on, never those that the user switched off (CMP-21, CMP-22, AMB-15, AMB-67)", async () => {
     const { id, schedules, actives, set, act, release, world, inbox } = await withSchedules(2);
     await release(id);
     await world.settle();
@@ -45,7 +45,7 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true, false]);
   });
 
-  it("one that the user switches on or makes while the campaign is paused stays on, until the next pause (SCH-12, AMB-67)", async () => {
+  it("a schedule that the user switches on or makes while its campaign is paused stays on, until the next pause (SCH-12, AMB-67)", async () => {
     const { id, schedules, actives, set, act, release, world, call } = await withSchedules(2);
     await release(id);
     await act(id, "pause");
@@ -68,7 +68,7 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true, true, true]);
   });
 
-  it("archive switches them off, unarchive on; a campaign that was paused before stays paused (CMP-23, CMP-24, AMB-67)", async () => {
+  it("an archived campaign's schedules are off, and on again when it comes back, unless it was paused before (CMP-23, CMP-24, AMB-67)", async () => {
     const { id, actives, act, release } = await withSchedules(1);
     await release(id);
     await act(id, "archive");
@@ -83,7 +83,7 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true]);
   });
 
-  it("it is not completed before its last schedule is switched off (D-CMP-AUTO, AMB-67)", async () => {
+  it("a campaign is not completed before its last schedule is switched off (D-CMP-AUTO, AMB-67)", async () => {
     const { id, schedules, set, release, world, get } = await withSchedules(1);
     await release(id);
     await world.advance(HOUR);
@@ -93,7 +93,7 @@ describe("recurring schedules of a campaign", () => {
     expect((await get(id)).status).toBe("completed");
   });
 
-  it("another workspace's campaign is a 422 naming the field (GEN-8, AMB-15)", async () => {
+  it("a schedule for another workspace's campaign is refused with 422, naming the field (GEN-8, AMB-15)", async () => {
     const { call, channel_ids, template } = await setting();
     const body = { cron_expression: "0 * * * *", timezone: "UTC", template_id: await template(), channel_ids };
     const refused = await call("POST /api/v1/schedules", { ...body, target: { type: "all" }, campaign_id: UNKNOWN });

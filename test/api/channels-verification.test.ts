@@ -22,7 +22,7 @@ async function notes(tenant: Tenant): Promise<unknown[]> {
 describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
   const { type } = kinds[path];
 
-  it("is pending, then active after the provider accepted the credentials (CHN-6, CHN-8, CHN-9, CRD-8)", async () => {
+  it("a channel is pending, then active after the provider accepted its credentials (CHN-6, CHN-8, CHN-9, CRD-8)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -34,7 +34,7 @@ describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
     expect(await get(id)).not.toHaveProperty("verification_error");
   });
 
-  it("is invalid with the provider's message, and active again after valid credentials (CHN-5, CHN-7, CHN-10, CHN-11)", async () => {
+  it("a channel whose credentials are refused is invalid with the provider's message, and active again after valid ones (CHN-5, CHN-7, CHN-10, CHN-11)", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get, call } = await channelCalls(world, tenant);
     const id = await create(type);
@@ -79,7 +79,7 @@ it("an active channel that becomes invalid gets an annotation (CHN-11, D-ANNAUTO
   expect(await notes(tenant)).toEqual([note]);
 });
 
-it("new credentials must be verified before a send uses them (CHN-11)", async () => {
+it("new credentials of a channel must be verified before a send uses them (CHN-11)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -90,7 +90,7 @@ it("new credentials must be verified before a send uses them (CHN-11)", async ()
   expect([replaced!.status, isUsable(replaced!)]).toEqual(["pending", false]);
 });
 
-it("a late or double outcome changes nothing once the credentials were replaced (CHN-11)", async () => {
+it("a late or double outcome of a verification changes nothing once the credentials were replaced (CHN-11)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
   const id = await create("sms");
@@ -110,7 +110,7 @@ it("a late or double outcome changes nothing once the credentials were replaced 
   expect(await row()).toMatchObject({ status: "active", verified_at: "2026-11-20T12:00:00.000Z" });
 });
 
-it("an unavailable provider is asked again until it answers, and the channel says so (CHN-10, AMB-123)", async () => {
+it("an unavailable provider is asked again to verify until it answers, and the channel says so (CHN-10, AMB-123)", async () => {
   const { world, tenant } = await withTenant();
   const { create, upload, get } = await channelCalls(world, tenant);
   const id = await create("sms");

@@ -27,7 +27,7 @@ async function chatWorld() {
 const decide = (world: TestWorld, template: string, status: string, reason?: string) =>
   world.providers.templates.decide(template, status, reason);
 
-it("a new template is a draft, by default en_US and MARKETING (WAT-1, WAT-2, WAT-6, D-WAT)", async () => {
+it("a new template of a chat app is a draft, by default en_US and MARKETING (WAT-1, WAT-2, WAT-6, D-WAT)", async () => {
   const { id, call, list } = await chatWorld();
   const { status, body } = await call(`POST /${id}/chat-app-templates`, { body: ORDER });
   expect(status).toBe(201);
@@ -57,7 +57,7 @@ it.each([
   expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
 });
 
-it("a name is taken once in a language, however it is written (WAT-2)", async () => {
+it("the name of a chat app's template is taken once in a language, however it is written (WAT-2)", async () => {
   const { id, call, draft } = await chatWorld();
   await draft();
   const post = (more: object) => call(`POST /${id}/chat-app-templates`, { body: { ...ORDER, ...more } });
@@ -65,7 +65,7 @@ it("a name is taken once in a language, however it is written (WAT-2)", async ()
   expect((await post({ language: "de", category: "UTILITY" })).status).toBe(201);
 });
 
-it("belong to chat_app channels of the workspace (WAT-2, WAT-3)", async () => {
+it("templates of a chat app belong to chat_app channels of the workspace (WAT-2, WAT-3)", async () => {
   const { world, id, call, create, draft } = await chatWorld();
   const sms = await create("sms");
   expect(await call(`POST /${sms}/chat-app-templates`, { body: ORDER })).toMatchObject({
@@ -88,7 +88,7 @@ it("belong to chat_app channels of the workspace (WAT-2, WAT-3)", async () => {
   }
 });
 
-it("is submitted once from draft, and refreshed only after its submission (WAT-4, WAT-5, WAT-6, D-WAT)", async () => {
+it("a template of a chat app is submitted once from draft, and refreshed only after its submission (WAT-4, WAT-5, WAT-6, D-WAT)", async () => {
   const { world, draft, submit, refresh, list } = await chatWorld();
   const template = await draft();
   expect(await refresh(template.id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
@@ -110,7 +110,7 @@ it("is submitted once from draft, and refreshed only after its submission (WAT-4
   expect((await list())[0]).toMatchObject({ status: "approved" });
 });
 
-it("a rejected template has the reason, and may be submitted again (WAT-5, WAT-6)", async () => {
+it("a rejected template of a chat app has the reason, and may be submitted again (WAT-5, WAT-6)", async () => {
   const { world, draft, submit, refresh } = await chatWorld();
   const template = await draft();
   const { provider_template_id } = (await submit(template.id)).body;
@@ -146,7 +146,7 @@ describe("D-WAT statuses of the provider", () => {
     expect([body.status, body.status_reason]).toEqual(word === "PENDING" ? ["approved", undefined] : [status, reason]);
   });
 
-  it("an unknown status changes nothing", async () => {
+  it("an unknown status of the provider changes no template of a chat app", async () => {
     const { world, draft, submit, refresh } = await chatWorld();
     const { id } = await draft();
     const { body } = await submit(id);
@@ -155,14 +155,14 @@ describe("D-WAT statuses of the provider", () => {
   });
 });
 
-it("without credentials a submission is 409 (WAT-4)", async () => {
+it("a submission of a chat app's template without credentials is refused with 409 (WAT-4)", async () => {
   const { call, create } = await chatWorld();
   const bare = await create("chat_app");
   const { id } = (await call(`POST /${bare}/chat-app-templates`, { body: ORDER })).body;
   expect((await call(`POST /${bare}/chat-app-templates/${id}/submit`)).status).toBe(409);
 });
 
-it("a submission whose answer was lost is found again and not repeated (WAT-4)", async () => {
+it("a submission of a chat app's template whose answer was lost is found again and not repeated (WAT-4)", async () => {
   const { world, draft, submit } = await chatWorld();
   const template = await draft({ ...ORDER, name: "Order shipped" });
   const deps = world.depsFor("test");
@@ -175,7 +175,7 @@ it("a submission whose answer was lost is found again and not repeated (WAT-4)",
   expect(lost).toMatchObject({ template: { id: body.provider_template_id } });
 });
 
-it("a refusal of the provider is 422 with its message, and the template stays a draft (WAT-4)", async () => {
+it("a chat app's template that the provider refuses is 422 with its message, and stays a draft (WAT-4)", async () => {
   const { world, draft, submit, list } = await chatWorld();
   const template = await draft();
   const deps = world.depsFor("test");
@@ -189,7 +189,7 @@ it("a refusal of the provider is 422 with its message, and the template stays a 
   expect(await list()).toEqual([template]);
 });
 
-it("a channel's templates are removed with it (CHN-17)", async () => {
+it("the templates of a chat app are removed with its channel (CHN-17)", async () => {
   const { id, call, draft, list, tenant } = await chatWorld();
   await draft();
   expect((await call(`DELETE /${id}?force=true`)).status).toBe(204);

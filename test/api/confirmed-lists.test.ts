@@ -35,7 +35,7 @@ async function setting(settings: object = { double_opt_in: true }) {
 }
 
 describe("a list that asks", () => {
-  it("says so, and may be changed (AMB-129)", async () => {
+  it("a list says whether it asks, and may be changed (AMB-129)", async () => {
     const { call, list } = await setting();
     expect(list).toMatchObject({ double_opt_in: true, subscriber_count: 0 });
     const changed = await call(`PATCH /api/v1/lists/${list.id}`, { double_opt_in: false });
@@ -44,7 +44,7 @@ describe("a list that asks", () => {
     expect(body.double_opt_in).toBe(false);
   });
 
-  it("who is added is asked by a mail that names it, and gets nothing else (AMB-129)", async () => {
+  it("who is added to a list that asks is asked by a mail that names the list, and gets nothing else (AMB-129)", async () => {
     const { world, add, links, count, news } = await setting();
     expect(await add()).toEqual({ added: 0, already_member: 0, pending: 1, not_found: [] });
     const [mail] = await mailsOf(world);
@@ -52,7 +52,7 @@ describe("a list that asks", () => {
     expect(await news()).toEqual([]);
   });
 
-  it("the button of the page makes a member, with a proof, once (AMB-129)", async () => {
+  it("the button behind the mail of a list makes a member, with a proof, once (AMB-129)", async () => {
     const { world, call, ada, list, add, links, count, news } = await setting();
     await add();
     const [link] = await links();
@@ -65,7 +65,7 @@ describe("a list that asks", () => {
     expect(proof).toMatchObject({ channel: `list:${list.id}`, status: "opted_in", source: "confirmed_opt_in" });
   });
 
-  it("who confirmed it before is a member at once (AMB-129)", async () => {
+  it("who confirmed a list before is a member at once (AMB-129)", async () => {
     const { world, call, ada, list, add, links } = await setting();
     await add();
     await follow(world, "POST", (await links())[0]!);
@@ -74,7 +74,7 @@ describe("a list that asks", () => {
     expect(await links()).toHaveLength(1);
   });
 
-  it("whoever gets another address is no member until its owner confirms (AMB-129)", async () => {
+  it("a member who gets another address is none until its owner confirms (AMB-129)", async () => {
     const { world, upsert, add, links, count } = await setting();
     await add();
     await follow(world, "POST", (await links())[0]!);
@@ -95,7 +95,7 @@ describe("a list that asks", () => {
     expect([done.status, body.lists]).toEqual([200, []]);
   });
 
-  it("an import has a proof or asks, and asks once (AMB-129)", async () => {
+  it("an import into a list that asks has a proof or asks, and asks once (AMB-129)", async () => {
     const { world, tenant, run, members, list } = await importer();
     await mailing(world, tenant, "x@example.com");
     await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
@@ -108,7 +108,7 @@ describe("a list that asks", () => {
     expect((await mailsOf(world)).filter(({ text }) => text.includes("/i/"))).toHaveLength(1);
   });
 
-  it("a proof in a file is of the address of its row: the next one is asked, for workspace, topic and list (AMB-129)", async () => {
+  it("a proof in an imported file is of the address of its row, and the next address is asked, for workspace, topic and list (AMB-129)", async () => {
     const { world, tenant, run, members, list } = await importer();
     await mailing(world, tenant, "x@example.com");
     await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });

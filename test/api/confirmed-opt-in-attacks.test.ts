@@ -77,7 +77,7 @@ describe("addresses", () => {
 });
 
 describe("mail bombing", () => {
-  it("many people with one address at once get three questions (AMB-129)", async () => {
+  it("many people with one address who opt in at once get three questions (AMB-129)", async () => {
     const { upsert, consent, asked } = await setting();
     await Promise.all(
       Array.from({ length: 20 }, (_, n) => upsert({ external_id: `p${n}`, email: "victim@example.com", consent })),
@@ -85,7 +85,7 @@ describe("mail bombing", () => {
     expect((await asked()).length).toBe(3);
   });
 
-  it("an address in other cases, and after an erasure, gets three questions (AMB-129)", async () => {
+  it("an address gets three questions to confirm, also in other cases and after an erasure (AMB-129)", async () => {
     const { world, upsert, consent, asked, call } = await setting();
     for (const email of ["victim@example.com", "VICTIM@example.com", "victim@EXAMPLE.com"]) {
       await world.advance(MINUTE);
@@ -103,7 +103,7 @@ describe("mail bombing", () => {
     expect((await asked()).length).toBe(3);
   });
 
-  it("sub-addresses of one mailbox get three questions (AMB-129)", async () => {
+  it("sub-addresses of one mailbox get three questions to confirm (AMB-129)", async () => {
     const { upsert, consent, asked } = await setting();
     for (let n = 0; n < 8; n++) await upsert({ external_id: `p${n}`, email: `victim+${n}@gmail.com`, consent });
     expect((await asked()).length).toBe(3);
@@ -147,7 +147,7 @@ describe("secrets", () => {
   });
 });
 
-it.each([0, 1])("with a cap of %i sends nothing goes to the dead letters (AMB-129)", async (monthly_send_cap) => {
+it.each([0, 1])("no opt-in under a cap of %i sends is a dead letter (AMB-129)", async (monthly_send_cap) => {
   const { world, tenant, upsert, consent, asked } = await setting();
   await operate(world, tenant, { monthly_send_cap });
   for (let n = 0; n < 3; n++) await upsert({ external_id: `p${n}`, email: `p${n}@example.com`, consent });

@@ -33,7 +33,7 @@ async function setting(settings: object = { double_opt_in: true }, email = "ada@
 }
 
 describe("asking", () => {
-  it("an opt-in is pending, and a mail in the language of the person asks to confirm it (AMB-129)", async () => {
+  it("an opt-in that must be confirmed is pending, and a mail in the language of the person asks for it (AMB-129)", async () => {
     const { world, optIn, statusOf, links } = await setting();
     const id = await optIn({ locale: "de-AT" });
     expect([await statusOf(id), (await links()).length]).toEqual(["pending", 1]);
@@ -42,7 +42,7 @@ describe("asking", () => {
     expect(mail!.unsubscribe).toBeUndefined();
   });
 
-  it("without the setting an opt-in counts at once, and nobody is asked (AMB-129)", async () => {
+  it("an opt-in that need not be confirmed counts at once, and nobody is asked (AMB-129)", async () => {
     const { optIn, statusOf, links } = await setting({ double_opt_in: false });
     expect([await statusOf(await optIn()), await links()]).toEqual(["opted_in", []]);
   });
@@ -61,7 +61,7 @@ describe("asking", () => {
     expect(await links()).toHaveLength(4);
   });
 
-  it("a statement that is told again asks again, and one that is repeated by a queue does not (AMB-129)", async () => {
+  it("an opt-in that is stated again asks again, and another change of the person does not (AMB-129)", async () => {
     const { world, optIn, links } = await setting();
     await optIn();
     await world.advance(MINUTE);
@@ -90,7 +90,7 @@ describe("asking", () => {
 });
 
 describe("confirming", () => {
-  it("the page changes nothing, its button confirms, with a proof (AMB-129)", async () => {
+  it("the page behind the mail of an opt-in changes nothing, and its button confirms with a proof (AMB-129)", async () => {
     const { world, call, optIn, statusOf, links, news } = await setting();
     const id = await optIn();
     const [link] = await links();
@@ -108,7 +108,7 @@ describe("confirming", () => {
     expect(await news(id)).toMatchObject({ state: "delivered" });
   });
 
-  it("a repeat changes nothing (AMB-129)", async () => {
+  it("a second confirmation of an opt-in changes nothing (AMB-129)", async () => {
     const { world, call, optIn, links } = await setting();
     const id = await optIn();
     const [link] = await links();
@@ -145,7 +145,7 @@ describe("confirming", () => {
     expect(String(page.body)).toContain("no longer applies");
   });
 
-  it("a token that is changed, or of another kind, is no link (AMB-129)", async () => {
+  it("a link to confirm with a changed token, or one of another kind, is 404 (AMB-129)", async () => {
     const { world, optIn, links } = await setting();
     await optIn();
     const [link] = await links();

@@ -24,7 +24,7 @@ const named = () => ({ attributes: { first_name: "Ada" } });
 type Payload = any;
 
 describe("data strings", () => {
-  it("a push carries them rendered, though its texts are the same for everyone (D-LIQUID, D-PUSH)", async () => {
+  it("a push carries data strings rendered, though its texts are the same for everyone (D-LIQUID, D-PUSH)", async () => {
     const { world, tenant } = await withTenant();
     const { ios, android, web_push } = await openChannels(world, tenant, "ios-push", "android-push", "vapid");
     const [ada] = (await addPeople(world, tenant, 1, named)) as [string];
@@ -41,7 +41,7 @@ describe("data strings", () => {
     expect(payloadOf("web_push").data).toMatchObject(filled);
   });
 
-  it("the live stream carries them rendered for its reader (D-LIQUID, SSE-6)", async () => {
+  it("the live stream carries data strings rendered for its reader (D-LIQUID, SSE-6)", async () => {
     const { world, tenant } = await withTenant();
     const { id, open, tell } = await addReader(world, tenant);
     const stream = await open();
@@ -51,7 +51,7 @@ describe("data strings", () => {
     stream.disconnect();
   });
 
-  it("a string is rendered once: what it inserts stays text, in data and in texts (D-LIQUID)", async () => {
+  it("a data string is rendered once, and what it inserts stays text, in data and in texts (D-LIQUID)", async () => {
     const { world, tenant } = await withTenant();
     const { ios } = await openChannels(world, tenant, "ios-push");
     const sly = "{{ subscriber.email }}";
@@ -78,7 +78,7 @@ describe("data strings", () => {
     expect(job).toMatchObject({ status: "completed", counts: { sent: 3, delivered: 2, failed: 1 } });
   });
 
-  it("what is not valid in them is refused with its place, as in a text (D-LIQUID, D-NTF)", async () => {
+  it("a data string that is no template is refused with its place, as a text is (D-LIQUID, D-NTF)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 1);
     const refusal = async (bad: object) => {
@@ -93,7 +93,7 @@ describe("data strings", () => {
     expect((await post(world, tenant, { subscriberIds: [ada], data: { css: "a { b: c }" } })).status).toBe(201);
   });
 
-  it("a preview renders them and counts their variables without a value (D-LIQUID, F8)", async () => {
+  it("a preview renders data strings and counts their variables without a value (D-LIQUID, F8)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 2, (n) => (n === 0 ? named() : {}));
     const told = await tenant.call("POST /api/v1/notifications/preview", {

@@ -116,7 +116,7 @@ describe.each(edited)("$group", (what) => {
     expect((await edit(what.second, match)).status).toBe(412);
   });
 
-  it("of two at once who saw the same one is made (RDA-25)", async () => {
+  it("of two edits at once that saw the same version one is made (RDA-25)", async () => {
     const { world, tenant } = await withTenant();
     const { get, edit } = await opened(world, tenant, what);
     const etag = await tagOf(get);

@@ -23,7 +23,7 @@ async function erasedSubscriber(world: TestWorld, tenant: Tenant): Promise<strin
 }
 
 describe("GET /api/v1/erasures/:id", () => {
-  it("counts what was removed by store, and is signed once nothing is left (F14)", async () => {
+  it("the receipt of an erasure counts what was removed by store, and is signed once nothing is left (F14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);
     const running = await receipt(tenant, id);
@@ -48,7 +48,7 @@ describe("GET /api/v1/erasures/:id", () => {
     expect({ removed, tenant_id, sub }).toEqual({ removed: body.removed, tenant_id: tenant.id, sub: id });
   });
 
-  it("the receipt is no credential (F14)", async () => {
+  it("the receipt of an erasure is no credential (F14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await erasedSubscriber(world, tenant);
     await world.advance(5 * MINUTE);

@@ -34,7 +34,7 @@ async function setAside({ depsFor, env }: TestWorld): Promise<{ Records: object[
 }
 
 describe("what a bus may take later", () => {
-  it("in a successful answer is sent again, and only that (CLI-3)", async () => {
+  it("an event that the bus refuses in a successful answer is sent again, and only that (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const others = [await world.tenant(), await world.tenant()];
     for (const one of [tenant, ...others]) await upsert(world, one, `person of ${one.id}`);
@@ -47,7 +47,7 @@ describe("what a bus may take later", () => {
     expect(world.eventbridge.meter()).toEqual({ requests: 1 + 2, entries: 3 + 2 });
   });
 
-  it("for an hour is all there later, and messages go on meanwhile (CLI-3)", async () => {
+  it("what the bus refuses for an hour is all there later, and messages go on meanwhile (CLI-3)", async () => {
     const { world, tenant } = await setting();
     world.eventbridge.refuse(() => REFUSED);
     const { id } = await upsert(world, tenant, "ada");
@@ -70,7 +70,7 @@ describe("what a bus may take later", () => {
     expect(onBus(world, "notification.terminal")).toHaveLength(3);
   });
 
-  it("of a request that was throttled is put again (CLI-3)", async () => {
+  it("an event of a request that the bus throttled is put again (CLI-3)", async () => {
     const { world, tenant } = await setting();
     await world.call("POST /_local/faults", { body: { channel: "aws:eventbridge", times: 2 } });
     await upsert(world, tenant, "ada");
@@ -79,7 +79,7 @@ describe("what a bus may take later", () => {
     expect(world.eventbridge.meter()).toEqual({ requests: 1, entries: 1 });
   });
 
-  it("comes again with the same id (CLI-3)", async () => {
+  it("an event that the bus refused comes again with the same id (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const waiting = ["ada"];
     refusePeople(world, waiting, REFUSED);
@@ -120,7 +120,7 @@ describe("what a bus never takes", () => {
     expect(createdOnBus(world)).toEqual(["grace", "lin", "ada"]);
   });
 
-  it("does not cost what is in the same request, where the request is refused as a whole (CLI-3)", async () => {
+  it("an event for which a request to the bus is refused as a whole costs no other event of the request (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const other = await world.tenant();
     refusePeople(world, ["ada"], { ...FORBIDDEN, ofRequest: true });
@@ -131,7 +131,7 @@ describe("what a bus never takes", () => {
     expect(await setAside(world)).toHaveLength(1);
   });
 
-  it("is no reason to set aside what a bus refuses to everybody, which comes when its policy is mended (CLI-3)", async () => {
+  it("what a bus refuses to everybody is not set aside, and comes when its policy is mended (CLI-3)", async () => {
     const { world, tenant } = await setting();
     world.eventbridge.refuse(() => ({ ...FORBIDDEN, ofRequest: true }));
     for (const name of ["ada", "grace"]) await upsert(world, tenant, name);
@@ -142,7 +142,7 @@ describe("what a bus never takes", () => {
     expect(await setAside(world)).toEqual([]);
   });
 
-  it("is set aside once, while something before it is tried again (CLI-3)", async () => {
+  it("an event that is set aside is so once, while something before it is tried again (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const other = await world.tenant();
     const waiting = ["ada"];

@@ -16,7 +16,7 @@ const choose = (world: TestWorld, tenant: Tenant, on: boolean) =>
   world.call("POST /_local/operator", { body: { events_on_bus: { tenant_id: tenant.id, on } } });
 
 describe("outbound events", () => {
-  it("are on the bus as a webhook would get them, without any webhook (CLI-3)", async () => {
+  it("outbound events are on the bus as a webhook would get them, without any webhook (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");
     await world.settle();
@@ -41,7 +41,7 @@ describe("outbound events", () => {
     });
   });
 
-  it("of a send tell its start and its end (CLI-3)", async () => {
+  it("outbound events of a send tell its start and its end on the bus (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");
     const { body: job } = await post(world, tenant, { subscriberIds: [id] });
@@ -53,7 +53,7 @@ describe("outbound events", () => {
     ]);
   });
 
-  it("of one workspace and one type share an entry up to 64 KB, each with its own id (CLI-3)", async () => {
+  it("outbound events of one workspace and one type share an entry of the bus up to 64 KB, each with its own id (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const other = await world.tenant();
     await addPeople(world, tenant, 200, (n) => ({ external_id: `user-${n}`, attributes: { note: "x".repeat(1_000) } }));
@@ -70,7 +70,7 @@ describe("outbound events", () => {
 });
 
 describe("events that a workspace receives", () => {
-  it("go to the bus only where the operator chose so, many in one entry (CLI-3)", async () => {
+  it("received events go to the bus only where the operator chose so, many in one entry (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const other = await world.tenant();
     await choose(world, tenant, true);
@@ -92,7 +92,7 @@ describe("events that a workspace receives", () => {
     expect(entry!.events[0]).toMatchObject({ subscriber_id: id, event_name: "bought", source: "server" });
   });
 
-  it("follow a change of the choice within a minute (CLI-3)", async () => {
+  it("received events follow a change of the operator's choice within a minute (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const send = async () => {
       await ingest(world, tenant, { events: [{ anonymous_id: "visitor", event_name: "seen" }] });
@@ -118,7 +118,7 @@ it("the local service shows what is on the bus (CLI-3)", async () => {
   expect(body.items).toMatchObject([{ "detail-type": "subscriber.created", detail: { tenant_id: tenant.id } }]);
 });
 
-it("without the setting nothing is published (CLI-3)", async () => {
+it("without a bus nothing is published (CLI-3)", async () => {
   const { world, tenant } = await withTenant();
   await upsert(world, tenant, "ada");
   await world.advance(HOUR);

@@ -10,7 +10,7 @@ import { worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const properties = { sku: "sku-4711", price: 1_999, currency: "EUR" };
 
-it("1,000 events are 60 WCU, and one for each actor and each key; without keys of 200 actors at most 40 requests (EVT-14)", async () => {
+it("1,000 events cost 60 WCU, and one for each actor and each key, and without keys of 200 actors at most 40 requests (EVT-14)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 200);
   const batch = (key?: string) =>
@@ -36,7 +36,7 @@ it("1,000 events are 60 WCU, and one for each actor and each key; without keys o
   expect(again.wcu).toBe(0);
 });
 
-it("a single event is at most 6 WCU and 4 requests (EVT-11)", async () => {
+it("a single event costs at most 6 WCU and 4 requests (EVT-11)", async () => {
   const { world, tenant } = await withTenant();
   const one = () => ingest(world, tenant, { event_name: "seen", anonymous_id: "a", properties }, "sdk");
   await ingest(world, tenant, { events: someEvents(1) }, "sdk");
@@ -47,7 +47,7 @@ it("a single event is at most 6 WCU and 4 requests (EVT-11)", async () => {
   expect(Math.min(...costs.map(({ requests }) => requests))).toBeLessThanOrEqual(4);
 });
 
-it("1,000 exported rows are at most 40 RCU and one per distinct actor (EXP-1)", async () => {
+it("an export of 1,000 rows costs at most 40 RCU and one per distinct actor (EXP-1)", async () => {
   const { world, tenant } = await withTenant();
   const people = await addPeople(world, tenant, 20);
   for (let batch = 0; batch < 3; batch++)
@@ -72,7 +72,7 @@ it("1,000 exported rows are at most 40 RCU and one per distinct actor (EXP-1)", 
   }
 });
 
-it("a quiet year is read day by day at less than an RCU a day (EXP-1)", async () => {
+it("an export of a quiet year costs less than an RCU a day (EXP-1)", async () => {
   const { world, tenant } = await withTenant();
   const days = 80;
   const events = someEvents(days, (n) => ({ occurred_at: timestamp(START - n * 86_400_000) }));
@@ -84,7 +84,7 @@ it("a quiet year is read day by day at less than an RCU a day (EXP-1)", async ()
   expect(cost.rcu).toBeLessThanOrEqual(days + days + 10);
 });
 
-it("linking is at most 5 WCU, however many events there are, and however large the profile (IDN-2)", async () => {
+it("linking a visitor costs at most 5 WCU, however many events there are, and however large the profile (IDN-2)", async () => {
   const { world, tenant } = await withTenant();
   const [id] = (await addPeople(world, tenant, 1)) as [string];
   await ingest(world, tenant, { events: someEvents(1_000, () => ({ anonymous_id: "busy", properties })) });

@@ -9,7 +9,7 @@ const { withTenant } = worlds();
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
 
 describe("limits", () => {
-  it("values at the limits are accepted (EVT-2, EVT-6)", async () => {
+  it("an event whose values are at their limits is accepted (EVT-2, EVT-6)", async () => {
     const { world, tenant } = await withTenant();
     const properties = Object.fromEntries(
       Array.from({ length: 50 }, (_, n) => [`${n}`.padEnd(256, "k"), "v".repeat(256)]),
@@ -34,7 +34,7 @@ describe("limits", () => {
     expect(await exportAll(world, tenant)).toHaveLength(max);
   });
 
-  it("a body of 500 KB is accepted from a server key, one byte more is 413; from a client only its events are limited (EVT-15, AMB-20)", async () => {
+  it("a body of events of 500 KB is accepted from a server key and one byte more is 413, while from a client only its events are limited (EVT-15, AMB-20)", async () => {
     const { world, tenant } = await withTenant();
     const body = (bytes: number) => {
       const text = JSON.stringify({ events: someEvents(100) });
@@ -103,11 +103,11 @@ describe("the clock of a device", () => {
     expect(times).toEqual([-HOUR, -MINUTE, 0]);
   });
 
-  it("sent_at within a minute changes nothing (AMB-135)", async () => {
+  it("a sent_at within a minute changes no time of an event (AMB-135)", async () => {
     expect(await storedTimes({ sent_at: timestamp(START - MINUTE) }, [-HOUR])).toEqual([-HOUR]);
   });
 
-  it("the window of 48 hours counts after the correction (AMB-135)", async () => {
+  it("the window of 48 hours counts after the correction by the device's clock (AMB-135)", async () => {
     const { world, tenant } = await withTenant();
     const body = { sent_at: timestamp(START + HOUR), events: [event({ occurred_at: timestamp(START - 47.5 * HOUR) })] };
     const answer = await ingest(world, tenant, body, "sdk");

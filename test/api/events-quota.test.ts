@@ -16,7 +16,7 @@ const { withTenant } = worlds();
 const used = async (tenant: Tenant) => (await tenant.call("GET /api/v1/billing")).body.usage.events;
 
 describe("quota", () => {
-  it("the last event of the quota is taken, the next is 402 and stores nothing, repeats cost nothing (AMB-40, ERR-3)", async () => {
+  it("the last event of the quota is taken, the next is 402 and stores nothing, and repeats cost nothing (AMB-40, ERR-3)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     await setUsage(quickStore(world, tenant), { events: 99_990 });
     const keyed = (from: number, count: number) => ({
@@ -34,7 +34,7 @@ describe("quota", () => {
     expect(await used(tenant)).toBe(100_000);
   });
 
-  it("concurrent requests use the whole quota and no more (AMB-40)", async () => {
+  it("concurrent requests use the whole quota of events and no more (AMB-40)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
     await setUsage(store, { events: 99_900 });
@@ -58,7 +58,7 @@ describe("quota", () => {
     expect((await usageOf(store)).events).toBe(99_995);
   });
 
-  it("at 80 and at 95 % of the quota there is one annotation each (F25)", async () => {
+  it("at 80 and at 95 % of the quota of events there is one annotation each (F25)", async () => {
     const { world, tenant } = await withTenant({ plan: "free" });
     const store = quickStore(world, tenant);
     const warnings = async () => (await store.queryAll(AnnotationItem, {})).map(({ text }) => text.slice(0, 4));
@@ -75,7 +75,7 @@ describe("quota", () => {
 });
 
 describe("durability", () => {
-  it("what the table leaves unprocessed is written before the response (EVT-11)", async () => {
+  it("events that the table leaves unprocessed are written before the response (EVT-11)", async () => {
     let left = 6;
     const unprocessed = (operation: string, count: number) =>
       operation === "BatchWriteItem" && left-- > 0 ? count - 1 : 0;
@@ -86,7 +86,7 @@ describe("durability", () => {
     expect(await exportAll(world, tenant)).toHaveLength(60);
   });
 
-  it("a batch that could not be stored whole is 503; a retry with the same keys stores it whole and counts it once (EVT-11)", async () => {
+  it("a batch of events that could not be stored whole is 503, and a retry with the same keys stores it whole and counts it once (EVT-11)", async () => {
     let broken = false;
     const unprocessed = (operation: string, count: number) =>
       broken && operation === "BatchWriteItem" ? Math.min(count, 20) : 0;
@@ -108,7 +108,7 @@ describe("durability", () => {
 });
 
 describe("credentials", () => {
-  it("a revoked key may ingest up to a minute, and nothing else; its use does not extend the minute (ATH-R6)", async () => {
+  it("a revoked key may ingest events up to a minute, and nothing else, and its use does not extend the minute (ATH-R6)", async () => {
     const { world, tenant } = await withTenant();
     const { body: made } = await tenant.call("POST /api/v1/server-keys", { name: "short" });
     const key = { authorization: `Bearer ${made.key}` };

@@ -17,7 +17,7 @@ const statusesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
   (await inboxOf(world, tenant, person)).map(({ status }) => status);
 
 describe("hiding and recalling", () => {
-  it("a pause hides, a resume restores, an end removes (INX-33, INX-34, INX-35, D-INBOXRECALL)", async () => {
+  it("the messages of an experience are hidden by its pause, restored by its resume and removed by its end (INX-33, INX-34, INX-35, D-INBOXRECALL)", async () => {
     const { world, tenant, ids: people } = await withPeople(3);
     const [reader] = people as [string];
     const id = await draft(tenant);
@@ -36,7 +36,7 @@ describe("hiding and recalling", () => {
     expect(await inboxOf(world, tenant, reader)).toHaveLength(1);
   });
 
-  it("reading or dismissing a hidden or recalled message is 404 and changes nothing (AMB-108)", async () => {
+  it("reading or dismissing a hidden or recalled message of an experience is 404 and changes nothing (AMB-108)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const id = await draft(tenant);
@@ -55,7 +55,7 @@ describe("hiding and recalling", () => {
     expect(await both()).toEqual([404, 404]);
   });
 
-  it("read-all counts and marks shown messages: hidden ones return unread (INB-7, AMB-37)", async () => {
+  it("read-all counts and marks shown messages, and hidden ones return unread (INB-7, AMB-37)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     const ids = [await draft(tenant, { name: "one" }), await draft(tenant, { name: "two" })];
@@ -87,7 +87,7 @@ describe("hiding and recalling", () => {
     expect(await statusesOf(world, tenant, reader)).toEqual(["read", "read"]);
   });
 
-  it("a limit counts shown messages, and a filter by status omits hidden ones (INB-6)", async () => {
+  it("the limit of an inbox counts shown messages, and a filter by status omits hidden ones (INB-6)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const [reader] = people as [string];
     await send(world, tenant, { subscriberIds: [reader], title: "old" });

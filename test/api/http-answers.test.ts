@@ -28,7 +28,7 @@ describe("answers", () => {
     }
   });
 
-  it("what breaks inside is a 500 that names the request in its message and nothing else (ERR-17, D-REQID)", async () => {
+  it("what breaks inside is answered 500 and names the request in its message and nothing else (ERR-17, D-REQID)", async () => {
     const hooks = (): Hooks => ({
       before: (_, operation) => {
         if (operation === "Query") throw awsFailure("AccessDeniedException", "secret arn:aws:iam::1:role/x");
@@ -42,7 +42,7 @@ describe("answers", () => {
     expect(world.logs).toContainEqual(expect.objectContaining({ level: "error", request_id: headers["x-request-id"] }));
   });
 
-  it("a busy dependency is a 503 with Retry-After (ERR-18)", async () => {
+  it("a busy dependency is answered 503 with Retry-After (ERR-18)", async () => {
     const hooks = (): Hooks => ({
       before: (_, operation) => {
         if (operation === "Query") throw awsFailure("ServiceUnavailable", "busy");
