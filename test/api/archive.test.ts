@@ -110,6 +110,7 @@ describe("what is in the archive", () => {
     const { id } = await upsert(world, tenant, "ada");
     await world.settle();
     const [created, ...others] = await archived(world);
+
     expect([created, others]).toMatchObject([
       { kind: "outbound", type: "subscriber.created", subscriber_id: id, data: "{}" },
       [],
@@ -125,6 +126,7 @@ describe("what is in the archive", () => {
     const before = await archived(world);
     await tenant.call(`DELETE /api/v1/subscribers/${id}`);
     await world.advance(HOUR);
+
     expect(await archived(world)).toHaveLength(before.length);
   });
 });
@@ -136,6 +138,7 @@ describe("its objects", () => {
     await world.settle();
     const [Key] = await keysOf(world);
     const { TagSet } = await s3(world).send(new GetObjectTaggingCommand({ Bucket: BUCKET, Key }));
+
     expect(TagSet).toEqual([{ Key: "workspace", Value: tenant.id }]);
   });
 
@@ -171,6 +174,7 @@ describe("its objects", () => {
     world.eventbridge.refuse(() => refused);
     await upsert(world, tenant, "ada");
     await world.advance(10 * MINUTE);
+
     expect(puts).toBeGreaterThan(1);
     expect(await archived(world)).toHaveLength(1);
   });
@@ -183,6 +187,7 @@ describe("its objects", () => {
       });
     world.s3.resetMeter();
     await world.settle();
+
     expect(world.s3.meter().requests).toBeLessThanOrEqual(10);
     expect(await archived(world, "event")).toHaveLength(1_000);
   });
@@ -196,5 +201,6 @@ it("the table of Athena in the guide has the fields of a record (CLI-3)", async 
   const guide = readFileSync(new URL("../../docs/guides/archive.md", import.meta.url), "utf8");
   const [, columns = ""] = /CREATE EXTERNAL TABLE \w+ \(\n([\s\S]+?)\n\)/.exec(guide) ?? [];
   const named = columns.split(",").map((column) => column.trim().split(" ")[0]);
+
   expect(named.toSorted()).toEqual(Object.keys(record!).toSorted());
 });

@@ -31,6 +31,7 @@ describe("delete", () => {
     const { world, tenant } = await withTenant();
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     await world.settle();
+
     expect((await remove(tenant, id)).status).toBe(204);
     expect((await ask(world, url)).status).toBe(404);
     expect(await objects(world)).toEqual([]);

@@ -28,6 +28,7 @@ describe("the sends of a server key in the audit trail", () => {
   it("sends of a server key are one entry of the audit trail a quarter-hour, which names the key and how many (RDA-23)", async () => {
     const { list, verify } = await sealed();
     const entries = await list();
+
     expect(entries).toMatchObject([
       { action: "notifications.create", actor: { type: "server_key" }, outcome: "ok", sends: { count: 2 } },
     ]);
@@ -38,12 +39,14 @@ describe("the sends of a server key in the audit trail", () => {
     const { tenant, jobs, list, verify } = await sealed();
     await tenant.rows.update(jobs[0]!, { set: { title: "Pay here" } });
     const [{ id } = { id: "" }] = await list();
+
     expect(await verify()).toMatchObject({ valid: false, broken: { id, reason: "sends_changed" } });
   });
 
   it("sends of a server key break the verification of the audit trail where one is removed (RDA-23)", async () => {
     const { tenant, jobs, verify } = await sealed();
     await tenant.rows.remove(jobs[1]!);
+
     expect(await verify()).toMatchObject({ valid: false, broken: { reason: "sends_changed" } });
   });
 

@@ -25,6 +25,7 @@ const countOf = async (rule: object, is_dynamic: boolean) => {
 it.each([true, false])("a segment judges a day in the workspace's zone (dynamic: %s) (AMB-137)", async (is_dynamic) => {
   await setting.person("ada", { seen: inBerlin });
   const { count } = await countOf({ attribute: { seen: { $eq: DAY } } }, is_dynamic);
+
   expect(count).toBe(1);
 });
 
@@ -34,6 +35,7 @@ it("a dynamic segment follows a change by the workspace's zone (AMB-137)", async
   const { id } = await countOf({ attribute: { seen: { $gte: DAY } } }, true);
   await person("ada", { seen: inBerlin });
   await world.settle();
+
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(1);
 });
 
@@ -45,6 +47,7 @@ it("a new zone of the workspace holds for the next change of a person (AMB-137)"
   await call("PATCH /api/v1/workspace", { timezone: "UTC" });
   await person("ada", { seen: inBerlin });
   await world.settle();
+
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(1);
 });
 
@@ -53,6 +56,7 @@ it("an event's property is a day of the workspace's zone (AMB-137)", async () =>
   await person("ada");
   await track("ada", "booked", { properties: { arrives: inBerlin } });
   const rule = { event: { name: "booked", where: { arrives: { $eq: DAY } } } };
+
   expect((await countOf(rule, true)).count).toBe(1);
 });
 
@@ -60,6 +64,7 @@ it("a preview of a rule counts by the workspace's zone (AMB-137)", async () => {
   const { call, person } = setting;
   await person("ada", { seen: inBerlin });
   const preview = await call("POST /api/v1/segments/preview", { attribute: { seen: { $eq: DAY } } });
+
   expect(preview.body.estimated_count).toBe(1);
 });
 
@@ -68,6 +73,7 @@ it("an explanation of a membership judges by the workspace's zone (AMB-137)", as
   const subscriber = await person("ada", { seen: inBerlin });
   const { id } = await countOf({ attribute: { seen: { $eq: DAY } } }, true);
   const { body } = await call(`GET /api/v1/segments/${id}/members/${subscriber}`);
+
   expect(body.reasons).toMatchObject([{ path: "attribute.seen", matched: true }]);
 });
 
@@ -78,6 +84,7 @@ it("a branch of a journey judges by the workspace's zone (AMB-137)", async () =>
   await person("ada", { seen: inBerlin });
   await track("ada", "signed_up");
   await world.settle();
+
   expect(await runs(id)).toMatchObject([{ status: "active" }]);
 });
 
@@ -88,5 +95,6 @@ it("the filters of a send judge by the workspace's zone (AMB-137)", async () => 
   const body = { target: { type: "all" }, title: "A", body: "a", ...filters };
   const preview = await call("POST /api/v1/notifications/preview", body);
   const sent = await call("POST /api/v1/notifications", body);
+
   expect([preview.body.counts.sent, sent.body.sent]).toEqual([1, 1]);
 });

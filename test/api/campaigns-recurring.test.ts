@@ -97,6 +97,7 @@ describe("recurring schedules of a campaign", () => {
     const { call, channel_ids, template } = await setting();
     const body = { cron_expression: "0 * * * *", timezone: "UTC", template_id: await template(), channel_ids };
     const refused = await call("POST /api/v1/schedules", { ...body, target: { type: "all" }, campaign_id: UNKNOWN });
+
     expect(refused).toMatchObject({ status: 422, body: { fields: { campaign_id: expect.any(String) } } });
   });
 });

@@ -37,6 +37,7 @@ describe.each(paths)("%s", (path) => {
     const { create, upload } = await channelCalls(world, tenant);
     const id = await create(type);
     const { status, body } = await upload(id, path);
+
     expect(status).toBe(200);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -72,11 +73,14 @@ describe.each(paths)("%s", (path) => {
       (each) => each !== type,
     )) {
       const answer = await upload(await create(other), path);
-      expect([other, answer.status, answer.body.fields]).toEqual([other, 422, { type: expect.stringContaining(type) }]);
+      expect(answer.status, other).toBe(422);
+      expect(answer.body.fields, other).toEqual({ type: expect.stringContaining(type) });
     }
     const stranger = await channelCalls(world, await world.tenant());
     const [foreign, missing] = [await stranger.upload(await create(type), path), await stranger.upload(UNKNOWN, path)];
-    expect([foreign.status, foreign.body]).toEqual([404, missing.body]);
+
+    expect(foreign.status).toBe(404);
+    expect(foreign.body).toEqual(missing.body);
   });
 });
 
@@ -99,6 +103,7 @@ describe("the credentials of iOS", () => {
   ])("have the environment %s (CRD-3)", async (_, more, environment) => {
     const ios = await setting();
     await ios.upload({ ...IOS_FIELDS, ...more }, good);
+
     expect(await ios.opened()).toEqual({ type: "ios_push", key: APPLE_KEY, ...IOS_FIELDS, environment });
   });
 
@@ -120,12 +125,16 @@ describe("the credentials of iOS", () => {
     ["with a part of a key", "key_file", IOS_FIELDS, keyFile(APPLE_KEY.slice(0, 90))],
   ])("are refused %s, naming the field (CRD-3)", async (_, field, ...parts) => {
     const { status, body } = await (await setting()).upload(...parts);
-    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual([field]);
   });
 
   it("are refused with the key as a text, which must be sent as a file (CRD-3)", async () => {
     const { status, body } = await (await setting()).upload({ ...IOS_FIELDS, key_file: APPLE_KEY });
-    expect([status, body.fields]).toEqual([422, { key_file: "must be sent as a file" }]);
+
+    expect(status).toBe(422);
+    expect(body.fields).toEqual({ key_file: "must be sent as a file" });
   });
 
   it("are refused with a key file of over 64 KB (CRD-3)", async () => {
@@ -158,7 +167,8 @@ it("a service-account key is JSON with its fields, or 422 naming the file (CRD-4
   ];
   for (const text of wrong) {
     const { status, body } = await upload(id, "android-push", form({}, keyFile(text)));
-    expect([text.slice(0, 60), status, Object.keys(body.fields)]).toEqual([text.slice(0, 60), 422, ["key_file"]]);
+    expect(status, text.slice(0, 60)).toBe(422);
+    expect(Object.keys(body.fields), text.slice(0, 60)).toEqual(["key_file"]);
   }
   expect((await upload(id, "android-push", form({}))).body.fields).toEqual({ key_file: "is required" });
 });
@@ -171,7 +181,9 @@ it("the key pair is generated: the public key belongs to the sealed private one,
   const sealed = (await opened(world, tenant, id)) as { private_key: string; public_key: string; subject: string };
   const pair = createECDH("prime256v1");
   pair.setPrivateKey(sealed.private_key, "base64url");
-  expect([pair.getPublicKey("base64url"), sealed.public_key]).toEqual([first, first]);
+
+  expect(pair.getPublicKey("base64url")).toBe(first);
+  expect(sealed.public_key).toBe(first);
   expect(sealed.subject).toMatch(/^mailto:/);
   expect((await upload(id, "vapid")).body.vapid_public_key).not.toBe(first);
 });
@@ -188,7 +200,8 @@ it.each([
   for (const field of required)
     for (const value of [undefined, "", null]) {
       const answer = await upload(id, path, { body: { ...body, [field]: value } });
-      expect([field, value, answer.status, Object.keys(answer.body.fields)]).toEqual([field, value, 422, [field]]);
+      expect(answer.status, `${field} ${value}`).toBe(422);
+      expect(Object.keys(answer.body.fields), `${field} ${value}`).toEqual([field]);
     }
 });
 
@@ -198,6 +211,7 @@ it.each([
 ] as const)("the credentials %s need no others (CRD-7, D-EMAIL, AMB-91)", async (path, type, body) => {
   const { world, tenant } = await withTenant();
   const { create, upload } = await channelCalls(world, tenant);
+
   expect((await upload(await create(type), path, { body })).status).toBe(200);
 });
 
@@ -214,7 +228,9 @@ it.each([
     const { create, upload, get } = await channelCalls(world, tenant);
     const id = await create("email");
     const { status, body } = await upload(id, "email", { body: { ...SMTP, host, port } });
-    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual([field]);
     expect(await tenant.store.get(CredentialsItem, { channel: id })).toBeUndefined();
     expect((await get(id)).status).toBe("pending");
   },
@@ -228,7 +244,8 @@ it("with an app secret the provider may call back about existing channels only (
   const [silent, calling] = [await create("chat_app"), await create("chat_app")];
   await upload(silent, "chat_app", { body: { ...CHAT_APP, app_secret: undefined } });
   await upload(calling, "chat_app");
-  expect([await ownerOf(silent), await ownerOf(calling)]).toEqual([undefined, tenant.id]);
+  expect(await ownerOf(silent)).toBeUndefined();
+  expect(await ownerOf(calling)).toEqual(tenant.id);
   const stranger = await channelCalls(world, await world.tenant());
   expect((await stranger.call(`DELETE /${calling}?force=true`)).status).toBe(404);
   expect(await ownerOf(calling)).toBe(tenant.id);

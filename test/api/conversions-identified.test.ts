@@ -31,6 +31,7 @@ it.each([
   await world.advance(later);
   await identify();
   await world.advance(20 * MINUTE);
+
   expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 700 });
 });
 
@@ -56,5 +57,6 @@ it.each([
   await world.settle();
   await identify();
   await world.advance(20 * MINUTE);
+
   expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 700 });
 });

@@ -32,6 +32,7 @@ describe("data strings", () => {
     await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios, android, web_push], data });
     const sent = await outboxOf(world);
     const payloadOf = (channel: string): Payload => sent.find((one) => one.channel === channel)!.payload;
+
     expect(payloadOf("ios")).toMatchObject({ ...filled, subscriber_id: ada });
     expect(payloadOf("android").data).toMatchObject({
       url: filled.url,
@@ -63,6 +64,7 @@ describe("data strings", () => {
       title: "{{ data.sly }}",
       data: { sly: "{{ subscriber.sly }}" },
     });
+
     expect(await outboxOf(world)).toMatchObject([{ title: "{{ subscriber.sly }}", payload: { sly } }]);
   });
 
@@ -75,6 +77,7 @@ describe("data strings", () => {
       subscriberIds: ids,
       data: { a: "{{ subscriber.text }}", b: ["{{ subscriber.text }}"] },
     });
+
     expect(job).toMatchObject({ status: "completed", counts: { sent: 3, delivered: 2, failed: 1 } });
   });
 

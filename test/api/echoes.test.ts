@@ -34,9 +34,11 @@ it.each(changes.map(({ route }) => route))(
     const { path, as, found } = await resourceOf(world, route);
     const [method] = route.split(" ");
     const same = await world.call(`${method} ${path}`, { as, body: found });
-    expect([same.status, same.body.fields]).toEqual([200, undefined]);
+    expect(same.status).toBe(200);
+    expect(same.body.fields).toBeUndefined();
     const again = await world.call(`${method} ${path}`, { as, body: found });
-    expect([again.status, again.body.fields]).toEqual([200, undefined]);
+    expect(again.status).toBe(200);
+    expect(again.body.fields).toBeUndefined();
 
     if (found.id === undefined) return;
     const other = await world.call(`${method} ${path}`, { as, body: { ...found, id: "another" } });
@@ -63,7 +65,8 @@ it("every endpoint names a parameter that it does not have (AMB-116)", async () 
   }
   expect(wrong).toEqual([]);
   const stream = await openStream(world, `?subscriber_id=${world.ids.uuid()}&misspelt=1`, tenant.sdk);
-  expect([stream.status, JSON.parse(stream.text).fields]).toEqual([422, { misspelt: expect.any(String) }]);
+  expect(stream.status).toBe(422);
+  expect(JSON.parse(stream.text).fields).toEqual({ misspelt: expect.any(String) });
   const link = await world.call("GET /docs?utm_source=mail");
   expect(link.status).toBe(200);
 });

@@ -43,7 +43,8 @@ describe("GET /api/v1/erasures/:id", () => {
     const [head, claims, signature] = body.receipt.split(".");
     const signed = (text: string) =>
       verify(null, Buffer.from(text), createPublicKey({ key, format: "jwk" }), Buffer.from(signature, "base64url"));
-    expect([signed(`${head}.${claims}`), signed(`${head}.${claims}x`)]).toEqual([true, false]);
+    expect(signed(`${head}.${claims}`)).toBe(true);
+    expect(signed(`${head}.${claims}x`)).toBe(false);
     const { removed, tenant_id, sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
     expect({ removed, tenant_id, sub }).toEqual({ removed: body.removed, tenant_id: tenant.id, sub: id });
   });
@@ -53,6 +54,7 @@ describe("GET /api/v1/erasures/:id", () => {
     const id = await erasedSubscriber(world, tenant);
     await world.advance(5 * MINUTE);
     const { body } = await receipt(tenant, id);
+
     expect((await world.call("GET /api/v1/me", { as: { authorization: `Bearer ${body.receipt}` } })).status).toBe(401);
   });
 
@@ -65,6 +67,7 @@ describe("GET /api/v1/erasures/:id", () => {
     await world.settle();
     worker.revive();
     await world.advance(30 * MINUTE);
+
     expect((await receipt(tenant, id)).body).toMatchObject({ state: "completed", exact: false });
   });
 

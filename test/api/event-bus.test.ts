@@ -21,6 +21,7 @@ describe("outbound events", () => {
     const { id } = await upsert(world, tenant, "ada");
     await world.settle();
     const [event, ...others] = world.eventbridge.events(BUS);
+
     expect(others).toEqual([]);
     expect(event).toMatchObject({
       source: "engagement-messaging",
@@ -60,6 +61,7 @@ describe("outbound events", () => {
     await upsert(world, other, "grace");
     await world.settle();
     const entries = entriesOnBus(world, "subscriber.created");
+
     expect(Math.max(...entries.map((entry) => Buffer.byteLength(JSON.stringify(entry))))).toBeLessThan(64 * 1_024);
     expect(new Set(entries.map(({ tenant_id }) => tenant_id))).toEqual(new Set([tenant.id, other.id]));
     expect(entries.length).toBeLessThan(201 / 30);
@@ -86,6 +88,7 @@ describe("events that a workspace receives", () => {
     await ingest(world, other, { events: [{ anonymous_id: "visitor", event_name: "seen" }] });
     await world.settle();
     const [entry, ...others] = entriesOnBus(world, "events.received");
+
     expect(others).toEqual([]);
     expect(entry).toMatchObject({ tenant_id: tenant.id, event_type: "events.received" });
     expect(entry!.events).toHaveLength(40);
@@ -115,6 +118,7 @@ it("the local service shows what is on the bus (CLI-3)", async () => {
   await upsert(world, tenant, "ada");
   await world.settle();
   const { body } = await world.call("GET /_local/event-bus");
+
   expect(body.items).toMatchObject([{ "detail-type": "subscriber.created", detail: { tenant_id: tenant.id } }]);
 });
 
@@ -122,5 +126,6 @@ it("without a bus nothing is published (CLI-3)", async () => {
   const { world, tenant } = await withTenant();
   await upsert(world, tenant, "ada");
   await world.advance(HOUR);
+
   expect(world.eventbridge.meter()).toEqual({ requests: 0, entries: 0 });
 });

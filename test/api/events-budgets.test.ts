@@ -43,6 +43,7 @@ it("a single event costs at most 6 WCU and 4 requests (EVT-11)", async () => {
   const costs = [];
   // The first event in one of the day's 16 partitions notes it, so of 17 events one writes no note.
   for (let n = 0; n < 17; n++) costs.push(await spent(world, one));
+
   expect(Math.min(...costs.map(({ wcu }) => wcu))).toBeLessThanOrEqual(6);
   expect(Math.min(...costs.map(({ requests }) => requests))).toBeLessThanOrEqual(4);
 });
@@ -81,6 +82,7 @@ it("an export of a quiet year costs less than an RCU a day (EXP-1)", async () =>
   const cost = await spent(world, async () => {
     expect((await exportPage(world, tenant)).items).toHaveLength(days);
   });
+
   expect(cost.rcu).toBeLessThanOrEqual(days + days + 10);
 });
 
@@ -94,6 +96,7 @@ it("linking a visitor costs at most 5 WCU, however many events there are, and ho
   await world.call(route, { as: tenant.sdk, body: { anonymous_id: "quiet", subscriber_id: id } });
   const body = { anonymous_id: "busy", subscriber_id: id };
   const cost = await spentByCall(world, { as: tenant.sdk, route, body, refused: { route, body: {} } });
+
   expect(cost.wcu).toBeLessThanOrEqual(5);
   expect(cost.requests).toBeLessThanOrEqual(3);
 });

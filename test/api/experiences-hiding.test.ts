@@ -97,6 +97,7 @@ describe("hiding and recalling", () => {
     }
     const titles = async (query: string) =>
       (await inboxOf(world, tenant, reader, query)).map(({ content }) => content.title);
+
     expect(await titles("&limit=1")).toEqual(["old"]);
     expect(await titles("&limit=3&status=unread")).toEqual(["old"]);
   });
@@ -152,6 +153,7 @@ describe("cost", () => {
 
   it("a pause, a resume and an end write the same few rows for 3 recipients and for 150", async () => {
     const few = await hide(3);
+
     expect(await hide(150)).toEqual(few);
     expect(Math.max(...few)).toBeLessThanOrEqual(10);
   });
@@ -165,6 +167,7 @@ describe("cost", () => {
     const plain = await read();
     const [first, second] = [await draft(tenant), await draft(tenant)];
     for (const id of [first, second]) await take(world, tenant, id, "publish");
+
     expect((await read()) - plain).toBeLessThanOrEqual(2 + 1);
   });
 });

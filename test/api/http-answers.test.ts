@@ -36,7 +36,9 @@ describe("answers", () => {
     });
     const { world, tenant } = await withTenant({ hooks });
     const { status, body, headers } = await tenant.call("GET /api/v1/channels");
-    expect([status, body]).toEqual([500, { code: "INTERNAL_ERROR", message: expect.any(String) }]);
+
+    expect(status).toBe(500);
+    expect(body).toEqual({ code: "INTERNAL_ERROR", message: expect.any(String) });
     expect(body.message).toContain(headers["x-request-id"]);
     expect(JSON.stringify(body)).not.toContain("arn:");
     expect(world.logs).toContainEqual(expect.objectContaining({ level: "error", request_id: headers["x-request-id"] }));
@@ -50,7 +52,10 @@ describe("answers", () => {
     });
     const { tenant } = await withTenant({ hooks });
     const { status, body, headers } = await tenant.call("GET /api/v1/channels");
-    expect([status, body.code, headers["retry-after"]]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+
+    expect(status).toBe(503);
+    expect(body.code).toBe("SERVICE_UNAVAILABLE");
+    expect(headers["retry-after"]).toBe("1");
   });
 
   it("ids are UUIDs throughout (GEN-3)", async () => {
@@ -90,6 +95,7 @@ describe("browsers", () => {
     const { world } = await withTenant();
     const headers = { origin: "https://shop.example", "access-control-request-method": method };
     const answer = await world.call(`OPTIONS ${path}`, { headers });
+
     expect(answer.status).toBe(204);
     expect(answer.headers["access-control-allow-origin"]).toBe("*");
     expect(String(answer.headers["access-control-allow-methods"]).split(", ")).toContain(method);
@@ -103,6 +109,7 @@ describe("browsers", () => {
     async (path) => {
       const { world } = await withTenant();
       const { status, headers } = await world.call(`OPTIONS ${path}`, { headers: { origin: "https://shop.example" } });
+
       expect(status).toBe(404);
       expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
     },
