@@ -36,10 +36,10 @@ const allowed: Record<ExperienceStatus, Partial<Record<Action, ExperienceStatus>
   archived: { archive: "archived" },
 };
 const moves = experienceStatuses.flatMap((from) =>
-  actions.map((action) => ({ from, action, to: allowed[from][action] })),
+  actions.map((action) => [action, from, allowed[from][action]] as const),
 );
-const allowedMoves = moves.filter(({ to }) => to !== undefined);
-const refusedMoves = moves.filter(({ to }) => to === undefined);
+const allowedMoves = moves.filter(([, , to]) => to !== undefined);
+const refusedMoves = moves.filter(([, , to]) => to === undefined);
 
 /** Takes an action on an experience of a status. */
 async function actOn(from: ExperienceStatus, action: Action) {
@@ -51,7 +51,7 @@ async function actOn(from: ExperienceStatus, action: Action) {
   return { before, answer, after: (await read(tenant, id)).body };
 }
 
-it.each(allowedMoves)("$action makes a $from experience $to (INX-5, INX-37, INX-38)", async ({ from, action, to }) => {
+it.each(allowedMoves)("%s makes a %s experience %s (INX-5, INX-37, INX-38)", async (action, from, to) => {
   const { before, answer, after } = await actOn(from, action);
 
   expect(answer.status).toBe(200);
@@ -61,7 +61,7 @@ it.each(allowedMoves)("$action makes a $from experience $to (INX-5, INX-37, INX-
   if (to === from) expect(after).toEqual(before);
 });
 
-it.each(refusedMoves)("a $from experience refuses $action with 400 (INX-30, INX-38)", async ({ from, action }) => {
+it.each(refusedMoves)("%s of a %s experience is refused with 400 (INX-30, INX-38)", async (action, from) => {
   const { before, answer, after } = await actOn(from, action);
 
   expect(answer.status).toBe(400);
