@@ -124,7 +124,7 @@ it("the report of a campaign is refused with 422 for a start that is no time (CR
   expect((await call(`GET /api/v1/campaigns/${id}/report?start=soon`)).status).toBe(422);
 });
 
-/** A campaign of one message in two arms that was released as its preview drew them: subscriber → arm, as drawn and sent. */
+/** A campaign of one message in two arms, released as its preview drew them: subscriber → arm, as drawn and as sent. */
 async function drawnCampaign() {
   const here = await withBuyers(await withTenant());
   const { world, call, channel } = here;
