@@ -17,59 +17,90 @@ const statusesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
   (await inboxOf(world, tenant, person)).map(({ status }) => status);
 
 describe("hiding and recalling", () => {
-  it("the messages of an experience are hidden by its pause, restored by its resume and removed by its end (INX-33, INX-34, INX-35, D-INBOXRECALL)", async () => {
-    const { world, tenant, ids: people } = await withPeople(3);
-    const [reader] = people as [string];
+  const titlesOf = async (world: TestWorld, tenant: Tenant, person: string) =>
+    (await inboxOf(world, tenant, person)).map(({ content }) => content.title);
+
+  /** An experience and another message in the inboxes of some people, newest first. */
+  async function shown(count = 1) {
+    const { world, tenant, ids: people } = await withPeople(count);
     const id = await draft(tenant);
     await take(world, tenant, id, "publish");
-    await send(world, tenant, { target: { type: "all" }, title: "Plain" });
-    const before = await inboxOf(world, tenant, reader);
-    expect(before.map(({ content }) => content.title).sort()).toEqual(["Plain", "Sale"]);
-    await take(world, tenant, id, "pause");
-    for (const person of people) expect(await inboxOf(world, tenant, person)).toHaveLength(1);
-    await take(world, tenant, id, "resume");
-    expect(await inboxOf(world, tenant, reader)).toEqual(before);
-    await take(world, tenant, id, "end");
-    for (const person of people)
-      expect((await inboxOf(world, tenant, person)).map(({ content }) => content.title)).toEqual(["Plain"]);
-    await take(world, tenant, id, "archive");
-    expect(await inboxOf(world, tenant, reader)).toHaveLength(1);
-  });
-
-  it("reading or dismissing a hidden or recalled message of an experience is 404 and changes nothing (AMB-108)", async () => {
-    const { world, tenant, ids: people } = await withPeople(1);
-    const [reader] = people as [string];
-    const id = await draft(tenant);
-    await take(world, tenant, id, "publish");
-    const [message] = await inboxOf(world, tenant, reader);
-    const both = async () => [
-      (await mark(world, tenant, reader, `${message.id}/read`)).status,
-      (await mark(world, tenant, reader, `${message.id}/dismiss`)).status,
-    ];
-    await take(world, tenant, id, "pause");
-    expect(await both()).toEqual([404, 404]);
-    await take(world, tenant, id, "resume");
-    expect(await inboxOf(world, tenant, reader)).toEqual([message]);
-    expect(await both()).toEqual([200, 200]);
-    await take(world, tenant, id, "end");
-    expect(await both()).toEqual([404, 404]);
-  });
-
-  it("read-all counts and marks shown messages, and hidden ones return unread (INB-7, AMB-37)", async () => {
-    const { world, tenant, ids: people } = await withPeople(1);
-    const [reader] = people as [string];
-    const ids = [await draft(tenant, { name: "one" }), await draft(tenant, { name: "two" })];
-    for (const id of ids) await take(world, tenant, id, "publish");
-    await send(world, tenant, { subscriberIds: [reader] });
     await world.advance(SECOND);
-    await take(world, tenant, ids[0]!, "pause");
-    expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 2 });
-    expect(await statusesOf(world, tenant, reader)).toEqual(["read", "read"]);
-    await take(world, tenant, ids[0]!, "resume");
-    expect((await statusesOf(world, tenant, reader)).sort()).toEqual(["read", "read", "unread"]);
+    await send(world, tenant, { target: { type: "all" }, title: "Plain" });
+    return { world, tenant, id, people, reader: people[0]! };
+  }
+
+  it("a pause hides the messages of an experience, and no others (INX-33)", async () => {
+    const { world, tenant, id, people } = await shown(3);
+
+    await take(world, tenant, id, "pause");
+
+    for (const person of people) expect(await titlesOf(world, tenant, person)).toEqual(["Plain"]);
+  });
+
+  it("a resume shows the messages of an experience as they were (INX-34)", async () => {
+    const { world, tenant, id, reader } = await shown();
+    const before = await inboxOf(world, tenant, reader);
+
+    await take(world, tenant, id, "pause", "resume");
+
+    expect(before).toHaveLength(2);
+    expect(await inboxOf(world, tenant, reader)).toEqual(before);
+  });
+
+  it("an end removes the messages of an experience for good (INX-35, D-INBOXRECALL)", async () => {
+    const { world, tenant, id, people } = await shown(3);
+
+    await take(world, tenant, id, "end");
+    for (const person of people) expect(await titlesOf(world, tenant, person)).toEqual(["Plain"]);
+    await take(world, tenant, id, "archive");
+
+    for (const person of people) expect(await titlesOf(world, tenant, person)).toEqual(["Plain"]);
+  });
+
+  it.each([
+    ["hidden", "read", "pause"],
+    ["hidden", "dismiss", "pause"],
+    ["recalled", "read", "end"],
+    ["recalled", "dismiss", "end"],
+  ])("a message of an experience that is %s is not changed by %s: 404 (AMB-108)", async (_, what, action) => {
+    const { world, tenant, id, reader } = await shown();
+    const [, message] = await inboxOf(world, tenant, reader);
+    await take(world, tenant, id, action);
+
+    expect((await mark(world, tenant, reader, `${message.id}/${what}`)).status).toBe(404);
+  });
+
+  it("a message that nobody could read while it was hidden is unread when it is shown again (AMB-108)", async () => {
+    const { world, tenant, id, reader } = await shown();
+    const [, message] = await inboxOf(world, tenant, reader);
+    await take(world, tenant, id, "pause");
+    await mark(world, tenant, reader, `${message.id}/read`);
+
+    await take(world, tenant, id, "resume");
+
+    expect((await inboxOf(world, tenant, reader))[1]).toEqual(message);
+    expect((await mark(world, tenant, reader, `${message.id}/read`)).status).toBe(200);
+  });
+
+  it("read-all counts and marks what is shown, and what is hidden returns unread (INB-7, AMB-37)", async () => {
+    const { world, tenant, id, reader } = await shown();
+    await take(world, tenant, id, "pause");
+
+    expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 1 });
+
+    await take(world, tenant, id, "resume");
+    expect(await statusesOf(world, tenant, reader)).toEqual(["read", "unread"]);
     expect((await inboxOf(world, tenant, reader, "&status=unread")).map(({ status }) => status)).toEqual(["unread"]);
-    const [unread] = await inboxOf(world, tenant, reader, "&status=unread");
-    expect((await mark(world, tenant, reader, `${unread.id}/dismiss`)).body).not.toHaveProperty("read_at");
+  });
+
+  it("a message that was dismissed unread is not counted by read-all (INB-7)", async () => {
+    const { world, tenant, reader } = await shown();
+    const [plain, message] = await inboxOf(world, tenant, reader);
+    await mark(world, tenant, reader, `${plain.id}/read`);
+
+    expect((await mark(world, tenant, reader, `${message.id}/dismiss`)).body).not.toHaveProperty("read_at");
+
     expect((await mark(world, tenant, reader, "read")).body).toEqual({ updated: 0 });
   });
 
