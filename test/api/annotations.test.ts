@@ -45,7 +45,7 @@ describe("annotations", () => {
     ["a text of 501 letters", "text", { text: "x".repeat(501) }],
     ["a text of 501 signs of two units", "text", { text: "🎉".repeat(501) }],
     ["an end before the beginning", "ends_at", { ends_at: "2026-10-01T00:00:00Z" }],
-  ])("refuses %s (ANN-3)", async (_, field, body) => {
+  ])("an annotation is refused with 422 for %s (ANN-3)", async (_, field, body) => {
     const { write } = await setting();
     const refused = await write(body);
 

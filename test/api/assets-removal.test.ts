@@ -88,7 +88,7 @@ describe("an interrupted upload", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "%s its object is written, is not listed and is removed (AST-2)",
+    "an upload that fails %s its object is written is not listed, and is removed (AST-2)",
     async (when) => {
       const { world, tenant } = await withTenant({ hooks: failing(when) });
       expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);

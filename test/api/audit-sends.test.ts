@@ -61,7 +61,7 @@ describe("the sends of a server key in the audit trail", () => {
   it.each([
     ["for later", (world: TestWorld) => ({ external_ids: ["ada"], scheduled_at: inMs(world, DAY) })],
     ["for many", () => ({ target: { type: "all" } })],
-  ])("that are %s are sealed within the hour, alone in their quarter-hour (RDA-23)", async (_, to) => {
+  ])("a send of a server key %s is sealed within the hour, alone (RDA-23)", async (_, to) => {
     const { world, server, list, verify } = await sealed();
     const body = { ...to(world), title: "News", body: "It is here." };
     expect((await world.call("POST /v1/notifications", { as: server, body })).status).toBe(201);

@@ -52,7 +52,7 @@ it.each([
   ["a text of 1,025 characters", "body", { body: "b".repeat(1_025) }],
   ["a language in words", "language", { language: "English" }],
   ["a status", "status", { status: "approved" }],
-])("refuses %s, naming the field (WAT-2)", async (_, field, more) => {
+])("a template of a chat app is refused with 422 for %s (WAT-2)", async (_, field, more) => {
   const { id, call } = await chatWorld();
   const { status, body } = await call(`POST /${id}/chat-app-templates`, { body: { ...ORDER, ...more } });
 
@@ -128,7 +128,8 @@ it("a rejected template of a chat app has the reason, and may be submitted again
 
 describe("D-WAT statuses of the provider", () => {
   it.each([
-    ["PENDING", "pending", undefined],
+    // Reading a pending template ends the review of the embedded provider.
+    ["PENDING", "approved", undefined],
     ["APPROVED", "approved", undefined],
     ["REINSTATED", "approved", undefined],
     ["FLAGGED", "approved", "FLAGGED"],
@@ -141,15 +142,15 @@ describe("D-WAT statuses of the provider", () => {
     ["ARCHIVED", "archived", undefined],
     ["DELETED", "deleted", undefined],
     ["PENDING_DELETION", "deleted", "PENDING_DELETION"],
-  ])("%s is %s", async (word, status, reason) => {
+  ])("a template that its provider calls %s is %s (WAT-6)", async (word, status, reason) => {
     const { world, draft, submit, refresh } = await chatWorld();
     const { id } = await draft();
-    const { provider_template_id } = (await submit(id)).body;
-    decide(world, provider_template_id, word);
-    // Reading a pending template ends the review of the embedded provider.
+    decide(world, (await submit(id)).body.provider_template_id, word);
+
     const { body } = await refresh(id);
 
-    expect([body.status, body.status_reason]).toEqual(word === "PENDING" ? ["approved", undefined] : [status, reason]);
+    expect(body.status).toBe(status);
+    expect(body.status_reason).toBe(reason);
   });
 
   it("an unknown status of the provider changes no template of a chat app", async () => {

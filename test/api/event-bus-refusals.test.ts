@@ -105,7 +105,7 @@ describe("what a bus never takes", () => {
     "NotAuthorizedForDetailTypeException",
     "InvalidArgument",
     "ValidationException",
-  ])("because of %s delays no other workspace, and lies aside until it is redriven (CLI-3)", async (ErrorCode) => {
+  ])("what the bus refuses by %s delays no other workspace, and lies aside (CLI-3)", async (ErrorCode) => {
     const { world, tenant } = await setting();
     const other = await world.tenant();
     refusePeople(world, ["ada"], { ErrorCode, ErrorMessage: "No." });

@@ -21,16 +21,16 @@ describe("limits", () => {
   it.each([
     ["sdk", 50],
     ["server", 1_000],
-  ] as const)("%s: %i events in a request, not one more (EVT-14)", async (tier, max) => {
+  ] as const)("a request of the tier %s has at most %i events (EVT-14)", async (tier, max) => {
     const { world, tenant } = await withTenant();
+
+    const fits = await ingest(world, tenant, { events: someEvents(max) }, tier);
     const beyond = await ingest(world, tenant, { events: someEvents(max + 1) }, tier);
-    expect([beyond.status, beyond.body.code, Object.keys(beyond.body.fields)]).toEqual([
-      422,
-      "VALIDATION_ERROR",
-      ["events"],
-    ]);
-    expect((await ingest(world, tenant, { events: someEvents(max) }, tier)).body).toEqual({ accepted: max });
     await world.advance(SECOND);
+
+    expect(fits.body).toEqual({ accepted: max });
+    expect(beyond.status).toBe(422);
+    expect(Object.keys(beyond.body.fields)).toEqual(["events"]);
     expect(await exportAll(world, tenant)).toHaveLength(max);
   });
 
@@ -60,13 +60,13 @@ describe("limits", () => {
   };
 
   it.each([
-    ["sdk", 48 * HOUR],
-    ["server", 90 * DAY],
-  ] as const)("%s: back to the millisecond (EVT-17)", async (tier, window) => {
+    ["sdk", "48 hours", 48 * HOUR],
+    ["server", "90 days", 90 * DAY],
+  ] as const)("an event of the tier %s may be %s old, to the millisecond (EVT-17)", async (tier, _, age) => {
     const at = await statusAt(tier);
 
-    expect(await at(-window)).toBe(202);
-    expect(await at(-window - 1)).toBe(422);
+    expect(await at(-age)).toBe(202);
+    expect(await at(-age - 1)).toBe(422);
   });
 
   it("a server's event is at most five minutes ahead (EVT-17, AMB-24, AMB-117)", async () => {
@@ -100,7 +100,7 @@ describe("the clock of a device", () => {
   it.each([
     ["fast by ten minutes", 10 * MINUTE],
     ["slow by three days", -3 * DAY],
-  ])("%s: the times are shifted by what sent_at is wrong (AMB-135)", async (_, error) => {
+  ])("times of a device that is %s are shifted by what its sent_at is wrong (AMB-135)", async (_, error) => {
     const times = await storedTimes({ sent_at: timestamp(START + error) }, [
       error - HOUR,
       error - MINUTE,
@@ -128,7 +128,7 @@ describe("the clock of a device", () => {
     ["sent_at with a server key", { sent_at: timestamp(START) }, "server", "sent_at"],
     ["historical that is no boolean", { historical: "yes" }, "server", "historical"],
     ["historical with an SDK key", { historical: true }, "sdk", "historical"],
-  ] as const)("%s is 422 (AMB-134, AMB-135)", async (_, more, tier, field) => {
+  ] as const)("events are refused with 422 for %s (AMB-134, AMB-135)", async (_, more, tier, field) => {
     const { world, tenant } = await withTenant();
     for (const body of [{ ...more, events: [event()] }, event(more)]) {
       const answer = await ingest(world, tenant, body, tier);
