@@ -34,50 +34,77 @@ describe.each(Object.keys(uploads) as UploadPath[])("%s", (path) => {
     expect(await get(id)).not.toHaveProperty("verification_error");
   });
 
-  it("a channel whose credentials are refused is invalid with the provider's message, and active again after valid ones (CHN-5, CHN-7, CHN-10, CHN-11)", async () => {
+  /** A channel whose credentials the provider has refused. */
+  async function refused() {
     const { world, tenant } = await withTenant();
     const { create, upload, get, call } = await channelCalls(world, tenant);
     const id = await create(type);
     await fault(world, { channel: `verify:${type}`, outcome: "permanent", message: "this key was revoked" });
     await upload(id, path);
     await world.settle();
-    const invalid = await get(id);
-    expect(invalid).toMatchObject({
-      status: "invalid",
-      verification_error: expect.stringContaining("this key was revoked"),
-    });
-    expect(invalid).not.toHaveProperty("verified_at");
     await noFaults(world);
+    return { world, tenant, id, get, call };
+  }
+
+  it("a channel whose credentials are refused is invalid, with the provider's message (CHN-5, CHN-7, CHN-10)", async () => {
+    const { tenant, id, get } = await refused();
+
+    const channel = await get(id);
+
+    const verification_error = expect.stringContaining("this key was revoked");
+    expect(channel).toMatchObject({ status: "invalid", verification_error });
+    expect(channel).not.toHaveProperty("verified_at");
+    expect(await notes(tenant)).toEqual([]);
+  });
+
+  it("an invalid channel is pending when it is verified anew, and then active (CHN-7, CHN-11)", async () => {
+    const { world, id, get, call } = await refused();
+
     expect(await call(`POST /${id}/verify`)).toMatchObject({ status: 202, body: { status: "queued" } });
+
     expect(await get(id)).toMatchObject({ status: "pending" });
     await world.settle();
     expect(await get(id)).toMatchObject({ status: "active", verified_at: expect.any(String) });
     expect(await get(id)).not.toHaveProperty("verification_error");
-    expect(await notes(tenant)).toEqual([]);
   });
 });
 
-it("an active channel that becomes invalid gets an annotation (CHN-11, D-ANNAUTO)", async () => {
-  const { world, tenant } = await withTenant();
-  const { create, upload, get, call } = await channelCalls(world, tenant);
-  const id = await create("sms", "Texts");
-  await upload(id, "sms");
-  await world.settle();
-  await fault(world, { channel: "verify:sms", outcome: "permanent", message: "account closed" });
-  await call(`POST /${id}/verify`);
-  const [asked] = (await listChannels(tenant.store)).filter((channel) => channel.id === id);
-  expect(asked!.status).toBe("pending");
-  expect(isUsable(asked!)).toBe(true);
-  await world.settle();
-  expect(await get(id)).toMatchObject({
-    status: "invalid",
-    verification_error: expect.stringContaining("account closed"),
+describe("an active channel", () => {
+  /** A channel that was verified, and whose account the provider has closed since. */
+  async function closed() {
+    const { world, tenant } = await withTenant();
+    const { create, upload, get, call } = await channelCalls(world, tenant);
+    const id = await create("sms", "Texts");
+    await upload(id, "sms");
+    await world.settle();
+    await fault(world, { channel: "verify:sms", outcome: "permanent", message: "account closed" });
+    const verify = () => call(`POST /${id}/verify`);
+    return { world, tenant, id, get, verify };
+  }
+
+  it("an active channel is usable while it is verified anew (CHN-11)", async () => {
+    const { tenant, id, verify } = await closed();
+
+    await verify();
+
+    const asked = (await listChannels(tenant.store)).find((channel) => channel.id === id)!;
+    expect(asked.status).toBe("pending");
+    expect(isUsable(asked)).toBe(true);
   });
-  const note = { kind: "channel_invalid", ref_id: id, source: "auto", text: expect.stringContaining("Texts") };
-  expect(await notes(tenant)).toEqual([note]);
-  await call(`POST /${id}/verify`);
-  await world.settle();
-  expect(await notes(tenant)).toEqual([note]);
+
+  it("an active channel that becomes invalid is annotated once (CHN-11, D-ANNAUTO)", async () => {
+    const { world, tenant, id, get, verify } = await closed();
+
+    for (let n = 0; n < 2; n++) {
+      await verify();
+      await world.settle();
+    }
+
+    const verification_error = expect.stringContaining("account closed");
+    expect(await get(id)).toMatchObject({ status: "invalid", verification_error });
+    const note = { kind: "channel_invalid", ref_id: id, source: "auto", text: expect.stringContaining("Texts") };
+    expect(await notes(tenant)).toEqual([note]);
+  });
 });
 
 it("new credentials of a channel must be verified before a send uses them (CHN-11)", async () => {
