@@ -1,15 +1,7 @@
 // Publishing an experience (INX-17, INX-30 to INX-32): the time of its send, required fields, and the quota.
 import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import {
-  act,
-  draft,
-  jobOf as job,
-  jobsOf,
-  READY,
-  readExperience as read,
-  take,
-} from "../support/experiences.ts";
+import { act, draft, jobOf as job, jobsOf, READY, readExperience as read, take } from "../support/experiences.ts";
 import { inboxOf, operate, reachedOf } from "../support/people.ts";
 import { START, type Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
