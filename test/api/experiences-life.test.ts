@@ -77,7 +77,7 @@ it("an experience makes at most one send in any order of actions (INX-30, INX-38
       const id = await draft(tenant);
       let status: ExperienceStatus = "draft";
       for (const action of taken) {
-        const next = allowed[status][action];
+        const next: ExperienceStatus | undefined = allowed[status][action];
         const answer = await act(world, tenant, id, action);
         expect(answer.status, `${action} of ${status}`).toBe(next ? 200 : 400);
         status = next ?? status;
