@@ -1,13 +1,13 @@
 // Who gets a send: filters on both sides (NTF-12 to NTF-16), and audiences of every size (NTF-5, AMB-38, AMB-57).
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { putItem } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import { NOTHING_LATE } from "../support/late.ts";
 import { addDevice, addPeople, deviceRow, quickStore, reachedOf, send } from "../support/people.ts";
-import { START, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { START, type Tenant, type TestWorld } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const everybody = { target: { type: "all" } };
@@ -48,23 +48,19 @@ const cases: [title: string, predicate: Values, matching: string[]][] = [
 ];
 
 describe("operators", () => {
-  let world: TestWorld;
-  let tenant: Tenant;
-  let ids: string[];
-
-  beforeAll(async () => {
+  const six = shared(async (own) => {
     // The rows of its devices have attributes that devices do not have.
-    world = await testWorld({ onRead: () => undefined });
-    tenant = await world.tenant();
-    ids = await addPeople(world, tenant, names.length + 1, (n) => ({
+    const { world, tenant } = await own.withTenant({ onRead: () => undefined });
+    const ids = await addPeople(world, tenant, names.length + 1, (n) => ({
       external_id: names[n] ?? "deviceless",
       attributes: { has_device: n < names.length, ...(people[names[n] ?? ""] as object) },
     }));
     for (const [n, name] of names.entries()) await addDevice(world, tenant, ids[n]!, "phone", people[name] as never);
+    return { world, tenant, ids };
   });
-  afterAll(() => world.close());
 
   const expectReached = async (filters: object, matching: string[]) => {
+    const { world, tenant, ids } = await six();
     const wanted = ids.filter((_, i) => matching.includes(names[i] ?? ""));
     for (const audience of [everybody, { subscriberIds: ids }]) {
       const { answer, job } = await send(world, tenant, { ...audience, ...filters });
@@ -74,16 +70,16 @@ describe("operators", () => {
     }
   };
 
-  it.each(cases)("over subscribers: %s (NTF-13, NTF-15)", (_, predicate, matching) =>
+  it.each(cases)("a filter over subscribers takes %s (NTF-13, NTF-15)", (_, predicate, matching) =>
     expectReached({ subscriber_filters: { has_device: { $eq: true }, ...predicate } }, matching),
   );
-  it.each(cases)("over devices: %s (NTF-12, NTF-15)", (_, device_filters, matching) =>
+  it.each(cases)("a filter over devices takes %s (NTF-12, NTF-15)", (_, device_filters, matching) =>
     expectReached({ device_filters }, matching),
   );
-  it("null is a value of a device; of a subscriber it is none (NTF-15, AMB-44)", async () => {
-    await expectReached({ device_filters: { vip: { $eq: null } } }, ["high"]);
-    await expectReached({ subscriber_filters: { vip: { $eq: null } } }, []);
-  });
+  it("null is a value of a device (NTF-15, AMB-44)", () =>
+    expectReached({ device_filters: { vip: { $eq: null } } }, ["high"]));
+  it("null is no value of a subscriber (NTF-15, AMB-44)", () =>
+    expectReached({ subscriber_filters: { vip: { $eq: null } } }, []));
 });
 
 describe("filters over subscribers", () => {

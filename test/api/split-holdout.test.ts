@@ -1,17 +1,17 @@
 // A/B arms and holdout of a send, end to end (ABH-1, ABH-2, ABH-4, D-AB), against hashes that are computed here again.
 
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { NOTHING_LATE } from "../support/late.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
-import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { withTenant } = worlds();
+const { withPeople, withTenant } = worlds();
 const everybody = { target: { type: "all" } };
 const variant_b = { title: "B title", body: "B body" };
 
@@ -70,51 +70,48 @@ describe.each([
   ["300 people, planned in the request", 300],
   ["1,020 people, planned by the workers", 1_020],
 ])("%s", (_, count) => {
-  let world: TestWorld;
-  let tenant: Tenant;
-  let ids: string[];
-
-  beforeAll(async () => {
-    world = await testWorld();
-    tenant = await world.tenant();
-    ids = await addPeople(world, tenant, count);
-  });
-  afterAll(() => world.close());
+  const crowd = shared(({ withPeople }) => withPeople(count));
 
   it.each([
     [20, 50],
     [0, 30],
     [99, 1],
-  ])("holdout %i and split %i give everybody the fate the hashes say (ABH-1, ABH-2, D-AB)", async (holdout, split) => {
-    const body = { ...everybody, variant_b, split_percentage: split, holdout_percentage: holdout };
-    const { answer, job } = await send(world, tenant, body);
-    const expected = ids.map((id) => fateOf(job.id, id, holdout, split));
-    expect(await fates(world, tenant, ids, job.id)).toEqual(expected);
-    const treated = expected.filter((fate) => fate !== "held out").length;
-    expect(job.counts).toEqual({
-      ...NOTHING_LATE,
-      total: count,
-      sent: treated,
-      delivered: treated,
-      failed: 0,
-      skipped: 0,
-      held_out: count - treated,
-    });
-    expect(job).toMatchObject({
-      status: "completed",
-      sent: treated,
-      holdout_percentage: holdout,
-      split_percentage: split,
-    });
-    if (count <= 1_000) expect(answer.sent).toBe(treated);
-    else expect(answer.sent).toBe(Math.round(count * (1 - holdout / 100)));
-  });
+  ])(
+    "a holdout of %i and a split of %i give everybody the fate that the hashes say (ABH-1, ABH-2, D-AB)",
+    async (holdout, split) => {
+      const { world, tenant, ids } = await crowd();
+      const body = { ...everybody, variant_b, split_percentage: split, holdout_percentage: holdout };
+
+      const { answer, job } = await send(world, tenant, body);
+
+      const expected = ids.map((id) => fateOf(job.id, id, holdout, split));
+      expect(await fates(world, tenant, ids, job.id)).toEqual(expected);
+      const treated = expected.filter((fate) => fate !== "held out").length;
+      expect(job.counts).toEqual({
+        ...NOTHING_LATE,
+        total: count,
+        sent: treated,
+        delivered: treated,
+        failed: 0,
+        skipped: 0,
+        held_out: count - treated,
+      });
+      expect(job).toMatchObject({
+        status: "completed",
+        sent: treated,
+        holdout_percentage: holdout,
+        split_percentage: split,
+      });
+      if (count <= 1_000) expect(answer.sent).toBe(treated);
+      else expect(answer.sent).toBe(Math.round(count * (1 - holdout / 100)));
+    },
+  );
 });
 
 describe("arms and control", () => {
   it("holdout 0, or an omitted one, holds out no subscriber (ABH-4)", async () => {
-    const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, 200);
+    const { world, tenant, ids } = await withPeople(200);
+
     for (const body of [everybody, { ...everybody, holdout_percentage: 0 }]) {
       const { answer, job } = await send(world, tenant, body);
       expect(answer.sent).toBe(200);
@@ -136,8 +133,8 @@ describe("arms and control", () => {
   });
 
   it("split_percentage defaults to 50 where there is a B arm, and is null where there is none (AMB-93)", async () => {
-    const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, 100);
+    const { world, tenant, ids } = await withPeople(100);
+
     const { job } = await send(world, tenant, { ...everybody, variant_b });
 
     expect(job.split_percentage).toBe(50);
@@ -146,8 +143,7 @@ describe("arms and control", () => {
   });
 
   it("given ids and a scheduled send draw the same control; unknown ids are skipped, not held out (ABH-2)", async () => {
-    const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, 100);
+    const { world, tenant, ids } = await withPeople(100);
     const stranger = world.ids.uuid();
     const body = {
       subscriberIds: [...ids, stranger],
@@ -155,8 +151,10 @@ describe("arms and control", () => {
       holdout_percentage: 30,
       scheduled_at: inMs(world, 5 * MINUTE),
     };
+
     const { body: answer } = await post(world, tenant, body);
     await world.advance(5 * MINUTE + SECOND);
+
     const expected = ids.map((id) => fateOf(answer.id, id, 30, 50));
     expect(await fates(world, tenant, ids, answer.id)).toEqual(expected);
     const held_out = expected.filter((fate) => fate === "held out").length;
