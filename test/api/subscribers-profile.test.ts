@@ -1,23 +1,31 @@
 // A subscriber as a person reads and edits it (RDA-20, RDA-7).
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { addDevice, addPeople } from "../support/people.ts";
-import { worlds } from "../support/worlds.ts";
+import { UNKNOWN } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { fresh, withTenant } = worlds();
+const { withPeople, withTenant } = worlds();
 
-it("a subscriber is read with its devices, consents, lists and segments (RDA-20)", async () => {
+/** A subscriber who pays, with a device and a consent, on a list and in a segment. */
+async function member() {
   const { world, tenant } = await withTenant();
   const consent = { channel: "email", status: "opted_in" as const, consented_at: timestamp(world.clock.now()) };
-  const [id] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "pro" }, consent }));
-  await addDevice(world, tenant, id!, "phone");
+  const [id = ""] = await addPeople(world, tenant, 1, () => ({ attributes: { plan: "pro" }, consent }));
+  await addDevice(world, tenant, id, "phone");
   const list = (await tenant.call("POST /api/v1/lists", { name: "friends" })).body;
   await tenant.call(`POST /api/v1/lists/${list.id}/subscribers`, { subscriber_ids: [id] });
   const body = { name: "Paying", is_dynamic: true, rule: { attribute: { plan: { $in: ["pro"] } } } };
   const segment = (await tenant.call("POST /api/v1/segments", body)).body;
   await world.settle();
-  const read = () => tenant.call(`GET /api/v1/subscribers/${id}`);
-  expect((await read()).body).toMatchObject({
+  const read = async () => (await tenant.call(`GET /api/v1/subscribers/${id}`)).body;
+  return { world, tenant, id, consent, list, segment, read };
+}
+
+it("a subscriber is read with its devices, consents, lists and segments (RDA-20)", async () => {
+  const { id, consent, list, segment, read } = await member();
+
+  expect(await read()).toMatchObject({
     id,
     external_id: "p0",
     devices: [{ id: "phone", platform: "ios" }],
@@ -25,57 +33,106 @@ it("a subscriber is read with its devices, consents, lists and segments (RDA-20)
     lists: [{ id: list.id, name: "friends" }],
     segments: [{ id: segment.id, name: "Paying" }],
   });
+});
 
-  // RDA-7: who is edited leaves the segment.
-  const patched = await world.call(`PATCH /api/v1/subscribers/${id}`, {
+it("a subscriber who is edited keeps what was not named, and leaves the segment that no longer fits (RDA-7)", async () => {
+  const { world, tenant, id, read } = await member();
+  const change = { email: "ada@example.com", attributes: { plan: "free" }, timezone: "Europe/Berlin" };
+
+  const { status, body } = await world.call(`PATCH /api/v1/subscribers/${id}`, {
     as: await tenant.dashboard("developer"),
-    body: { email: "ada@example.com", attributes: { plan: "free" }, timezone: "Europe/Berlin" },
+    body: change,
   });
-  expect(patched.status).toBe(200);
-  expect(patched.body.email).toBe("ada@example.com");
-  expect(patched.body.external_id).toBe("p0");
-  expect(JSON.parse(patched.body.attributes)).toEqual({ plan: "free", timezone: "Europe/Berlin" });
+  await world.settle();
+
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ email: "ada@example.com", external_id: "p0" });
+  expect(JSON.parse(body.attributes)).toEqual({ plan: "free", timezone: "Europe/Berlin" });
+  expect((await read()).segments).toEqual([]);
+});
+
+it("a subscriber is read without a list that was deleted (RDA-20)", async () => {
+  const { world, tenant, list, read } = await member();
+
   await tenant.call(`DELETE /api/v1/lists/${list.id}`);
   await world.settle();
-  expect((await read()).body).toMatchObject({ lists: [], segments: [] });
+
+  expect((await read()).lists).toEqual([]);
 });
 
-it("a consent is added to the history, and the newest one decides (RDA-7)", async () => {
-  const { world, tenant } = await withTenant();
-  const [id] = await addPeople(world, tenant, 1);
-  const record = (body: object) => tenant.call(`POST /api/v1/subscribers/${id}/consents`, body);
-  const now = world.clock.now();
-  const out = await record({ channel: "sms", status: "opted_out", consented_at: timestamp(now) });
-  expect(out.status).toBe(201);
-  expect(out.body).toMatchObject({ status: "opted_out", source: "dashboard", express: false });
-  const earlier = { channel: "sms", status: "opted_in", consented_at: timestamp(now - MINUTE), source: "a call" };
-  expect((await record(earlier)).body).toMatchObject({ status: "opted_in", source: "a call", express: true });
-  const { consents } = (await tenant.call(`GET /api/v1/subscribers/${id}`)).body;
-  expect(consents).toEqual([{ channel: "sms", status: "opted_out", consented_at: timestamp(now) }]);
-  const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
-  expect(items).toHaveLength(2);
-  const future = await record({ channel: "sms", status: "opted_in", consented_at: timestamp(now + 6 * MINUTE) });
-  expect(future.status).toBe(422);
-  expect(Object.keys(future.body.fields)).toEqual(["consented_at"]);
-});
-
-it("a subscriber of another workspace, or an erased one, is neither read nor edited (RDA-7, RDA-20)", async () => {
-  const world = await fresh();
-  const [tenant, other] = [await world.tenant(), await world.tenant()];
-  const [foreign] = await addPeople(world, other, 1);
-  const [gone] = await addPeople(world, tenant, 1);
-  await tenant.call(`DELETE /api/v1/subscribers/${gone}`);
-  for (const id of [foreign, gone, "0190a1b2-0000-7000-8000-000000000000"]) {
-    const calls = [
-      tenant.call(`GET /api/v1/subscribers/${id}`),
-      tenant.call(`PATCH /api/v1/subscribers/${id}`, { email: "eve@example.com" }),
-      tenant.call(`POST /api/v1/subscribers/${id}/consents`, { status: "opted_in" }),
-    ];
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404]);
+describe("consents that a person records", () => {
+  async function recording() {
+    const { world, tenant, ids } = await withPeople(1);
+    const route = `/api/v1/subscribers/${ids[0]}`;
+    const record = (status: string, minutes: number, more: object = {}) => {
+      const consented_at = timestamp(world.clock.now() + minutes * MINUTE);
+      return tenant.call(`POST ${route}/consents`, { channel: "sms", status, consented_at, ...more });
+    };
+    return { tenant, route, record };
   }
-  const { items } = (await other.call("GET /api/v1/subscribers")).body;
 
-  expect(items.map(({ email }: { email?: string }) => email)).toEqual([undefined]);
+  it("a consent has the dashboard as its source, unless another is named (RDA-7)", async () => {
+    const { record } = await recording();
+
+    expect(await record("opted_out", 0)).toMatchObject({
+      status: 201,
+      body: { status: "opted_out", source: "dashboard", express: false },
+    });
+    expect((await record("opted_in", 0, { source: "a call" })).body).toMatchObject({ source: "a call", express: true });
+  });
+
+  it("a consent is added to the history, and the newest one decides (RDA-7)", async () => {
+    const { tenant, route, record } = await recording();
+    const { consented_at } = (await record("opted_out", 0)).body;
+
+    await record("opted_in", -1);
+
+    const { consents } = (await tenant.call(`GET ${route}`)).body;
+    expect(consents).toEqual([{ channel: "sms", status: "opted_out", consented_at }]);
+    expect((await tenant.call(`GET ${route}/consents`)).body.items).toHaveLength(2);
+  });
+
+  it("a consent of the future is refused with 422 (RDA-7)", async () => {
+    const { record } = await recording();
+
+    const { status, body } = await record("opted_in", 6);
+
+    expect(status).toBe(422);
+    expect(Object.keys(body.fields)).toEqual(["consented_at"]);
+  });
+});
+
+describe("subscribers who are not there", () => {
+  const strangers = shared(async (own) => {
+    const { world, tenant, ids } = await own.withPeople(1);
+    const [gone] = ids as [string];
+    const other = await world.tenant();
+    const [foreign] = (await addPeople(world, other, 1)) as [string];
+    await tenant.call(`DELETE /api/v1/subscribers/${gone}`);
+    return { tenant, other, ids: { gone, foreign, unknown: UNKNOWN } };
+  });
+
+  it.each([
+    ["of another workspace", "foreign"],
+    ["who was erased", "gone"],
+    ["who never was", "unknown"],
+  ] as const)("a subscriber %s is neither read nor edited: 404 (RDA-7, RDA-20)", async (_, who) => {
+    const { tenant, ids } = await strangers();
+    const route = `/api/v1/subscribers/${ids[who]}`;
+
+    expect((await tenant.call(`GET ${route}`)).status).toBe(404);
+    expect((await tenant.call(`PATCH ${route}`, { email: "eve@example.com" })).status).toBe(404);
+    expect((await tenant.call(`POST ${route}/consents`, { status: "opted_in" })).status).toBe(404);
+  });
+
+  it("an edit by another workspace changes no subscriber (RDA-7)", async () => {
+    const { tenant, other, ids } = await strangers();
+    await tenant.call(`PATCH /api/v1/subscribers/${ids.foreign}`, { email: "eve@example.com" });
+
+    const [subscriber] = (await other.call("GET /api/v1/subscribers")).body.items;
+
+    expect(subscriber).not.toHaveProperty("email");
+  });
 });
 
 it("an address with an international domain is stored in ASCII and found in either form (AMB-128)", async () => {

@@ -1,6 +1,7 @@
 // A content is shown before it is saved, as a subscriber would see it on each channel (RDA-8, CHC-5).
 import { expect, it } from "vitest";
-import { worlds } from "../support/worlds.ts";
+import { UNKNOWN } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
@@ -14,35 +15,60 @@ const CONTENT = {
   },
 };
 
-it("an unsaved content is rendered as its send would be, and nothing is stored (RDA-8, CHC-5)", async () => {
-  const { world, tenant } = await withTenant();
-  const upsert = { external_id: "ada", attributes: { first_name: "Ada <3" } };
-  const id = await tenant.upsert(upsert);
+/** A subscriber with a first name, and previews by somebody who may only look. */
+const previewing = shared(async (own) => {
+  const { world, tenant } = await own.withTenant();
+  const ada = await tenant.upsert({ external_id: "ada", attributes: { first_name: "Ada <3" } });
   await world.settle();
   const as = await tenant.dashboard("viewer");
-  const preview = (body: object) => world.call("POST /api/v1/templates/preview", { as, body });
-  const { renderings } = (await preview({ content: CONTENT, data: { code: 7 }, render_for: id })).body;
+  const preview = async (body: object) =>
+    (await world.call("POST /api/v1/templates/preview", { as, body: { content: CONTENT, ...body } })).body;
+  const { renderings } = await preview({ data: { code: 7 }, render_for: ada });
   const on = (channel: string) => renderings.find((one: { channel: string }) => one.channel === channel);
-  expect(on("email")).toMatchObject({ title: "Mail for Ada <3", html: expect.stringContaining("<b>Ada &lt;3</b>") });
-  expect(on("sms")).toMatchObject({ body: "Grüße, Ada <3 ✓", sms: { encoding: "ucs2", characters: 15, segments: 1 } });
-  expect(on("ios")).toMatchObject({ title: "Psst", body: "Tap", push: { buttons: [{ id: "go" }] } });
-  expect(on("in_app")).toMatchObject({ title: "Hi Ada <3", unknown_variables: ["subscriber.nickname"] });
+  return { world, tenant, as, ada, preview, on };
+});
 
-  const send = { subscriberIds: [id], content: CONTENT, data: { code: 7 } };
-  const sent = await world.call("POST /api/v1/notifications/preview", { as, body: send });
+it.each<[channel: string, rendering: object]>([
+  ["email", { title: "Mail for Ada <3", html: expect.stringContaining("<b>Ada &lt;3</b>") }],
+  ["sms", { body: "Grüße, Ada <3 ✓", sms: { encoding: "ucs2", characters: 15, segments: 1 } }],
+  ["ios", { title: "Psst", body: "Tap", push: { buttons: [{ id: "go" }] } }],
+  ["in_app", { title: "Hi Ada <3", unknown_variables: ["subscriber.nickname"] }],
+])("an unsaved content is shown as a subscriber would get it by %s (RDA-8, CHC-5)", async (channel, rendering) => {
+  const { on } = await previewing();
+
+  expect(on(channel)).toMatchObject(rendering);
+});
+
+it("an unsaved content is shown as the preview of its send shows it (RDA-8)", async () => {
+  const { world, as, ada, on } = await previewing();
+  const body = { subscriberIds: [ada], content: CONTENT, data: { code: 7 } };
+
+  const sent = await world.call("POST /api/v1/notifications/preview", { as, body });
+
   expect(sent.body.renderings).toEqual([on("in_app")]);
+});
 
-  const nobody = (await preview({ content: CONTENT, channels: ["sms"] })).body.renderings;
-  expect(
-    nobody.map((one: { channel: string; unknown_variables: string[] }) => [one.channel, one.unknown_variables]),
-  ).toEqual([["sms", ["subscriber.first_name"]]]);
-  const { body: template } = await preview({ content: { title: "{{ a", body: "b" } });
-  expect(template.code).toBe("VALIDATION_ERROR");
-  expect(Object.keys(template.fields)).toEqual(["content.title"]);
-  const stranger = await preview({ content: CONTENT, render_for: world.ids.uuid() });
-  expect(stranger.status).toBe(422);
-  expect(stranger.body.fields).toEqual({ render_for: "no such subscriber in this workspace" });
-  expect((await world.call("GET /api/v1/templates", { as })).body.total).toBe(0);
+it("a content that is shown for nobody names the variables of a subscriber (RDA-8)", async () => {
+  const { preview } = await previewing();
+
+  expect((await preview({ channels: ["sms"] })).renderings).toMatchObject([
+    { channel: "sms", unknown_variables: ["subscriber.first_name"] },
+  ]);
+});
+
+it("a content that is shown is not stored (RDA-8)", async () => {
+  const { tenant } = await previewing();
+
+  expect((await tenant.call("GET /api/v1/templates")).body.total).toBe(0);
+});
+
+it.each([
+  ["with Liquid that does not end", "content.title", { content: { title: "{{ a", body: "b" } }],
+  ["for a subscriber that there is not", "render_for", { render_for: UNKNOWN }],
+])("the preview of a content %s is refused, naming %s (RDA-8)", async (_, field, body) => {
+  const { preview } = await previewing();
+
+  expect(await preview(body)).toMatchObject({ code: "VALIDATION_ERROR", fields: { [field]: expect.any(String) } });
 });
 
 it("a mail is shown with the footer it will have, whose links lead nowhere (CHC-5, CHC-4)", async () => {

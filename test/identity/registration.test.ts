@@ -62,7 +62,7 @@ describe("registration", () => {
     expect(Object.keys(body.fields)).toEqual([field]);
   });
 
-  it("an address may register 5 times an hour from an address, refused ones counted (LIM-4, ERR-16)", async () => {
+  it("an IP address may register 5 times an hour, refused ones counted (LIM-4, ERR-16)", async () => {
     const statuses = [];
     for (let i = 0; i < 6; i++) statuses.push((await register({ email: `${i}@one${i}.example` })).status);
     expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
