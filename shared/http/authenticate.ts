@@ -148,19 +148,15 @@ async function bearerCaller(
   throw unauthorized();
 }
 
-async function sdkCaller(
-  key: string,
-  { secrets, platform }: AuthenticationDeps,
-): Promise<{ kind: "sdk"; workspace: Workspace }> {
+type CallerOf<K extends Caller["kind"]> = Extract<Caller, { kind: K }>;
+
+async function sdkCaller(key: string, { secrets, platform }: AuthenticationDeps): Promise<CallerOf<"sdk">> {
   const tenant = await tenantOfSdkKey(key, secrets);
   if (!tenant) throw unauthorized();
   return { kind: "sdk", workspace: await workspaceBy(platform, tenant) };
 }
 
-async function serverCaller(
-  key: string,
-  { platform }: AuthenticationDeps,
-): Promise<Extract<Caller, { kind: "server" }>> {
+async function serverCaller(key: string, { platform }: AuthenticationDeps): Promise<CallerOf<"server">> {
   if (!SERVER_KEY.test(key)) throw unauthorized();
   const hash = hashOf(key);
   const row = await platform.get(ServerCredential, { hash });
@@ -177,10 +173,7 @@ async function serverCaller(
 }
 
 /** ATH-R9: an agent key ends by its date or by revocation. */
-async function agentCaller(
-  key: string,
-  { platform, clock }: AuthenticationDeps,
-): Promise<Extract<Caller, { kind: "agent" }>> {
+async function agentCaller(key: string, { platform, clock }: AuthenticationDeps): Promise<CallerOf<"agent">> {
   if (!AGENT_KEY.test(key)) throw unauthorized();
   const hash = hashOf(key);
   const row = await platform.get(AgentCredential, { hash });
@@ -198,7 +191,7 @@ async function agentCaller(
 async function dashboardCaller(
   token: string,
   { platform, tokens, clock }: AuthenticationDeps,
-): Promise<Extract<Caller, { kind: "dashboard" }>> {
+): Promise<CallerOf<"dashboard">> {
   const claims = await tokens.verify(token, clock.now());
   if (!claims) throw unauthorized();
   const { sub: user, session } = claims;
