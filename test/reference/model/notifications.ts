@@ -102,7 +102,7 @@ export function startSend(world: World, body: Body, unit: string | undefined): J
   if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
   const job = createJob(world, spec, { type: "api", id: null });
   job.unit = unit ?? job.id;
-  const planned = time === null ? takeQuota(world, job) : plan(world, job, false);
+  const planned = time === null ? takeQuota(world, job, unit !== undefined) : plan(world, job, false);
   job.unknown = planned.filter(({ reasons }) => reasons.includes("unknown_subscriber")).map((r) => r.subscriber_id);
   schedule(world, job, time);
   return job;

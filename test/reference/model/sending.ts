@@ -128,12 +128,16 @@ function isContested({ settings, jobs, now }: World, job: Job): boolean {
   return others.some(({ source, spec }) => source.type !== "journey" && !spec.experience);
 }
 
-/** What goes out in the request is counted exactly. If it does not fit, it never was. */
-export function takeQuota(world: World, job: Job): Recipient[] {
+/**
+ * What goes out in the request is counted exactly. If it does not fit, it never was, and nobody is told under which id it
+ * drew whom it holds out: as far as we know, nobody.
+ */
+export function takeQuota(world: World, job: Job, isDrawn = true): Recipient[] {
   const planned = plan(world, job, false);
-  job.sent = planned.filter(({ state }) => state === "pending" || state === "deferred").length;
+  const count = (...states: string[]) => planned.filter(({ state }) => states.includes(state)).length;
+  job.sent = count("pending", "deferred");
   try {
-    reserve(world, job, job.sent);
+    reserve(world, job, isDrawn ? job.sent : count("pending", "deferred", "held_out"));
   } catch (refusal) {
     world.jobs.splice(world.jobs.indexOf(job), 1);
     throw refusal;
