@@ -1,0 +1,94 @@
+// Requests for imports: what is accepted, and what is refused before a row is read (IMP-5 to IMP-7).
+import { expect, it } from "vitest";
+import { importing, people } from "../support/imports.ts";
+import type { FilePart } from "../support/multipart.ts";
+import { UNKNOWN } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
+
+const setting = importing(worlds());
+
+/** A workspace with a list into which refused imports are tried. */
+const trying = shared(async (own) => {
+  const found = await importing(own)();
+  const foreign = await found.listOf(await found.world.tenant());
+  return { ...found, foreign };
+});
+const file = { filename: "a.csv", content: people(1) };
+
+it("an import is answered with 202 and a pending job (IMP-5, IMP-1)", async () => {
+  const { post, list } = await setting();
+  const answer = await post({ listId: list }, { filename: "a.csv", content: people(1) });
+
+  expect(answer.status).toBe(202);
+  expect(answer.body).toEqual({ import_job_id: expect.any(String), status: "pending" });
+});
+
+it.each<[what: string, status: number, fields: Record<string, string>, file?: FilePart]>([
+  ["into a list whose id is none", 400, { listId: "not-a-uuid" }, file],
+  ["without a file", 400, {}],
+  ["of a PDF", 400, {}, { ...file, filename: "a.pdf", type: "application/pdf" }],
+  ["into a list that there is not", 404, { listId: UNKNOWN }, file],
+  ["from mailchimp", 422, { source: "mailchimp" }, file],
+  ["from klaviyo", 422, { source: "klaviyo" }, file],
+  ["from platform_c", 422, { source: "platform_c" }, file],
+])("an import %s is refused with %i (IMP-6, IMP-7, AMB-34, GEN-6)", async (_, status, fields, part) => {
+  const { post, list } = await trying();
+
+  expect((await post({ listId: list, ...fields }, part)).status).toBe(status);
+});
+
+it("an import into no list is refused with 400 (IMP-6)", async () => {
+  const { post } = await trying();
+
+  expect((await post({}, file)).status).toBe(400);
+});
+
+it("an import into another workspace's list is refused with 404 (IMP-6)", async () => {
+  const { post, foreign } = await trying();
+
+  expect((await post({ listId: foreign }, file)).status).toBe(404);
+});
+
+it("an import that is sent as JSON is refused with 400 (GEN-11)", async () => {
+  const { tenant, list } = await trying();
+
+  expect((await tenant.call("POST /api/v1/lists/import", { listId: list })).status).toBe(400);
+});
+
+it.each(["csv", "platform_a", "platform_b"])("an import from %s is accepted (GEN-6)", async (source) => {
+  const { post, list } = await trying();
+
+  expect((await post({ listId: list, source }, file)).status).toBe(202);
+});
+
+it.each([
+  ["by its name", { filename: "a.CSV", type: "application/octet-stream", content: "email\n" }],
+  ["by its type", { filename: "people", type: "text/csv; charset=utf-8", content: "email\n" }],
+])("a file is known as CSV %s (IMP-7)", async (_, part) => {
+  const { post, list } = await trying();
+
+  expect((await post({ listId: list }, part)).status).toBe(202);
+});
+
+it.each<[string, string | undefined, Record<string, string>, Partial<FilePart> | undefined]>([
+  ["an empty listId", "listId", { listId: "" }, {}],
+  ["a listId that is too long for any id", "listId", { listId: "x".repeat(200) }, {}],
+  ["a file that is sent as text", "file", { file: "email\na@example.com" }, undefined],
+  ["a file under another name", "file", {}, { name: "csv" }],
+])("an import with %s is refused with 400, naming it (IMP-6, AMB-34)", async (_, field, fields, part) => {
+  const { post, list } = await trying();
+
+  const { status, body } = await post({ listId: list, ...fields }, part && { ...file, ...part });
+
+  expect(status).toBe(400);
+  expect(body.code).toBe("BAD_REQUEST");
+  expect(Object.keys(body.fields ?? {})).toEqual([field]);
+});
+
+it("a byte more than 50 MB is FILE_TOO_LARGE (IMP-7, LIM-6, AMB-83)", async () => {
+  const { post, list } = await setting();
+  const content = Buffer.alloc(52_428_801, "a");
+  const answer = await post({ listId: list }, { filename: "a.csv", content });
+
+  expect(answer).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
+});
