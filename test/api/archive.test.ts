@@ -87,21 +87,30 @@ describe("what is in the archive", () => {
     expect(Math.max(...sizes)).toBeLessThan(10 * 1_024 * 1_024);
   });
 
-  it("the archive has the outcome of each message, in an app and by mail, and later ones of the same mail (CLI-3)", async () => {
+  it("the archive has the outcome of each message (CLI-3)", async () => {
     const { world, tenant } = await setting();
     const { id } = await upsert(world, tenant, "ada");
+
     const { body: job } = await post(world, tenant, { subscriberIds: [id] });
     await world.settle();
+
     expect(await archived(world, "outcome")).toMatchObject([
       { type: "sent", channel: "in_app", subscriber_id: id, job_id: job.id, occurred_at: expect.any(String) },
     ]);
+  });
+
+  it("the archive has what became of a mail later (CLI-3)", async () => {
+    const { world, tenant } = await setting();
     const { ada, mail } = await mailing(world, tenant, "complaint@simulator.amazonses.com");
-    const { job: mailed } = await mail();
+
+    const { job } = await mail();
     await world.advance(MINUTE);
-    const outcomes = (await archived(world, "outcome")).filter(({ job_id }) => job_id === mailed.id);
-    expect(outcomes.map(({ type, channel, subscriber_id }) => [type, channel, subscriber_id]).toSorted()).toEqual([
-      ["complained", "email", ada],
-      ["sent", "email", ada],
+
+    const outcomes = (await archived(world, "outcome")).toSorted((a, b) => a.type.localeCompare(b.type));
+    const ofMail = { channel: "email", subscriber_id: ada, job_id: job.id };
+    expect(outcomes).toMatchObject([
+      { ...ofMail, type: "complained" },
+      { ...ofMail, type: "sent" },
     ]);
   });
 
