@@ -206,11 +206,14 @@ async function recordSome(
   );
 }
 
-/** What a choice is to a profile. `known`: of an earlier reader of the row, or of an earlier import of the file. */
+/**
+ * What a choice is to a profile. `known`: an opt-in of an earlier reader of the row, or of an earlier import of the file. An
+ * opt-out that is there already is news of an earlier reader only, which the history tells.
+ */
 function judged(profile: LivingProfile, { channel, status, consented_at }: ConsentAssertion) {
   const newest = familyOf(profile, "c:").find(([name]) => name === channel)?.[1];
   const at = familyOf(profile, "ct:").find(([name]) => name === channel)?.[1];
-  if (newest === status && at === consented_at) return "known";
+  if (status === "opted_in" && newest === status && at === consented_at) return "known";
   const isOpen = newest === undefined || newest === "opted_in" || newest === "pending";
   const isNewest = at === undefined || at <= consented_at;
   return isOpen && (isNewest || status === "opted_out") ? "new" : "refused";
