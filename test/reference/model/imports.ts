@@ -170,7 +170,8 @@ function take(world: World, job: Import, { fields, attributes, said, isNumberRef
   }
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
   if (!known) tellCreated(world, subscriber);
-  join(world, job, subscriber, outcome === "opted_in");
+  // The proof is of the address of the row (docs/decisions/0101-the-confirmed-opt-in.md).
+  join(world, job, subscriber, outcome === "opted_in" && Boolean(fields.email));
   subscriberChanged(world, subscriber);
 }
 
