@@ -15,8 +15,13 @@ export interface SesEvent {
     destination: string[];
     tags: Record<string, string[]>;
   };
-  bounce?: { bounceType: "Permanent"; bounceSubType: "General"; bouncedRecipients: { emailAddress: string }[] };
-  complaint?: { complaintFeedbackType: "abuse"; complainedRecipients: { emailAddress: string }[] };
+  bounce?: {
+    bounceType: "Permanent";
+    bounceSubType: "General";
+    bouncedRecipients: { emailAddress: string }[];
+    timestamp: string;
+  };
+  complaint?: { complaintFeedbackType: "abuse"; complainedRecipients: { emailAddress: string }[]; timestamp: string };
   delivery?: { recipients: string[]; smtpResponse: string };
 }
 
@@ -124,7 +129,8 @@ export function createSes({ clock, mailbox, aliasesOf }: SesDeps): Ses {
   };
 
   const tell = async (messageId: string, source: string, to: string, tags: Record<string, string[]>) => {
-    const mail = { timestamp: new Date(clock.now()).toISOString(), messageId, source, destination: [to], tags };
+    const timestamp = new Date(clock.now()).toISOString();
+    const mail = { timestamp, messageId, source, destination: [to], tags };
     const send = async (event: SesEvent) => {
       for (const listener of listeners) await listener(event);
     };
@@ -134,14 +140,19 @@ export function createSes({ clock, mailbox, aliasesOf }: SesDeps): Ses {
       await send({ eventType: "Delivery", mail, delivery: { recipients: [to], smtpResponse: "250 ok" } });
     const people = [{ emailAddress: to }];
     if (fate === "bounce") {
-      const bounce = { bounceType: "Permanent", bounceSubType: "General", bouncedRecipients: people } as const;
+      const bounce = {
+        bounceType: "Permanent",
+        bounceSubType: "General",
+        bouncedRecipients: people,
+        timestamp,
+      } as const;
       await send({ eventType: "Bounce", mail, bounce });
     }
     if (fate === "complaint")
       await send({
         eventType: "Complaint",
         mail,
-        complaint: { complaintFeedbackType: "abuse", complainedRecipients: people },
+        complaint: { complaintFeedbackType: "abuse", complainedRecipients: people, timestamp },
       });
   };
 

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import type { CredentialField, CredentialsOf, SettingsOf } from "../rules/channel-fields.ts";
 import { type ProvidedChannel, providedChannels } from "../rules/channel-types.ts";
 import { channels } from "../rules/channels.ts";
-import { isEmailAddress } from "../rules/contacts.ts";
+import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
 
 type Fields<T extends ProvidedChannel> = (typeof channels)[T]["credentials"]["fields"];
 export type CredentialsFor<T extends ProvidedChannel> = {
@@ -59,6 +59,7 @@ function schemaOf(field: CredentialField): v.GenericSchema {
       return v.pipe(
         v.string("must be a string"),
         v.maxLength(MAX_EMAIL, "must be an e-mail address"),
+        v.transform(withAsciiDomain),
         v.check(isEmailAddress, "must be an e-mail address"),
       );
     case "key":

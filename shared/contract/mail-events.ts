@@ -19,6 +19,8 @@ const MailEvent = v.object({
   reason: Text,
   /** The addresses that bounced or complained. */
   emails: v.array(Text),
+  /** When that happened, in milliseconds, as the report says it. */
+  happened_at: v.optional(v.number()),
   /** How often its row was missing. */
   tries: v.number(),
 });
@@ -30,9 +32,14 @@ const SesNotification = v.object({
     eventType: Text,
     mail: v.object({ tags: v.optional(v.record(v.string(), v.array(v.string())), {}) }),
     bounce: v.optional(
-      v.object({ bounceType: Text, bounceSubType: v.optional(Text, ""), bouncedRecipients: Recipients }),
+      v.object({
+        bounceType: Text,
+        bounceSubType: v.optional(Text, ""),
+        bouncedRecipients: Recipients,
+        timestamp: v.optional(Text),
+      }),
     ),
-    complaint: v.optional(v.object({ complainedRecipients: Recipients })),
+    complaint: v.optional(v.object({ complainedRecipients: Recipients, timestamp: v.optional(Text) })),
   }),
 });
 
@@ -45,12 +52,14 @@ function eventOf({ detail: { eventType, mail, bounce, complaint } }: v.InferOutp
     at: Number(tag("at")),
     tries: 0,
   };
+  const happened = Date.parse(bounce?.timestamp ?? complaint?.timestamp ?? "");
   const isOurs = ids.tenant && ids.job && ids.subscriber && Number.isSafeInteger(ids.at);
   const event = (fate: MailEvent["fate"], reason = "", recipients: { emailAddress: string }[] = []): MailEvent => ({
     ...ids,
     fate: isOurs ? fate : "ignored",
     reason,
     emails: recipients.map(({ emailAddress }) => emailAddress),
+    ...(!Number.isNaN(happened) && { happened_at: happened }),
   });
   if (eventType === "Delivery") return event("delivered");
   if (eventType === "Complaint") return event("complained", "", complaint?.complainedRecipients);

@@ -5,7 +5,7 @@ import { DAY, SECOND, timestamp } from "../kernel/clock.ts";
 import { type Capability, type Context, setting } from "../kernel/deps.ts";
 import { ApiError, invalid } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
-import { isEmailAddress } from "../rules/contacts.ts";
+import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
 import { weaknessOf } from "../rules/passwords.ts";
 import type { PlanName } from "../rules/plans.ts";
 import type { Platform, PlatformReader, platformWrite } from "../store/context.ts";
@@ -36,6 +36,7 @@ export const AccountEmail = v.pipe(
   v.string("must be a string"),
   v.trim(),
   v.maxLength(254, "must be an e-mail address"),
+  v.transform(withAsciiDomain),
   v.check(isEmailAddress, "must be an e-mail address"),
 );
 export const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));

@@ -24,6 +24,7 @@ type Reason =
   | "device_filters"
   | "joined_later"
   | "not_active"
+  | "not_planned"
   | "not_handled"
   | "not_identified";
 
@@ -60,6 +61,7 @@ const reasons: Record<Reason, string> = {
   historical: "the event was marked as historical",
   too_old: "the event was too old at its receipt",
   paused: "paused",
+  not_planned: "its template is gone, or none of its channels can be used",
   already_active: "a run was still active",
   over_quota: "the sends of the month are used up",
   reentry_window: "entered before, and may not enter again at that time",

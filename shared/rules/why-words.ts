@@ -16,6 +16,8 @@ export interface SaidOfSend {
   decision: string;
   state: string;
   reason: string | null;
+  /** When the send goes out, RFC 3339; of one that did not go out yet. */
+  goes_at?: string | null;
   channels: readonly Channel[];
   attempts: readonly { claimed_with: { consent: string | null; suppression: string | null } | null }[];
   waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
@@ -46,6 +48,8 @@ export interface SaidOfJourney {
     event_name: string | null;
     next: readonly { by: string; to: string | null }[];
   } | null;
+  /** Why steps of the newest run failed. */
+  failures?: ReadonlyMap<string, string> | undefined;
   /** Of the version of the newest run. */
   exits: readonly ExitCondition[];
   now: {
@@ -73,7 +77,17 @@ export function sendInWords(said: SaidOfSend): string {
   return others.length === 0 ? one : `${one} ${others.map(channelSentence).join(" ")}`;
 }
 
-function mainSentence({ decision, state, reason, channels: all, attempts, waits, now }: SaidOfSend): string {
+function pendingSentence({ reason, goes_at, waits }: SaidOfSend): string {
+  if (reason === "paused") return "Not yet: its campaign is paused or archived.";
+  if (reason !== null) return `Not yet${because(reason)}${againWords(waits)}.`;
+  return goes_at
+    ? `Not yet: the send goes out on ${moment(goes_at)}.`
+    : "Not yet: it is still in the queue of the send.";
+}
+
+function mainSentence(said: SaidOfSend): string {
+  const { decision, state, reason, channels: all, attempts, now } = said;
+
   const until = all.find(({ deferred_until }) => deferred_until)?.deferred_until;
   switch (decision === "not_in_audience" ? decision : state) {
     case "not_in_audience":
@@ -85,9 +99,7 @@ function mainSentence({ decision, state, reason, channels: all, attempts, waits,
     case "deferred":
       return `Not yet: it waits for the end of quiet hours${until ? `, ${moment(until)}` : ""}.`;
     case "pending":
-      return reason === null
-        ? "Not yet: it is still in the queue of the send."
-        : `Not yet${because(reason)}${againWords(waits)}.`;
+      return pendingSentence(said);
     case "uncertain":
       return "Perhaps: the provider did not confirm it, and it is not sent twice.";
     case "bounced":
@@ -129,13 +141,13 @@ function channelSentence({ channel, state, reason, deferred_until }: Channel): s
 }
 
 /** What a journey did with one person: the newest run, else what came of the newest trigger. */
-export function journeyInWords({ triggers, runs, waiting, exits, now }: SaidOfJourney): string {
+export function journeyInWords({ triggers, runs, waiting, exits, failures, now }: SaidOfJourney): string {
   const [run] = runs;
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
   const sentences = [
     ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
-    ...(run ? runSentences(run, exits) : []),
+    ...(run ? runSentences(run, { exits, failures }) : []),
     ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
     ...(run || trigger ? [] : ["No run: in 90 days nothing happened that starts this journey."]),
     ...(run ? [] : [nowSentence(now)]),
@@ -146,12 +158,13 @@ export function journeyInWords({ triggers, runs, waiting, exits, now }: SaidOfJo
 function triggerSentence({ at, event_name, segment, outcome }: SaidOfJourney["triggers"][number]): string {
   const moved = segment && `${segment.entered ? "Entered" : "Left"} the segment ${segment.name ?? "(deleted)"}`;
   const came = `${moved ?? `${event_name} came`} on ${moment(at)}`;
-  return outcome === "entered" ? `${came} and started a run.` : `${came} and started no run: ${reasonText(outcome)}.`;
+  if (outcome === "entered") return `${came} and started a run.`;
+  return `${came} and started no run: ${outcome === "paused" ? "the journey was paused" : reasonText(outcome)}.`;
 }
 
 type SaidRun = SaidOfJourney["runs"][number];
 
-function runSentences(run: SaidRun, exits: SaidOfJourney["exits"]): string[] {
+function runSentences(run: SaidRun, { exits, failures }: Pick<SaidOfJourney, "exits" | "failures">): string[] {
   const { status, entered_at, current_step, end_reason, waiting_until, steps, halted } = run;
   const ended = end_reason === null ? "" : ` (${exitWords(end_reason, exits)})`;
   const standing =
@@ -161,7 +174,7 @@ function runSentences(run: SaidRun, exits: SaidOfJourney["exits"]): string[] {
   return [
     `Entered on ${moment(entered_at)}; ${standing}.`,
     ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
-    ...steps.flatMap(({ step, outcome }) => outcomeSentence(step, outcome) ?? []),
+    ...steps.flatMap(({ step, outcome }) => outcomeSentence(step, outcome, failures?.get(step)) ?? []),
   ];
 }
 
@@ -174,10 +187,10 @@ const ways: Readonly<Record<string, string>> = {
 };
 
 /** What a step decided, or why it sent nothing. */
-function outcomeSentence(step: string, outcome: string): string | undefined {
+function outcomeSentence(step: string, outcome: string, failure: string | undefined): string | undefined {
   if (Object.hasOwn(ways, outcome)) return `${step}: ${ways[outcome]}.`;
   if (!/^(skipped|failed|bounced|canceled)/.test(outcome)) return undefined;
-  const [what = "", reason] = outcome.split(":");
+  const [what = "", reason = failure] = outcome.split(":");
   return `${step}: ${what}${reason === undefined ? "" : `, ${reasonText(reason)}`}.`;
 }
 

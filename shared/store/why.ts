@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { isUuid } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
 import { byText } from "../kernel/order.ts";
-import { erasedInWords, sendInWords } from "../rules/why-words.ts";
+import { erasedInWords } from "../rules/why-words.ts";
 import { getCampaign, listCampaigns } from "./campaigns/campaigns.ts";
 import type { StoreReader } from "./context.ts";
 import { getJourney, type Journey, listJourneys } from "./journeys/journeys.ts";
@@ -74,7 +74,7 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
   const sends = await Promise.all(
     jobs.map((job) => explainRecipient(deps.store, deps.workspace, { job, subscriber: profile.id })),
   );
-  const words = sends.map(sendInWords);
+  const words = sends.map(({ in_words }) => in_words);
   const in_words = words.length === 0 ? "Not sent: the campaign has sent nothing yet." : words.join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
 }
@@ -101,13 +101,13 @@ async function ofJourney(
   journey: Journey,
   profile: LivingProfile,
 ): Promise<Pick<Why, "in_words" | "sends" | "journey">> {
-  const found = await journeyOfPerson(store, journey, profile);
+  const found = await journeyOfPerson(store, journey, profile, workspace);
   const [run] = found.runs;
   const jobs = run ? await jobsOfRun(store, journey.id, profile.id, run.entered_at) : [];
   const sends = await Promise.all(
     jobs.map(({ id }) => explainRecipient(store, workspace, { job: id, subscriber: profile.id })),
   );
-  const lines = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${sendInWords(send)}`);
+  const lines = sends.map((send, i) => `${jobs[i]?.step?.id ?? "A message"}: ${send.in_words}`);
   return { in_words: [found.in_words, ...lines].join("\n"), sends, journey: found };
 }
 

@@ -23,7 +23,6 @@ async function setting() {
 describe("annotations", () => {
   it("an annotation is answered 201, and one without an end is a point in time (ANN-1, ANN-3)", async () => {
     const { tenant, write, list } = await setting();
-
     const made = await write();
 
     expect(made.status).toBe(201);
@@ -48,7 +47,6 @@ describe("annotations", () => {
     ["an end before the beginning", "ends_at", { ends_at: "2026-10-01T00:00:00Z" }],
   ])("an annotation is refused with 422 for %s (ANN-3)", async (_, field, body) => {
     const { write } = await setting();
-
     const refused = await write(body);
 
     expect(refused.status).toBe(422);
@@ -57,91 +55,52 @@ describe("annotations", () => {
 
   it.each(["x", "🎉"])("an annotation may have a text of 500 %s (ANN-3)", async (character) => {
     const { write } = await setting();
-
     expect((await write({ text: character.repeat(500) })).status).toBe(201);
   });
 
-  const NOVEMBER = "from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z";
-  it.each([
-    ["a range of time, both ends included", "from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z", ["01", "02"]],
-    ["kinds", `${NOVEMBER}&kinds=custom,plan_change`, ["01", "02", "03"]],
-    ["a kind that none has", `${NOVEMBER}&kinds=plan_change`, []],
-  ])("annotations are listed by %s (ANN-2)", async (_, query, expected) => {
+  it("annotations are listed by a range of time, both ends included, and by kinds (ANN-2)", async () => {
     const { write, list } = await setting();
     for (const day of ["03", "01", "02"]) await write({ occurred_at: `2026-11-${day}T00:00:00Z`, text: day });
-
-    const { annotations } = (await list(query)).body;
-
-    expect(annotations.map(({ text }: { text: string }) => text)).toEqual(expected);
+    const texts = async (query: string) =>
+      (await list(query)).body.annotations.map(({ text }: { text: string }) => text);
+    expect(await texts("from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z")).toEqual(["01", "02"]);
+    const range = "from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z";
+    expect(await texts(`${range}&kinds=custom,plan_change`)).toEqual(["01", "02", "03"]);
+    expect(await texts(`${range}&kinds=plan_change`)).toEqual([]);
+    for (const bad of ["", "from=2026-11-01T00:00:00Z", "from=x&to=y", `${range}&kinds=nonsense`])
+      expect((await list(bad)).status, bad).toBe(422);
+    expect((await list("from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z")).status).toBe(422);
   });
 
-  it.each([
-    ["no range", ""],
-    ["half a range", "from=2026-11-01T00:00:00Z"],
-    ["times that are none", "from=x&to=y"],
-    ["an unknown kind", `${NOVEMBER}&kinds=nonsense`],
-    ["a range that ends before it begins", "from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z"],
-  ])("a list of annotations is refused with 422 for %s (ANN-2)", async (_, query) => {
-    const { list } = await setting();
-
-    expect((await list(query)).status).toBe(422);
-  });
-
-  it("an annotation is deleted once (ANN-6)", async () => {
-    const { write, remove } = await setting();
+  it("a plan change adds an annotation, and annotations of the service cannot be deleted (ANN-5, ANN-6, AMB-33)", async () => {
+    const { world, as, write, list, remove } = await setting();
     const { id } = (await write()).body;
-
-    expect((await remove(id)).status).toBe(204);
-
-    expect((await remove(id)).status).toBe(404);
-  });
-
-  it("a plan change is annotated, and what the service annotated cannot be deleted (ANN-5, ANN-6, AMB-33)", async () => {
-    const { world, as, list, remove } = await setting();
-
     await world.call("PUT /api/v1/billing/plan", { as: await as(), body: { plan: "pro" } });
+    const range = "from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&kinds=plan_change";
+    const [auto] = (await list(range)).body.annotations;
 
-    const [auto] = (await list(`${NOVEMBER}&kinds=plan_change`)).body.annotations;
     expect(auto).toMatchObject({ source: "auto", kind: "plan_change", created_by: null });
     expect(await remove(auto.id)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    expect((await remove(id)).status).toBe(204);
+    expect((await remove(id)).status).toBe(404);
+    expect((await remove("not-an-id")).status).toBe(404);
   });
 
-  describe("for the agency alone", () => {
-    async function agencySetting() {
-      const here = await setting();
-      const agency = await here.world.tenant();
-      const signer = tokenSigner.open(here.world.depsFor("test"))("" as TenantId);
-      const subject = { user: agency.owner, tenant: here.tenant.id, role: "owner", agency: agency.id };
-      const session = Promise.resolve({ authorization: `Bearer ${await signer.accessToken(subject)}` });
-      return { ...here, session };
-    }
-
-    it("an annotation for the agency alone is not written in a session of the workspace: 403 (ANN-3, D-AGENCY)", async () => {
-      const { write } = await setting();
-
-      const refused = await write({ visibility: "agency_only" });
-
-      expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
-    });
-
-    it("an annotation for the agency alone is written and seen in its session alone (ANN-3, ANN-4, D-AGENCY)", async () => {
-      const { write, list, session } = await agencySetting();
-
-      const { status, body } = await write({ visibility: "agency_only" }, session);
-
-      expect(status).toBe(201);
-      expect(body.visibility).toBe("agency_only");
-      expect((await list(NOVEMBER)).body.annotations).toEqual([]);
-      expect((await list(NOVEMBER, session)).body.annotations).toEqual([body]);
-    });
-
-    it("an annotation for the agency alone is deleted in its session alone (ANN-4, D-AGENCY)", async () => {
-      const { write, remove, session } = await agencySetting();
-      const { id } = (await write({ visibility: "agency_only" }, session)).body;
-
-      expect((await remove(id)).status).toBe(404);
-
-      expect((await remove(id, session)).status).toBe(204);
-    });
+  it("an annotation for the agency alone is written, seen and deleted only in an agency's session (ANN-3, ANN-4, D-AGENCY)", async () => {
+    const { world, tenant, write, list, remove } = await setting();
+    const refused = await write({ visibility: "agency_only" });
+    expect(refused).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    const agency = await world.tenant();
+    const signer = tokenSigner.open(world.depsFor("test"))("" as TenantId);
+    const subject = { user: agency.owner, tenant: tenant.id, role: "owner", agency: agency.id };
+    const session = Promise.resolve({ authorization: `Bearer ${await signer.accessToken(subject)}` });
+    const { status, body } = await write({ visibility: "agency_only" }, session);
+    expect(status).toBe(201);
+    expect(body.visibility).toBe("agency_only");
+    const all = "from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
+    expect((await list(all)).body.annotations).toEqual([]);
+    expect((await list(all, session)).body.annotations).toHaveLength(1);
+    expect((await remove(body.id)).status).toBe(404);
+    expect((await remove(body.id, session)).status).toBe(204);
   });
 });

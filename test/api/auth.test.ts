@@ -39,6 +39,17 @@ describe("sessions", () => {
     }
   });
 
+  it("the domain of a member's address may be international: it signs in in either form (ATH-R10, AMB-128)", async () => {
+    const world = await fresh();
+    const body = { ...person, email: "ada@münchen.de" };
+    const first = await world.call("POST /api/v1/auth/register", { body });
+    expect([first.status, first.body.user.email]).toEqual([201, "ada@xn--mnchen-3ya.de"]);
+    for (const email of ["Ada@MÜNCHEN.de", "ada@xn--mnchen-3ya.de"]) {
+      const login = await world.call("POST /api/v1/auth/login", { body: { email, password: person.password } });
+      expect(login.status).toBe(200);
+    }
+  });
+
   it("a token names its user, workspace and role, and its 15 minutes (ATH-3, D-AUTH)", async () => {
     const world = await fresh();
     const { access_token, tenant, user } = await registered(world);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import { attribute, branch, graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -137,8 +138,31 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect(await ask(ada)).toMatchObject({
       triggers: [{ outcome: "over_quota", run_id: null }],
       assumes: [],
-      in_words: expect.stringContaining("the sends of the month are used up"),
+      in_words: expect.stringMatching(
+        /: the sends of the month are used up\. A trigger would start none now: the sends/,
+      ),
+      now: { would_enter: false, reason: "over_quota" },
     });
+  });
+
+  it("a journey, asked about a person, says why a message failed: by the provider's words, or that no channel of it could be used (AMB-147)", async () => {
+    const { world, tenant, call, active, track } = await setting();
+    const { email = "" } = await openChannels(world, tenant, "email");
+    const bare = (await call("POST /api/v1/channels", { type: "email", name: "Bare" })).body.id;
+    const send = (channel: string, next: string) => ({
+      send: { channel_ids: [channel], content: { title: "Hi", body: "b" }, next },
+    });
+    const id = await active(graphOf({ first: send(bare, "second"), second: send(email, "end"), end: "exit" } as never));
+    const ada = await tenant.upsert({ external_id: "ada", email: "ada@example.com" });
+    await world.call("POST /_local/faults", {
+      as: {},
+      body: { channel: "email", outcome: "permanent", subscriber_id: ada },
+    });
+    await track("ada", "signed_up");
+    const { in_words } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
+    expect(in_words).toMatch(
+      /first: failed, its template is gone, or none of its channels can be used\. second: failed, .+\.$/,
+    );
   });
 
   it("a journey, asked about a person, says that an event is held while the workspace is suspended, and not that the rules refuse it (AMB-147)", async () => {

@@ -1,6 +1,6 @@
 // Events of SES about sent mails: bounces, complaints, late events; and one newsletter from the send to the next one.
 import { describe, expect, it } from "vitest";
-import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { consentsOf, follow, mailing, SES, tellOfMail as tell } from "../support/mails.ts";
 import { send, wholeTable } from "../support/people.ts";
@@ -32,6 +32,28 @@ async function tagsOf(tenant: Tenant, subscriber: string, job: string) {
   const at = String(Date.parse(String(row!.sk).split("#")[1]!));
   return { tenant: [tenant.id], job: [job], subscriber: [subscriber], at: [at] };
 }
+
+it("a report of what happened before an operator lifted the address changes nothing, a later one does (AMB-129)", async () => {
+  const { world, tenant, bounce } = await mailed();
+  const reported = (happened: string) => {
+    const event = bounce("ada@example.com");
+    return tell(world, { ...event, bounce: { ...event.bounce, timestamp: happened } });
+  };
+  const suppressions = async () => (await tenant.call("GET /api/v1/suppressions")).body.items;
+  const first = timestamp(world.clock.now());
+  await world.advance(MINUTE);
+  await reported(first);
+  const [{ id, suppressed_at }] = await suppressions();
+  expect(suppressed_at).toBe(first);
+
+  await tenant.call(`DELETE /api/v1/suppressions/${id}?reason=Works`);
+  await reported(first);
+  expect(await suppressions()).toEqual([]);
+
+  await world.advance(MINUTE);
+  await reported(timestamp(world.clock.now()));
+  expect(await suppressions()).toHaveLength(1);
+});
 
 describe("bounces and complaints", () => {
   const cases = [

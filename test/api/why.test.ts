@@ -98,6 +98,23 @@ it("who got it is told by which channel, and a campaign by its name (F2)", async
   });
 });
 
+it("who waits for a send of later is told when, and one of an archived campaign that it is (F2)", async () => {
+  const { world, call, email, upsert, send, why } = await setting();
+  const ada = await upsert("ada");
+  const at = timestamp(world.clock.now() + 2 * HOUR);
+  await send("Later", { subscriberIds: [ada], scheduled_at: at });
+  expect((await why(ada, { send: "Later" })).in_words).toBe(
+    `Not yet: the send goes out on ${at.slice(0, 10)} ${at.slice(11, 16)} UTC.`,
+  );
+  const message = { content: { title: "Hello", body: "b" }, channel_ids: [email], scheduled_at: at };
+  const campaign = { name: "Autumn", target: { type: "all" }, messages: [message] };
+  const { id } = (await call("POST /api/v1/campaigns", campaign)).body;
+  await call(`POST /api/v1/campaigns/${id}/release`);
+  await call(`PATCH /api/v1/campaigns/${id}`, { action: "archive" });
+  await world.advance(3 * HOUR);
+  expect((await why(ada, { campaign: "Autumn" })).in_words).toBe("Not yet: its campaign is paused or archived.");
+});
+
 it("who opted out by the link of a mail, and who came as a visitor, are told so (F2)", async () => {
   const { world, tenant, active, upsert, send, why } = await setting();
   const ada = await upsert("ada");

@@ -15,6 +15,7 @@ import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../share
 import { DAY, HOUR } from "../../../shared/kernel/clock.ts";
 import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
+import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
@@ -90,7 +91,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "A user with a second factor gives a code too. Without it, the right password is answered with 401 " +
         "`SECOND_FACTOR_REQUIRED`, and no session begins.",
       body: v.strictObject({
-        email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320)),
+        email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320), v.transform(withAsciiDomain)),
         password: Password,
         code: v.optional(Code),
         tenant_id: v.optional(Id),

@@ -5,6 +5,7 @@ import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password, refuseWeak } from "../../../shared/http/registration.ts";
 import { unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
+import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
 import { countAttempt, countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, userOf } from "../../../shared/store/workspaces/identity.ts";
@@ -26,6 +27,7 @@ const Email = v.pipe(
   v.trim(),
   v.nonEmpty("must not be empty"),
   v.maxLength(320, "must have at most 320 characters"),
+  v.transform(withAsciiDomain),
 );
 
 const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [platformWrite] });

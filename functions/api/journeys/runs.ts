@@ -5,7 +5,7 @@ import { Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
-import { secrets } from "../../../shared/store/capabilities.ts";
+import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
 import { JourneyOfPerson, journeyOfPerson } from "../../../shared/store/journeys/person.ts";
@@ -48,19 +48,19 @@ export const journeyRuns = [
 
   endpoint(
     "GET /api/v1/journeys/:id/subscribers/:subscriberId",
-    { agents: "read:pii", uses: [storeRead] },
+    { agents: "read:pii", uses: [storeRead, workspaceRead] },
     {
       summary: "Explain one person in a journey: what would have started a run, its runs, and what would happen now",
       returns: JourneyOfPerson,
       errors: ["NOT_FOUND"],
     },
-    async ({ store, params }) => {
+    async ({ store, workspace, params }) => {
       const [journey, profile] = await Promise.all([
         getJourney(store, params.id),
         getProfile(store, params.subscriberId),
       ]);
       if (!profile) throw notFound("subscriber");
-      return journeyOfPerson(store, journey, profile);
+      return journeyOfPerson(store, journey, profile, workspace);
     },
   ),
 

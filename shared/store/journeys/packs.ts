@@ -11,14 +11,14 @@ import type { ItemWrite } from "../item.ts";
 import { contended, done, failuresOf, untilUncontended } from "../refusals.ts";
 import type { JobWidths } from "../sends/jobs/job-width.ts";
 import type { Timer, Timers } from "../timers.ts";
-import { sendReservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
+import { allowanceOf, sendReservation, sendsLeft, warnOfUsage } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { countWrites, sumOf } from "./counts.ts";
 import { beginEach } from "./entry-packs.ts";
 import { moveEach, openPack, sealPack } from "./run-packs.ts";
 import type { EntryGuard } from "./run-rows.ts";
 import { entryOf, entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
-import { allowanceOf, jobOfGroup, planSends } from "./sends.ts";
+import { jobOfGroup, planSends } from "./sends.ts";
 import { type Admitted, admit, type Move } from "./step-admission.ts";
 
 export interface PackDeps {

@@ -15,6 +15,9 @@ import { ClauseResult } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
+import { allowanceOf, sendsLeft } from "../workspaces/usage.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { failuresOfRun } from "./failures-of-run.ts";
 import type { Journey } from "./journeys.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
@@ -119,6 +122,7 @@ export async function journeyOfPerson(
   store: StoreReader,
   journey: Journey,
   profile: LivingProfile,
+  workspace: () => Promise<WorkspaceRecord | undefined>,
 ): Promise<JourneyOfPerson> {
   const now = store.clock.now();
   const from = timestamp(now - LOOK_BACK_MS);
@@ -140,7 +144,10 @@ export async function journeyOfPerson(
     now,
   });
   const judged = causes.map((cause) => ({ cause, ...outcomeOf(entry, cause) }));
-  const standing = closedBy(journey.status) ?? standingAt(entry, now)?.reason ?? (matches ? null : "not_eligible");
+  const standing =
+    closedBy(journey.status) ??
+    standingAt(entry, now)?.reason ??
+    (matches ? await beyondQuotaNow(store, journey, workspace) : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
   const triggers = judged.map(({ cause: { at, occurred_at, event, segment }, outcome, run }) => ({
     at,
@@ -152,16 +159,32 @@ export async function journeyOfPerson(
     run_id: run ?? null,
   }));
   const [newest] = runs;
-  const graph = newest && (await getVersion(store, newest.journey_id, newest.version))?.graph;
+  const [version, failures] = await Promise.all([
+    newest && getVersion(store, newest.journey_id, newest.version),
+    newest && failuresOfRun(store, newest),
+  ]);
+  const graph = version?.graph;
   const waiting = waitingOf(newest, graph);
   const said = { triggers, runs, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
-    in_words: journeyInWords({ ...said, exits: graph?.exit_conditions ?? [] }),
+    in_words: journeyInWords({ ...said, exits: graph?.exit_conditions ?? [], failures }),
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
+}
+
+/** A run that begins with a send does not begin once the sends of the month are used up. */
+async function beyondQuotaNow(
+  store: StoreReader,
+  { steps }: Journey,
+  workspace: () => Promise<WorkspaceRecord | undefined>,
+): Promise<"over_quota" | null> {
+  const { start, steps: nodes } = steps as Partial<Graph>;
+  if (start === undefined || nodes?.[start]?.type !== "send") return null;
+  const record = await workspace();
+  return record && (await sendsLeft(store, allowanceOf(record))) === 0 ? "over_quota" : null;
 }
 
 /** What a run waits for, by the version that it entered. */

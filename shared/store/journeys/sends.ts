@@ -17,7 +17,6 @@ import type { JobSpec } from "../sends/jobs/job-spec.ts";
 import { newJobWrite } from "../sends/jobs/jobs.ts";
 import { contentOfTemplate, type TemplateContent, TemplateItem } from "../templates/items.ts";
 import { topicOfSend } from "../topics/topics.ts";
-import type { Allowance } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { RunState } from "./runs.ts";
 
@@ -52,8 +51,6 @@ interface Planned<S extends Sender> {
   outcomeOf: Map<S, string>;
   groups: GroupSend<S>[];
 }
-
-export const allowanceOf = ({ plan, monthly_send_cap: sendCap }: WorkspaceRecord): Allowance => ({ plan, sendCap });
 
 /** What a step says; undefined where its template is gone. */
 async function textsOf(store: Store, { template_id, content }: SendIntent["node"]["send"]) {

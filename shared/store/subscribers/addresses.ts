@@ -108,6 +108,8 @@ export interface Suppressing {
   note?: string | undefined;
   /** In milliseconds. Default: now. */
   at?: number | undefined;
+  /** It comes later than what it tells of: who lifted the address since then knew more. */
+  isReport?: true | undefined;
 }
 
 /**
@@ -116,7 +118,7 @@ export interface Suppressing {
  */
 export async function suppressAddress(
   store: Store,
-  { kind, address, reason, source, note, at = store.clock.now() }: Suppressing,
+  { kind, address, reason, source, note, at = store.clock.now(), isReport }: Suppressing,
 ): Promise<{ row: AddressRow; isNew: boolean }> {
   const id = addressId(kind, address);
   const suppressed_at = timestamp(at);
@@ -132,7 +134,8 @@ export async function suppressAddress(
   };
   const weaker = suppressionReasons.slice(0, suppressionReasons.indexOf(reason));
   const isStronger = weaker.length === 0 ? absent("reason") : any(absent("reason"), oneOf("reason", weaker));
-  return store.change(AddressItem, { id }, { set }, isStronger).then(
+  const isLater = any(absent("lifted_at"), atMost("lifted_at", suppressed_at));
+  return store.change(AddressItem, { id }, { set }, isReport ? all(isStronger, isLater) : isStronger).then(
     (row) => ({ row, isNew: true }),
     onConditionFailed(AddressItem, (old) => ({ row: old!, isNew: false })),
   );

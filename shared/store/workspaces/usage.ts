@@ -11,6 +11,7 @@ import { changeItem, type ItemWrite, ref } from "../item.ts";
 import { happened } from "../refusals.ts";
 import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
 import type { SendingSettings } from "./settings.ts";
+import type { WorkspaceRecord } from "./workspaces.ts";
 
 export type Metered = "sends" | "events";
 
@@ -42,6 +43,11 @@ export function periodAt(now: number): Period {
     end: Date.UTC(year, month + 1, 1),
   };
 }
+
+export const allowanceOf = ({
+  plan,
+  monthly_send_cap: sendCap,
+}: Pick<WorkspaceRecord, "plan" | "monthly_send_cap">): Allowance => ({ plan, sendCap });
 
 /** How many sends the period of now still allows; not negative. */
 export async function sendsLeft(store: StoreReader, allowance: Allowance): Promise<number> {

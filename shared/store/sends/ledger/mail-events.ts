@@ -144,16 +144,25 @@ const recordCounted = (
   );
 
 /**
- * Suppresses the addresses that bounced permanently or complained, for every subscriber that has them now. Nothing is stored of a
- * subscriber that was erased. A repeat changes nothing.
+ * Suppresses the addresses that bounced permanently or complained, for every subscriber that has them now. Nothing is
+ * stored of a subscriber that was erased. A repeat changes nothing, and neither does what happened before the address
+ * was lifted.
  */
 export async function applyFate(
   store: Store,
-  { subscriber, fate, emails }: Pick<MailEvent, "subscriber" | "fate" | "emails">,
+  { subscriber, fate, emails, happened_at }: Pick<MailEvent, "subscriber" | "fate" | "emails" | "happened_at">,
 ): Promise<void> {
   if (fate !== "bounced" && fate !== "complained") return;
   if (!(await getSubscriber(store, subscriber))) return;
   const reason = fate === "bounced" ? "bounce" : "complaint";
+  const now = store.clock.now();
+  const said = {
+    kind: "email",
+    reason,
+    source: "provider",
+    at: Math.min(now, happened_at ?? now),
+    isReport: true,
+  } as const;
   for (const address of new Set(emails.map((email) => normalizedAddress("email", email))))
-    if (address !== undefined) await suppressAddress(store, { kind: "email", address, reason, source: "provider" });
+    if (address !== undefined) await suppressAddress(store, { ...said, address });
 }

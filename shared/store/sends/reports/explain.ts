@@ -77,7 +77,7 @@ export async function explainRecipient(
     notification_id: job.id,
     subscriber_id: subscriber,
     ...said,
-    in_words: sendInWords(said),
+    in_words: sendInWords({ ...said, goes_at: job.dispatched_at === null ? job.scheduled_at : null }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
