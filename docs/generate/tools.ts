@@ -33,6 +33,8 @@ const LEFT_OUT = new Set([
   "pattern",
   "maxItems",
   "minItems",
+  "minimum",
+  "maximum",
   "title",
   "format",
 ]);
