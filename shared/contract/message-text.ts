@@ -16,7 +16,7 @@ const personalised = (maxLength: number) =>
       const trouble = dataset.typed ? validateTemplate(dataset.value) : undefined;
       if (trouble) addIssue({ message: trouble });
     }),
-    v.description("May hold Liquid, such as `{{ subscriber.first_name }}`"),
+    v.description("May hold Liquid: `{{ subscriber.first_name }}`"),
   );
 
 /** The limits of the provider for a chat-app template. */

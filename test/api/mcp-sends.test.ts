@@ -115,7 +115,7 @@ describe("AGT-3 F18 a send by an agent", () => {
     await world.settle();
     const body = { target: { type: "segment", segment_id }, template_id };
     const first = await plan(body);
-    expect(first.counts.total).toBe(3);
+    expect(first.counts.total).toBe("fewer than 20");
     const content = { title: "a", body: "Something else" };
     await world.call(`PATCH /api/v1/templates/${template_id}`, { as: owner, body: { content } });
     expect((await confirm(first.token)).value.message).toContain("content or the rule");

@@ -2,13 +2,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
+import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 let mcp: ReturnType<typeof createMcp>;
+let world: TestWorld;
 
 const setting = async () => {
-  const { world, tenant } = await withTenant();
+  const made = await withTenant();
+  const { tenant } = made;
+  world = made.world;
   await addPeople(world, tenant, 30, (n) => ({
     email: `p${n}@example.com`,
     attributes: { plan: n < 25 ? "pro" : "free" },
@@ -83,5 +87,19 @@ describe("counts", () => {
 
     expect(value.counts.sent).toBe("fewer than 20");
     expect(value.cost.sends).toBe("fewer than 20");
+  });
+
+  it("that were saved as a segment are said in words below twenty as well, without a sample (AGT-4, D13)", async () => {
+    const key = await mcp.key("read", "write:drafts", "write:send");
+    const body = { name: "Free", rule: { attribute: { plan: { $eq: "free" } } } };
+    const { value: segment } = await mcp.tool(key, "segments_create", body);
+    await world.settle();
+    const got = await mcp.tool(key, "segments_get", { id: segment.id });
+    expect(got.value.count).toBe("fewer than 20");
+    const said = { target: { type: "segment", segment_id: segment.id }, title: "A", body: "a" };
+    for (const name of ["recipients_preview_notifications", "plan_send"]) {
+      const { value } = await mcp.tool(key, name, said);
+      expect([name, value.counts.total, value.samples]).toEqual([name, "fewer than 20", undefined]);
+    }
   });
 });

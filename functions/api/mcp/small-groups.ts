@@ -39,12 +39,24 @@ function conditionKeys(value: unknown, fields = PREDICATES): string[] {
 }
 
 /**
- * A result as the agent sees it: where it gave conditions, small counts are in words, and nobody is a sample.
+ * A result as the agent sees it: where it gave conditions, now or in a segment, small counts are in words, and nobody is a sample.
  * @param given what the agent asked with
  */
 export function withoutSmallGroups(agent: Agent, given: unknown, result: unknown): unknown {
-  const isOpen = holdsScope(agent, "read:pii") || conditionKeys(given, NARROWING).length === 0;
-  return isOpen ? result : coarse(result, false);
+  if (holdsScope(agent, "read:pii")) return result;
+  const isNarrow = isOfSegment(given) || conditionKeys([given, rulesIn(result)], NARROWING).length > 0;
+  return isNarrow ? coarse(result, false) : result;
+}
+
+/** A segment is a condition that was saved before. */
+const isOfSegment = (given: unknown): boolean =>
+  isJsonObject(given) && isJsonObject(given.target) && given.target.type === "segment";
+
+/** The rules of a segment, or of a list of them. */
+function rulesIn(result: unknown): unknown[] {
+  if (!isJsonObject(result)) return [];
+  const { rule, items } = result;
+  return [rule, ...(Array.isArray(items) ? items.flatMap(rulesIn) : [])];
 }
 
 function coarse(value: unknown, isCounted: boolean): unknown {
