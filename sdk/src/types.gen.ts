@@ -1801,9 +1801,9 @@ export interface Experience {
   status: "draft" | "live" | "paused" | "ended" | "archived";
   /** What the message says */
   content: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -1840,9 +1840,9 @@ export interface Experience {
   notification_id?: string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -4724,15 +4724,15 @@ export interface NotificationsCreateBody {
   external_ids?: string[] | undefined;
   /** Who gets it */
   target?: Target | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4763,9 +4763,9 @@ export interface NotificationsCreateBody {
   holdout_percentage?: number | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -4845,15 +4845,15 @@ export interface NotificationsCreateWithServerKeyBody {
   external_ids?: string[] | undefined;
   /** Who gets it */
   target?: Target | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -4884,9 +4884,9 @@ export interface NotificationsCreateWithServerKeyBody {
   holdout_percentage?: number | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -4964,15 +4964,15 @@ export interface RecipientsPreviewNotificationsBody {
   external_ids?: string[] | undefined;
   /** Who gets it */
   target?: Target | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5003,9 +5003,9 @@ export interface RecipientsPreviewNotificationsBody {
   holdout_percentage?: number | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -5084,15 +5084,15 @@ export interface RecipientsGetWhyQuery {
 }
 
 export interface TestsTestNotificationsBody {
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   title?: string | undefined;
-  /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+  /** May hold Liquid: `{{ subscriber.first_name }}` */
   body?: string | undefined;
   /** Instead of `title` and `body`: both, and what some channels say instead */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5113,9 +5113,9 @@ export interface TestsTestNotificationsBody {
   topic?: string | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -5167,9 +5167,9 @@ export interface TemplatesCreateBody {
   name: string;
   /** What the message says */
   content: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5195,9 +5195,9 @@ export interface TemplatesListAnswer {
 export interface TemplatesPreviewBody {
   /** What the message says */
   content: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5291,9 +5291,9 @@ export interface TemplatesUpdateBody {
   name?: string | undefined;
   /** What the message says */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title?: string | undefined;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5438,9 +5438,9 @@ export interface CampaignsCreateBody {
   } | null | undefined;
   /** What the message says */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What some channels say instead of title and body */
     by_channel?: ContentByChannel | undefined;
@@ -5453,9 +5453,9 @@ export interface CampaignsCreateBody {
   chat_app_parameters?: string[] | undefined;
   /** Arm B; `null` or left out without one */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body: string;
     /** What arm B says otherwise. A field that it leaves out is that of arm A */
     by_channel?: ContentByChannel | undefined;
@@ -5468,9 +5468,9 @@ export interface CampaignsCreateBody {
   messages?: ({
     /** What the message says */
     content?: {
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       title: string;
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
@@ -5483,9 +5483,9 @@ export interface CampaignsCreateBody {
     chat_app_parameters?: string[] | undefined;
     /** Arm B; `null` or left out without one */
     variant_b?: {
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       title: string;
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       body: string;
       /** What arm B says otherwise. A field that it leaves out is that of arm A */
       by_channel?: ContentByChannel | undefined;
@@ -5557,9 +5557,9 @@ export interface CampaignsReplaceBody {
   messages: ({
     /** What the message says */
     content?: {
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       title: string;
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       body: string;
       /** What some channels say instead of title and body */
       by_channel?: ContentByChannel | undefined;
@@ -5572,9 +5572,9 @@ export interface CampaignsReplaceBody {
     chat_app_parameters?: string[] | undefined;
     /** Arm B; `null` or left out without one */
     variant_b?: {
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       title: string;
-      /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+      /** May hold Liquid: `{{ subscriber.first_name }}` */
       body: string;
       /** What arm B says otherwise. A field that it leaves out is that of arm A */
       by_channel?: ContentByChannel | undefined;
@@ -6239,9 +6239,9 @@ export interface ExperiencesCreateBody {
   format: "banner" | "modal" | "inbox_only" | "card" | "fullscreen";
   /** What the message says */
   content: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -6276,9 +6276,9 @@ export interface ExperiencesCreateBody {
   end_at?: "" | string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -6314,9 +6314,9 @@ export interface ExperiencesUpdateBody {
   format?: "banner" | "modal" | "inbox_only" | "card" | "fullscreen" | undefined;
   /** What the message says */
   content?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
@@ -6351,9 +6351,9 @@ export interface ExperiencesUpdateBody {
   end_at?: "" | string | undefined;
   /** All texts of arm B: a field that is left out is not taken from arm A */
   variant_b?: {
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     title: string;
-    /** May hold Liquid, such as `{{ subscriber.first_name }}` */
+    /** May hold Liquid: `{{ subscriber.first_name }}` */
     body?: string | undefined;
     /** An http or https address, of an uploaded asset for example */
     image_url?: string | undefined;
