@@ -8,8 +8,11 @@ import {
   VISIBILITY_SECONDS,
 } from "../shared/contract/messages.ts";
 import type { Clock } from "../shared/kernel/clock.ts";
+import { type Deps, NO_TENANT } from "../shared/kernel/deps.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
+import { platformWrite } from "../shared/store/context.ts";
 import { tableDefinition } from "../shared/store/definition.ts";
+import { minuteOf, SweepItem } from "../shared/store/platform-items.ts";
 import { queueVariable } from "../shared/store/queue-sender.ts";
 import { isAwsFailure, type Services, type SesEvent, type Sqs, type Wire } from "./aws/index.ts";
 import { ACCOUNT, REGION } from "./lambda.ts";
@@ -179,4 +182,13 @@ export function mailEventsTo(sqs: Pick<Sqs, "operate">, { clock, ids }: { clock:
     };
     await sqs.operate("SendMessage", { QueueUrl, MessageBody: JSON.stringify(envelope) });
   };
+}
+
+/** A sweep leaves the last three minutes alone: what is due in them is still being forwarded. */
+const SWEPT_MINUTES_AGO = 4;
+
+/** A new table has no timers of the past: its first sweep would look back an hour, in hundreds of queries. */
+export async function beginSweeps(deps: Deps): Promise<void> {
+  const minute = minuteOf(deps.clock.now()) - SWEPT_MINUTES_AGO;
+  await platformWrite.open(deps)(NO_TENANT).put(SweepItem, {}, { minute });
 }

@@ -6,6 +6,7 @@ import type { LogEntry } from "../shared/kernel/deps.ts";
 import { logLine } from "../shared/kernel/log.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
+import { beginSweeps } from "./account.ts";
 import { startAwsPort } from "./aws/index.ts";
 import { withConsole } from "./console.ts";
 import { createControl } from "./control.ts";
@@ -17,7 +18,6 @@ import { type RequestLine, startHttpServer } from "./http-server.ts";
 import { createLocalService } from "./local-service.ts";
 import { isStartRefused, readSettings, type Settings, startRefused } from "./settings.ts";
 import { openState, rememberOffset } from "./state.ts";
-import { beginSweeps } from "./sweeps.ts";
 import { openTenancy } from "./tenancy.ts";
 
 const STOP_MS = 10_000;

@@ -1,6 +1,6 @@
 // Workspaces of a simulated service, created without faults before the run begins.
 
-import { beginSweeps } from "../../local/sweeps.ts";
+import { beginSweeps } from "../../local/account.ts";
 import { callbacks } from "../../shared/http/callbacks.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";

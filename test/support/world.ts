@@ -2,10 +2,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { GetAccountCommand, SESv2Client } from "@aws-sdk/client-sesv2";
 import { contents as deployed, deployedFunctions } from "../../infra/functions.ts";
+import { beginSweeps } from "../../local/account.ts";
 import { createControl } from "../../local/control.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { createLocalService, type LocalService, type LocalServiceOptions } from "../../local/local-service.ts";
-import { beginSweeps } from "../../local/sweeps.ts";
 import { openTenancy } from "../../local/tenancy.ts";
 import { type AgentScope, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";

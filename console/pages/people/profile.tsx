@@ -5,16 +5,17 @@ import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo, place } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
+import { fullTime } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { AskButton } from "../../components/dialog.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
+import { SeenAs } from "../../components/seen.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { AskWhy } from "./ask-why.tsx";
 import { Attributes } from "./attributes-card.tsx";
 import { ConsentHistory } from "./consent-history.tsx";
-import { Inbox } from "./inbox.tsx";
 import { Opt } from "./opt.tsx";
 import { Erased, ExportPerson } from "./personal-data.tsx";
 import { PreviewAs } from "./preview-as.tsx";
@@ -215,6 +216,39 @@ function Topics({ profile: { id, topics } }: { profile: SubscriberProfile }) {
         ))}
       </ul>
       {set.error && <Failure error={set.error} />}
+    </Card>
+  );
+}
+
+const MAX_MESSAGES = 50;
+
+/** The inbox of a person in the app, as it is there now. */
+function Inbox({ id }: { id: string }) {
+  const inbox = useQuery("inbox.listMessages", [{ subscriber_id: id, limit: MAX_MESSAGES }]);
+  return (
+    <Card title="Inbox">
+      <Loaded query={inbox} skeleton={<Skeleton rows={4} />}>
+        {({ messages }) => (
+          <>
+            {messages.length === 0 && <p class="dim">The inbox is empty. Messages stay there for 30 days.</p>}
+            <ol class="stack">
+              {messages.map(({ id: key, notification_id, content, status, created_at, read_at }) => (
+                <li key={key} class="stack tight">
+                  <p>
+                    <Badge state={status} />{" "}
+                    <span class="dim">
+                      {fullTime(created_at)}
+                      {read_at && `, read ${fullTime(read_at)}`}
+                    </span>{" "}
+                    <a href={pathTo("activity", notification_id, { person: id })}>View send</a>
+                  </p>
+                  <SeenAs channel="in_app" title={content.title} body={content.body} />
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </Loaded>
     </Card>
   );
 }

@@ -1,6 +1,6 @@
-// The publishable key of apps and browsers, and the keys of servers with their scopes.
+// The publishable key of apps and browsers, and the keys of servers and of agents with their scopes.
 import { useState } from "preact/hooks";
-import type { AccountCreateServerKeyBody } from "../../../sdk/src/types.gen.ts";
+import type { AccountCreateAgentKeyBody, AccountCreateServerKeyBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { forms } from "../../app/forms.gen.ts";
 import { useQuery } from "../../app/query.ts";
@@ -9,7 +9,6 @@ import { Collection } from "../../components/collection.tsx";
 import { Card, Code, Time } from "../../components/page.tsx";
 import { OnlyNow } from "../../components/schema-dialog.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
-import { AgentKeys } from "./agent-keys.tsx";
 import { KeyList } from "./key-list.tsx";
 
 export function Keys() {
@@ -109,5 +108,36 @@ function IdentityKeys() {
         />
       )}
     </Collection>
+  );
+}
+
+const AGENT_SCOPES = {
+  read: "Read, without personal data",
+  "read:pii": "Read, with personal data",
+  "write:drafts": "Make drafts",
+  "write:send": "Plan sends and confirm them",
+};
+
+/** The keys of AI agents, with what each may do and until when. */
+function AgentKeys() {
+  const rows = useRows("account.listAgentKeys", [], ({ items }) => items);
+  const create = useAction("account.createAgentKey");
+  return (
+    <KeyList
+      noun="agent key"
+      title="Agent keys"
+      about="An AI agent reads, drafts or plans sends with a key of its own, by MCP."
+      rows={rows}
+      columns={[{ title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> }]}
+      form={{
+        schema: forms["account.createAgentKey"],
+        texts: { scopes: { options: AGENT_SCOPES }, expires_in_days: { label: "Ends after days" } },
+        action: create,
+      }}
+      make={async (values: AccountCreateAgentKeyBody) => (await create.run(values))?.answer.key}
+      belongs="Give it to the agent as its bearer token."
+      revoke="account.deleteAgentKey"
+      revoked="The agent that uses it is refused at once."
+    />
   );
 }
