@@ -224,6 +224,27 @@ it("an opt-out of calls is one of texts, an inactive address is not written, and
   ]);
 });
 
+it("endpoints of one user that say different things of it are named, those that say the same are not (F26)", async () => {
+  const endpoint = (Id: string, UserId: string, plan: string) =>
+    JSON.stringify({
+      Id,
+      ChannelType: "GCM",
+      Address: `token-${Id}`,
+      User: { UserId, UserAttributes: { plan: [plan] } },
+    });
+  const lines = [
+    endpoint("e-1", "ada", "free"),
+    endpoint("e-2", "ada", "pro"),
+    endpoint("e-3", "bob", "pro"),
+    endpoint("e-4", "bob", "pro"),
+  ];
+
+  const { counts, lost } = await convertedOf({ "endpoints.json": lines.join("\n") }, "--people");
+
+  expect(counts["endpoints written"]).toBe(4);
+  expect(lost).toEqual(["Attributes"]);
+});
+
 it("a line of a CSV may begin with an empty cell, and an opt-out may be written in any case (F26)", async () => {
   const csv =
     "Id,ChannelType,Address,OptOut,User.UserId,Metrics.age\n,EMAIL,ada@example.com,All,ada,old\n,EMAIL,bob@example.com,None,bob,36\n";

@@ -1,4 +1,5 @@
 // Endpoints of Pinpoint as subscribers and devices, one after the other: a run that is interrupted can be repeated.
+import { createHash } from "node:crypto";
 import type { Client } from "../../client.ts";
 import { ServiceError } from "../../errors.ts";
 import type { DevicesCreateBody, JsonValue, SubscribersUpsertBody } from "../../types.gen.ts";
@@ -192,26 +193,46 @@ function deviceOf(endpoint: Resource, external_id: string, report: Report): Devi
   };
 }
 
-const EMAIL = 1;
-const PHONE_SEEN = 2;
+/** What was written of a user before. */
+interface Seen {
+  email: boolean;
+  phone: boolean;
+  /** Of the attributes, zone and language of the first endpoint that has some: a digest, because an export may have millions of users. */
+  traits: string | undefined;
+}
+
+/** @returns undefined of an endpoint that says nothing of its user */
+function traitsOf({ attributes = {}, timezone, locale }: SubscribersUpsertBody): string | undefined {
+  const said = Object.entries({ ...attributes, timezone, locale }).filter(([, value]) => value !== undefined);
+  if (said.length === 0) return undefined;
+  return createHash("sha256").update(JSON.stringify(said.sort())).digest("base64url").slice(0, 12);
+}
 
 /** Writes people, and remembers who had an address before: the first one counts. */
 export function createWriter(client: Client, report: Report) {
-  const seen = new Map<string, number>();
-  const claim = (id: string, kind: number) => {
-    const before = seen.get(id) ?? 0;
-    seen.set(id, before | kind);
-    return (before & kind) === 0;
-  };
+  const users = new Map<string, Seen>();
   /** @returns the id of the subscriber; undefined if the service refused the endpoint */
   return async (endpoint: Resource, { subscriber, device, smsOptOut }: Person): Promise<string | undefined> => {
     const { email, phone, ...rest } = subscriber;
-    const hasNewEmail = email !== undefined && claim(subscriber.external_id, EMAIL);
-    const hasNewPhone = phone !== undefined && claim(subscriber.external_id, PHONE_SEEN);
+    const traits = traitsOf(subscriber);
+    const before = users.get(subscriber.external_id);
+    const hasNewEmail = email !== undefined && !before?.email;
+    const hasNewPhone = phone !== undefined && !before?.phone;
+    users.set(subscriber.external_id, {
+      email: before?.email || hasNewEmail,
+      phone: before?.phone || hasNewPhone,
+      traits: before?.traits ?? traits,
+    });
     if (email !== undefined && !hasNewEmail)
       report.unmapped(at(endpoint), "Address", "is a second e-mail address of its user");
     if (phone !== undefined && !hasNewPhone)
       report.unmapped(at(endpoint), "Address", "is a second phone number of its user");
+    if (before?.traits && traits && before.traits !== traits)
+      report.unmapped(
+        at(endpoint),
+        "Attributes",
+        "differ from those of another endpoint of its user: of one that both have, one value is kept",
+      );
     try {
       const body = { ...rest, ...(hasNewEmail && { email }), ...(hasNewPhone && { phone }) };
       const { id } = await client.subscribers.upsert(body);
