@@ -35,13 +35,13 @@ export const packsBugs: readonly Bug[] = [
     also: [
       {
         file: simulations,
-        find: '    when: is("lease", lease),\n  });\n  return noted.kind === "changed";',
-        replace: '  });\n  return noted.kind === "changed";',
+        find: 'change: { set }, when: is("lease", lease) },',
+        replace: "change: { set } },",
       },
       {
         file: simulations,
-        find: '    when: is("lease", lease),\n  });\n  return ended.kind === "changed";',
-        replace: '  });\n  return ended.kind === "changed";',
+        find: '      when: is("lease", lease),\n    },\n  );\n  return ended.kind === "changed";',
+        replace: '    },\n  );\n  return ended.kind === "changed";',
       },
     ],
   },

@@ -73,8 +73,8 @@ export const sendingBugs: readonly Bug[] = [
     name: "the quota is not checked when it is used",
     area: "counters",
     file: "shared/store/workspaces/usage.ts",
-    find: "{ add: { [metered]: n } }, fits);",
-    replace: "{ add: { [metered]: n } });",
+    find: "{ add: { sends: n } }, fits);",
+    replace: "{ add: { sends: n } });",
   },
   {
     name: "an idempotency key may be remembered twice",
