@@ -1,0 +1,42 @@
+// What a column of a file that became an attribute may be meant for.
+import { type Columns, columnName, importFields, presets, snakeCase } from "./import-columns.ts";
+import type { Standard } from "./import-names.ts";
+import { consentChannelOf, topicKeyOf } from "./topics.ts";
+
+const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|newsletter|mailing_list/;
+const MAX_TYPOS = 2;
+
+/** The field or topic that a column which became an attribute may be meant for. */
+export function suggestionFor(name: string, columns: Columns, topics: readonly string[] = []): string | null {
+  const unknownTopic = topicKeyOf(columnName(name));
+  if (unknownTopic) {
+    const free = topics.filter((topic) => !columns.cells.some((cell) => cell.topic === topic));
+    const meant = free.find((topic) => typos(unknownTopic, topic) <= MAX_TYPOS);
+    return meant ? consentChannelOf(meant) : null;
+  }
+  const taken = new Set(columns.cells.map(({ standard }) => standard));
+  const key = snakeCase(name);
+  const isFree = (field: Standard) => !taken.has(field);
+  const known = Object.values(presets).flatMap((meanings) => Object.entries(meanings));
+  const alias = known.find(([column, field]) => snakeCase(column) === key && isFree(field))?.[1];
+  if (alias) return alias;
+  const close = importFields.filter(isFree).find((field) => typos(key, field) <= MAX_TYPOS);
+  if (close) return close;
+  const topic = topics.find((one) => one === key && !columns.cells.some((cell) => cell.topic === one));
+  if (topic) return consentChannelOf(topic);
+  return LOOKS_LIKE_CONSENT.test(key) && isFree("consent_status") ? "consent_status" : null;
+}
+
+/** How many letters must be changed, added or removed to make one word of another. */
+function typos(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
