@@ -88,7 +88,8 @@ function create(world: World, request: Request) {
   if (answer) return { status: 200, body: answer };
   checkSend(world, body);
   const job = startSend(world, body, drawOf(world, body) ?? request.given?.id);
-  const unknown = job.unknown.length > 0 && { unknown: job.unknown.length, unknown_ids: new Unordered(job.unknown) };
+  const names = body.subscriberIds ?? body.external_ids;
+  const unknown = names && { unknown: job.unknown.length, unknown_ids: new Unordered(job.unknown) };
   const result = { id: job.id, sent: job.sent, ...unknown };
   if (key !== undefined)
     world.keys.push({ request: key, answer: result, fingerprint: JSON.stringify(body), at: world.now });

@@ -53,8 +53,19 @@ function contentOf(draft: Draft): Body {
   return random.chance(0.95) ? textOf(draft) : { title: "Only a title" };
 }
 
+/** A send once more, word for word, as an app repeats it that got no answer (AMB-94). */
+function repeatedSend(draft: Draft): boolean {
+  const calls = draft.commands.filter((command) => command.kind === "call");
+  const keyed = calls.filter(({ headers }) => headers?.["idempotency-key"] !== undefined);
+  if (keyed.length === 0) return false;
+  const { as, method, path, body, headers } = draft.random.pick(keyed);
+  add(draft, { as, method, path, body, headers: headers ?? {} });
+  return true;
+}
+
 export function send(draft: Draft): void {
   const { random } = draft;
+  if (random.chance(0.1) && repeatedSend(draft)) return;
   const wait = waitOf(draft);
   draft.now += wait;
   const body = {
