@@ -22,7 +22,11 @@ async function setting(type: "segment_entered" | "segment_exited") {
     await tenant.upsert(body);
     await world.settle();
   };
-  return { ...files, members, started, upsert };
+  const change = async (rule: object) => {
+    expect((await all.call(`PATCH /api/v1/segments/${body.id}`, { name: "Pro", rule })).status).toBe(200);
+    await world.settle();
+  };
+  return { ...files, members, started, upsert, change };
 }
 
 const file = (plan: string) => `external_id,plan\nada,${plan}\nbob,${plan}\n`;
@@ -44,6 +48,15 @@ it.each([
   if (areThere) for (const id of ["ada", "bob"]) await upsert(id, "free");
 
   expect((await run(file("pro"), QUIET)).status).toBe("completed");
+  expect(await members()).toBe(2);
+  expect(await started()).toBe(0);
+});
+
+it("with start_journeys false people start nothing through a rule that computes their segment again (AMB-133)", async () => {
+  const { run, members, started, change } = await setting("segment_entered");
+  await run(file("free"), QUIET);
+  await change({ attribute: { plan: { $eq: "free" } } });
+
   expect(await members()).toBe(2);
   expect(await started()).toBe(0);
 });

@@ -104,6 +104,8 @@ describe("historical", () => {
     expect(await all.runs(id)).toHaveLength(1);
   });
 
+  const bought = { event: { name: "bought" } };
+
   const backfill = async ({ world, tenant }: Setting, external_id: string, count = 1) => {
     const events = Array.from({ length: count }, () => ({ event_name: "bought", external_id }));
     const body = { historical: true, events };
@@ -142,6 +144,27 @@ describe("historical", () => {
     await all.track("ada", "bought");
 
     expect(await entered(all, journey)).toEqual([ada]);
+  });
+
+  it.each([
+    ["what came as historical starts no journey", true, 0],
+    ["what came as an event of today starts one", false, 1],
+  ])("through a segment that a new rule computes again, %s (AMB-134)", async (_, historical, runs) => {
+    const all = await setting();
+    const { call, world } = all;
+    const none = { event: { name: "never" } };
+    const { id } = (await call("POST /api/v1/segments", { name: "Buyers", rule: none, is_dynamic: true })).body;
+    await world.settle();
+    const journey = await all.active(delayed("1d"), { trigger: { type: "segment_entered", segment_id: id } });
+    await all.person("ada");
+    if (historical) await backfill(all, "ada");
+    else await all.track("ada", "bought");
+    await world.settle();
+    expect((await call(`PATCH /api/v1/segments/${id}`, { name: "Buyers", rule: bought })).status).toBe(200);
+    await world.settle();
+
+    expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(1);
+    expect(await all.runs(journey)).toHaveLength(runs);
   });
 
   it("a member by history who leaves and comes back by an event of today starts one (AMB-134)", async () => {

@@ -26,8 +26,10 @@ export interface History {
 /** The most events that are read of an actor where `where` rejects most of them. */
 const MAX_EXAMINED = 10_000;
 
-/** A change of a segment within this time after historical events came is because of them, if they are what decides. */
 const HISTORICAL_MS = 15 * MINUTE;
+
+/** A change of a segment because of what came as historical since this time is historical too (AMB-133, AMB-134). */
+export const recently = (now: number): string => timestamp(now - HISTORICAL_MS);
 
 /** Conditions live as long as the rules that an environment caches. */
 const compiled = new WeakMap<EventNode, ReturnType<typeof compilePredicate>>();
@@ -46,8 +48,8 @@ export function openHistory(conditions: readonly EventNode[], now: number, until
     const satisfies = testOf(node);
     return [...(byName.get(node.name)?.values() ?? [])].filter(({ properties }) => satisfies(properties));
   };
-  const recently = timestamp(now - HISTORICAL_MS);
-  const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= recently;
+  const since = recently(now);
+  const isJustHistorical = (event: StoredEvent) => event.historical === true && event.received_at >= since;
   let hasHistorical = false;
   const add = (events: readonly StoredEvent[]) => {
     for (const event of events) {

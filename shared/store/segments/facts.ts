@@ -13,7 +13,7 @@ import type { Item, Key } from "../model.ts";
 import type { ReadOptions } from "../rows.ts";
 import { SubscriberAlias } from "../subscribers/items.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
-import { type History, openHistory } from "./event-history.ts";
+import { type History, openHistory, recently } from "./event-history.ts";
 import { SegmentCheck } from "./items.ts";
 
 const CONCURRENT_HISTORIES = 25;
@@ -126,12 +126,27 @@ export async function judgeProfile(
   rule: Rule,
   profile: LivingProfile,
   options: ReadOptions = {},
-): Promise<Verdict & { facts: SubscriberFacts | undefined }> {
+): Promise<Verdict & Pick<SubscriberVerdict, "facts" | "isHistorical">> {
   const attributes = attributesForRules(profile);
   const decided = rule.decidedBy(attributes);
-  if (decided !== undefined) return { matches: decided, nextChangeAt: undefined, facts: undefined };
+  const now = store.clock.now();
+  const isImported = profile.historical === true && profile.updated_at >= recently(now);
+  if (decided !== undefined)
+    return { matches: decided, nextChangeAt: undefined, facts: undefined, isHistorical: isImported };
   const facts = await readSubscriberFacts(store, profile.id, rule.events, options);
-  return { ...rule.judge({ attributes, times: facts.times, now: store.clock.now() }), facts };
+  const verdict = rule.judge({ attributes, times: facts.times, now });
+  const isHistorical = isImported || isOfHistory(rule, verdict.matches, { attributes, facts, now });
+  return { ...verdict, facts, isHistorical };
+}
+
+/** Whether a rule would say the contrary without the events that were taken in as historical just now (AMB-134). */
+export function isOfHistory(
+  rule: Rule,
+  matches: boolean,
+  { attributes, facts, now }: Pick<Facts, "attributes" | "now"> & { facts: SubscriberFacts },
+): boolean {
+  const { timesBefore: times } = facts;
+  return times !== undefined && rule.judge({ attributes, times, now }).matches !== matches;
 }
 
 export interface SubscriberVerdict {
@@ -140,6 +155,8 @@ export interface SubscriberVerdict {
   facts: SubscriberFacts | undefined;
   matches: boolean;
   nextChangeAt: number | undefined;
+  /** Historical events or an import that starts no journeys came just now and may be the reason (AMB-133, AMB-134). */
+  isHistorical: boolean;
 }
 
 /** Evaluates a rule for the profiles of a page. */

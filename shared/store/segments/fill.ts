@@ -120,11 +120,13 @@ async function fillPage(
     membersBetween(store, id, shard, bounds),
     judgeProfiles(store, await compiledRule(store, fromJson(segment.rule)), profiles),
   ]);
-  const matching = new Set(verdicts.filter(({ matches }) => matches).map(({ profile }) => profile.id));
+  const idsOf = (some: readonly SubscriberVerdict[]) => new Set(some.map(({ profile }) => profile.id));
+  const matching = idsOf(verdicts.filter(({ matches }) => matches));
+  const historical = idsOf(verdicts.filter(({ isHistorical }) => isHistorical));
   const enter = [...matching].filter((subscriber) => !members.has(subscriber));
   const leave = [...members].filter((subscriber) => !matching.has(subscriber));
   // A worker that was slow would else write by a rule that has changed, and may end before it looks again.
-  await changeMembers(store, { kind: "segment", id }, { enter, leave, hold: holdWrite(segment, part) });
+  await changeMembers(store, { kind: "segment", id }, { enter, leave, historical, hold: holdWrite(segment, part) });
   const unsure = await lookAgain(store, timers, segment, { changed: [...enter, ...leave], verdicts });
   const rules = { now: () => currentRule(store, id) };
   await reevaluate(

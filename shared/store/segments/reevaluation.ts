@@ -11,7 +11,7 @@ import { onConditionFailed } from "../refusals.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, type LivingProfile, living } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
-import { readSubscriberFacts } from "./facts.ts";
+import { isOfHistory, readSubscriberFacts } from "./facts.ts";
 import { SegmentCheck } from "./items.ts";
 
 /** After so many concurrent changes in a row the message fails and is delivered again. */
@@ -139,11 +139,13 @@ async function evaluate(
     return { id, ...rule.judge({ attributes, times: facts.times, now }) };
   });
   const wrong = verdicts.filter(({ id, matches }) => matches !== facts.memberOf.has(id));
-  const { timesBefore: times } = facts;
   const ruleOf = new Map(rules);
-  const isHistorical = ({ id, matches }: { id: string; matches: boolean }) =>
-    subject.isHistorical === true ||
-    (times !== undefined && ruleOf.get(id)?.judge({ attributes, times, now }).matches === !matches);
+  const isHistorical = ({ id, matches }: { id: string; matches: boolean }) => {
+    const rule = ruleOf.get(id);
+    return (
+      subject.isHistorical === true || (rule !== undefined && isOfHistory(rule, matches, { attributes, facts, now }))
+    );
+  };
   return {
     subject,
     isSeen: profile !== undefined,
