@@ -220,7 +220,7 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a slow computation of a segment writes by a rule that has changed",
     area: "segments",
     file: "shared/store/segments/fill.ts",
-    find: "{ enter, leave, hold: holdWrite(segment, part) }",
-    replace: "{ enter, leave }",
+    find: "{ enter, leave, historical, hold: holdWrite(segment, part) }",
+    replace: "{ enter, leave, historical }",
   },
 ];
