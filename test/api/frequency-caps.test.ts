@@ -5,8 +5,9 @@ import { SendCounter } from "../../shared/store/sends/ledger/ledger-items.ts";
 import { ingest } from "../support/events.ts";
 import { draft, take } from "../support/experiences.ts";
 import { graphOf } from "../support/journeys.ts";
-import { addPeople, inboxOf, send } from "../support/people.ts";
-import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { addPeople, inboxOf } from "../support/people.ts";
+import { quietSetting } from "../support/quiet-hours.ts";
+import { addPhone, ledgerOf, mend, outboxOf, spoil } from "../support/reached.ts";
 import { spent } from "../support/spending.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -18,32 +19,22 @@ const TWICE_A_DAY = { ...DAILY, max: 2 };
 const ALL_DAY = { start: "10:00", end: "09:00", timezone_mode: "workspace" };
 
 async function setting(frequency_caps: object[], more: object = {}) {
-  const { world, tenant } = await withTenant();
-  const opened = await openChannels(world, tenant, "ios-push", "email");
-  const { call } = tenant;
-  const configure = async (settings: object) => {
-    const { status, body } = await call("PATCH /api/v1/workspace", settings);
-    if (status !== 200) throw new Error(JSON.stringify(body));
-  };
+  const { world, tenant, call, configure, ...found } = await quietSetting(withTenant, {
+    quiet: null,
+    channels: ["ios-push", "email"],
+  });
   await configure({ frequency_caps, ...more });
   const channels = (await call("GET /api/v1/channels")).body.channels as { id: string; type: string }[];
-  const ids: Record<string, string> = { ...opened, in_app: channels.find(({ type }) => type === "in_app")!.id };
+  const ids: Record<string, string> = { ...found.ids, in_app: channels.find(({ type }) => type === "in_app")!.id };
   /** A subscriber with a mail address and a phone. */
-  const person = async (external_id: string): Promise<string> => {
-    const id = await tenant.upsert({ external_id, email: `${external_id}@example.com` });
-    await addPhone(world, tenant, id, "ios");
-    return id;
-  };
+  const person = (external_id: string) => found.person(external_id, undefined, { email: `${external_id}@example.com` });
   /** Sends to all, by default a push. @returns the job at rest */
-  const push = async (body: object = {}) =>
-    (await send(world, tenant, { target: { type: "all" }, channel_ids: [ids.ios], ...body })).job;
-  const explain = async (job: string, who: string) =>
-    (await call(`GET /api/v1/notifications/${job}/recipients/${who}`)).body;
+  const push = async (body: object = {}) => (await found.push(body)).job;
   const channelsReached = async () => (await outboxOf(world)).map(({ channel }) => channel);
   /** How many messages of marketing a subscriber got on the first day, as the counter says. */
   const countOf = async (subscriber: string): Promise<number> =>
     (await tenant.store.get(SendCounter, { subscriber, per: "day", window: "2026-11-20" }))?.marketing ?? 0;
-  return { world, tenant, ids, call, configure, person, push, explain, channelsReached, countOf };
+  return { ...found, world, tenant, ids, call, configure, person, push, channelsReached, countOf };
 }
 
 const REACHED = { status: "completed", counts: { delivered: 1, skipped: 0 } };

@@ -11,6 +11,8 @@ const { withPeople, withTenant } = worlds();
 /** A workspace in which refusals are tried. */
 const unchanged = shared(({ withTenant: make }) => make());
 const everybody = { target: { type: "all" } };
+const variant_b = { title: "t", body: "b" };
+const filtered = (subscriber_filters: object) => ({ ...everybody, subscriber_filters });
 
 describe("create", () => {
   it("a send is answered with 201 {id, sent} and delivers to exactly the given subscribers (NTF-1, NTF-2, NTF-3, AMB-35, AMB-38)", async () => {
@@ -112,28 +114,12 @@ describe("create", () => {
     ["with everybody held out", "holdout_percentage", { ...everybody, holdout_percentage: 100 }],
     ["with fewer than nobody held out", "holdout_percentage", { ...everybody, holdout_percentage: -1 }],
     ["with a split of one arm", "split_percentage", { ...everybody, split_percentage: 50 }],
-    [
-      "with a split of 0 %",
-      "split_percentage",
-      { ...everybody, split_percentage: 0, variant_b: { title: "t", body: "b" } },
-    ],
-    [
-      "with a split of 100 %",
-      "split_percentage",
-      { ...everybody, split_percentage: 100, variant_b: { title: "t", body: "b" } },
-    ],
+    ["with a split of 0 %", "split_percentage", { ...everybody, split_percentage: 0, variant_b }],
+    ["with a split of 100 %", "split_percentage", { ...everybody, split_percentage: 100, variant_b }],
     ["with device filters that are a list", "device_filters", { ...everybody, device_filters: [] }],
-    [
-      "with a filter without an operator",
-      "subscriber_filters.plan",
-      { ...everybody, subscriber_filters: { plan: "pro" } },
-    ],
-    [
-      "with an unknown operator",
-      "subscriber_filters.plan.$like",
-      { ...everybody, subscriber_filters: { plan: { $like: "p" } } },
-    ],
-    ["with a filter of alternatives", "subscriber_filters.$or", { ...everybody, subscriber_filters: { $or: [] } }],
+    ["with a filter of no operator", "subscriber_filters.plan", filtered({ plan: "pro" })],
+    ["with an unknown operator", "subscriber_filters.plan.$like", filtered({ plan: { $like: "p" } })],
+    ["with a filter of alternatives", "subscriber_filters.$or", filtered({ $or: [] })],
   ])("a send %s is refused with 422, naming %s (NTF-6, NTF-7, NTF-8, AMB-93)", async (_, field, body) => {
     const { world, tenant } = await unchanged();
 

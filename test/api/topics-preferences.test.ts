@@ -1,302 +1,171 @@
-// What subscribers choose of topics: through the API, and on the hosted page (TPC).
-import { describe, expect, it } from "vitest";
+// What subscribers choose of topics through the API (TPC).
+import { expect, it } from "vitest";
 import { timestamp } from "../../shared/kernel/clock.ts";
-import { consentsOf, follow, mailing } from "../support/mails.ts";
-import { send, wholeTable } from "../support/people.ts";
-import { choosing } from "../support/topics.ts";
-import { type Answer, START, type Tenant, UNKNOWN } from "../support/world.ts";
+import { wholeTable } from "../support/people.ts";
+import { choicesOf, choosing } from "../support/topics.ts";
+import { type Answer, START, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
-const makers = worlds();
-const setting = choosing(makers);
+const setting = choosing(worlds());
 
 const NEWS = { key: "news", name: "News" };
 const DEALS = { key: "deals", name: "Deals", default: "out" };
 
 type Setting = Awaited<ReturnType<typeof setting>>;
 
-interface Choice {
-  channel: string;
-  status: string;
-  source: string;
-}
+const readOf = async ({ world, tenant }: Setting, external_id: string) =>
+  (await world.call(`GET /v1/preferences?external_id=${external_id}`, { as: tenant.sdk })).body;
 
-/** The choices of a subscriber as they are kept, newest first: topic, status and where it was made. */
-const choicesOf = async (tenant: Tenant, id: string): Promise<string[]> =>
-  (await consentsOf(tenant, id)).items.map(({ channel, status, source }: Choice) => `${channel} ${status} ${source}`);
+it("preferences that were not chosen are the defaults of the topics (TPC-3)", async () => {
+  const found = await setting([DEALS, NEWS]);
+  await found.person("ada");
 
-describe("preferences", () => {
-  const readOf = async ({ world, tenant }: Setting, external_id: string) =>
-    (await world.call(`GET /v1/preferences?external_id=${external_id}`, { as: tenant.sdk })).body;
-
-  it("preferences that were not chosen are the defaults of the topics (TPC-3)", async () => {
-    const found = await setting([DEALS, NEWS]);
-    await found.person("ada");
-
-    expect((await readOf(found, "ada")).topics).toMatchObject([
-      { key: "deals", status: "opted_out" },
-      { key: "news", status: "opted_in" },
-    ]);
-  });
-
-  it("preferences put back as they were read are no choice (AMB-115)", async () => {
-    const found = await setting([DEALS, NEWS]);
-    const { world, tenant, person } = found;
-    const ada = await person("ada");
-    const body = await readOf(found, "ada");
-
-    expect(await world.call("PUT /v1/preferences", { as: tenant.sdk, body })).toMatchObject({ status: 200, body });
-
-    expect(await choicesOf(tenant, ada)).toEqual([]);
-  });
-
-  it("a status that was changed among preferences as they were read is a choice (AMB-115)", async () => {
-    const found = await setting([DEALS, NEWS]);
-    const { tenant, person, choose } = found;
-    const ada = await person("ada");
-    const [deals, news] = (await readOf(found, "ada")).topics;
-
-    await choose("ada", [deals, { ...news, status: "opted_out" }]);
-
-    expect(await choicesOf(tenant, ada)).toEqual(["topic:news opted_out preferences"]);
-  });
-
-  it("a choice that is made again adds no consent (TPC-3)", async () => {
-    const { tenant, person, choose } = await setting();
-    const ada = await person("ada");
-
-    await choose("ada", { news: "opted_out" });
-    await choose("ada", { news: "opted_out" });
-
-    expect(await choicesOf(tenant, ada)).toHaveLength(1);
-  });
-
-  it.each<[by: string, source: string, choose: (at: Setting, id: string) => Promise<Answer>]>([
-    [
-      "the app",
-      "preferences",
-      ({ world, tenant }) =>
-        world.call("PUT /v1/preferences", {
-          as: tenant.sdk,
-          body: { external_id: "ada", topics: { news: "opted_out" } },
-        }),
-    ],
-    [
-      "a backend",
-      "server",
-      async ({ world, tenant }, subscriber_id) =>
-        world.call("PUT /v1/preferences", {
-          as: await tenant.backend("subscribers:read", "subscribers:write"),
-          body: { subscriber_id, topics: { news: "opted_out" } },
-        }),
-    ],
-    [
-      "the dashboard",
-      "dashboard",
-      ({ tenant }, id) =>
-        tenant.call(`POST /api/v1/subscribers/${id}/consents`, { channel: "topic:news", status: "opted_out" }),
-    ],
-  ])("a choice by %s is a consent with the source %s (TPC-3, RDA-20)", async (_, source, choose) => {
-    const found = await setting();
-    const ada = await found.person("ada");
-
-    expect((await choose(found, ada)).status).toBeLessThan(300);
-
-    expect(await choicesOf(found.tenant, ada)).toEqual([`topic:news opted_out ${source}`]);
-  });
-
-  it("a subscriber is read with the choices of topics, which are not among the consents of channels (RDA-20)", async () => {
-    const { tenant, person, choose } = await setting([DEALS, NEWS]);
-    const ada = await person("ada");
-    await choose("ada", { news: "opted_out" });
-
-    const { body } = await tenant.call(`GET /api/v1/subscribers/${ada}`);
-
-    expect(body.consents).toEqual([]);
-    expect(body.topics).toMatchObject([
-      { key: "deals", status: "opted_out" },
-      { key: "news", name: "News", default: "in", status: "opted_out", consented_at: timestamp(START) },
-    ]);
-  });
-
-  it("an erased subscriber has no preferences, and no choice is left in the table (TPC-3)", async () => {
-    const { world, tenant, person, choose } = await setting();
-    const ada = await person("ada");
-    await choose("ada", { news: "opted_out" });
-
-    await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
-    await world.settle();
-
-    expect((await world.call(`GET /v1/preferences?subscriber_id=${ada}`, { as: tenant.sdk })).status).toBe(404);
-    expect(JSON.stringify(await wholeTable(world))).not.toContain("topic:news");
-  });
-
-  const withAda = shared(async (own) => {
-    const found = await choosing(own)([NEWS]);
-    return { ...found, ada: await found.person("ada") };
-  });
-
-  it.each([
-    ["an unknown status", { news: "maybe" }, "topics.news"],
-    ["an unknown status in a list", [{ key: "news", status: "maybe" }], "topics[0].status"],
-    ["an unknown topic", { x: "opted_in" }, "topics.x"],
-    ["an unknown topic in a list", [{ key: "x", status: "opted_in" }], "topics.x"],
-    ["neither a map nor a list", "news", "topics"],
-  ])("preferences with %s are refused with 422 (TPC-3)", async (_, topics, field) => {
-    const { choose } = await withAda();
-
-    expect((await choose("ada", topics as object)).body.fields).toEqual({ [field]: expect.any(String) });
-  });
-
-  it.each([
-    ["of nobody", {}, 422],
-    ["of a person who is named twice", { subscriber_id: UNKNOWN, external_id: "ada" }, 422],
-    ["of a person who does not exist", { external_id: "nobody" }, 404],
-  ])("preferences %s are refused (TPC-3)", async (_, who, status) => {
-    const { world, tenant } = await withAda();
-
-    const body = { ...who, topics: { news: "opted_in" } };
-
-    expect((await world.call("PUT /v1/preferences", { as: tenant.sdk, body })).status).toBe(status);
-  });
-
-  it.each<[by: string, consentTo: (at: Setting, id: string, consent: object) => Promise<Answer>]>([
-    ["the dashboard", ({ tenant }, id, consent) => tenant.call(`POST /api/v1/subscribers/${id}/consents`, consent)],
-    [
-      "an upsert",
-      ({ world, tenant }, _, consent) =>
-        world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", consent } }),
-    ],
-  ])("a consent to an unknown topic by %s is refused with 422 (TPC-3)", async (_, consentTo) => {
-    const found = await withAda();
-
-    expect((await consentTo(found, found.ada, { channel: "topic:x", status: "opted_in" })).status).toBe(422);
-  });
-
-  it("preferences take the user's signed id where the workspace demands it (TPC-3, ACC-8)", async () => {
-    const { world, tenant, call, person, choose } = await setting();
-    await person("ada");
-    await call("POST /api/v1/identity-keys");
-    await call("PATCH /api/v1/workspace", { identity_required: true });
-
-    expect((await world.call("GET /v1/preferences?external_id=ada", { as: tenant.sdk })).status).toBe(403);
-    expect((await choose("ada", { news: "opted_out" })).status).toBe(403);
-  });
+  expect((await readOf(found, "ada")).topics).toMatchObject([
+    { key: "deals", status: "opted_out" },
+    { key: "news", status: "opted_in" },
+  ]);
 });
 
-describe("the hosted page", () => {
-  /** The page of Ada, who is mailed about the topic news, and may choose deals. */
-  async function withPage({ withTenant }: ReturnType<typeof worlds>) {
-    const { world, tenant } = await withTenant();
-    const { ada, mail } = await mailing(world, tenant);
-    for (const topic of [{ ...NEWS, name: 'A "<b>' }, DEALS]) await tenant.call("POST /api/v1/topics", topic);
-    const { mail: received } = await mail({ topic: "news", category: "transactional" });
-    const path = new URL(/^Your preferences: (.*)$/m.exec(received.text)![1]!).pathname;
-    const shown = async () => (await follow(world, "GET", path)).body;
-    const save = (form: string) =>
-      world.call(`POST ${path}`, {
-        headers: { "content-type": "application/x-www-form-urlencoded" },
-        raw: Buffer.from(form),
-      });
-    return { world, tenant, ada, mail, received, path, shown, save };
-  }
-  const unchanged = shared(withPage);
+it("preferences put back as they were read are no choice (AMB-115)", async () => {
+  const found = await setting([DEALS, NEWS]);
+  const { world, tenant, person } = found;
+  const ada = await person("ada");
+  const body = await readOf(found, "ada");
 
-  it("a mail of a topic leads to the preference page, in its text and its HTML, and has no other way out (TPC-4)", async () => {
-    const { received, path, shown } = await unchanged();
+  expect(await world.call("PUT /v1/preferences", { as: tenant.sdk, body })).toMatchObject({ status: 200, body });
 
-    expect(received.html).toContain(`${path}">Your preferences</a>`);
-    expect(received.unsubscribe).toBeUndefined();
-    expect(await shown()).toContain("<h1>Your preferences</h1>");
-  });
+  expect(await choicesOf(tenant, ada)).toEqual([]);
+});
 
-  it("the page that unsubscribes from a mail without a topic links to the preference page (TPC-4)", async () => {
-    const { world, mail } = await unchanged();
-    const { mail: plain } = await mail();
+it("a status that was changed among preferences as they were read is a choice (AMB-115)", async () => {
+  const found = await setting([DEALS, NEWS]);
+  const { tenant, person, choose } = found;
+  const ada = await person("ada");
+  const [deals, news] = (await readOf(found, "ada")).topics;
 
-    const [, linked] = /href="(\/p\/[^"]+)"/.exec((await follow(world, "GET", plain.unsubscribe!)).body)!;
+  await choose("ada", [deals, { ...news, status: "opted_out" }]);
 
-    expect((await follow(world, "GET", linked!)).body).toContain("<h1>Your preferences</h1>");
-  });
+  expect(await choicesOf(tenant, ada)).toEqual(["topic:news opted_out preferences"]);
+});
 
-  it("no mail leads to a preference page in a workspace without topics (TPC-4)", async () => {
-    const { world, tenant } = await makers.withTenant();
-    const { mail } = await mailing(world, tenant);
+it("a choice that is made again adds no consent (TPC-3)", async () => {
+  const { tenant, person, choose } = await setting();
+  const ada = await person("ada");
 
-    const { mail: plain } = await mail();
+  await choose("ada", { news: "opted_out" });
+  await choose("ada", { news: "opted_out" });
 
-    expect(plain.text).not.toContain("/p/");
-    expect((await follow(world, "GET", plain.unsubscribe!)).body).not.toContain("/p/");
-  });
+  expect(await choicesOf(tenant, ada)).toHaveLength(1);
+});
 
-  it("the preference page speaks the subscriber's language, or English (TPC-4)", async () => {
-    const { tenant, shown } = await withPage(makers);
-    const titles = {
-      "de-AT": "Ihre Einstellungen",
-      fr: "Vos préférences",
-      "es-MX": "Sus preferencias",
-      it: "Le tue preferenze",
-      "pt-BR": "As suas preferências",
-      nl: "Uw voorkeuren",
-      pl: "Twoje preferencje",
-      ja: "Your preferences",
-    };
+it.each<[by: string, source: string, choose: (at: Setting, id: string) => Promise<Answer>]>([
+  [
+    "the app",
+    "preferences",
+    ({ world, tenant }) =>
+      world.call("PUT /v1/preferences", {
+        as: tenant.sdk,
+        body: { external_id: "ada", topics: { news: "opted_out" } },
+      }),
+  ],
+  [
+    "a backend",
+    "server",
+    async ({ world, tenant }, subscriber_id) =>
+      world.call("PUT /v1/preferences", {
+        as: await tenant.backend("subscribers:read", "subscribers:write"),
+        body: { subscriber_id, topics: { news: "opted_out" } },
+      }),
+  ],
+  [
+    "the dashboard",
+    "dashboard",
+    ({ tenant }, id) =>
+      tenant.call(`POST /api/v1/subscribers/${id}/consents`, { channel: "topic:news", status: "opted_out" }),
+  ],
+])("a choice by %s is a consent with the source %s (TPC-3, RDA-20)", async (_, source, choose) => {
+  const found = await setting();
+  const ada = await found.person("ada");
 
-    for (const [locale, title] of Object.entries(titles)) {
-      await tenant.upsert({ external_id: "ada", locale });
-      expect(await shown(), locale).toContain(`<h1>${title}</h1>`);
-    }
-  });
+  expect((await choose(found, ada)).status).toBeLessThan(300);
 
-  it("the preference page shows the topics, escaped, with their choices, and names nobody (TPC-4)", async () => {
-    const { shown } = await unchanged();
+  expect(await choicesOf(found.tenant, ada)).toEqual([`topic:news opted_out ${source}`]);
+});
 
-    const page = await shown();
+it("a subscriber is read with the choices of topics, which are not among the consents of channels (RDA-20)", async () => {
+  const { tenant, person, choose } = await setting([DEALS, NEWS]);
+  const ada = await person("ada");
+  await choose("ada", { news: "opted_out" });
 
-    expect(page).toContain("A &quot;&lt;b&gt;");
-    expect(page).toMatch(/value="news" checked>/);
-    expect(page).toMatch(/value="deals">/);
-    expect(page).not.toMatch(/ada/i);
-  });
+  const { body } = await tenant.call(`GET /api/v1/subscribers/${ada}`);
 
-  it("a scanner that follows the link of the preference page changes nothing (TPC-4)", async () => {
-    const { world, shown } = await unchanged();
-    const before = JSON.stringify(await wholeTable(world));
+  expect(body.consents).toEqual([]);
+  expect(body.topics).toMatchObject([
+    { key: "deals", status: "opted_out" },
+    { key: "news", name: "News", default: "in", status: "opted_out", consented_at: timestamp(START) },
+  ]);
+});
 
-    await shown();
+it("an erased subscriber has no preferences, and no choice is left in the table (TPC-3)", async () => {
+  const { world, tenant, person, choose } = await setting();
+  const ada = await person("ada");
+  await choose("ada", { news: "opted_out" });
 
-    expect(JSON.stringify(await wholeTable(world))).toBe(before);
-  });
+  await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
+  await world.settle();
 
-  it("the form of the preference page chooses among the topics that it showed, once however often it is sent (TPC-4)", async () => {
-    const { tenant, ada, save } = await withPage(makers);
-    await tenant.call("POST /api/v1/topics", { key: "later", name: "Later" });
-    const form = "shown=news&shown=deals&shown=x&in=deals&in=x";
+  expect((await world.call(`GET /v1/preferences?subscriber_id=${ada}`, { as: tenant.sdk })).status).toBe(404);
+  expect(JSON.stringify(await wholeTable(world))).not.toContain("topic:news");
+});
 
-    expect((await save(form)).body).toContain("Your choice is saved.");
-    await save(form);
+const withAda = shared(async (own) => {
+  const found = await choosing(own)([NEWS]);
+  return { ...found, ada: await found.person("ada") };
+});
 
-    expect((await choicesOf(tenant, ada)).sort()).toEqual([
-      "topic:deals opted_in preferences_page",
-      "topic:news opted_out preferences_page",
-    ]);
-  });
+it.each([
+  ["an unknown status", { news: "maybe" }, "topics.news"],
+  ["an unknown status in a list", [{ key: "news", status: "maybe" }], "topics[0].status"],
+  ["an unknown topic", { x: "opted_in" }, "topics.x"],
+  ["an unknown topic in a list", [{ key: "x", status: "opted_in" }], "topics.x"],
+  ["neither a map nor a list", "news", "topics"],
+])("preferences with %s are refused with 422 (TPC-3)", async (_, topics, field) => {
+  const { choose } = await withAda();
 
-  it("a send of a topic skips who opted out of it on the preference page (TPC-4)", async () => {
-    const { world, tenant, save } = await withPage(makers);
-    await save("shown=news&shown=deals&in=deals");
+  expect((await choose("ada", topics as object)).body.fields).toEqual({ [field]: expect.any(String) });
+});
 
-    expect((await send(world, tenant, { target: { type: "all" }, topic: "news" })).job.counts.skipped).toBe(1);
-    expect((await send(world, tenant, { target: { type: "all" }, topic: "deals" })).job.counts.delivered).toBe(1);
-  });
+it.each([
+  ["of nobody", {}, 422],
+  ["of a person who is named twice", { subscriber_id: UNKNOWN, external_id: "ada" }, 422],
+  ["of a person who does not exist", { external_id: "nobody" }, 404],
+])("preferences %s are refused (TPC-3)", async (_, who, status) => {
+  const { world, tenant } = await withAda();
 
-  it("a preference page opens by no forged token and by no subscriber's id (TPC-4)", async () => {
-    const { world, ada, path } = await unchanged();
-    const forged = path.slice(0, -4) + (path.at(-4) === "A" ? "B" : "A") + path.slice(-3);
+  const body = { ...who, topics: { news: "opted_in" } };
 
-    for (const method of ["GET", "POST"] as const) {
-      expect((await follow(world, method, forged)).status).toBe(404);
-      expect((await follow(world, method, `/p/${ada}`)).status).toBe(404);
-    }
-  });
+  expect((await world.call("PUT /v1/preferences", { as: tenant.sdk, body })).status).toBe(status);
+});
+
+it.each<[by: string, consentTo: (at: Setting, id: string, consent: object) => Promise<Answer>]>([
+  ["the dashboard", ({ tenant }, id, consent) => tenant.call(`POST /api/v1/subscribers/${id}/consents`, consent)],
+  [
+    "an upsert",
+    ({ world, tenant }, _, consent) =>
+      world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "ada", consent } }),
+  ],
+])("a consent to an unknown topic by %s is refused with 422 (TPC-3)", async (_, consentTo) => {
+  const found = await withAda();
+
+  expect((await consentTo(found, found.ada, { channel: "topic:x", status: "opted_in" })).status).toBe(422);
+});
+
+it("preferences take the user's signed id where the workspace demands it (TPC-3, ACC-8)", async () => {
+  const { world, tenant, call, person, choose } = await setting();
+  await person("ada");
+  await call("POST /api/v1/identity-keys");
+  await call("PATCH /api/v1/workspace", { identity_required: true });
+
+  expect((await world.call("GET /v1/preferences?external_id=ada", { as: tenant.sdk })).status).toBe(403);
+  expect((await choose("ada", { news: "opted_out" })).status).toBe(403);
 });

@@ -3,8 +3,6 @@ import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checked, local } from "../../infra/operate.ts";
-import { serveOperateConsole } from "../../infra/operate-console.ts";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
 import { createTabs, openTab, tabTo, takePicture, violations, violationsInThemes } from "../support/console-tab.ts";
 import { cleanUp, type ServiceProcess, startService } from "../support/service-process.ts";
@@ -13,6 +11,7 @@ import { conflictStories } from "./conflicts.ts";
 import { firstRunStories } from "./first-run.ts";
 import { mailStories } from "./mails.ts";
 import { objectStories } from "./objects.ts";
+import { operatorPageStories } from "./operator-page.ts";
 import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
@@ -204,6 +203,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
   clientStories(open, () => service);
   firstRunStories(open);
   stories({ service: () => service, open });
+  operatorPageStories({ service: () => service, browser: () => browser, faults });
 
   it("a page opens in less than 0.2 s of processor time, which is 0.8 s on a processor four times as slow (CON-1)", async () => {
     const { page, context } = await openTab({ service, browser, faults });
@@ -239,37 +239,6 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.getByText("List-Unsubscribe-Post: List-Unsubscribe=One-Click").waitFor();
     await page.getByRole("link", { name: "View person" }).click();
     await page.getByRole("heading", { name: "Timeline" }).waitFor();
-  });
-
-  it("npm run operate -- console shows the operator page to those who know its key, without a session (RDA-19, CON-2)", async () => {
-    const operate = await serveOperateConsole(checked(local(service.url)), 0);
-    const context = await browser.newContext({ locale: "en-GB", reducedMotion: "reduce" });
-    const page = await context.newPage();
-    page.on("pageerror", (error) => faults.push(error.message));
-    await page.goto(operate.url);
-    await page.getByRole("cell", { name: "Demo", exact: true }).waitFor();
-    await page.getByText("There are no dead letters.").waitFor();
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await violations(page)).toEqual([]);
-    }
-    await page.goto("about:blank");
-    await page.goto(operate.url.replace(/#.*/, "#guessed"));
-    await page.getByText("Open the address that the terminal printed.").first().waitFor();
-    const { origin } = new URL(operate.url);
-    const post = { method: "POST", body: JSON.stringify({ workspaces: {} }) };
-    expect((await fetch(`${origin}//[`)).status).toBe(404);
-    expect((await fetch(`${origin}/_local/operator`, post)).status).toBe(403);
-    const key = { "x-operate-key": new URL(operate.url).hash.slice(1) };
-    const refused = await fetch(`${origin}/_local/operator`, {
-      ...post,
-      headers: key,
-      body: '{"redrive":{"queue":""}}',
-    });
-    expect([refused.status, await refused.json()]).toMatchObject([502, { code: "OPERATOR_FAILED" }]);
-    expect(faults).toEqual([]);
-    await context.close();
-    await operate.close();
   });
 
   it("one funnel is read, though the names of the sources come before the first of them is known (CON-1)", async () => {

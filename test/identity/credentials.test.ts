@@ -1,12 +1,8 @@
 // Hostile credentials: all are rejected, and none causes a 500.
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Caller } from "../../shared/http/authenticate.ts";
-import { createCredentialCache } from "../../shared/http/credential-cache.ts";
 import { endpoints, group } from "../../shared/http/endpoint.ts";
 import { serve } from "../../shared/http/serve.ts";
-import { unauthorized } from "../../shared/kernel/errors.ts";
-import { drawnAhead } from "../../shared/runtime/system.ts";
 import { quickDeps } from "../support/people.ts";
 import { signingKey, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -253,53 +249,4 @@ it("an access token is good for 15 minutes and no longer (ATH-3)", async () => {
 
   await fresh.advance(1_000);
   expect((await fresh.call("GET /api/v1/me", { as })).status).toBe(401);
-});
-
-it("strong bytes are given out once and in their order, however many are asked for (ATH-2)", () => {
-  let next = 0;
-  const source = (length: number) => Buffer.from(Array.from({ length }, () => next++ % 251));
-  const bytes = drawnAhead(source);
-  const asked = [16, 10, 4_000, 60, 32, 5_000, 16];
-
-  const given = asked.map((length) => bytes(length));
-
-  expect(given.map(({ length }) => length)).toEqual(asked);
-  // Of a portion that does not suffice the rest is dropped, and a large demand is drawn by itself.
-  const from = [0, 16, 26, 4_026, 4_096, 8_192, 4_128];
-  expect(given.map((one) => one[0])).toEqual(from.map((position) => position % 251));
-});
-
-describe("a remembered credential", () => {
-  /** A memory on a clock, and how often a key was validated, which takes two seconds, after it was asked for. */
-  function remembering(validate: () => Promise<Caller>) {
-    let now = 0;
-    let validations = 0;
-    const remembered = createCredentialCache(() => now);
-    return async (at: number) => {
-      now = at;
-      const once = () => {
-        validations++;
-        now += 2_000;
-        return validate();
-      };
-      await remembered("key", once).catch(() => undefined);
-      return validations;
-    };
-  }
-
-  it("a good key is remembered for a minute from the beginning of its validation (ATH-R6)", async () => {
-    const validationsAt = remembering(async () => ({ kind: "public" }));
-
-    expect(await validationsAt(0)).toBe(1);
-    expect(await validationsAt(59_999)).toBe(1);
-    expect(await validationsAt(60_000)).toBe(2);
-  });
-
-  it("a refused key is remembered for 5 seconds from the beginning of its validation (ATH-R6)", async () => {
-    const validationsAt = remembering(() => Promise.reject(unauthorized()));
-
-    expect(await validationsAt(0)).toBe(1);
-    expect(await validationsAt(4_999)).toBe(1);
-    expect(await validationsAt(5_000)).toBe(2);
-  });
 });

@@ -1,4 +1,6 @@
 // A workspace with topics, and people who choose among them.
+import { consentsOf } from "./mails.ts";
+import type { Tenant } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
 export const choosing =
@@ -15,3 +17,13 @@ export const choosing =
     const inApp: string = channels.find(({ type }: { type: string }) => type === "in_app").id;
     return { world, tenant, call, person, choose, inApp };
   };
+
+interface Choice {
+  channel: string;
+  status: string;
+  source: string;
+}
+
+/** The choices of a subscriber as they are kept, newest first: topic, status and where it was made. */
+export const choicesOf = async (tenant: Tenant, id: string): Promise<string[]> =>
+  (await consentsOf(tenant, id)).items.map(({ channel, status, source }: Choice) => `${channel} ${status} ${source}`);

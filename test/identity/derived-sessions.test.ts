@@ -1,0 +1,141 @@
+// Sessions and tokens that come from a session: read-only tokens, and those of a switch of workspaces.
+import { beforeEach, expect, it } from "vitest";
+import { DAY } from "../../shared/kernel/clock.ts";
+import { accountsIn, PASSWORD } from "../support/accounts.ts";
+import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+
+const { post, register, login, bearer, me, refresh, expectEnded } = accountsIn(() => world);
+
+/** A session in the same workspace that comes from another. */
+const switched = (from: Answer, tenant_id: string) => post("switch", { tenant_id }, bearer(from));
+const logout = (session: Answer) => post("logout", { refresh_token: session.body.refresh_token });
+const write = (session: Answer) =>
+  world.call("POST /api/v1/templates", {
+    as: bearer(session),
+    body: { name: "n", content: { title: "t", body: "b" } },
+  });
+
+it("a read-only token reads and may not write (ATH-3, ERR-9)", async () => {
+  const made = await post("tokens/read-only", {}, bearer(await register()));
+
+  expect(made.status).toBe(201);
+  expect((await world.call("GET /api/v1/templates", { as: bearer(made) })).status).toBe(200);
+  expect(await write(made)).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
+});
+
+it("a read-only token stays one in whatever it is changed for: by switch, by refresh, by another of its kind (ATH-3)", async () => {
+  const session = await register();
+  const made = await post("tokens/read-only", {}, bearer(session));
+  const there = await switched(made, session.body.tenant.id);
+  const refreshed = await refresh(there);
+  const again = await refresh(refreshed);
+  const other = await post("tokens/read-only", {}, bearer(made));
+
+  for (const one of [there, refreshed, again, other]) {
+    expect(await write(one)).toMatchObject({ status: 403, body: { code: "READ_ONLY_TOKEN" } });
+    expect((await world.call("GET /api/v1/me", { as: bearer(one) })).body.read_only).toBe(true);
+  }
+});
+
+it("a switch of a session that is not read-only is not read-only (ATH-3)", async () => {
+  const session = await register();
+
+  const there = await switched(session, session.body.tenant.id);
+
+  expect((await world.call("GET /api/v1/me", { as: bearer(there) })).body.read_only).toBe(false);
+});
+
+/** A session, one that was switched to from it, and one from that. */
+async function derived() {
+  const first = await register();
+  const tenant: string = first.body.tenant.id;
+  const second = await switched(first, tenant);
+  return { first, second, third: await switched(second, tenant), tenant };
+}
+
+it("a session that was switched to ends with the one that it came from (AMB-145)", async () => {
+  const { first, second, third } = await derived();
+
+  await logout(first);
+
+  for (const session of [second, third]) await expectEnded(session);
+});
+
+it("a session does not end with one that came from it (AMB-145)", async () => {
+  const { first, second } = await derived();
+
+  await logout(second);
+
+  expect(await me(first)).toBe(200);
+  expect((await refresh(first)).status).toBe(200);
+});
+
+it("a derived session does not outlive its parent by being used (AMB-145)", async () => {
+  const { first, second } = await derived();
+  await world.advance(20 * DAY);
+  const used = await refresh(second);
+  await world.advance(11 * DAY);
+
+  expect((await refresh(first)).status).toBe(401);
+  expect((await refresh(used)).status).toBe(401);
+});
+
+it("a session that was switched to twice does not outlive the first one (AMB-145)", async () => {
+  const { first, second, third, tenant } = await derived();
+  await world.advance(20 * DAY);
+  expect((await refresh(second)).status).toBe(200);
+  const used = await refresh(third);
+  const fourth = await switched(used, tenant);
+  await world.advance(11 * DAY);
+
+  for (const session of [first, used, fourth]) expect((await refresh(session)).status).toBe(401);
+});
+
+/** A session; something may happen right after sessions were listed. */
+async function interrupted() {
+  const act: { meanwhile?: (() => Promise<void>) | undefined } = {};
+  const after = async (_service: string, operation: string, input: object) => {
+    const { meanwhile } = act;
+    if (operation !== "Query" || !JSON.stringify(input).includes("SESSIONS#") || !meanwhile) return;
+    act.meanwhile = undefined;
+    await meanwhile();
+  };
+  world = await testWorld({ hooks: () => ({ after }) });
+  const first = await register();
+  return { act, first, tenant: first.body.tenant.id as string };
+}
+
+it("a session that is switched to while its origin ends does not begin, or ends with it (AMB-145)", async () => {
+  const { act, first, tenant } = await interrupted();
+  const statuses: number[] = [];
+  act.meanwhile = async () => {
+    const begun = await switched(first, tenant);
+    statuses.push(begun.status, await me(begun));
+  };
+
+  await logout(first);
+
+  expect(statuses).toEqual([401, 401]);
+});
+
+it("a session that is switched to while the password changes is no origin of another one, and is not refreshed (AMB-145)", async () => {
+  const { act, first, tenant } = await interrupted();
+  const kept = await login();
+  let begun = first;
+  act.meanwhile = async () => {
+    begun = await switched(first, tenant);
+  };
+  const body = { current_password: PASSWORD, password: "another horse battery" };
+
+  expect((await post("password/change", body, bearer(kept))).status).toBe(204);
+
+  expect(await me(first)).toBe(401);
+  expect(begun.status).toBe(200);
+  expect((await switched(begun, tenant)).status).toBe(401);
+  expect((await refresh(begun)).status).toBe(401);
+});
