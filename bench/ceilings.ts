@@ -14,7 +14,6 @@ import { equip, fill } from "./people.ts";
 import { liftLimits, runLoad, type ScaleFigure } from "./scale.ts";
 import { inboxOf, LOAD_SECONDS, type Load, loads, type Prepared, TICK, workspace } from "./scale-loads.ts";
 
-/** Why one is not reached, by the load. */
 const REASONS: Record<string, string> = {
   "journey moves, by batches of 10":
     "An entry puts the index row of its run at the price of a transaction, two units, in one of 16 shards: 8,000 a second are all that these take.",

@@ -106,7 +106,6 @@ function installed(): LocalFigure {
   return { what: "installation without tools", size, figure: bytes / MB, unit: "MB", most: 550 };
 }
 
-/** Of its own files: packages within it are counted apart. */
 const bytesIn = (folder: string): number =>
   readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
     if (entry.name === "node_modules") return sum;
@@ -116,7 +115,6 @@ const bytesIn = (folder: string): number =>
 
 const MISSED = "NOT REACHED: ";
 const HEADING = ["what", "size", "figure", "at most"];
-/** Why one is not reached, and what was tried. */
 const REASONS: Record<string, string> = {
   "start to ready":
     "Without a demo it is a quarter of that. The demo is filled in one step of the file, which is 5 % less than with the end of each transaction. In the profile of what is left the embedded engine has 27 %, the collection of garbage 4 %, and no function of the product 2 %: a demo of fewer people would be quicker. With 96 people in place of 240 the start takes 0.71 of the processor time (4.0 and 5.6 s, measured in turns on a busy machine): still not 3 s, and the difference between those who got the campaign and those held out would no longer be significant. The 4 s of the demo are some 10,000 requests to the table: 390 opens and clicks are 0.75 s, the import 0.55 s, the campaign 0.5 s, conversions 0.35 s. That clients look for no address, random bytes are drawn ahead and the owner's tokens are signed once in five minutes cannot be told from the noise of it. Neither can other settings of V8 (young generation of 16 and 32 MB, baseline code at once, fewer compilers), which took as much or more. A demo that is kept on disk would have an old week at a later start.",

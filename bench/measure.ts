@@ -15,9 +15,7 @@ export interface Figure {
   messages: number;
   cpu_us: number;
   peak_mb: number;
-  /** The budget of the scenario. */
   budget: string;
-  /** Whether the budget is kept; absent if there is none. */
   kept?: boolean | undefined;
 }
 
@@ -37,7 +35,6 @@ export interface Work {
 const MB = 1_048_576;
 const SAMPLE_MS = 20;
 
-/** Does the work and returns its figures. Resets the meter of the service. */
 export async function measure(world: TestWorld, work: Work, action: () => Promise<unknown>): Promise<Figure> {
   const { scenario, items, authentication = [], budget } = work;
   world.dynamodb.resetMeter();
@@ -125,7 +122,6 @@ const columns: [heading: string, show: (figure: Figure) => string][] = [
   ["budget", ({ budget, kept }) => (kept === undefined ? "" : `${kept ? "kept" : "BROKEN"}: ${budget}`)],
 ];
 
-/** A readable table: one row per figure, all but the first columns per item. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => columns.map(([, show]) => show(figure)));
   return columnsOf([columns.map(([heading]) => heading), ...rows], ["scenario", "budget"]);

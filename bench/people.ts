@@ -57,7 +57,6 @@ export async function fill(world: TestWorld, tenant: Tenant, count: number, more
   return ids;
 }
 
-/** One iOS device for each of these subscribers. */
 export async function equip(world: TestWorld, tenant: Tenant, ids: readonly string[]): Promise<void> {
   const at = world.clock.now();
   const rows = ids.map((subscriber) => {

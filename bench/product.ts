@@ -227,7 +227,6 @@ async function idleStream(world: TestWorld, tenant: Tenant): Promise<Figure[]> {
   return [figure];
 }
 
-/** A send to everyone of a new workspace, from the request to the closed job. */
 async function send(world: TestWorld, size: number): Promise<Figure> {
   const tenant = await world.tenant();
   await fill(world, tenant, size);

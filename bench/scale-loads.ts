@@ -53,7 +53,6 @@ export async function workspace(world: TestWorld, people: number, more: object =
   return { tenant, ids: await fill(world, tenant, people, more) };
 }
 
-/** One send to everyone by a channel. */
 async function broadcast(world: TestWorld, tenant: Tenant, channel: string): Promise<Prepared> {
   const as = await tenant.dashboard();
   const body = { title: "Hello", body: "World", target: { type: "all" }, channel_ids: [channel] };

@@ -64,7 +64,6 @@ export async function benchScale({ only, seconds, tell }: ScaleOptions): Promise
 /** What the table can take is measured, not what a plan allows. */
 export const liftLimits = () => Object.assign(plans.enterprise, { requestsPerMinute: Number.MAX_SAFE_INTEGER });
 
-/** Runs a load, and measures it until the last unit is done. */
 export async function runLoad(
   load: Load,
   table: TableState,

@@ -1,6 +1,5 @@
 // How the console's files are served: headers, types and the one content policy, for the local service and CloudFront.
 
-/** Where the console is served. */
 export const CONSOLE_PATH = "/console";
 
 /** Hashed files, which never change. */
@@ -48,7 +47,6 @@ export const REVALIDATED = "no-cache";
 
 export const isConsole = (path: string): boolean => path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
 
-/** The document of all pages. */
 export const CONSOLE_DOCUMENT = `${CONSOLE_PATH}/index.html`;
 
 /** What a path of a file ends with. A path without is a page of the router. */

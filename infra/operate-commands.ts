@@ -1,4 +1,6 @@
 // What each command of `npm run operate` asks the operator function, and what it shows of the answer.
+import type { SeenWorkspace, WorkspaceCost } from "../functions/operator/overview.ts";
+import type { DeadLetter } from "../shared/runtime/dead-letters.ts";
 import { REFUSED } from "../tools/arguments.ts";
 import { columnsOf } from "../tools/text-table.ts";
 import type { Invoke } from "./redrive-records.ts";
@@ -27,33 +29,10 @@ interface Report {
 }
 type Command = (operate: Invoke, wish: Wish, now: number) => Promise<Report>;
 
-interface Workspace {
-  id: string;
-  name: string;
-  plan: string;
-  status: string;
-  usage: Record<string, number>;
-  nearest: { limit: string; used: number; max: number; percent: number } | null;
-}
-interface Cost {
-  id: string;
-  name: string;
-  sends: number;
-  events: number;
-  dollars: number;
-  dollars_at_most: number;
-}
-interface DeadLetter {
-  id: string;
-  sent_at: string | null;
-  received: number;
-  message: unknown;
-}
-
 /** The commands but `console`, by their names. */
 export const commands: Record<string, Command> = {
   workspaces: async (operate, { options }) => {
-    const all = await everyPage<Workspace>(operate, (after) => ({ workspaces: after }));
+    const all = await everyPage<SeenWorkspace>(operate, (after) => ({ workspaces: after }));
     const near = Number(options.near ?? 0);
     const shown = all.filter(({ nearest }) => (nearest?.percent ?? 0) >= near);
     const rows = shown.map(({ id, name, plan, status, usage, nearest }) => ({
@@ -61,9 +40,9 @@ export const commands: Record<string, Command> = {
       name,
       plan,
       status,
-      sends: usage.sends ?? 0,
-      events: usage.events ?? 0,
-      subscribers: usage.subscribers ?? 0,
+      sends: usage.sends,
+      events: usage.events,
+      subscribers: usage.subscribers,
       nearest: nearest ? `${nearest.percent} % of ${nearest.max} ${nearest.limit}` : "",
     }));
     return { answer: shown, rows, note: `${shown.length} of ${all.length} workspaces.` };
@@ -71,7 +50,7 @@ export const commands: Record<string, Command> = {
 
   cost: async (operate, { subject }, now) => {
     const period = subject ?? lastMonth(now);
-    const all = await everyPage<Cost>(operate, (after) => ({ cost: { period, ...after } }));
+    const all = await everyPage<WorkspaceCost>(operate, (after) => ({ cost: { period, ...after } }));
     const rows = all.filter(({ sends, events }) => sends + events > 0).map((one) => ({ ...one }));
     const sum = (of: "dollars" | "dollars_at_most") => all.reduce((total, one) => total + one[of], 0).toFixed(2);
     return {

@@ -1,22 +1,18 @@
 // The control surface of the local service: workspaces, time, faults, meters. It is not part of a deployment.
 import * as v from "valibot";
-import { limit } from "../shared/contract/paging.ts";
-import { roles } from "../shared/contract/roles.ts";
-import { Amount } from "../shared/contract/schemas.ts";
+import { Plan } from "../functions/operator/changes.ts";
 import { parseBody, parseQuery } from "../shared/http/input.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../shared/kernel/clock.ts";
 import { ApiError, invalid, notFound, toApiError } from "../shared/kernel/errors.ts";
-import { providedChannels } from "../shared/rules/channel-types.ts";
-import { planNames } from "../shared/rules/plans.ts";
 import { parseTimestamp } from "../shared/rules/timestamps.ts";
 import { type DemoName, prepareDemo } from "./demo.ts";
-import { type Fault, type Faults, faultChannels, outcomes } from "./faults.ts";
+import { Fault, type Faults } from "./faults.ts";
 import type { GatewayRequest, GatewayResponse } from "./gateway.ts";
 import type { LocalService } from "./local-service.ts";
 import { openMeter } from "./meter.ts";
-import { openOutbox } from "./outbox.ts";
+import { OutboxQuery, openOutbox } from "./outbox.ts";
 import { openState, rememberOffset } from "./state.ts";
-import type { Tenancy } from "./tenancy.ts";
+import { type Tenancy, Text, TokenWish, WorkspaceChange } from "./tenancy.ts";
 
 /** Handles requests under `/_local`; unknown ones get 404. */
 export type Control = (request: GatewayRequest) => Promise<GatewayResponse>;
@@ -34,26 +30,9 @@ type Handler = (
 
 const PREFIX = "/_local/";
 const LATEST = Date.UTC(9999, 11, 31);
-const MAX_LISTED = 1_000_000;
 const UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
-const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
-
 const NewWorkspace = v.strictObject({ name: v.optional(Text), plan: v.optional(Plan) });
-const WorkspaceChange = v.strictObject({
-  plan: v.optional(Plan),
-  kind: v.optional(v.picklist(["standard", "agency"], "must be standard or agency")),
-  status: v.optional(v.picklist(["active", "suspended", "deleted"], "must be active, suspended or deleted")),
-  monthly_send_cap: v.nullish(Amount),
-  usage: v.optional(v.strictObject({ sends: v.optional(Amount), events: v.optional(Amount) })),
-});
-const TokenWish = v.strictObject({
-  tenant_id: Text,
-  role: v.optional(v.picklist(roles, `must be one of ${roles.join(", ")}`), "owner"),
-  read_only: v.optional(v.boolean("must be true or false")),
-  agency_id: v.optional(Text),
-});
 const Move = v.union(
   [
     v.strictObject({ advance: v.pipe(v.string(), v.regex(/^\d{1,9}[smhd]$/)) }),
@@ -66,24 +45,7 @@ const Move = v.union(
   ],
   'must be {"advance": "72h"} (units s, m, h, d) or {"to": an RFC 3339 timestamp}',
 );
-const NewFault = v.strictObject({
-  channel: v.picklist(faultChannels, "is not a channel, verify:<channel>, stream or aws:<service>"),
-  outcome: v.optional(v.picklist(outcomes, `must be one of ${outcomes.join(", ")}`), "transient"),
-  times: v.optional(v.pipe(Amount, v.minValue(1, "must be at least 1"))),
-  subscriber_id: v.optional(Text),
-  message: v.optional(Text),
-  retry_after_seconds: v.optional(v.pipe(Amount, v.maxValue(86_400, "must be at most 86400"))),
-  operation: v.optional(Text),
-  conflict: v.optional(v.boolean("must be true or false")),
-});
 const Record = v.union([v.strictObject({ name: Text, text: Text }), v.strictObject({ name: Text, alias: Text })]);
-const OutboxQuery = v.object({
-  channel: v.optional(v.picklist(providedChannels, `must be one of ${providedChannels.join(", ")}`)),
-  job_id: v.optional(v.string()),
-  subscriber_id: v.optional(v.string()),
-  limit: limit(1_000, MAX_LISTED),
-  order: v.optional(v.picklist(["oldest", "newest"], "must be oldest or newest")),
-});
 
 const read = <S extends v.GenericSchema>(schema: S, body: unknown) =>
   parseBody({ body: schema }, body) as v.InferOutput<S>;
@@ -149,7 +111,7 @@ export function createControl({
     },
     "GET event-bus": () => [200, { items: service.eventbridge.events(service.env.EVENT_BUS ?? "") }],
     "POST faults": ({ body }) => {
-      const fault: Fault = read(NewFault, body);
+      const fault = read(Fault, body);
       faults.add(fault);
       return [201, fault];
     },

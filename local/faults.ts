@@ -1,36 +1,41 @@
 // Injected faults: provider outcomes for the sinks, throttled AWS calls, an unavailable live stream.
+import * as v from "valibot";
+import { Amount } from "../shared/contract/schemas.ts";
 import { type ChannelType, channelTypes } from "../shared/rules/channel-types.ts";
 import { awsFailure, CONFLICTING, canceledTransaction, type Hooks, type ServiceName, type Wire } from "./aws/index.ts";
 
-export const outcomes = ["permanent", "invalid_token", "transient", "rate_limited", "timeout"] as const;
+const outcomes = ["permanent", "invalid_token", "transient", "rate_limited", "timeout"] as const;
 
 const services: readonly ServiceName[] = ["dynamodb", "sqs", "scheduler", "kms", "s3", "ses", "eventbridge"];
 
 type FaultChannel = ChannelType | `verify:${ChannelType}` | "stream" | `aws:${(typeof services)[number]}`;
 
-export const faultChannels: readonly FaultChannel[] = [
+const faultChannels: readonly FaultChannel[] = [
   ...channelTypes,
   ...channelTypes.map((type) => `verify:${type}` as const),
   "stream",
   ...services.map((service) => `aws:${service}` as const),
 ];
 
-export interface Fault {
-  channel: FaultChannel;
-  outcome: (typeof outcomes)[number];
+const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
+
+export const Fault = v.strictObject({
+  channel: v.picklist(faultChannels, "is not a channel, verify:<channel>, stream or aws:<service>"),
+  outcome: v.optional(v.picklist(outcomes, `must be one of ${outcomes.join(", ")}`), "transient"),
   /** How many more times it applies; absent: until the faults are cleared. */
-  times?: number | undefined;
+  times: v.optional(v.pipe(Amount, v.minValue(1, "must be at least 1"))),
   /** This subscriber only. */
-  subscriber_id?: string | undefined;
+  subscriber_id: v.optional(Text),
   /** The message of a failed verification. */
-  message?: string | undefined;
+  message: v.optional(Text),
   /** What a provider that limits the rate asks to wait, in seconds. */
-  retry_after_seconds?: number | undefined;
+  retry_after_seconds: v.optional(v.pipe(Amount, v.maxValue(86_400, "must be at most 86400"))),
   /** Of an AWS service: this operation only. */
-  operation?: string | undefined;
+  operation: v.optional(Text),
   /** Of DynamoDB: transactions conflict, instead of throttled calls. */
-  conflict?: boolean | undefined;
-}
+  conflict: v.optional(v.boolean("must be true or false")),
+});
+export type Fault = v.InferOutput<typeof Fault>;
 
 export interface Faults {
   add(fault: Fault): void;

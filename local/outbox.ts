@@ -1,5 +1,7 @@
 // Messages that the embedded providers received, stored in the data file.
-import type { ProvidedChannel } from "../shared/rules/channel-types.ts";
+import * as v from "valibot";
+import { limit } from "../shared/contract/paging.ts";
+import { type ProvidedChannel, providedChannels } from "../shared/rules/channel-types.ts";
 import type { Database } from "./aws/index.ts";
 
 /** One request that a provider accepted, or would have been sent. */
@@ -17,14 +19,16 @@ export interface OutboxItem {
   at: string;
 }
 
-export interface OutboxFilter {
-  channel?: string | undefined;
-  job_id?: string | undefined;
-  subscriber_id?: string | undefined;
-  limit: number;
-  /** Default: oldest first. */
-  order?: "oldest" | "newest" | undefined;
-}
+const MAX_LISTED = 1_000_000;
+
+export const OutboxQuery = v.object({
+  channel: v.optional(v.picklist(providedChannels, `must be one of ${providedChannels.join(", ")}`)),
+  job_id: v.optional(v.string()),
+  subscriber_id: v.optional(v.string()),
+  limit: limit(1_000, MAX_LISTED),
+  order: v.optional(v.picklist(["oldest", "newest"], "must be oldest or newest")),
+});
+type OutboxFilter = v.InferOutput<typeof OutboxQuery>;
 
 export interface Outbox {
   add(item: OutboxItem): void;

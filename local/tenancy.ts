@@ -1,10 +1,12 @@
 // Creates workspaces, members and tokens directly, for the control surface and the demo.
+import * as v from "valibot";
+import { OperatorChange } from "../functions/operator/changes.ts";
 import { operator } from "../functions/operator/index.ts";
-import { agentScopes, type Role } from "../shared/contract/roles.ts";
+import { agentScopes, type Role, roles } from "../shared/contract/roles.ts";
 import { defaultPlan, secretsMaker, tokenSigner } from "../shared/http/signing.ts";
 import { timestamp } from "../shared/kernel/clock.ts";
 import type { Deps } from "../shared/kernel/deps.ts";
-import { notFound } from "../shared/kernel/errors.ts";
+import { notFound, requireFound } from "../shared/kernel/errors.ts";
 import type { TenantId } from "../shared/kernel/ids.ts";
 import type { PlanName } from "../shared/rules/plans.ts";
 import { secrets } from "../shared/store/capabilities.ts";
@@ -36,30 +38,25 @@ export interface NewWorkspace {
   agent_key: string;
 }
 
-export interface WorkspaceChange {
-  plan?: PlanName | undefined;
-  kind?: "standard" | "agency" | undefined;
-  status?: "active" | "suspended" | "deleted" | undefined;
-  /** null removes the cap. */
-  monthly_send_cap?: number | null | undefined;
-  /** Sets the usage of the billing period so far. */
-  usage?: { sends?: number | undefined; events?: number | undefined } | undefined;
-}
+export const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 
-export interface TokenWish {
-  tenant_id: string;
-  role: Role;
-  read_only?: boolean | undefined;
+/** What the operator may change of a workspace. */
+export const WorkspaceChange = v.omit(OperatorChange, ["tenant_id"]);
+
+export const TokenWish = v.strictObject({
+  tenant_id: Text,
+  role: v.optional(v.picklist(roles, `must be one of ${roles.join(", ")}`), "owner"),
+  read_only: v.optional(v.boolean("must be true or false")),
   /** The agency whose member acts in the workspace. */
-  agency_id?: string | undefined;
-}
+  agency_id: v.optional(Text),
+});
 
 export interface Tenancy {
   createWorkspace(wish: { name?: string | undefined; plan?: PlanName | undefined }): Promise<NewWorkspace>;
   /** @throws 404. */
-  changeWorkspace(tenant: string, change: WorkspaceChange): Promise<Record<string, Value>>;
+  changeWorkspace(tenant: string, change: v.InferOutput<typeof WorkspaceChange>): Promise<Record<string, Value>>;
   /** An access token of a member with the role. The member is created if there is none. @throws 404. */
-  issueToken(wish: TokenWish): Promise<string>;
+  issueToken(wish: v.InferOutput<typeof TokenWish>): Promise<string>;
   upsertSubscriber(tenant: string, externalId: string, attributes: Record<string, Value>): Promise<Subscriber>;
 }
 
@@ -81,9 +78,7 @@ export function openTenancy(deps: Deps): Tenancy {
   const randomName = () => ids.bytes(NAME_BYTES).toString("hex");
 
   const requireWorkspace = async (tenant: string): Promise<WorkspaceRow> => {
-    const row = await platform.get(WorkspaceItem, { tenant });
-    if (!row) throw notFound("workspace");
-    return row;
+    return requireFound(await platform.get(WorkspaceItem, { tenant }), "workspace");
   };
 
   const findMember = async (tenant: TenantId, role: Role): Promise<string | undefined> =>

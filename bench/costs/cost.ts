@@ -51,7 +51,6 @@ interface CostQuery {
   isWide?: boolean;
 }
 
-/** Does the work and returns what it costs. */
 export async function costOf(world: TestWorld, query: CostQuery, action: () => Promise<unknown>): Promise<Cost> {
   const { work, size = "", per, count, targets = [], entrance, entrances = 1, isWide = false } = query;
   const apart = entrance && (await entranceOf(world, entrance.as, entrance));
@@ -77,7 +76,6 @@ export async function costOf(world: TestWorld, query: CostQuery, action: () => P
   };
 }
 
-/** Runs the work in a service of its own. */
 export async function inWorld<T>(
   work: (world: TestWorld) => Promise<T>,
   options: Parameters<typeof testWorld>[0] = {},

@@ -49,7 +49,6 @@ const wordsOf = (line: string): string[] =>
 
 const idOf = ([work = "", size = ""]: readonly string[]): string => `${work} ${size}`;
 
-/** The rows of a table of a page, without its heading. */
 function rowsIn(page: string, heading: string): string[][] {
   const [, section = ""] = page.split(`## ${heading}\n\n`);
   const [table = ""] = section.split("\n\n");
@@ -60,10 +59,8 @@ function rowsIn(page: string, heading: string): string[][] {
 const CEILINGS = "Ceilings of one workspace";
 const LOCAL = "The local service";
 
-/** The rows of the local service on the page. */
 export const localRowsIn = (page: string): string[][] => rowsIn(page, LOCAL);
 
-/** The text of a section, up to the next heading. */
 const sectionIn = (page: string, heading: string): string =>
   page.split(`\n## ${heading}\n\n`)[1]?.split("\n\n## ")[0] ?? "Not measured.";
 
@@ -72,11 +69,9 @@ const withSection = (page: string, heading: string, text: string): string =>
 
 type Table = readonly (readonly string[])[];
 
-/** The page with other ceilings: see bench/ceilings.ts. */
 export const withCeilings = (page: string, heading: readonly string[], rows: Table, said: string): string =>
   withSection(page, CEILINGS, `${markdownOf(heading, rows)}\n\n${said}`);
 
-/** The page with other figures of the local service: see bench/local-service.ts. */
 export const withLocal = (page: string, heading: readonly string[], rows: Table, said: string): string =>
   withSection(page, LOCAL, `${markdownOf(heading, rows)}\n\n${said}`);
 

@@ -72,7 +72,6 @@ async function channelOf(world: TestWorld, tenant: Tenant, channel: Channel): Pr
   return [email];
 }
 
-/** One send to everyone. */
 async function wide(channel: Channel, count: number): Promise<Cost[]> {
   return inWorld(async (world) => {
     const tenant = await world.tenant();

@@ -18,7 +18,6 @@ export interface Action<O extends Operation> {
   run(...given: ArgumentsOf<O>): Promise<{ answer: AnswerOf<O> } | undefined>;
 }
 
-/** What a form shows of the action that it runs, whichever that is. */
 export type Running = Pick<Action<Operation>, "operation" | "isBusy" | "error">;
 
 export function useAction<O extends Operation>(operation: O, { stale }: Options = {}): Action<O> {

@@ -4,7 +4,6 @@ import { pages } from "../pages/index.ts";
 import { go, pathTo } from "./router.ts";
 import { me } from "./session.ts";
 
-/** What is open beside the page. */
 export const panel = signal<"" | "palette" | "drawer" | "keys">("");
 
 const SEQUENCE_MS = 3_000;

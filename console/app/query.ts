@@ -126,7 +126,6 @@ export function invalidate(...prefixes: string[]): void {
   }
 }
 
-/** Forgets everything: another user or another workspace is shown. */
 export function forgetAll(): void {
   entries.clear();
 }

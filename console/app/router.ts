@@ -33,7 +33,6 @@ export function go(path: string, { replace = false } = {}): void {
   if (!replace) scrollTo(0, 0);
 }
 
-/** The address of a page in the workspace that is open. */
 export function pathTo(page: string, id = "", query: Record<string, string | undefined> = {}): string {
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : [])),

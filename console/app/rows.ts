@@ -41,7 +41,6 @@ export const PAGE_SIZE = 50;
 /** As the address says. */
 export const pageNumber = (): number => Math.max(1, Number(place.value.query.get("page") ?? 1) || 1);
 
-/** The page of a numbered list, by its number and `PAGE_SIZE`. */
 export function useNumbered<O extends Operation, T>(
   operation: O,
   given: NoInfer<ArgumentsOf<O>>,

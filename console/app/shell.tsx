@@ -196,7 +196,6 @@ const KEYS = [
   ["Esc", "Close"],
 ] as const;
 
-/** Every key, on `?`. */
 function KeyHelp() {
   const close = () => (panel.value = "");
   return (

@@ -35,7 +35,6 @@ export function ContentSeen({ content }: { content: Content }) {
   );
 }
 
-/** What a template says now. */
 export function TemplateSeen({ id }: { id: string }) {
   const template = useQuery("templates.get", [id]);
   return (

@@ -84,7 +84,6 @@ export function SegmentSelect(props: OneOfProps) {
 type Usable = Pick<Channel, "active" | "status">;
 const isUsable = ({ active, status }: Usable): boolean => active && status === "active";
 
-/** The channels that can send. */
 export const useUsableChannels = (): readonly Channel[] =>
   useQuery("channels.list", []).data?.channels.filter(isUsable) ?? [];
 

@@ -36,7 +36,6 @@ export interface Cell {
   url: string;
 }
 
-/** What each block says. */
 export interface Says {
   heading: { text: string; size: "large" | "medium" | "small"; align: Align };
   text: { text: string; size: "normal" | "small"; align: Align };
@@ -61,7 +60,6 @@ export interface Design {
   blocks: readonly Block[];
 }
 
-/** What a block is for the editor and for the mail. */
 export interface Kind<T extends BlockType> {
   label: string;
   start: Says[T];

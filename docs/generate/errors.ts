@@ -46,7 +46,6 @@ const CHANNEL_TYPE_REFUSAL = {
   upgrade_required: true,
 };
 
-/** The bodies of errors, as schemas of the document. */
 export const errorSchemas: Record<string, JsonSchema> = {
   Error: {
     type: "object",

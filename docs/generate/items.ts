@@ -8,7 +8,6 @@ import type { AnyIndex, AnyItem } from "../../shared/store/item.ts";
 const STORE = new URL("../../shared/store/", import.meta.url);
 
 interface Declared<D> {
-  /** The name of the export. */
   name: string;
   /** `shared/store/sends/items.ts` */
   file: string;

@@ -1,21 +1,13 @@
 // The tools of agents, from the endpoints that are marked for them and their operations in the OpenAPI document.
 
-import type { AgentScope } from "../../shared/contract/roles.ts";
+import type { ToolSpec } from "../../functions/api/mcp/tools.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { byText } from "../../shared/kernel/order.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 import type { OpenApi, OperationObject } from "./openapi.ts";
 
-interface Tool {
-  name: string;
-  title: string;
-  description: string;
-  scope: AgentScope;
-  route: string;
-  inputSchema: JsonSchema;
-  annotations: Record<string, boolean>;
-}
+type Tool = Omit<ToolSpec, "inputSchema"> & { inputSchema: JsonSchema };
 
 const COMPONENT = "#/components/schemas/";
 
@@ -145,7 +137,7 @@ function toolsOf(contents: Contents, document: OpenApi, grammars: Set<string>): 
     if (scope === "write:send") return planAndConfirm(tool);
     const readOnlyHint = access.effect === "read";
     // Of a tool that only reads, the others say nothing.
-    const annotations: Record<string, boolean> = readOnlyHint
+    const annotations: ToolSpec["annotations"] = readOnlyHint
       ? { readOnlyHint }
       : { readOnlyHint, destructiveHint: false, openWorldHint: false };
     return [{ name: snake(operation.operationId), ...tool, annotations }];

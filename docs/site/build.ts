@@ -87,7 +87,6 @@ function pagesOf(document: OpenApi, guides: readonly Guide[]): PageData[] {
   ];
 }
 
-/** The operations of a section. */
 function pathsOf({ paths }: OpenApi, tag: string): OpenApi["paths"] {
   const own = Object.entries(paths).map(([path, methods]) => {
     const operations = Object.entries(methods).filter(([, { tags }]) => tags[0] === tag);

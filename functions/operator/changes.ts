@@ -16,7 +16,7 @@ import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 
-const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
+export const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
 
 export const OperatorChange = v.strictObject({
   tenant_id: v.string("must be a string"),

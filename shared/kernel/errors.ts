@@ -72,6 +72,12 @@ export const unauthorized = (message = "Valid credentials are required."): ApiEr
 
 export const notFound = (what: string): ApiError => new ApiError("NOT_FOUND", `No such ${what}.`);
 
+/** @throws 404 that names it, where there is none. */
+export function requireFound<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw notFound(what);
+  return found;
+}
+
 export const conflict = (message: string): ApiError => new ApiError("CONFLICT", message);
 
 /** A 422 that names the invalid fields. */

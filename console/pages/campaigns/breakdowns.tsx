@@ -20,7 +20,6 @@ interface BreakdownProps<T> {
   file: string;
   rows: readonly T[];
   keyOf: (row: T) => string;
-  /** What the rows are. */
   first: Column<T>;
   last?: Column<T>;
 }

@@ -34,7 +34,6 @@ export function useEdit({ id, steps, trigger, updated_at }: Journey) {
   return { ...kept, ...kept.value, ...history, isChanged };
 }
 
-/** What the chart shows. */
 export type Shown =
   | { kind: "now" }
   | { kind: "version"; version: JourneyVersion }

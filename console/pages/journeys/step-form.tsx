@@ -120,7 +120,6 @@ interface SettingsProps {
   change: (settings: Record<string, unknown>) => void;
 }
 
-/** The settings of a step, by its type. */
 const forms: Record<StepType, (props: SettingsProps) => JSX.Element> = {
   delay: ({ settings, faultAt, change }) => (
     <DurationField

@@ -106,7 +106,6 @@ function Moves({ id, rule }: { id: string; rule: SegmentRule | undefined }) {
   );
 }
 
-/** Why a rule cannot be saved yet. */
 export const UNFINISHED = "Finish the conditions first.";
 
 interface RuleFormProps {
@@ -123,7 +122,6 @@ interface RuleFormProps {
   children: (fault: string | undefined) => ComponentChildren;
 }
 
-/** The name and the conditions of a segment. */
 export function RuleForm(props: RuleFormProps) {
   const { action, name, onName, more, submit, refusal, onSubmit, buttons, children } = props;
   const fields = action.error?.fields ?? {};

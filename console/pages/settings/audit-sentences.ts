@@ -50,7 +50,6 @@ export const kinds: Record<string, Kind> = {
   tests: { title: "Tests", noun: "test" },
 };
 
-/** Past tenses of the verbs. */
 const past: Record<string, string> = {
   create: "created",
   change: "changed",

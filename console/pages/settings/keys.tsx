@@ -118,7 +118,6 @@ const AGENT_SCOPES = {
   "write:send": "Plan sends and confirm them",
 };
 
-/** The keys of AI agents, with what each may do and until when. */
 function AgentKeys() {
   const rows = useRows("account.listAgentKeys", [], ({ items }) => items);
   const create = useAction("account.createAgentKey");

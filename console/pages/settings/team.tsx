@@ -23,7 +23,6 @@ const roles: Record<TeamMember["role"], string> = {
 
 const isOwner = (): boolean => me.value?.role === "owner";
 
-/** The roles that the user may give. */
 const givenRoles = () =>
   (Object.entries(roles) as [TeamMember["role"], string][])
     .filter(([value]) => value !== "owner" || isOwner())

@@ -6,7 +6,7 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { invalid, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { edited, outdated } from "../../../shared/store/edits.ts";
@@ -196,8 +196,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
       returns: WorkspaceSettings,
     },
     async ({ platform, tenant }) => {
-      const workspace = await getWorkspace(platform, tenant);
-      if (!workspace) throw notFound("workspace");
+      const workspace = requireFound(await getWorkspace(platform, tenant), "workspace");
       return tagged(workspace);
     },
   ),
@@ -232,11 +231,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         throw invalid({ identity_required: "needs an identity key: create one, and let your backend sign ids first" });
       if (body.second_factor_required && !(caller.kind === "dashboard" && caller.secondFactor.isProven))
         throw invalid({ second_factor_required: "needs your own second factor first, so that you stay in" });
-      const read = async () => {
-        const workspace = await getWorkspace(platform, tenant);
-        if (!workspace) throw notFound("workspace");
-        return workspace;
-      };
+      const read = async () => requireFound(await getWorkspace(platform, tenant), "workspace");
       const answer = await editAsSeen(headers, WorkspaceSettings, {
         read,
         edit: async (seen) => {
@@ -277,8 +272,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
     async ({ store, caller }) => {
       if (caller.kind !== "server") throw notFound("key");
       const { tenant, name: tenantName, plan } = caller.workspace;
-      const found = await describeServerKey(store, caller.key);
-      if (!found) throw notFound("key");
+      const found = requireFound(await describeServerKey(store, caller.key), "key");
       const { id, name, prefix, scopes: held, created_at } = found;
       return {
         name: `${tenantName} / ${name}`,

@@ -6,7 +6,7 @@ import { endpoints } from "../../../shared/http/endpoint.ts";
 import { discover } from "../../../shared/http/openid.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { type Capability, setting } from "../../../shared/kernel/deps.ts";
-import { ApiError, invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { ApiError, invalid, requireFound } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
@@ -159,8 +159,7 @@ export const identityProvider = [
     { uses: [platformRead] },
     { summary: "Get the identity provider of the workspace", returns: Shown, errors: ["NOT_FOUND"] },
     async ({ platform, tenant, signedInPage }) => {
-      const provider = await providerOf(platform, tenant);
-      if (!provider) throw notFound("identity provider");
+      const provider = requireFound(await providerOf(platform, tenant), "identity provider");
       return shown(platform, provider, signedInPage);
     },
   ),
@@ -218,8 +217,7 @@ export const identityProvider = [
       await storeProvider(platform, before, row, body.required);
       await proveDomains({ platform, egress }, tenant, body.domains);
 
-      const stored = await providerOf(platform, tenant);
-      if (!stored) throw notFound("identity provider");
+      const stored = requireFound(await providerOf(platform, tenant), "identity provider");
       return shown(platform, stored, signedInPage);
     },
   ),
@@ -230,8 +228,7 @@ export const identityProvider = [
     { summary: "Remove the identity provider: members sign in with passwords again", errors: ["NOT_FOUND"] },
     async ({ platform, tenant, caller }) => {
       requireOwner(caller);
-      const provider = await providerOf(platform, tenant);
-      if (!provider) throw notFound("identity provider");
+      const provider = requireFound(await providerOf(platform, tenant), "identity provider");
       await removeProvider(platform, provider);
     },
   ),

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { Id } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { authorizationUrl, discover, exchange, type Result, verify } from "../../../shared/http/openid.ts";
-import { ApiError, invalid, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { ApiError, invalid, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, platformWrite } from "../../../shared/store/context.ts";
@@ -72,8 +72,7 @@ export const signIn = [
       const own = await (tenant_id === undefined
         ? providerForAddress(platform, email)
         : providerOf(platform, tenant_id));
-      const provider = own ?? installationProvider;
-      if (!provider) throw notFound("identity provider");
+      const provider = requireFound(own ?? installationProvider, "identity provider");
       const metadata = reached(await discover(egress, provider.issuer));
 
       const redirect_uri = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;

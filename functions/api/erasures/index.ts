@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { requireFound } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
 import { noSecrets } from "../../../shared/store/secrets.ts";
@@ -37,8 +37,7 @@ export const erasures = group("erasures", "What was removed of erased subscriber
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params }) => {
-      const receipt = await receiptOf(store, params.id);
-      if (!receipt) throw notFound("erasure");
+      const receipt = requireFound(await receiptOf(store, params.id), "erasure");
       if (receipt.completed_at === null) return { ...receipt, receipt: null };
       const iat = Math.floor(Date.parse(receipt.completed_at) / SECOND);
       const claims = { iat, sub: receipt.subscriber_id, tenant_id: store.tenant, ...receipt };

@@ -4,7 +4,7 @@ import { grammar } from "../../../shared/contract/grammar.ts";
 import { TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireTarget } from "../../../shared/http/webhook-target.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { requireFound } from "../../../shared/kernel/errors.ts";
 import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
@@ -59,8 +59,10 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
       errors: ["NOT_FOUND"],
     },
     async ({ params }) => {
-      const event = webhookEvents.find((found) => found === params.event);
-      if (!event) throw notFound("event type");
+      const event = requireFound(
+        webhookEvents.find((found) => found === params.event),
+        "event type",
+      );
       return [webhookSamples[event]];
     },
   ),

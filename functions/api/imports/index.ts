@@ -5,7 +5,7 @@ import { Id, isUuid, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts"
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
-import { ApiError, notFound } from "../../../shared/kernel/errors.ts";
+import { ApiError, notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { importSources } from "../../../shared/rules/import-columns.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -50,8 +50,7 @@ const link = endpoints({ credentials: [], effect: "read", uses: [openedRejectedL
 
 /** @throws 404 for a link that is not ours or has expired. */
 async function followed(open: (token: string) => Promise<string | undefined>, token: string) {
-  const target = await open(token);
-  if (target === undefined) throw notFound("link");
+  const target = requireFound(await open(token), "link");
   return redirect(target);
 }
 

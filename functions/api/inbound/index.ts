@@ -6,7 +6,7 @@ import type { CredentialsFor } from "../../../shared/contract/credentials.ts";
 import { type CalledWorkspace, calledWorkspace } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { ApiError, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { isOptOut, verdictOf } from "../../../shared/rules/chat-app-template-states.ts";
 import {
   chatAppTemplateId,
@@ -47,8 +47,7 @@ export const inbound = group("inbound", "Callbacks of providers.", [
     },
     async ({ calledWorkspace, params, query }) => {
       const account = await accountOf(await calledWorkspace(params.channelId), params.channelId);
-      const expected = account?.webhook_verify_token;
-      if (expected === undefined) throw notFound("channel");
+      const expected = requireFound(account?.webhook_verify_token, "channel");
       if (!isSame(query["hub.verify_token"], expected))
         throw new ApiError("FORBIDDEN", "The verify token is not the channel's.");
       return query["hub.challenge"];

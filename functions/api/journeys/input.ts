@@ -29,7 +29,6 @@ export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODE
 
 const Text = v.string("must be a string");
 
-/** AMB-144: no event has a longer name. */
 const EventName = v.pipe(Text, maxCharacters(MAX_EVENT_NAME_CHARACTERS));
 
 export const SegmentTrigger = v.pipe(

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
-import { invalid, notFound } from "../../../shared/kernel/errors.ts";
+import { invalid, requireFound } from "../../../shared/kernel/errors.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { getJourney } from "../../../shared/store/journeys/journeys.ts";
@@ -180,8 +180,7 @@ export const simulateJourney = endpoint(
     if (history) return simulateHistory(context, plan, journey, history);
     const { id, trigger, entry_rules } = journey;
     const definition = { trigger, entry_rules, graph: await requireRunnable(store, plan, journey) };
-    const owner = await context.workspace();
-    if (!owner) throw notFound("workspace");
+    const owner = requireFound(await context.workspace(), "workspace");
     const { sample, ...walk } = body;
     const subject = typeof sample === "object" ? { ...walk, sample } : walk;
     return simulate({ store, workspace: owner }, { id, definition }, subject);

@@ -4,7 +4,7 @@ import type { MailToken } from "../../../shared/contract/mail-tokens.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { requireFound } from "../../../shared/kernel/errors.ts";
 import { senderOf } from "../../../shared/rules/mail-parts.ts";
 import { languageOf } from "../../../shared/rules/translations.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/store/context.ts";
@@ -241,8 +241,7 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
   kind: K,
   { openLink, platform, params: { token }, headers }: PageCall,
 ) {
-  const opened = await openLink(kind, token);
-  if (!opened) throw notFound("link");
+  const opened = requireFound(await openLink(kind, token), "link");
   const { store, link } = opened;
   const [profile, workspace] = await Promise.all([
     getProfile(store, (link as MailToken).subscriber),

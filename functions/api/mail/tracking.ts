@@ -2,7 +2,7 @@
 
 import type { Clicking, Opening } from "../../../shared/contract/mail-tokens.ts";
 import { type Clock, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { requireFound } from "../../../shared/kernel/errors.ts";
 import { machineVerdict } from "../../../shared/rules/tracking.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import type { MailLinkOpener } from "../../../shared/store/mail-links.ts";
@@ -17,15 +17,13 @@ interface TrackingContext {
 
 /** Nothing is counted for a subscriber or a send that is gone. @throws 404 for an invalid token */
 export async function trackOpen(context: TrackingContext, method: string): Promise<void> {
-  const opened = await context.openLink("open", context.params.token);
-  if (!opened) throw notFound("link");
+  const opened = requireFound(await context.openLink("open", context.params.token), "link");
   await countLink(opened.store, opened.link, context, method);
 }
 
 /** @returns the target of the link as it was sent (AMB-149), even if its subscriber was erased since (AMB-143). @throws 404 as above */
 export async function trackClick(context: TrackingContext, method: string): Promise<string> {
-  const opened = await context.openLink("click", context.params.token);
-  if (!opened) throw notFound("link");
+  const opened = requireFound(await context.openLink("click", context.params.token), "link");
   await countLink(opened.store, opened.link, context, method);
   return opened.link.target;
 }

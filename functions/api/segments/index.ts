@@ -6,7 +6,7 @@ import { Force, JsonObject, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { requireFound } from "../../../shared/kernel/errors.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import { RULE_JSON_DEPTH, RULE_NODES } from "../../../shared/rules/segment-grammar.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
@@ -260,9 +260,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
-      const answer = await explainMembership(store, params.id, params.subscriberId);
-      if (!answer) throw notFound("segment or subscriber");
-      return answer;
+      return requireFound(await explainMembership(store, params.id, params.subscriberId), "segment or subscriber");
     },
   ),
 ]);

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -39,9 +39,7 @@ const reading = {
 } as const satisfies Shape;
 
 async function read({ store, params }: { store: StoreReader; params: { id: string } }) {
-  const profile = await readProfile(store, params.id);
-  if (!profile) throw notFound("subscriber");
-  return profile;
+  return requireFound(await readProfile(store, params.id), "subscriber");
 }
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -160,9 +158,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       errors: ["NOT_FOUND"],
     },
     async ({ store, params, body }) => {
-      const subscriber = await changeSubscriber(store, params.id, changeOf(body));
-      if (!subscriber) throw notFound("subscriber");
-      return subscriber;
+      return requireFound(await changeSubscriber(store, params.id, changeOf(body)), "subscriber");
     },
   ),
 
@@ -177,8 +173,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
-      const profile = await getProfile(store, params.id);
-      if (!profile) throw notFound("subscriber");
+      const profile = requireFound(await getProfile(store, params.id), "subscriber");
       return { items: await consentsOf(store, profile) };
     },
   ),

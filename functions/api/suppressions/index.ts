@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
+import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -114,9 +114,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
     { uses: [storeRead] },
     { summary: "Get a suppression", returns: Suppression, errors: ["NOT_FOUND"] },
     async ({ store, params }) => {
-      const found = await findSuppression(store, params.id);
-      if (!found) throw notFound("suppression");
-      return found;
+      return requireFound(await findSuppression(store, params.id), "suppression");
     },
   ),
 

@@ -111,7 +111,6 @@ async function choicesIn(
   };
 }
 
-/** The message to one address, ready to be sent as soon as its group is claimed. */
 async function prepareMessage(
   sources: Sources,
   unit: Unit,

@@ -29,7 +29,6 @@ export interface Posted {
   isFinal: boolean;
 }
 
-/** Sends one attempt. */
 export async function post(
   { clock, egress }: WorkerContext,
   { webhook, delivery: { id, event_type } }: Attempt,
@@ -58,7 +57,6 @@ type FollowUp =
   /** It was recorded or given up before: nothing more follows from it. */
   | { kind: "recorded_before" };
 
-/** Records the result of an attempt. */
 export async function record(
   { store, log }: WorkerContext,
   { webhook, delivery, n, sequence }: Attempt,

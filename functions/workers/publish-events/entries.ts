@@ -16,7 +16,6 @@ const TIME_BYTES = 14;
 export interface BusEntry {
   /** The sequence numbers of the records that it follows from. */
   positions: readonly string[];
-  /** How many events it has. */
   events: number;
   detailType: string;
   /** Milliseconds. */

@@ -7,13 +7,13 @@ import { errorFields } from "../../kernel/log.ts";
 import { secrets } from "../capabilities.ts";
 import { absent, any, below } from "../conditions.ts";
 import { familyOf } from "../families.ts";
-import type { RowOf } from "../item.ts";
+import type { NewRowOf, RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { recent } from "../recent.ts";
 import { onConditionFailed } from "../refusals.ts";
 import type { Secrets } from "../secrets.ts";
 import { openWorkspaceTable, type Table } from "../table.ts";
-import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow, type actorTypes } from "./items.ts";
+import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow } from "./items.ts";
 import { auditKey, GENESIS, headSeal, outcomeMac, rowMac } from "./macs.ts";
 
 /** Workspaces whose chain an environment remembers. */
@@ -23,16 +23,10 @@ const MAX_OUTCOMES = 8;
 /** Rows of other environments that an append walks past. */
 const MAX_ATTEMPTS = 200;
 
-export interface AuditEntry {
-  action: string;
-  actor_type: (typeof actorTypes)[number];
-  actor: string;
-  role?: string | undefined;
-  target?: string | undefined;
-  request_id: string;
-  ip?: string | undefined;
-  sends?: RowOf<typeof AuditRow>["sends"];
-}
+export type AuditEntry = Pick<
+  NewRowOf<typeof AuditRow>,
+  "action" | "actor_type" | "actor" | "role" | "target" | "request_id" | "ip" | "sends"
+>;
 
 interface Begun {
   shard: number;

@@ -6,7 +6,7 @@ import type { SafetyInput } from "../../contract/safety.ts";
 import { copyName } from "../../contract/schemas.ts";
 import type { Target } from "../../contract/send-input.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound } from "../../kernel/errors.ts";
+import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { campaignMoves } from "../../rules/campaign-states.ts";
 import { all, is, oneOf } from "../conditions.ts";
@@ -85,9 +85,7 @@ export async function findCampaign(store: StoreReader, id: string): Promise<Camp
 
 /** @throws 404, also for another workspace's campaign. */
 export async function getCampaign(store: StoreReader, id: string): Promise<Campaign> {
-  const found = await findCampaign(store, id);
-  if (!found) throw notFound("campaign");
-  return found;
+  return requireFound(await findCampaign(store, id), "campaign");
 }
 
 /** CMP-14. */

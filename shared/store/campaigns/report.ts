@@ -3,10 +3,11 @@
 import { DAY } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";
-import { pricesOf, providerCost, roundedDollars, type SendCost, sumOfCosts } from "../../rules/cost.ts";
+import { pricesOf, providerCost, roundedDollars, sumOfCosts } from "../../rules/cost.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import {
+  type CampaignSend,
   campaignJobs,
   campaignSends,
   campaignTotals,
@@ -23,25 +24,10 @@ import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import { countsNow, failReasonsNow, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
-import type { Campaign, ReleasedMessage } from "./campaigns.ts";
+import type { Campaign } from "./campaigns.ts";
 
-/** What became of messages (AMB-139). */
-interface Results {
-  delivered: number;
-  bounced: number;
-  complained: number;
-  unsubscribed: number;
-}
-
-interface Reached extends Results {
-  opened: number;
-  /** F19. */
-  opened_human: number;
-  clicked: number;
-  clicked_human: number;
-}
-
-const NO_RESULTS: Reached = {
+/** What became of messages (AMB-139), and what their recipients did (F19). */
+const NO_RESULTS = {
   delivered: 0,
   bounced: 0,
   complained: 0,
@@ -52,43 +38,16 @@ const NO_RESULTS: Reached = {
   clicked_human: 0,
 };
 
-function countedOf(job: JobRecord | undefined): Results {
+function countedOf(job: JobRecord | undefined) {
   const { delivered, bounced, complained, unsubscribed } = job ? countsNow(job, job) : NO_RESULTS;
   return { delivered, bounced, complained, unsubscribed };
 }
 
-/** What of a campaign failed (AMB-126). */
-export interface CampaignFailures {
-  /** Recipients whose message could not be sent. */
-  failed: number;
-  /** The same by reason. A message that failed before its audience was known counts once, by the code of its error. */
-  fail_reasons: Record<string, number>;
-  /** Those among `failed` who may have got it (F1). */
-  uncertain: number;
-}
-
-interface CampaignCost extends SendCost {
-  /** In dollars; `null` without conversions. */
-  per_conversion: number | null;
-}
-
-export interface CampaignReport extends Omit<Funnel, "cost">, CampaignFailures, Pick<Campaign, "last_error"> {
-  /** What its sends cost so far (F10). */
-  cost: CampaignCost;
-  by_channel: ({ channel: string; provider_dollars: number | null } & Reached)[];
-  /** Recipients by the reason for which they were skipped. */
-  skip_reasons: Record<string, number>;
-  /** What the recipients of each arm did; empty without arms. */
-  by_variant: ({ variant_id: string } & Omit<Reached, keyof Results>)[];
-  /** Empty for a campaign of one message (CRP-5). */
-  by_message: ({ position: number; label: string; dollars: number } & Reached & Pick<ReleasedMessage, "error">)[];
-}
-
 /**
- * The report of a campaign (CRP-1 to CRP-5).
+ * The report of a campaign (CRP-1 to CRP-5): `by_variant` is empty without arms, `by_message` for one message.
  * @param window when its messages were dispatched, and when conversions happened
  */
-export async function reportOf(store: StoreReader, campaign: Campaign, window: Window): Promise<CampaignReport> {
+export async function reportOf(store: StoreReader, campaign: Campaign, window: Window) {
   const source = { type: "campaign", id: campaign.id } as const;
   const found = await campaignJobs(store, campaign);
   const reading = campaignSends(store, found, window);
@@ -133,14 +92,9 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   };
 }
 
-interface ReportedSend {
-  job: JobRecord;
-  totals: InteractionTotals;
-}
-
-function reachedByChannel(sends: readonly ReportedSend[]): Map<string, Reached> {
-  const channels = new Map<string, Reached>();
-  const reachedBy = (channel: string): Reached => {
+function reachedByChannel(sends: readonly CampaignSend[]): Map<string, typeof NO_RESULTS> {
+  const channels = new Map<string, typeof NO_RESULTS>();
+  const reachedBy = (channel: string) => {
     const found = channels.get(channel) ?? { ...NO_RESULTS };
     channels.set(channel, found);
     return found;
@@ -171,7 +125,8 @@ function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
   return roundedDollars(costs.reduce((sum, { dollars }) => sum + dollars, 0));
 }
 
-function armsOf(totals: readonly InteractionTotals[]): CampaignReport["by_variant"] {
+/** What the recipients of each arm did. */
+function armsOf(totals: readonly InteractionTotals[]) {
   const arms = new Set(totals.flatMap(({ variants }) => Object.keys(variants)));
   return [...arms].sort().map((variant_id) => {
     const sum = (stage: "opened" | "opened_human" | "clicked" | "clicked_human") =>
@@ -225,8 +180,8 @@ function opensByDay(sends: readonly { at: string; days: readonly InteractionDay[
   return Array.from(opens, (n) => n ?? 0);
 }
 
-/** What failed of all messages. */
-export async function campaignFailures(store: StoreReader, campaign: Campaign): Promise<CampaignFailures> {
+/** What failed of all messages (AMB-126). */
+export async function campaignFailures(store: StoreReader, campaign: Campaign) {
   return failuresWithin(campaign, await campaignJobs(store, campaign), EVER);
 }
 
@@ -239,7 +194,7 @@ export async function haltedSends(store: StoreReader, campaign: Campaign): Promi
 }
 
 /** What failed of the messages that were dispatched, or failed before, within a window. */
-function failuresWithin(campaign: Campaign, jobs: readonly JobRecord[], { start, end }: Window): CampaignFailures {
+function failuresWithin(campaign: Campaign, jobs: readonly JobRecord[], { start, end }: Window) {
   const isWithin = (at: number) => at >= start && at <= end;
   return failuresOf(
     campaign,
@@ -250,7 +205,8 @@ function failuresWithin(campaign: Campaign, jobs: readonly JobRecord[], { start,
   );
 }
 
-function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]): CampaignFailures {
+/** A message that failed before its audience was known counts once, by the code of its error. */
+function failuresOf({ messages }: Campaign, jobs: readonly JobRecord[]) {
   const fail_reasons: Record<string, number> = {};
   const errors = new Map(messages.map(({ job_id, error }) => [job_id, error]));
   let failed = 0;

@@ -1,6 +1,6 @@
 // Channels of a workspace. There are few, and they are read as one collection.
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import { type ChannelType, pricedChannels } from "../../rules/channel-types.ts";
 import { isPriced } from "../../rules/cost.ts";
 import { fieldPath } from "../../rules/field-path.ts";
@@ -90,9 +90,7 @@ export async function listChannels(store: StoreReader): Promise<ChannelRow[]> {
 
 /** @throws 404. */
 export async function getChannel(store: StoreReader, id: string): Promise<ChannelRow> {
-  const channel = await store.get(ChannelItem, { id });
-  if (!channel) throw notFound("channel");
-  return channel;
+  return requireFound(await store.get(ChannelItem, { id }), "channel");
 }
 
 interface ChannelChange {

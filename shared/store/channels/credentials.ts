@@ -2,7 +2,7 @@
 
 import { type Credentials, settingsOf } from "../../contract/credentials.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { invalid, notFound } from "../../kernel/errors.ts";
+import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import { providedChannels } from "../../rules/channel-types.ts";
 import { channels } from "../../rules/channels.ts";
 import { is } from "../conditions.ts";
@@ -67,8 +67,7 @@ export async function storeCredentials(
         throw notFound("channel");
       }),
     );
-  const row = await store.get(CredentialsItem, { channel: id });
-  if (!row) throw notFound("channel");
+  const row = requireFound(await store.get(CredentialsItem, { channel: id }), "channel");
   return { channel_id: id, ...fieldsOf(CredentialConfirmation.entries, row) };
 }
 

@@ -1,7 +1,7 @@
 // In-app experiences as they are authored (INX). Only a draft can be changed.
 import type { PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, requireFound } from "../../kernel/errors.ts";
 import { withoutUndefined } from "../../kernel/objects.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
@@ -64,9 +64,7 @@ export async function createExperience(store: Store, input: NewExperience): Prom
 
 /** @throws 404, also for another workspace's experience. */
 export async function getExperience(store: StoreReader, id: string): Promise<ExperienceRecord> {
-  const experience = await findExperience(store, id);
-  if (!experience) throw notFound("experience");
-  return experience;
+  return requireFound(await findExperience(store, id), "experience");
 }
 
 export async function findExperience(store: StoreReader, id: string): Promise<ExperienceRecord | undefined> {
@@ -232,28 +230,10 @@ const experienceOf = ({
   variant_b: variant_b && fromJson(variant_b),
 });
 
-interface Counts {
-  impressions: number;
-  clicks: number;
-  dismissals: number;
-  /** Clicks over impressions; 0 without impressions. */
-  ctr: number;
-}
-
-interface ExperienceStats extends Counts {
-  experience_id: string;
-  status: ExperienceStatus;
-  /** Subscribers who have seen it. */
-  unique_reach: number;
-  /** Dismissals over impressions; 0 without impressions. */
-  dismiss_rate: number;
-  by_variant?: (Counts & { variant_id: "a" | "b" })[];
-}
-
 const ARMS = ["a", "b"] as const;
 
-/** INX-41. Of the send that publishing started, whose audience is the experience's. @throws 404. */
-export async function experienceStats(store: StoreReader, id: string): Promise<ExperienceStats> {
+/** INX-41. Of the send that publishing started, whose audience is the experience's. Rates are 0 without impressions. @throws 404. */
+export async function experienceStats(store: StoreReader, id: string) {
   const { status, notification_id, variant_b } = await getExperience(store, id);
   const totals = notification_id === undefined ? undefined : await interactionTotals(store, notification_id);
   const whole = countsOf(totals?.interactions);
@@ -269,7 +249,7 @@ export async function experienceStats(store: StoreReader, id: string): Promise<E
 
 const armOf = (totals: InteractionTotals | undefined, arm: string) => totals?.variants[arm]?.interactions;
 
-function countsOf(reports: Record<Interaction, number> | undefined): Counts {
+function countsOf(reports: Record<Interaction, number> | undefined) {
   const impressions = reports?.inapp_impression ?? 0;
   const clicks = reports?.inapp_click ?? 0;
   return { impressions, clicks, dismissals: reports?.inapp_dismiss ?? 0, ctr: share(clicks, impressions) };

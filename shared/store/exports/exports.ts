@@ -1,6 +1,6 @@
 // Exports (RDA-16): made by a worker, a lease at a time, and forgotten when a subscriber is erased.
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
+import { ApiError, invalid, requireFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
 import { absent, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -75,9 +75,7 @@ async function requireSource(
 
 /** @throws 404. */
 export async function getExport(store: StoreReader, id: string): Promise<ExportJob> {
-  const found = await store.get(ExportItem, { id });
-  if (!found) throw notFound("export");
-  return found;
+  return requireFound(await store.get(ExportItem, { id }), "export");
 }
 
 /** When the file can no longer be downloaded; undefined before it is whole. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { pageRoom } from "../../contract/paging.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound } from "../../kernel/errors.ts";
+import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { type EntryRules, type Graph, type Trigger, triggerTypes } from "../../rules/journey-graph.ts";
 import { dependenciesOf, type RunDependencies } from "../../rules/journey-paths.ts";
 import { type JourneyStatus, journeyMoves, journeyStatuses } from "../../rules/journey-states.ts";
@@ -103,9 +103,7 @@ export const getJourney = async (store: StoreReader, id: string): Promise<Journe
   journeyOf(await requireRow(store, id));
 
 async function requireRow(store: StoreReader, id: string): Promise<NewJourney> {
-  const row = await store.get(JourneyItem, { id });
-  if (!row) throw notFound("journey");
-  return row;
+  return requireFound(await store.get(JourneyItem, { id }), "journey");
 }
 
 /** Newest first; a page may be short when journeys are large. */

@@ -1,7 +1,7 @@
 // Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
 // with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { invalid, notFound } from "../../kernel/errors.ts";
+import { invalid, requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -77,9 +77,7 @@ export const findMigration = (store: StoreReader, journey: string, id: string): 
 
 /** @throws 404. */
 export async function getMigration(store: StoreReader, journey: string, id: string): Promise<Migration> {
-  const found = await findMigration(store, journey, id);
-  if (!found) throw notFound("migration");
-  return found;
+  return requireFound(await findMigration(store, journey, id), "migration");
 }
 
 /** How many runs were moved, and the share of the journey's runs that was looked at: 0 to 1. */

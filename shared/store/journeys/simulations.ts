@@ -1,6 +1,6 @@
 // Simulations of journeys on stored events (F3): a worker computes them, a lease at a time.
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { emptyTally, type ReplayTally } from "../../rules/journey-tally.ts";
 import { simulationMoves } from "../../rules/simulation-states.ts";
 import { absent, any, below, is } from "../conditions.ts";
@@ -71,9 +71,7 @@ export async function createSimulation(
 }
 
 async function requireSimulation(store: StoreReader, id: string): Promise<SimulationJob> {
-  const found = await store.get(SimulationItem, { id });
-  if (!found) throw notFound("simulation");
-  return found;
+  return requireFound(await store.get(SimulationItem, { id }), "simulation");
 }
 
 /** A simulation of this journey. @throws 404. */

@@ -1,6 +1,6 @@
 // Lists whose members confirm that they want it (AMB-129): who is added waits outside until the owner of the address agrees.
 import { timestamp } from "../../kernel/clock.ts";
-import { notFound } from "../../kernel/errors.ts";
+import { requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { listChannelOf } from "../../rules/list-consents.ts";
 import { absent, all, any, is, oneOf } from "../conditions.ts";
@@ -47,8 +47,7 @@ export async function joinList(
   ids: readonly string[],
   { source, proven = new Set(), isRepeat = false, add = (some) => addMembers(store, list, some) }: Joining,
 ): Promise<Joined> {
-  const row = await store.get(ListItem, { id: list });
-  if (!row) throw notFound("list");
+  const row = requireFound(await store.get(ListItem, { id: list }), "list");
   if (!row.double_opt_in) return { ...(await add(ids)), pending: 0 };
 
   const distinct = [...new Set(ids)];

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, type RowOf } from "../item.ts";
 import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
@@ -56,9 +56,7 @@ export async function createList(
 }
 
 async function requireRow(store: StoreReader, id: string): Promise<RowOf<typeof ListItem>> {
-  const row = await store.get(ListItem, { id });
-  if (!row) throw notFound("list");
-  return row;
+  return requireFound(await store.get(ListItem, { id }), "list");
 }
 
 export const listExists = async (store: StoreReader, id: string): Promise<boolean> =>

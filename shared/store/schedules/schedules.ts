@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { PageQuery } from "../../contract/paging.ts";
 import { LastError, Timestamp } from "../../contract/schemas.ts";
 import { HOUR, MINUTE, timestamp } from "../../kernel/clock.ts";
-import { invalid, notFound } from "../../kernel/errors.ts";
+import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
 import { type Cron, nextRun, parseCron } from "../../rules/cron.ts";
 import { isTimeZone } from "../../rules/time-zones.ts";
@@ -83,9 +83,7 @@ export const findSchedule = (store: StoreReader, id: string): Promise<ScheduleRo
   store.get(ScheduleItem, { id });
 
 async function requireSchedule(store: StoreReader, id: string): Promise<ScheduleRow> {
-  const found = await findSchedule(store, id);
-  if (!found) throw notFound("schedule");
-  return found;
+  return requireFound(await findSchedule(store, id), "schedule");
 }
 
 /** SCH-5. */

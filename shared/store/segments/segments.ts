@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { LastError } from "../../contract/schemas.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, invalid, requireFound } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/objects.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
@@ -133,9 +133,7 @@ export const findSegment = (store: StoreReader, id: string): Promise<SegmentRow 
   store.get(SegmentItem, { id });
 
 export async function requireRow(store: StoreReader, id: string): Promise<SegmentRow> {
-  const row = await findSegment(store, id);
-  if (!row) throw notFound("segment");
-  return row;
+  return requireFound(await findSegment(store, id), "segment");
 }
 
 /** @throws 404, also for another workspace's segment. */

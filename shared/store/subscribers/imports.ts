@@ -2,7 +2,7 @@
 
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound } from "../../kernel/errors.ts";
+import { conflict, requireFound } from "../../kernel/errors.ts";
 import { type ColumnMapping, meaningOf, readHeader } from "../../rules/import-columns.ts";
 import type { RowReading } from "../../rules/import-rows.ts";
 import { importMoves } from "../../rules/import-states.ts";
@@ -138,9 +138,7 @@ export async function createImport(
 
 /** @throws 404. */
 export async function getImport(store: StoreReader, id: string): Promise<ImportJob> {
-  const job = await findImport(store, id);
-  if (!job) throw notFound("import job");
-  return job;
+  return requireFound(await findImport(store, id), "import job");
 }
 
 export const findImport = (store: StoreReader, id: string): Promise<ImportJob | undefined> =>
@@ -160,15 +158,8 @@ export async function storeSample(store: Store, job: string, cells: readonly str
   await store.put(ImportSample, { job }, { cells: toJson(shown), expires: expiry(store) });
 }
 
-interface ColumnShown {
-  header: string;
-  meaning: string;
-  sample: string | null;
-  suggestion: string | null;
-}
-
 /** The columns of a file that was read, as the API shows them. */
-export async function describeColumns(store: StoreReader, job: ImportJob): Promise<ColumnShown[]> {
+export async function describeColumns(store: StoreReader, job: ImportJob) {
   const columns = columnsOf(job);
   if (job.header === undefined || columns.kind === "problem") return [];
   const row = await store.get(ImportSample, { job: job.id });

@@ -4,7 +4,7 @@ import { offsetOf, type PageQuery } from "../../contract/paging.ts";
 import { isUuid, Timestamp } from "../../contract/schemas.ts";
 import { ShownContent } from "../../contract/shown-content.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, invalid, notFound } from "../../kernel/errors.ts";
+import { ApiError, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
@@ -53,8 +53,7 @@ export async function createTemplate(
 
 /** @throws 404, also for another workspace's template. */
 export async function getTemplate(store: StoreReader, id: string): Promise<Template> {
-  const row = await store.get(TemplateItem, { id });
-  if (!row) throw notFound("template");
+  const row = requireFound(await store.get(TemplateItem, { id }), "template");
   return templateOf(row);
 }
 

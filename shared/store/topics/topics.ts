@@ -1,7 +1,7 @@
 // The topics of a workspace (TPC-1), and what a send keeps of its topic.
 import * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, invalid, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { SendTopic } from "../../rules/topics.ts";
 import { absent, any, below, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -33,8 +33,7 @@ export const topicExists = async (store: StoreReader, key: string): Promise<bool
 
 /** @throws 404, also for another workspace's topic. */
 export async function getTopic(store: StoreReader, key: string): Promise<Topic> {
-  const row = await store.get(TopicItem, { key });
-  if (!row) throw notFound("topic");
+  const row = requireFound(await store.get(TopicItem, { key }), "topic");
   return topicOf(row);
 }
 

@@ -1,7 +1,7 @@
 // Webhook endpoints of a workspace: at most ten, managed by two groups of endpoints. Their secrets are derived, not stored.
 
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
-import { invalid, notFound } from "../../kernel/errors.ts";
+import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { SECRET_PREFIX, type WebhookEvent } from "../../rules/webhook-events.ts";
@@ -98,9 +98,7 @@ export const findWebhook = (store: StoreReader, id: string): Promise<WebhookRow 
 
 /** @throws 404. */
 export async function getWebhook(store: StoreReader, id: string): Promise<WebhookRow> {
-  const found = await findWebhook(store, id);
-  if (!found) throw notFound("webhook");
-  return found;
+  return requireFound(await findWebhook(store, id), "webhook");
 }
 
 /** A webhook endpoint as the dashboard's API returns it. */

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Role } from "../../contract/roles.ts";
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound, unauthorized } from "../../kernel/errors.ts";
+import { ApiError, conflict, notFound, requireFound, unauthorized } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { absent, all, any, atMost, is, present } from "../conditions.ts";
@@ -108,8 +108,10 @@ export async function markUnmailed(platform: Platform, token: string): Promise<v
 export async function withdrawInvitation(platform: Platform, tenant: TenantId, id: string): Promise<void> {
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
-  const row = items.find((one) => one.id === id && one.expires_at > now);
-  if (!row) throw notFound("invitation");
+  const row = requireFound(
+    items.find((one) => one.id === id && one.expires_at > now),
+    "invitation",
+  );
   await platform
     .transact([
       removeItem(InvitedItem, { tenant, email: row.email }, is("id", id)),
@@ -260,8 +262,7 @@ export interface Team {
 }
 
 export async function readTeam(platform: PlatformReader, tenant: TenantId): Promise<Team> {
-  const workspace = await platform.get(WorkspaceItem, { tenant });
-  if (!workspace) throw notFound("workspace");
+  const workspace = requireFound(await platform.get(WorkspaceItem, { tenant }), "workspace");
   const [members, invitations] = await Promise.all([listMembers(platform, tenant), listInvitations(platform, tenant)]);
   const { name = "", plan, status, team: version = 0 } = workspace;
   return { tenant, name, plan, isClosed: status === "deleted", version, members, invitations };

@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import type { Role } from "../../contract/roles.ts";
-import { ApiError, conflict, notFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, requireFound } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { byText } from "../../kernel/order.ts";
 import { above, all, is, present } from "../conditions.ts";
@@ -51,8 +51,7 @@ export async function removeMember(platform: Platform, tenant: TenantId, user: s
 
 /** @throws 404 */
 export async function getMember(platform: PlatformReader, tenant: TenantId, user: string): Promise<Member> {
-  const row = await platform.get(MemberItem, { tenant, user });
-  if (!row) throw notFound("member");
+  const row = requireFound(await platform.get(MemberItem, { tenant, user }), "member");
   return fieldsOf(memberFields, row);
 }
 

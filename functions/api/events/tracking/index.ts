@@ -12,7 +12,7 @@ import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/iden
 import { bytesOf } from "../../../../shared/http/input.ts";
 import { openToBrowsers } from "../../../../shared/http/responses.ts";
 import { type Capability, setting } from "../../../../shared/kernel/deps.ts";
-import { notFound } from "../../../../shared/kernel/errors.ts";
+import { notFound, requireFound } from "../../../../shared/kernel/errors.ts";
 import { type Tier, tiers } from "../../../../shared/rules/event-limits.ts";
 import { secrets } from "../../../../shared/store/capabilities.ts";
 import { tenantOfSdkKey } from "../../../../shared/store/workspaces/sdk-keys.ts";
@@ -130,8 +130,10 @@ type Taking = Parameters<typeof takeMessages>[0] &
   Pick<Call<typeof taking>, "raw" | "headers" | "clock" | "log"> & { params: { call: string } };
 
 async function take({ params, raw, headers, clock, log, ...context }: Taking) {
-  const call = calls.find((one) => one === params.call);
-  if (!call) throw notFound("call");
+  const call = requireFound(
+    calls.find((one) => one === params.call),
+    "call",
+  );
   const { caller, secrets } = context;
   const tier = caller.kind === "server" ? "server" : "client";
   const receipt = { tier, receivedAt: clock.now() } as const;

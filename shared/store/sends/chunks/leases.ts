@@ -1,7 +1,8 @@
 // What a worker holds of a chunk while it delivers it, and how that is stored (docs/decisions/0013).
 import { SECOND } from "../../../kernel/clock.ts";
-import type { RowOf } from "../../item.ts";
-import { fromJson, type JsonText } from "../../json-text.ts";
+import type { NewRowOf, RowOf } from "../../item.ts";
+import { fromJson } from "../../json-text.ts";
+import type { ClaimItem } from "../audience/audience-items.ts";
 import type { JobItem } from "../jobs/job-items.ts";
 
 /** A worker's time limit and 10 s: when it is over, no worker is working on the group any more. */
@@ -23,21 +24,10 @@ export interface Lease {
 /** The first lease of a chunk. */
 export const newLease = (owner: string, at: number): Lease => ({ owner, step: 0, at, deferred: 0, reported: {} });
 
+type StoredClaim = "owner" | "lease" | "at" | "step" | "progress" | "waits" | "deferred" | "reported" | "closed";
+
 /** A claim as it is stored: in a row of its own, or on the row of a job that has its recipients. */
-export interface ClaimState {
-  owner: string;
-  /** Until when the owner has it, in milliseconds. */
-  lease: number;
-  /** When the chunk was first claimed. */
-  at: number;
-  step?: number | undefined;
-  progress?: string | undefined;
-  /** Released, to be continued at this time, in milliseconds. */
-  waits?: number | undefined;
-  deferred?: number | undefined;
-  reported?: JsonText<Record<string, number>> | undefined;
-  closed?: boolean | undefined;
-}
+export type ClaimState = Pick<NewRowOf<typeof ClaimItem>, StoredClaim>;
 
 /** The claim on the row of a job; undefined before the first one and after the end. */
 export function claimOnJob({ owner, lease = 0, at = 0, ...row }: RowOf<typeof JobItem>): ClaimState | undefined {

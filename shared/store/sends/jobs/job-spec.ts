@@ -75,9 +75,8 @@ export interface JobContent {
   chat_app?: ChatAppContent | undefined;
 }
 
-/** What is stored as one JSON text, without what is null. Content is in it if it is short. */
-export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> {
-  target?: Target | null;
+/** What few sends have beside their content. */
+interface SpecExtras {
   /** Only of journeys: the event that its texts may refer to (D-LIQUID). */
   event_id?: string | undefined;
   /** With the default that it had when the send was made. */
@@ -92,6 +91,11 @@ export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">> 
   looked_up?: true | undefined;
   /** It asks the owner of an address to confirm an opt-in: also one that bounced or complained (AMB-129). */
   confirms?: Confirms | undefined;
+}
+
+/** What is stored as one JSON text, without what is null. Content is in it if it is short. */
+export interface JobDetails extends Partial<Omit<JobContent, "title" | "body">>, SpecExtras {
+  target?: Target | null;
 }
 
 /** What the owner of an address is asked. */
@@ -114,17 +118,9 @@ type SetByTheService = "id" | "status" | "sent" | "created_at";
 type JobFields = v.InferOutput<v.ObjectSchema<typeof jobFields, undefined>>;
 
 /** The specification of a send. It does not change after creation, except that a template's content is copied in at dispatch. */
-export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "body">, JobContent {
+export interface JobSpec extends Omit<JobFields, SetByTheService | "title" | "body">, JobContent, SpecExtras {
   target: Target | null;
   source: { type: JobSource; id: string | null };
-  event_id?: string | undefined;
-  topic?: SendTopic | undefined;
-  safety?: Safety | "off" | undefined;
-  step?: JobStep | undefined;
-  draw?: string | undefined;
-  /** Its ids were looked up when it was made: each is read once more than it is planned (F10). */
-  looked_up?: true | undefined;
-  confirms?: Confirms | undefined;
 }
 
 /** The channel of each type by which a send goes, whose consent it needs, and its limits: fixed when it is dispatched. */

@@ -1,6 +1,6 @@
 // Notification jobs: the record a client sees (D-NTF), its moves, and its totals.
 import { timestamp } from "../../../kernel/clock.ts";
-import { conflict, notFound } from "../../../kernel/errors.ts";
+import { conflict, requireFound } from "../../../kernel/errors.ts";
 import { type Halt, textOf } from "../../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
 import { absent, all, is, oneOf, present } from "../../conditions.ts";
@@ -187,9 +187,7 @@ export async function releaseJob(store: Store, id: string, scheduledAt?: string)
 
 /** @throws 404, also for another workspace's job. */
 export async function getJob(store: StoreReader, id: string): Promise<JobRecord> {
-  const job = await findJob(store, id);
-  if (!job) throw notFound("notification");
-  return job;
+  return requireFound(await findJob(store, id), "notification");
 }
 
 /** Moves a job if its status permits the action. @returns the job after it; undefined: nothing changed. */
