@@ -36,14 +36,14 @@ const asked: [routes: RegExp, permission: Permission | undefined][] = [
 /** What these areas demand; a new area says so in its declarations alone. */
 const demanded = (route: string) => asked.find(([routes]) => routes.test(route));
 
-it("docs/decisions/0021#permissions every role reads everything, and every other route asks for its permission (D-TEAM, ATH-R5)", () => {
+it("every role reads everything, and every other route asks for its permission (D-TEAM, ATH-R5, docs/decisions/0021#permissions)", () => {
   const known = dashboard.filter(({ route }) => demanded(route));
   const declared = known.map(({ route, access }) => [route, access.permission]);
   expect(declared).toEqual(known.map(({ route }) => [route, demanded(route)?.[1]]));
   expect(declared.length).toBeGreaterThan(100);
 });
 
-it("docs/decisions/0021#permissions what changes something is a write, whatever its method; sessions, previews and simulations are none (ERR-9)", () => {
+it("what changes something is a write, whatever its method; sessions, previews and simulations are none (ERR-9, docs/decisions/0021#permissions)", () => {
   const noWrites = dashboard.filter(({ access }) => access.effect !== "write").map(({ route }) => route);
   expect(noWrites.filter((route) => !/^(GET|HEAD) /.test(route)).sort()).toEqual([
     "DELETE /api/v1/auth/sessions/:id",

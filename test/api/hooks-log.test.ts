@@ -1,21 +1,17 @@
 // Webhook endpoints of the dashboard: changes, test deliveries, the log, redelivery and replay (D-HOOKS).
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
-import { receiver } from "../support/receiver.ts";
+import { receiving } from "../support/hooks.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
+const receivingWorld = receiving(worlds());
 
 const target_url = "https://hooks.example.com/in";
 
 /** A workspace with one webhook for new subscribers, and what its target received. */
 async function setting() {
-  let now = () => 0;
-  const outside = receiver(() => now());
-  const world = await fresh({ network: outside.network });
-  now = () => world.clock.now();
-  const tenant = await world.tenant();
+  const { world, tenant, outside } = await receivingWorld();
   const { call } = tenant;
   const body = { target_url, events: ["subscriber.created"], description: "CRM" };
   const made = (await call("POST /api/v1/webhooks", body)).body;

@@ -5,56 +5,102 @@ import { eventsOf } from "../../shared/store/events/history.ts";
 import { exportAll, identify, ingest, someEvents } from "../support/events.ts";
 import { addPeople, quickStore } from "../support/people.ts";
 import { START, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 
 describe("linking", () => {
-  it("an anonymous id too long for its key is 422 naming it, not 500 (IDN-1, EVT-3)", async () => {
+  it.each([
+    ["of more than 256 characters", "x".repeat(257)],
+    ["of more bytes than a key holds", "👋".repeat(256)],
+  ])("an anonymous id %s is refused with 422 (IDN-1, EVT-3)", async (_, anonymous_id) => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 1);
-    const body = { anonymous_id: "👋".repeat(256), subscriber_id: ada };
+    const body = { anonymous_id, subscriber_id: ada };
+
     const answer = await world.call("POST /v1/events/identify", { as: tenant.sdk, body });
 
     expect(answer.status).toBe(422);
     expect(answer.body.fields).toEqual({ anonymous_id: expect.any(String) });
   });
 
-  it("events before and after count for the subscriber, and a repeat changes nothing (IDN-1, IDN-2, IDN-3)", async () => {
+  /** Two subscribers, and a laptop with 30 events of nobody. */
+  async function withLaptop() {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     await ingest(world, tenant, { events: someEvents(30, () => ({ anonymous_id: "laptop" })) }, "sdk");
+    await world.advance(SECOND);
+    const link = async (anonymous: string, subscriber: string) => {
+      const { status, body } = await identify(world, tenant, anonymous, subscriber);
+      expect(status).toBe(200);
+      return body;
+    };
+    const eventsOfPerson = async (id: string) => {
+      await world.advance(SECOND);
+      return (await exportAll(world, tenant)).filter(({ subscriber_id }) => subscriber_id === id);
+    };
+    return { world, tenant, ada, bob, link, eventsOfPerson };
+  }
+
+  it("events before a link become the subscriber's (IDN-1, IDN-2)", async () => {
+    const { ada, link, eventsOfPerson } = await withLaptop();
+
+    expect(await link("laptop", ada)).toEqual({ linked: true, backfilled: 30 });
+
+    const found = await eventsOfPerson(ada);
+    expect(found).toHaveLength(30);
+    expect(found[0]).toMatchObject({ anonymous_id: "laptop", subscriber_id: ada });
+  });
+
+  it("events after a link are the subscriber's (IDN-2)", async () => {
+    const { world, tenant, ada, link, eventsOfPerson } = await withLaptop();
+    expect(await link("new", ada)).toEqual({ linked: true, backfilled: 0 });
+
+    await ingest(world, tenant, { events: someEvents(2, () => ({ anonymous_id: "new" })) }, "sdk");
+
+    expect(await eventsOfPerson(ada)).toHaveLength(2);
+  });
+
+  it("a link that is made again changes nothing (IDN-3)", async () => {
+    const { ada, link, eventsOfPerson } = await withLaptop();
+    await link("laptop", ada);
+
+    expect(await link("laptop", ada)).toEqual({ linked: true, backfilled: 0 });
+
+    expect(await eventsOfPerson(ada)).toHaveLength(30);
+  });
+
+  it("a subscriber may have many anonymous ids, and each has one subscriber (IDN-1)", async () => {
+    const { world, tenant, ada, bob, link, eventsOfPerson } = await withLaptop();
+    await link("laptop", ada);
     await ingest(world, tenant, { events: someEvents(3, () => ({ anonymous_id: "phone" })) }, "sdk");
     await world.advance(SECOND);
-    const first = await identify(world, tenant, "laptop", ada);
-    expect(first.status).toBe(200);
-    expect(first.body).toEqual({ linked: true, backfilled: 30 });
-    expect((await identify(world, tenant, "laptop", ada)).body).toEqual({ linked: true, backfilled: 0 });
-    expect((await identify(world, tenant, "phone", ada)).body).toEqual({ linked: true, backfilled: 3 });
-    expect((await identify(world, tenant, "new", ada)).body).toEqual({ linked: true, backfilled: 0 });
-    expect((await identify(world, tenant, "other", bob)).body).toEqual({ linked: true, backfilled: 0 });
-    await ingest(world, tenant, { events: someEvents(2, () => ({ anonymous_id: "new" })) }, "sdk");
+
+    expect(await link("phone", ada)).toEqual({ linked: true, backfilled: 3 });
+    await link("other", bob);
     await ingest(world, tenant, { event_name: "seen", anonymous_id: "other" }, "sdk");
-    await world.advance(SECOND);
-    const exported = await exportAll(world, tenant);
-    expect(exported.filter(({ subscriber_id }) => subscriber_id === ada)).toHaveLength(35);
-    expect(exported.filter(({ subscriber_id }) => subscriber_id === bob)).toHaveLength(1);
-    expect(exported.find(({ anonymous_id }) => anonymous_id === "phone")).toMatchObject({ subscriber_id: ada });
+
+    expect(await eventsOfPerson(ada)).toHaveLength(33);
+    expect(await eventsOfPerson(bob)).toHaveLength(1);
   });
 
-  it("the first link wins (AMB-26)", async () => {
-    const { world, tenant } = await withTenant();
-    const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
-    await ingest(world, tenant, { event_name: "seen", anonymous_id: "tablet" });
-    await world.advance(SECOND);
-    expect((await identify(world, tenant, "tablet", ada)).body).toEqual({ linked: true, backfilled: 1 });
-    expect((await identify(world, tenant, "tablet", bob)).body).toEqual({ linked: false, backfilled: 0 });
-    expect((await exportAll(world, tenant))[0]).toMatchObject({ subscriber_id: ada, anonymous_id: "tablet" });
-    const race = await Promise.all([ada, bob].map((id) => identify(world, tenant, "contested", id)));
-    expect(race.map(({ body }) => body.linked).sort()).toEqual([false, true]);
+  it("the first link of an anonymous id wins (AMB-26)", async () => {
+    const { ada, bob, link } = await withLaptop();
+
+    expect(await link("laptop", ada)).toEqual({ linked: true, backfilled: 30 });
+
+    expect(await link("laptop", bob)).toEqual({ linked: false, backfilled: 0 });
   });
 
-  it("an unknown, erased or foreign subscriber is 422 naming it, and links nothing (AMB-26)", async () => {
+  it("of two links of an anonymous id at once one wins (AMB-26)", async () => {
+    const { ada, bob, link } = await withLaptop();
+
+    const race = await Promise.all([ada, bob].map((id) => link("laptop", id)));
+
+    expect(race.map(({ linked }) => linked).sort()).toEqual([false, true]);
+  });
+
+  it("a link to an unknown, erased or foreign subscriber is refused with 422, and links nothing (AMB-26)", async () => {
     const world = await fresh();
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const [erased, living] = (await addPeople(world, tenant, 2)) as [string, string];
@@ -69,7 +115,7 @@ describe("linking", () => {
     expect((await identify(world, tenant, "laptop", living)).body).toEqual({ linked: true, backfilled: 0 });
   });
 
-  it("an anonymous id spelt like a subscriber's id is not that subscriber", async () => {
+  it("an anonymous id spelt like a subscriber's id is not that subscriber (IDN-1)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
     await ingest(world, tenant, { event_name: "forged", anonymous_id: ada }, "sdk");
@@ -78,26 +124,16 @@ describe("linking", () => {
     expect(await eventsOf(quickStore(world, tenant), ada, { event_name: "forged" })).toEqual([]);
     expect((await exportAll(world, tenant))[0]).toMatchObject({ subscriber_id: null, anonymous_id: ada });
   });
-
-  it.each([["a long one", { anonymous_id: "x".repeat(257), subscriber_id: UNKNOWN }, "anonymous_id"]])(
-    "%s is 422 (IDN-1)",
-    async (_, body, field) => {
-      const { world, tenant } = await withTenant();
-      const answer = await world.call("POST /v1/events/identify", { as: tenant.server, body });
-
-      expect(answer.status).toBe(422);
-      expect(Object.keys(answer.body.fields)).toEqual([field]);
-    },
-  );
 });
 
 describe("history", () => {
-  it("the events of a person are filtered by name, under any identity, in order, within a range (IDN-2)", async () => {
-    const { world, tenant } = await withTenant();
+  const at = (n: number) => timestamp(START - n * SECOND);
+
+  /** 40 events, the newest first, each with its number: of Ada under three ids, and every fourth of somebody else. */
+  const bought = shared(async (own) => {
+    const { world, tenant } = await own.withTenant();
     const [ada] = (await addPeople(world, tenant, 1)) as [string];
-    await identify(world, tenant, "laptop", ada);
-    await identify(world, tenant, "phone", ada);
-    const at = (n: number) => timestamp(START - n * SECOND);
+    for (const anonymous of ["laptop", "phone"]) await identify(world, tenant, anonymous, ada);
     const actors = [
       { subscriber_id: ada },
       { anonymous_id: "laptop" },
@@ -113,14 +149,31 @@ describe("history", () => {
     await ingest(world, tenant, { events });
     await world.advance(SECOND);
     const store = quickStore(world, tenant);
-    const numbers = async (range: object) =>
-      (await eventsOf(store, ada, { event_name: "bought", ...range })).map(({ properties }) => Number(properties.n));
-    const all = events.map((_, n) => n).filter((n) => n % 5 !== 4 && n % 4 !== 3);
+    const numbersOf = async (query: { event_name: string }) =>
+      (await eventsOf(store, ada, query)).map(({ properties }) => Number(properties.n));
+    const oldestFirst = events.map((_, n) => n).reverse();
+    return { numbersOf, all: oldestFirst.filter((n) => n % 5 !== 4 && n % 4 !== 3) };
+  });
 
-    expect(await numbers({})).toEqual(all.toReversed());
-    expect(await numbers({ from: at(20), to: at(10) })).toEqual(all.filter((n) => n > 10 && n <= 20).reverse());
-    expect(await numbers({ limit: 3 })).toEqual(all.slice(0, 3).reverse());
-    expect(await eventsOf(store, ada, { event_name: "bought#2026" })).toHaveLength(6);
-    expect(await eventsOf(store, ada, { event_name: "boug" })).toEqual([]);
+  it("the events of a person are found under any identity, the oldest first (IDN-2)", async () => {
+    const { numbersOf, all } = await bought();
+
+    expect(await numbersOf({ event_name: "bought" })).toEqual(all);
+  });
+
+  it.each([
+    ["in a range", { from: at(20), to: at(10) }, (all: number[]) => all.filter((n) => n > 10 && n <= 20)],
+    ["up to a number", { limit: 3 }, (all: number[]) => all.slice(-3)],
+  ])("the events of a person are found %s (IDN-2)", async (_, range, expected) => {
+    const { numbersOf, all } = await bought();
+
+    expect(await numbersOf({ event_name: "bought", ...range })).toEqual(expected(all));
+  });
+
+  it("the events of a person are found by their whole name (IDN-2)", async () => {
+    const { numbersOf } = await bought();
+
+    expect(await numbersOf({ event_name: "bought#2026" })).toHaveLength(6);
+    expect(await numbersOf({ event_name: "boug" })).toEqual([]);
   });
 });

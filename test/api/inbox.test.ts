@@ -76,7 +76,7 @@ describe("list", () => {
     }
   });
 
-  it("docs/decisions/0021#page-size a response holds as many of the largest messages as fit, newest first (INB-6)", async () => {
+  it("a response holds as many of the largest messages as fit, newest first (INB-6, docs/decisions/0021#page-size)", async () => {
     const { world, tenant } = await withTenant();
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await putMessages(tenant, id, { count: 45, body: "€".repeat(50_000) });

@@ -85,7 +85,7 @@ describe("sends", () => {
     expect(some.job.counts.delivered).toBe(2);
   });
 
-  it("docs/decisions/0021#audience-size beyond 1,000 members `sent` is the list's count, and each member is reached once", async () => {
+  it("beyond 1,000 members `sent` is the list's count, and each member is reached once (docs/decisions/0021#audience-size)", async () => {
     const { world, tenant } = await withTenant();
     const people = await addPeople(world, tenant, 1_200);
     const id = await named(world, tenant, "Readers");

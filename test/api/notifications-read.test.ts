@@ -26,7 +26,7 @@ const everyId = async (tenant: Tenant, query: string): Promise<string[]> => {
   return found;
 };
 
-it("docs/decisions/0021#page-size a page of sends closes at 4 MB with a cursor, whatever the limit (D-NTF)", async () => {
+it("a page of sends closes at 4 MB with a cursor, whatever the limit (D-NTF, docs/decisions/0021#page-size)", async () => {
   const { world, tenant } = await withTenant();
   const large = "€".repeat(21_000);
   const body = {

@@ -4,58 +4,66 @@ import type { LocalServiceOptions } from "../../local/local-service.ts";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { ScheduleItem } from "../../shared/store/schedules/items.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
-import { addPeople, operate } from "../support/people.ts";
+import { operate } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import { scheduling } from "../support/schedules.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
+const scheduled = scheduling(worlds());
 
-async function setting(change: object = {}, options: Parameters<typeof fresh>[0] = {}) {
-  const world = await fresh(options);
-  const tenant = await world.tenant({ plan: "premium" });
-  const call = async (route: string, body?: object) =>
-    (await world.call(route, { as: await tenant.dashboard(), ...(body && { body }) })).body;
-  const people = await addPeople(world, tenant, 1);
-  const template = async () =>
-    (await call("POST /api/v1/templates", { name: world.ids.uuid(), content: { title: "Daily", body: "News" } })).id;
-  const { channels } = await call("GET /api/v1/channels");
-  const { id, template_id } = await call("POST /api/v1/schedules", {
-    cron_expression: "0 1 * * *",
-    timezone: "Europe/Berlin",
-    template_id: await template(),
-    channel_ids: [channels[0].id],
-    target: { type: "all" },
-    ...change,
-  });
-  const get = () => call(`GET /api/v1/schedules/${id}`);
-  const patch = (body: object) => call(`PATCH /api/v1/schedules/${id}`, body);
+/** A schedule for every night at one in Berlin, where it is midnight in UTC. */
+async function setting(change: object = {}, options: Parameters<typeof scheduled>[0] = {}) {
+  const here = await scheduled(options);
+  const { tenant } = here;
+  const call = async (route: string, body?: object) => (await here.call(route, body)).body;
+  const { id, template_id } = (await here.create({ cron_expression: "0 1 * * *", ...change })).body;
+  const get = () => here.get(id);
+  const patch = async (body: object) => (await here.patch(id, body)).body;
   const range = "from=2026-01-01T00:00:00Z&to=2028-01-01T00:00:00Z";
   const notes = async () => (await call(`GET /api/v1/annotations?${range}&kinds=schedule_failed`)).annotations;
   const forgetTemplate = () => tenant.store.remove(TemplateItem, { id: template_id });
-  return { world, tenant, people, call, id, template, get, patch, notes, forgetTemplate };
+  return { ...here, call, id, get, patch, notes, forgetTemplate };
 }
 
-it("a tick that fails is an error of the schedule and an annotation of its day, until one succeeds (AMB-123, D-ANNAUTO)", async () => {
-  const { world, call, id, template, get, patch, notes, forgetTemplate } = await setting();
+const NO_TEMPLATE = { code: "TEMPLATE_NOT_FOUND", message: "the template no longer exists" };
+
+it("a tick that fails is an error of its schedule, read by its id and in the list (AMB-123)", async () => {
+  const { world, call, id, get, forgetTemplate } = await setting();
   await world.advance(DAY);
   expect(await get()).not.toHaveProperty("last_error");
+
   await forgetTemplate();
+  await world.advance(DAY);
+
+  expect((await get()).last_error).toEqual({ ...NO_TEMPLATE, at: "2026-11-22T00:00:00.000Z" });
+  expect((await call("GET /api/v1/schedules")).data).toMatchObject([{ id, last_error: NO_TEMPLATE }]);
+});
+
+it("each day on which a tick fails has an annotation (AMB-123, D-ANNAUTO)", async () => {
+  const { world, id, notes, forgetTemplate } = await setting();
+  await forgetTemplate();
+
   await world.advance(3 * DAY);
-  const error = { code: "TEMPLATE_NOT_FOUND", message: "the template no longer exists" };
-  expect((await get()).last_error).toEqual({ ...error, at: "2026-11-24T00:00:00.000Z" });
-  expect((await call("GET /api/v1/schedules")).data).toMatchObject([{ id, last_error: error }]);
+
   expect(await notes()).toMatchObject(
-    ["22", "23", "24"].map((day) => ({
+    ["21", "22", "23"].map((day) => ({
       occurred_at: `2026-11-${day}T00:00:00.000Z`,
       source: "auto",
       ref_id: id,
       text: "A tick of a schedule failed: the template no longer exists",
     })),
   );
-  expect((await patch({ template_id: await template() })).last_error).toMatchObject(error);
+});
+
+it("the error of a schedule stays until a tick succeeds (AMB-123)", async () => {
+  const { world, template, get, patch, forgetTemplate } = await setting();
+  await forgetTemplate();
   await world.advance(DAY);
+
+  expect((await patch({ template_id: await template() })).last_error).toMatchObject(NO_TEMPLATE);
+  await world.advance(DAY);
+
   expect(await get()).not.toHaveProperty("last_error");
-  expect(await notes()).toHaveLength(3);
 });
 
 it("failures of one day in the schedule's zone are one annotation, also after a success (AMB-123)", async () => {
@@ -64,48 +72,54 @@ it("failures of one day in the schedule's zone are one annotation, also after a 
   });
   await forgetTemplate();
   await world.advance(HOUR);
-  const [first, ...others] = await notes();
-  expect(others).toEqual([]);
-  expect((await get()).last_error.at > first.occurred_at).toBe(true);
   const mended = await template();
   await patch({ template_id: mended });
   await world.advance(HOUR);
   expect(await get()).not.toHaveProperty("last_error");
+
   await tenant.store.remove(TemplateItem, { id: mended });
   await world.advance(HOUR);
+
   expect((await get()).last_error).toMatchObject({ code: "TEMPLATE_NOT_FOUND" });
   expect(await notes()).toHaveLength(1);
-  // Midnight in Berlin is at 23:00.
+});
+
+it("a failure after midnight in the schedule's zone has an annotation of its own (AMB-123)", async () => {
+  const { world, notes, forgetTemplate } = await setting({ cron_expression: "*/10 * * * *" });
+  await forgetTemplate();
+
   await world.advance(12 * HOUR);
-  expect((await notes()).map(({ occurred_at }: { occurred_at: string }) => occurred_at)).toEqual([
-    first.occurred_at,
-    "2026-11-20T23:00:00.000Z",
-  ]);
+
+  // Midnight in Berlin is at 23:00.
+  const days = (await notes()).map(({ occurred_at }: { occurred_at: string }) => occurred_at);
+  expect(days).toEqual([expect.stringMatching(/^2026-11-20T12:/), "2026-11-20T23:00:00.000Z"]);
 });
 
 it("a send that reaches nobody is a failure of its schedule (AMB-123)", async () => {
-  const { world, tenant, people, get, patch } = await setting();
+  const { world, tenant, person, get, patch } = await setting();
   const { ios } = await openChannels(world, tenant, "ios-push");
-  await addPhone(world, tenant, people[0]!, "ios");
+  await addPhone(world, tenant, person, "ios");
   await patch({ channel_ids: [ios] });
   await spoil(world, { channel: "ios", outcome: "invalid_token" });
   await world.advance(DAY);
   expect((await get()).last_error).toMatchObject({ code: "NOTHING_DELIVERED", message: "no delivery succeeded" });
   await mend(world);
-  await addPhone(world, tenant, people[0]!, "ios");
+  await addPhone(world, tenant, person, "ios");
   await world.advance(DAY);
   expect(await get()).not.toHaveProperty("last_error");
 });
 
-it("what the plan or a cap refuses is said as well (AMB-123, AMB-16, AMB-87)", async () => {
+it.each([
+  ["a cap", { monthly_send_cap: 0 }, "SEND_CAP_REACHED"],
+  ["the plan", { plan: "pro" }, "PLAN_FEATURE_UNAVAILABLE"],
+])("a tick that %s refuses is an error of its schedule (AMB-123, AMB-16, AMB-87)", async (_, change, code) => {
   const { world, tenant, get, notes } = await setting();
-  await operate(world, tenant, { monthly_send_cap: 0 });
+  await operate(world, tenant, change);
+
   await world.advance(DAY);
-  expect((await get()).last_error).toMatchObject({ code: "SEND_CAP_REACHED" });
-  await operate(world, tenant, { plan: "pro" });
-  await world.advance(DAY);
-  expect((await get()).last_error).toMatchObject({ code: "PLAN_FEATURE_UNAVAILABLE" });
-  expect(await notes()).toHaveLength(2);
+
+  expect((await get()).last_error).toMatchObject({ code });
+  expect(await notes()).toHaveLength(1);
 });
 
 it("a tick that came too late to be sent is said, and the next one fires (AMB-123)", async () => {

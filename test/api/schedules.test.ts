@@ -1,45 +1,18 @@
 // Cron schedules: validation, when they fire, and one job for every tick (SCH).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
-import type { PlanName } from "../../shared/rules/plans.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
-import { operate } from "../support/people.ts";
-import { START, type Tenant, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { inboxOf, operate } from "../support/people.ts";
+import { scheduling } from "../support/schedules.ts";
+import { START, UNKNOWN } from "../support/world.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
-
-async function setting(plan: PlanName = "premium") {
-  const world = await fresh();
-  const tenant = await world.tenant({ plan });
-  const as = () => tenant.dashboard();
-  const template = async (of: Tenant = tenant) => {
-    const body = { name: world.ids.uuid(), content: { title: "Daily", body: "News" } };
-    return (await of.call("POST /api/v1/templates", body)).body.id as string;
-  };
-  const channel = async (of: Tenant = tenant) => (await of.call("GET /api/v1/channels")).body.channels[0].id as string;
-  const person = (await tenant.upsert({ external_id: "u1" })) as string;
-  const spec = {
-    cron_expression: "0 9 * * *",
-    timezone: "Europe/Berlin",
-    template_id: await template(),
-    channel_ids: [await channel()],
-    target: { type: "all" },
-  };
-  const create = async (change: object = {}) =>
-    world.call("POST /api/v1/schedules", { as: await as(), body: { ...spec, ...change } });
-  const patch = async (id: string, body: object) =>
-    world.call(`PATCH /api/v1/schedules/${id}`, { as: await as(), body });
-  const get = async (id: string) => (await world.call(`GET /api/v1/schedules/${id}`, { as: await as() })).body;
-  const jobs = async () =>
-    (await world.call("GET /api/v1/notifications?source_type=schedule", { as: await as() })).body.items;
-  const inbox = async () =>
-    (await world.call(`GET /v1/in-app/messages?subscriber_id=${person}`, { as: tenant.sdk })).body.messages;
-  return { world, tenant, as, spec, template, channel, create, patch, get, jobs, inbox };
-}
+const setting = scheduling(worlds());
+/** A workspace in which refusals are tried. */
+const unchanged = shared((makers) => scheduling(makers)());
 
 describe("create", () => {
-  it("a creation is answered with 201, the schedule and when it runs next (SCH-1, SCH-3, SCH-14)", async () => {
+  it("a creation of a schedule is answered with 201, the schedule and when it runs next (SCH-1, SCH-3, SCH-14)", async () => {
     const { create, get, spec } = await setting();
     const made = await create();
 
@@ -68,65 +41,87 @@ describe("create", () => {
     ["channel_ids[0]", { channel_ids: [UNKNOWN] }],
     ["target.type", { target: { type: "segment" } }],
   ])("a schedule with a bad %s is refused by its name: %j (SCH-4, SCH-10, SCH-13, AMB-64)", async (field, change) => {
-    const { create, world, as } = await setting();
+    const { create, call } = await unchanged();
+
     const refused = await create(change);
 
     expect(refused).toMatchObject({ status: 422, body: { code: "VALIDATION_ERROR" } });
     expect(Object.keys(refused.body.fields)).toEqual([field]);
-    expect((await world.call("GET /api/v1/schedules", { as: await as() })).body.total).toBe(0);
+    expect((await call("GET /api/v1/schedules")).body.total).toBe(0);
   });
 
-  it("an unknown template and another workspace's are the same 422 (SCH-4, AMB-89, GEN-8)", async () => {
-    const { world, create, template, channel } = await setting();
-    const other = await world.tenant();
+  it("an unknown template and another workspace's are refused by the same 422 (SCH-4, AMB-89, GEN-8)", async () => {
+    const { world, create, template } = await unchanged();
     const unknown = await create({ template_id: UNKNOWN });
 
     expect(unknown).toMatchObject({ status: 422, body: { code: "TEMPLATE_NOT_FOUND" } });
-    expect((await create({ template_id: await template(other) })).body).toEqual(unknown.body);
-    expect((await create({ channel_ids: [await channel(other)] })).body.fields).toHaveProperty(["channel_ids[0]"]);
+    expect((await create({ template_id: await template(await world.tenant()) })).body).toEqual(unknown.body);
+  });
+
+  it("another workspace's channel is refused with 422 (SCH-4, GEN-8)", async () => {
+    const { world, create, channel } = await unchanged();
+
+    const { body } = await create({ channel_ids: [await channel(await world.tenant())] });
+
+    expect(body.fields).toHaveProperty(["channel_ids[0]"]);
   });
 
   it.each(["free", "starter", "growth", "pro"] as const)(
-    "the plan %s gets its own 403 (SCH-2, AMB-16)",
+    "a schedule on the plan %s is refused with a 403 of its own, and schedules may be listed (SCH-2, AMB-16)",
     async (plan) => {
-      const { create, world, as } = await setting(plan);
+      const { create, call } = await setting({ plan });
+
       const refused = await create();
 
       expect(refused.status).toBe(403);
       expect(refused.body).toEqual({ error: "PLAN_FEATURE_UNAVAILABLE", message: expect.any(String) });
-      expect((await world.call("GET /api/v1/schedules", { as: await as() })).status).toBe(200);
+      expect((await call("GET /api/v1/schedules")).status).toBe(200);
     },
   );
 });
 
 describe("list", () => {
-  it("schedules are paged newest first, filters by active, and counts what it filtered (SCH-5)", async () => {
-    const { create, world, as } = await setting();
+  /** Five schedules, the newest first, of which the second and the fourth are not active. */
+  const listed = shared(async (makers) => {
+    const { world, call, create } = await scheduling(makers)();
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
       ids.unshift((await create({ active: n % 2 === 0 })).body.id);
-      await world.advance(1_000);
+      await world.advance(SECOND);
     }
-    const list = async (query: string) => (await world.call(`GET /api/v1/schedules${query}`, { as: await as() })).body;
-    const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+    return { ids, list: async (query: string) => await call(`GET /api/v1/schedules${query}`) };
+  });
 
-    expect(idsOf(await list(""))).toEqual(ids);
-    expect(await list("?per_page=2&page=2")).toMatchObject({
-      total: 5,
-      page: 2,
-      data: [{ id: ids[2] }, { id: ids[3] }],
-    });
-    expect(idsOf(await list("?active=true"))).toEqual([ids[0], ids[2], ids[4]]);
-    expect(await list("?active=false&per_page=1")).toMatchObject({ total: 2, data: [{ id: ids[1] }] });
-    expect((await world.call("GET /api/v1/schedules?active=maybe", { as: await as() })).status).toBe(422);
+  it.each<[query: string, total: number, places: number[]]>([
+    ["", 5, [0, 1, 2, 3, 4]],
+    ["?per_page=2&page=2", 5, [2, 3]],
+    ["?active=true", 3, [0, 2, 4]],
+    ["?active=false&per_page=1", 2, [1]],
+  ])(
+    "schedules are listed newest first, by page and by whether they are active: %j (SCH-5)",
+    async (query, total, places) => {
+      const { ids, list } = await listed();
+
+      const { body } = await list(query);
+
+      expect(body.total).toBe(total);
+      expect(body.data.map(({ id }: { id: string }) => id)).toEqual(places.map((place) => ids[place]));
+    },
+  );
+
+  it("a list of schedules that are maybe active is refused with 422 (SCH-5)", async () => {
+    const { list } = await listed();
+
+    expect((await list("?active=maybe")).status).toBe(422);
   });
 });
 
 describe("change", () => {
-  it("supplied fields overwrite, the next run is computed again (SCH-7, SCH-14)", async () => {
+  it("a change of a schedule overwrites the given fields, and its next run is computed anew (SCH-7, SCH-14)", async () => {
     const { create, patch, template, channel } = await setting();
     const { id } = (await create()).body;
     const template_id = await template();
+
     const changed = await patch(id, { cron_expression: "30 18 * * *", template_id, channel_ids: [await channel()] });
 
     expect(changed).toMatchObject({
@@ -136,86 +131,115 @@ describe("change", () => {
     expect((await patch(id, { timezone: "UTC" })).body.next_run_at).toBe("2026-11-20T18:30:00.000Z");
   });
 
-  it("a schedule refuses an empty change and each bad field (SCH-8, AMB-64)", async () => {
+  it.each([
+    {},
+    { cron_expression: "nonsense" },
+    { timezone: "Nowhere" },
+    { channel_ids: [] },
+    { active: "yes" },
+    { target: { type: "all" } },
+  ])("the change %j of a schedule is refused with 422, and changes nothing (SCH-8, AMB-64)", async (body) => {
     const { create, patch, get } = await setting();
     const made = (await create()).body;
-    for (const body of [
-      {},
-      { cron_expression: "nonsense" },
-      { timezone: "Nowhere" },
-      { channel_ids: [] },
-      { active: "yes" },
-      { target: { type: "all" } },
-    ])
-      expect((await patch(made.id, body)).status, JSON.stringify(body)).toBe(422);
+
+    expect((await patch(made.id, body)).status).toBe(422);
 
     expect(await get(made.id)).toEqual(made);
   });
 
-  it("404 for an unknown schedule, 403 after a downgrade, but a deletion stays possible (SCH-8, SCH-9)", async () => {
-    const { world, tenant, as, create, patch } = await setting();
-    expect((await patch(UNKNOWN, { active: false })).status).toBe(404);
+  it("a schedule that does not exist is 404 for a change and for a deletion (SCH-8, SCH-9)", async () => {
+    const { create, patch, remove } = await setting();
+    const { id } = (await create()).body;
+    expect(await remove(id)).toBe(204);
+
+    for (const gone of [id, UNKNOWN]) {
+      expect((await patch(gone, { active: false })).status).toBe(404);
+      expect(await remove(gone)).toBe(404);
+    }
+  });
+
+  it("after a downgrade a schedule may be read and deleted, and not changed (SCH-2, SCH-9)", async () => {
+    const { world, tenant, create, patch, get, remove } = await setting();
     const { id } = (await create()).body;
     await operate(world, tenant, { plan: "pro" });
-    expect(await patch(id, { active: false })).toMatchObject({
-      status: 403,
-      body: { error: "PLAN_FEATURE_UNAVAILABLE" },
-    });
-    expect((await world.call(`GET /api/v1/schedules/${id}`, { as: await as() })).status).toBe(200);
-    expect((await world.call(`DELETE /api/v1/schedules/${id}`, { as: await as() })).status).toBe(204);
-    expect((await world.call(`DELETE /api/v1/schedules/${id}`, { as: await as() })).status).toBe(404);
+
+    const refused = await patch(id, { active: false });
+
+    expect(refused).toMatchObject({ status: 403, body: { error: "PLAN_FEATURE_UNAVAILABLE" } });
+    expect((await get(id)).active).toBe(true);
+    expect(await remove(id)).toBe(204);
   });
 });
 
 describe("firing", () => {
-  it("a schedule sends on every tick in its zone, once, with the template as it is then (SCH-11, SCH-12, SCH-14)", async () => {
-    const { world, create, get, jobs, inbox } = await setting();
+  it("a schedule sends on every tick in its zone, once (SCH-11, SCH-12, SCH-14)", async () => {
+    const { world, tenant, create, get, jobs, person } = await setting();
     const { id } = (await create()).body;
-    await world.advance(3 * DAY);
-    const sent = await jobs();
 
-    expect(sent.map((job: { created_at: string }) => job.created_at)).toEqual([
-      "2026-11-23T08:00:00.000Z",
-      "2026-11-22T08:00:00.000Z",
-      "2026-11-21T08:00:00.000Z",
-    ]);
+    await world.advance(3 * DAY);
+
+    const sent: { created_at: string }[] = await jobs();
+    const ticks = ["23", "22", "21"].map((day) => `2026-11-${day}T08:00:00.000Z`);
+    expect(sent.map(({ created_at }) => created_at)).toEqual(ticks);
     expect(sent[0]).toMatchObject({ status: "completed", source: { type: "schedule", id }, title: "Daily" });
-    expect(await inbox()).toHaveLength(3);
+    expect(await inboxOf(world, tenant, person)).toHaveLength(3);
     expect((await get(id)).next_run_at).toBe("2026-11-24T08:00:00.000Z");
   });
 
-  it("a schedule does not fire while inactive, and fires again from the next tick on when switched on (SCH-12, AMB-64)", async () => {
-    const { world, create, patch, get, jobs } = await setting();
-    const { id } = (await create({ cron_expression: "*/10 * * * *" })).body;
-    await world.advance(25 * MINUTE);
-    expect(await jobs()).toHaveLength(2);
-    expect((await patch(id, { active: false })).body).toMatchObject({ active: false, next_run_at: null });
-    await world.advance(HOUR);
-    expect(await jobs()).toHaveLength(2);
-    expect((await patch(id, { active: true })).body.active).toBe(true);
-    expect((await get(id)).next_run_at).toBe("2026-11-20T13:30:00.000Z");
-    await world.advance(5 * MINUTE);
-    expect(await jobs()).toHaveLength(3);
+  it("a schedule sends its template as it is at the tick (SCH-11)", async () => {
+    const { world, call, spec, create, jobs } = await setting();
+    await create();
+    const content = { title: "Weekly", body: "News" };
+    await call(`PATCH /api/v1/templates/${spec.template_id}`, { content });
+
+    await world.advance(DAY);
+
+    expect(await jobs()).toMatchObject([{ title: "Weekly" }]);
   });
 
-  it("switching off and on within one minute neither loses nor repeats a tick (SCH-12)", async () => {
+  it("a schedule does not fire while it is switched off (SCH-12, AMB-64)", async () => {
+    const { world, create, patch, jobs } = await setting();
+    const { id } = (await create({ cron_expression: "*/10 * * * *" })).body;
+    await world.advance(25 * MINUTE);
+
+    expect((await patch(id, { active: false })).body).toMatchObject({ active: false, next_run_at: null });
+    await world.advance(HOUR);
+
+    expect(await jobs()).toHaveLength(2);
+  });
+
+  it("a schedule that is switched on again fires from the next tick on (SCH-12, AMB-64)", async () => {
+    const { world, create, patch, jobs } = await setting();
+    const { id } = (await create({ cron_expression: "*/10 * * * *", active: false })).body;
+    await world.advance(85 * MINUTE);
+
+    const { body } = await patch(id, { active: true });
+    await world.advance(5 * MINUTE);
+
+    expect(body).toMatchObject({ active: true, next_run_at: "2026-11-20T13:30:00.000Z" });
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  it("switching a schedule off and on within one minute neither loses nor repeats a tick (SCH-12)", async () => {
     const { world, create, patch, jobs } = await setting();
     const { id } = (await create({ cron_expression: "1 * * * *", timezone: "UTC" })).body;
     for (let n = 0; n < 3; n++) {
       await patch(id, { active: false });
       await patch(id, { active: true });
     }
+
     await world.advance(2 * HOUR);
 
     expect(await jobs()).toHaveLength(2);
   });
 
   it("a deleted schedule does not fire any more (SCH-9)", async () => {
-    const { world, as, create, jobs } = await setting();
+    const { world, create, remove, jobs } = await setting();
     const { id } = (await create({ cron_expression: "* * * * *" })).body;
-    await world.advance(90_000);
+    await world.advance(90 * SECOND);
     const before = (await jobs()).length;
-    await world.call(`DELETE /api/v1/schedules/${id}`, { as: await as() });
+
+    await remove(id);
     await world.advance(10 * MINUTE);
 
     expect(await jobs()).toHaveLength(before);
@@ -232,7 +256,7 @@ describe("firing", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  it("a tick whose template was deleted makes a failed job, and the next tick still fires (TPL-8, NTF-22)", async () => {
+  it("a tick of a schedule whose template was deleted makes a failed job, and the next tick still fires (TPL-8, NTF-22)", async () => {
     const { world, tenant, spec, create, get, jobs } = await setting();
     const { id } = (await create()).body;
     // As where the deletion comes between the check of a schedule that is switched on, and its write.
@@ -243,7 +267,7 @@ describe("firing", () => {
     expect((await get(id)).next_run_at).toBe("2026-11-23T08:00:00.000Z");
   });
 
-  it("a suspended workspace's tick waits and is sent on reactivation (AMB-86)", async () => {
+  it("a schedule's tick in a suspended workspace waits, and is sent when the workspace is active again (AMB-86)", async () => {
     const { world, tenant, create, jobs } = await setting();
     await create({ cron_expression: "0 13 20 * *", timezone: "UTC" });
     await operate(world, tenant, { status: "suspended" });

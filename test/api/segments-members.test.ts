@@ -188,7 +188,7 @@ describe("members", () => {
   });
 
   it.each([3, 1_050])(
-    "docs/decisions/0021#audience-size a send to a segment of %i reaches its members, and is answered with their number (NTF-5)",
+    "a send to a segment of %i reaches its members, and is answered with their number (NTF-5, docs/decisions/0021#audience-size)",
     async (size) => {
       const { world, tenant } = await withTenant();
       await addPeople(world, tenant, size + 20, (n) => ({ attributes: { n } }));

@@ -101,7 +101,7 @@ describe("admission", () => {
     }
   });
 
-  it("docs/decisions/0021#live-streams 503 near the limit of open streams; a stream that ends no longer counts (SSE-5)", async () => {
+  it("503 near the limit of open streams; a stream that ends no longer counts (SSE-5, docs/decisions/0021#live-streams)", async () => {
     const { world, tenant, open } = await withReader({ env: { STREAM_CONCURRENCY: "6" } });
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     expect((await openStream(world, `?subscriber_id=${other}`, tenant.sdk)).status).toBe(200);

@@ -108,7 +108,7 @@ describe("lifetime", () => {
     expect(stream.frames().length).toBe(13);
   });
 
-  it("docs/decisions/0021#live-streams the newest three streams of a subscriber stay, an older one ends with a long retry", async () => {
+  it("the newest three streams of a subscriber stay, an older one ends with a long retry (docs/decisions/0021#live-streams)", async () => {
     const { world, tenant, open, tell } = await withReader();
     const [other] = (await addPeople(world, tenant, 1, () => ({ external_id: "other" }))) as [string];
     const neighbour = await openStream(world, `?subscriber_id=${other}`, tenant.sdk);

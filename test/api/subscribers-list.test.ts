@@ -69,7 +69,7 @@ describe("paging", () => {
     expect(second.items.map(({ id }: { id: string }) => id)).toEqual(rest.slice(1).map(({ id }: { id: string }) => id));
   });
 
-  it("docs/decisions/0021#page-size a page closes at 4 MB with a cursor, whatever the limit (D-SUB-LIST)", async () => {
+  it("a page closes at 4 MB with a cursor, whatever the limit (D-SUB-LIST, docs/decisions/0021#page-size)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 24, () => ({ attributes: { text: "x".repeat(300_000) } }));
     const found = await pages(world, tenant, "limit=1000");

@@ -67,7 +67,7 @@ describe("create", () => {
     expect(Object.keys(answer.body.fields)).toEqual([field]);
   });
 
-  it("docs/decisions/0021#page-lists the template after the 10,000th is refused (TPL-3)", async () => {
+  it("the template after the 10,000th is refused (TPL-3, docs/decisions/0021#page-lists)", async () => {
     const { world, tenant } = await withTenant();
     const names = Array.from({ length: MAX_ENTITIES - 1 }, (_, n) =>
       putItem(Name, { kind: "template", name: `t${n}` }, { id: world.ids.uuidAt(START - n) }),

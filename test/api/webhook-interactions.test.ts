@@ -1,12 +1,12 @@
 // Webhook events of interactions: one each, with its type and platform, and the arm of an A/B send (WEV).
 import { describe, expect, it } from "vitest";
 import { timestamp } from "../../shared/kernel/clock.ts";
+import { hook, receiving } from "../support/hooks.ts";
 import { addPeople, send } from "../support/people.ts";
-import { receiver } from "../support/receiver.ts";
 import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
+const setting = receiving(worlds());
 
 /** As in the specification. */
 const platforms = ["ios", "android", "web", "email", "server"];
@@ -16,13 +16,9 @@ const types = [
 ];
 
 async function listening(options: object = {}) {
-  let now = () => 0;
-  const outside = receiver(() => now());
-  const world = await fresh({ network: outside.network });
-  now = () => world.clock.now();
-  const tenant = await world.tenant();
-  const hook = { target_url: "https://hooks.example.com/in", events: ["notification.interaction"] };
-  expect((await world.call("POST /v1/hooks", { as: tenant.server, body: hook })).status).toBe(201);
+  const here = await setting();
+  const { world, tenant, outside } = here;
+  await hook(here, ["notification.interaction"]);
   const people = await addPeople(world, tenant, 2);
   const { job } = await send(world, tenant, { target: { type: "all" }, ...options });
   const report = async (more: object = {}) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { hook, log, receiving, type Setting, upsert } from "../support/hooks.ts";
 import { worlds } from "../support/worlds.ts";
@@ -112,13 +113,12 @@ describe("consecutive failures", () => {
 
   it("a worker that stops between the last failure and the end of its endpoint leaves both to the next (AMB-103, D-ANNAUTO)", async () => {
     let stops = 0;
-    const here = await setting({
-      before: (_, operation, input) => {
-        if (operation !== "TransactWriteItems" || !JSON.stringify(input).includes("disabled_at") || stops > 0) return;
-        stops++;
-        throw new Error("The worker stopped.");
-      },
-    });
+    const before: Hooks["before"] = (_, operation, input) => {
+      if (operation !== "TransactWriteItems" || !JSON.stringify(input).includes("disabled_at") || stops > 0) return;
+      stops++;
+      throw new Error("The worker stopped.");
+    };
+    const here = await setting({ hooks: () => ({ before }) });
     const { world, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
     outside.answer(() => 400);

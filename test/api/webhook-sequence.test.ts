@@ -1,81 +1,66 @@
 // Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing; replay in order.
 import { describe, expect, it } from "vitest";
 import type { Hooks } from "../../local/aws/index.ts";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { numberAccepted, numberLate } from "../../shared/store/webhooks/sequences.ts";
+import { hook, withWebhook } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
-import { receiver } from "../support/receiver.ts";
+import type { Received } from "../support/receiver.ts";
 import { worlds } from "../support/worlds.ts";
-
-const { fresh } = worlds();
 
 const dataOf = (name: string) => ({ ...webhookSamples["subscriber.created"], external_id: name });
 
-async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>, "hooks"> = {}) {
-  let now = () => 0;
-  const outside = receiver(() => now());
-  const world = await fresh({ network: outside.network, ...(hooks && { hooks }) });
-  now = () => world.clock.now();
-  const tenant = await world.tenant();
-  const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
-  const webhook: string = (await world.call("POST /v1/hooks", { as: tenant.server, body: hook })).body.id;
-  const list = async (query = "") => {
-    const route = `GET /api/v1/webhooks/${webhook}/deliveries${query}`;
-    return (await tenant.call(route)).body;
-  };
+const withHook = withWebhook(worlds());
+
+async function setting(options: Parameters<typeof withHook>[0] = {}) {
+  const here = await withHook(options);
+  const { world, tenant, webhook, outside } = here;
   return {
-    world,
-    tenant,
-    webhook,
-    outside,
-    list,
+    ...here,
     /** Accepts deliveries at once, with the names of their subscribers. */
     accept: (...names: string[]) =>
       noteDeliveries(
         tenant.store,
         names.map((name) => {
-          const occurrence = {
-            event: "subscriber.created",
-            key: name,
-            at: world.clock.now(),
-            data: dataOf(name),
-          } as const;
+          const at = world.clock.now();
+          const occurrence = { event: "subscriber.created", key: name, at, data: dataOf(name) } as const;
           return { webhook, occurrence };
         }),
       ),
-    sequences: () => outside.received.map(({ headers }) => Number(headers["x-service-sequence"])),
+    sequences: () => outside.received.map(sequenceOf),
     names: () => outside.received.map(({ body }) => JSON.parse(body).data.external_id),
-    replay: async (more: object = {}) => {
-      const body = { from: timestamp(world.clock.now() - DAY), to: timestamp(world.clock.now()), ...more };
-      return tenant.call(`POST /api/v1/webhooks/${webhook}/replay`, body);
-    },
   };
 }
 
+const sequenceOf = ({ headers }: Pick<Received, "headers">) => Number(headers["x-service-sequence"]);
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 const ascending = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
 
 describe("X-Service-Sequence", () => {
-  it("X-Service-Sequence counts the deliveries of each endpoint from 1, and is the same at every attempt and in the log (AMB-124, F11)", async () => {
-    const { world, tenant, outside, accept, sequences, list } = await setting();
-    const other = { target_url: "https://other.example.com/in", events: ["subscriber.created"] };
-    await world.call("POST /v1/hooks", { as: tenant.server, body: other });
-    outside.answer(({ body }, n) => (n < 5 && body.includes("ada") ? 500 : 200));
-    await accept("ada");
-    await accept("ben");
-    await world.advance(MINUTE);
+  it("X-Service-Sequence counts the deliveries of each endpoint from 1 (AMB-124, F11)", async () => {
+    const here = await setting();
+    const { world, tenant, outside, accept } = here;
+    await hook(here, ["subscriber.created"], "https://other.example.com/in");
+    await accept("ada", "ben");
     for (const external_id of ["cleo", "dora"]) await tenant.upsert({ external_id });
     await world.advance(MINUTE);
-    const to = (host: string) => outside.received.filter((request) => request.to === host);
-    const numbers = (host: string) => to(host).map(({ headers }) => Number(headers["x-service-sequence"]));
-    expect(ascending([...new Set(numbers("hooks.example.com"))])).toEqual(upTo(4));
-    expect(numbers("hooks.example.com").filter((n) => n === 1).length).toBeGreaterThan(1);
-    expect(numbers("other.example.com")).toEqual([1, 2]);
-    expect(new Set(sequences()).size).toBe(4);
-    const { items } = await list();
-    expect(ascending(items.map(({ sequence }: { sequence: number }) => sequence))).toEqual(upTo(4));
+
+    const numbers = (host: string) => ascending(outside.received.filter(({ to }) => to === host).map(sequenceOf));
+    expect(numbers("hooks.example.com")).toEqual(upTo(4));
+    expect(numbers("other.example.com")).toEqual(upTo(2));
+  });
+
+  it("X-Service-Sequence is the same at every attempt and in the log (AMB-124, F11)", async () => {
+    const { world, outside, accept, sequences, list } = await setting();
+    outside.answer((_, n) => (n < 4 ? 500 : 200));
+    await accept("ada");
+
+    await world.advance(MINUTE);
+
+    expect(sequences()).toEqual([1, 1, 1, 1]);
+    expect((await list()).items).toMatchObject([{ sequence: 1 }]);
   });
 
   it.each(upTo(8))(
@@ -99,27 +84,44 @@ describe("X-Service-Sequence", () => {
     },
   );
 
-  it("deliveries that the stream reports again, in other batches or by a writer with old data, keep their numbers (AMB-124)", async () => {
+  /** A webhook, four deliveries in the order of the stream, and how a batch of it numbers some. */
+  async function numbering() {
     const { tenant, webhook, world } = await setting();
-    const { store } = tenant;
     const at = (n: number) => ({
       id: world.ids.uuidAt(world.clock.now()),
       acceptedAt: world.clock.now(),
       position: `${n}`,
     });
-    const [a, b, c, d] = [at(8), at(9), at(10), at(11)] as const;
-    const number = (stream: string, ...some: (typeof a)[]) => numberAccepted(store, webhook, stream, some);
-    const ids = (...some: (typeof a)[]) => some.map(({ id }) => id);
-    expect(await number("s", a, b)).toEqual([{ first: 1, ids: ids(a, b) }]);
-    expect(await number("s", b, c)).toEqual([
-      { first: 1, ids: ids(a, b) },
-      { first: 3, ids: ids(c) },
-    ]);
-    expect(await number("s", a)).toEqual([{ first: 1, ids: ids(a, b) }]);
-    const both = await Promise.all([number("s", d), number("s", d)]);
-    expect(both).toEqual([[{ first: 4, ids: ids(d) }], [{ first: 4, ids: ids(d) }]]);
+    const number = (stream: string, ...some: ReturnType<typeof at>[]) =>
+      numberAccepted(tenant.store, webhook, stream, some);
+    return { at, number, batch: [at(8), at(9), at(10)] as const };
+  }
+
+  it("deliveries that the stream reports again in another batch keep their numbers (AMB-124)", async () => {
+    const { number, batch } = await numbering();
+    const [a, b, c] = batch;
+    const first = { first: 1, ids: [a.id, b.id] };
+    expect(await number("s", a, b)).toEqual([first]);
+
+    expect(await number("s", b, c)).toEqual([first, { first: 3, ids: [c.id] }]);
+    expect(await number("s", a)).toEqual([first]);
+  });
+
+  it("a delivery that two batches number at once gets one number (AMB-124)", async () => {
+    const { number, batch } = await numbering();
+
+    const both = await Promise.all([number("s", batch[0]), number("s", batch[0])]);
+
+    const numbered = [{ first: 1, ids: [batch[0].id] }];
+    expect(both).toEqual([numbered, numbered]);
+  });
+
+  it("deliveries of the stream of a restored table, which begins anew, get the next numbers (AMB-124)", async () => {
+    const { at, number, batch } = await numbering();
+    await number("s", ...batch);
     const restored = at(1);
-    expect(await number("another table", restored)).toEqual([{ first: 5, ids: ids(restored) }]);
+
+    expect(await number("another table", restored)).toEqual([{ first: 4, ids: [restored.id] }]);
   });
 
   it("a delivery that the stream never reported is numbered once, by its message (AMB-124)", async () => {
@@ -135,8 +137,12 @@ describe("X-Service-Sequence", () => {
 });
 
 describe("first attempts of a group", () => {
-  it("a worker that dies after the claim costs each one attempt, and none is made twice (AMB-124, WHK-8, WHK-10)", async () => {
-    for (const moment of ["before", "after"] as const) {
+  it.each([
+    ["before it is written costs nothing", "before", 1],
+    ["after it is written costs each one attempt", "after", 2],
+  ] as const)(
+    "a worker that dies at the claim of a group, %s, and no delivery is made twice (AMB-124, WHK-8, WHK-10)",
+    async (_, moment, attempt_count) => {
       const worker = mortal("post-webhook");
       const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
       // The endpoint, the deliveries, the workspace, the secrets, their key, and the claim.
@@ -144,13 +150,13 @@ describe("first attempts of a group", () => {
       await accept("ada", "ben", "cleo");
       await world.settle();
       worker.revive();
+
       await world.advance(20 * MINUTE);
-      const { items } = await list();
-      const attempts = moment === "before" ? 1 : 2;
-      expect(items).toMatchObject([1, 2, 3].map(() => ({ outcome: "delivered", attempt_count: attempts })));
+
+      expect((await list()).items).toMatchObject([1, 2, 3].map(() => ({ outcome: "delivered", attempt_count })));
       expect(outside.received).toHaveLength(3);
-    }
-  });
+    },
+  );
 
   it("first attempts of a group are followed by the second ones, also where the worker dies after it recorded them (WHK-8, AMB-124)", async () => {
     const worker = mortal("post-webhook");
@@ -170,36 +176,37 @@ describe("first attempts of a group", () => {
 
   it("first attempts of a group are under way until they are made; then each can be redelivered (AMB-104, AMB-124)", async () => {
     const worker = mortal("post-webhook");
-    const { world, tenant, webhook, outside, accept, list } = await setting({ hooks: worker.hooks });
+    const { world, outside, accept, list, redeliver, sequences } = await setting({ hooks: worker.hooks });
     worker.dieAt(1, "before");
     const [id] = await accept("ada", "ben");
     await world.settle();
-    const redeliver = async () => {
-      const route = `POST /api/v1/webhooks/${webhook}/deliveries/${id}/redeliver`;
-      return (await tenant.call(route)).status;
-    };
-    expect(await redeliver()).toBe(409);
+    expect((await redeliver(id!)).status).toBe(409);
     await world.advance(5 * MINUTE + SECOND);
     worker.revive();
-    expect(await redeliver()).toBe(202);
+    expect((await redeliver(id!)).status).toBe(202);
     await world.advance(HOUR);
     expect((await list()).items).toMatchObject([{ outcome: "delivered" }, { outcome: "delivered" }]);
     expect(outside.received).toHaveLength(2);
-    expect(ascending(outside.received.map(({ headers }) => Number(headers["x-service-sequence"])))).toEqual([1, 2]);
+    expect(ascending(sequences())).toEqual([1, 2]);
   });
 });
 
 describe("missing deliveries", () => {
-  it("missing deliveries are listed in the order of their numbers, failed and pending ones, by page (AMB-124, F11)", async () => {
+  /** 52 deliveries, of which three failed and two are pending. */
+  async function withMissing() {
     const worker = mortal("post-webhook");
     const { world, outside, accept, list } = await setting({ hooks: worker.hooks });
-    const names = Array.from({ length: 50 }, (_, i) => `p${i}`);
     outside.answer(({ body }) => (/p(3|17|41)"/.test(body) ? 400 : 200));
-    await accept(...names);
+    await accept(...Array.from({ length: 50 }, (_, i) => `p${i}`));
     await world.settle();
     worker.dieAt(1, "before");
     await accept("late", "later");
     await world.settle();
+    return list;
+  }
+
+  it("missing deliveries are listed in the order of their numbers, failed and pending ones, by page (AMB-124, F11)", async () => {
+    const list = await withMissing();
     const seen: { sequence: number; outcome: string; payload: { data: { external_id: string } } }[] = [];
     for (let cursor = ""; ; ) {
       const { items, next_cursor } = await list(`?missing=true&limit=2${cursor && `&cursor=${cursor}`}`);
@@ -210,43 +217,66 @@ describe("missing deliveries", () => {
     const sequences = seen.map(({ sequence }) => sequence);
 
     expect(sequences).toEqual(ascending(sequences));
+    expect(sequences.slice(3)).toEqual([51, 52]);
     expect(seen.map(({ outcome, payload }) => `${outcome} ${payload.data.external_id}`).sort()).toEqual(
       ["failed p3", "failed p17", "failed p41", "pending late", "pending later"].sort(),
     );
-    expect(ascending(sequences).slice(3)).toEqual([51, 52]);
-    expect((await list("?missing=true&outcome=failed")).items).toHaveLength(3);
-    expect((await list("?missing=false&limit=100")).items).toHaveLength(52);
+  });
+
+  it.each([
+    ["?missing=true&outcome=failed", 3],
+    ["?missing=false&limit=100", 52],
+  ])("the list of deliveries with %s has %i (AMB-124)", async (query, count) => {
+    const list = await withMissing();
+
+    expect((await list(query)).items).toHaveLength(count);
   });
 });
 
 describe("a replay", () => {
-  it("a replay sends in the order of the numbers, and does not wait for one that keeps failing (AMB-124, F11)", async () => {
-    const { world, outside, accept, replay, sequences, names, list } = await setting();
-    outside.answer(() => 400);
-    for (const letter of ["c", "a", "d", "b"]) await accept(...Array.from({ length: 6 }, (_, i) => `${letter}${i}`));
-    await world.settle();
-    outside.received.length = 0;
-    outside.answer(({ body }) => (body.includes('"a0"') ? 500 : 200));
+  /** Deliveries of these subscribers, which all failed, before anything is replayed. */
+  async function failed(names: readonly string[], options?: Parameters<typeof setting>[0]) {
+    const here = await setting(options);
+    here.outside.answer(() => 400);
+    for (let n = 0; n < names.length; n += 6) await here.accept(...names.slice(n, n + 6));
+    await here.world.settle();
+    here.outside.received.length = 0;
+    return here;
+  }
+  const firstsOf = (sequences: number[]) => sequences.filter((n, i, all) => all.indexOf(n) === i);
+  const many = [..."cadb"].flatMap((letter) => Array.from({ length: 6 }, (_, i) => `${letter}${i}`));
+
+  it("a replay sends in the order of the numbers (AMB-124, F11)", async () => {
+    const { world, outside, replay, sequences } = await failed(many);
+    outside.answer(() => 200);
+
     expect((await replay()).body).toEqual({ queued: 24 });
     await world.advance(MINUTE);
-    const firsts = sequences().filter((n, i, all) => all.indexOf(n) === i);
-    expect(firsts).toEqual(upTo(24));
+
+    expect(sequences()).toEqual(upTo(24));
+  });
+
+  it("a replay does not wait for a delivery that keeps failing (AMB-124, F11)", async () => {
+    const { world, outside, replay, sequences, names, list } = await failed(many);
+    outside.answer(({ body }) => (body.includes('"a0"') ? 500 : 200));
+
+    await replay();
+    await world.advance(MINUTE);
+
+    expect(firstsOf(sequences())).toEqual(upTo(24));
     expect(names().filter((name) => name === "a0")).toHaveLength(4);
     expect(outside.received).toHaveLength(27);
     expect((await list("?missing=true")).items).toMatchObject([{ payload: { data: { external_id: "a0" } } }]);
   });
 
   it("a replay goes on in another message where the endpoint is slow (AMB-124, F11)", async () => {
-    const { world, outside, accept, replay, sequences } = await setting();
-    outside.answer(() => 400);
-    await accept(..."abcdef");
-    await world.settle();
-    outside.received.length = 0;
+    const { world, outside, replay, sequences } = await failed([..."abcdef"]);
     outside.answer(() => "silence");
+
     expect((await replay({ outcome: "failed" })).body).toEqual({ queued: 6 });
     await world.advance(2 * MINUTE);
-    const firsts = sequences().filter((n, i, all) => all.indexOf(n) === i);
-    expect(firsts).toEqual(upTo(6));
+
+    expect(firstsOf(sequences())).toEqual(upTo(6));
     expect(outside.received).toHaveLength(24);
   });
 
@@ -256,16 +286,13 @@ describe("a replay", () => {
       const isDelivery = operation === "UpdateItem" && JSON.stringify(Key).includes('"D#');
       if (isDelivery && ++writes > 3) throw new Error("The table does not answer.");
     };
-    const { world, outside, accept, replay, sequences } = await setting({
-      hooks: (name) => (name === "api-webhooks" ? { before } : {}),
-    });
-    outside.answer(() => 400);
-    await accept(..."abcdef");
-    await world.settle();
-    outside.received.length = 0;
+    const hooks = (name: string) => (name === "api-webhooks" ? { before } : {});
+    const { world, outside, replay, sequences } = await failed([..."abcdef"], { hooks });
     outside.answer(() => 200);
+
     expect((await replay({ outcome: "failed" })).status).toBe(500);
     await world.settle();
+
     expect(sequences()).toHaveLength(3);
     expect(sequences()).toEqual(ascending(sequences()));
   });

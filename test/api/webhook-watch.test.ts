@@ -1,40 +1,26 @@
 // Deliveries whose queue message was lost: the watchdog, a redelivery or a replay makes them (WHK, AMB-104).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { recordAttempt } from "../../shared/store/webhooks/attempt-results.ts";
 import { claimAttempt, findDelivery, UNKNOWN_RESULT } from "../../shared/store/webhooks/deliveries.ts";
 import { failureWrite } from "../../shared/store/webhooks/webhooks.ts";
+import { withWebhook } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
-import { receiver } from "../support/receiver.ts";
 import { worlds } from "../support/worlds.ts";
-
-const { fresh } = worlds();
 
 /** A message is in the dead-letter queue by then, although a dead worker shortens no visibility timeout. */
 const DEAD_LETTERED = 55 * MINUTE;
 
-async function setting({ hooks }: Pick<NonNullable<Parameters<typeof fresh>[0]>, "hooks"> = {}) {
-  let now = () => 0;
-  const outside = receiver(() => now());
-  const world = await fresh({ network: outside.network, ...(hooks && { hooks }) });
-  now = () => world.clock.now();
-  const tenant = await world.tenant();
-  const hook = { target_url: "https://hooks.example.com/in", events: ["subscriber.created"] };
-  const webhook: string = (await world.call("POST /v1/hooks", { as: tenant.server, body: hook })).body.id;
-  const post = async (path: string, body?: object) =>
-    world.call(`POST /api/v1/webhooks/${webhook}${path}`, { as: await tenant.dashboard(), ...(body && { body }) });
+const withHook = withWebhook(worlds());
+
+async function setting(options: Parameters<typeof withHook>[0] = {}) {
+  const here = await withHook(options);
+  const { world, tenant } = here;
   return {
-    world,
-    tenant,
-    webhook,
-    outside,
+    ...here,
     upsert: (external_id = "u1") =>
       world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id } }),
-    log: async () => {
-      return (await tenant.call(`GET /api/v1/webhooks/${webhook}/deliveries`)).body.items;
-    },
-    redeliver: (id: string) => post(`/deliveries/${id}/redeliver`),
-    replay: () => post("/replay", { from: timestamp(world.clock.now() - DAY), to: timestamp(world.clock.now()) }),
+    log: async () => (await here.list()).items,
     deadLetters: () => world.sqs.depth("post-webhook-dead").visible,
   };
 }
@@ -111,54 +97,63 @@ describe("a delivery whose message was dead-lettered", () => {
     expect(outside.received).toHaveLength(1);
   });
 
-  it("a delivery whose message was dead-lettered can be redelivered (AMB-104, D-HOOKS)", async () => {
-    for (const [lose, earlier] of [
-      [unclaimed, []],
-      [claimed, [UNKNOWN]],
-    ] as const) {
+  const losses = [
+    { claim: "before", lose: unclaimed, earlier: [] },
+    { claim: "after", lose: claimed, earlier: [UNKNOWN] },
+  ];
+
+  it.each(losses)(
+    "a delivery whose message was dead-lettered $claim its claim can be redelivered (AMB-104, D-HOOKS)",
+    async ({ lose, earlier }) => {
       const { world, outside, log, redeliver, id } = await lose();
+
       expect(await redeliver(id)).toMatchObject({ status: 202, body: { delivery_id: id } });
       outside.answer(() => 500);
       await world.advance(MINUTE);
+
       const series = [1, 2, 3, 4].map((n) => ({ n: n + earlier.length, status_code: 500 }));
       expect(await log()).toMatchObject([{ outcome: "failed", attempts: [...earlier, ...series] }]);
       await world.advance(DAY);
       expect(outside.received).toHaveLength(4);
-    }
-  });
+    },
+  );
 
-  it("a delivery whose message was dead-lettered is part of a replay (F11, AMB-104)", async () => {
-    for (const lose of [unclaimed, claimed]) {
+  it.each(losses)(
+    "a delivery whose message was dead-lettered $claim its claim is part of a replay (F11, AMB-104)",
+    async ({ lose }) => {
       const { world, outside, log, replay } = await lose();
+
       expect(await replay()).toMatchObject({ status: 202, body: { queued: 1 } });
       await world.settle();
+
       expect(await log()).toMatchObject([{ outcome: "delivered" }]);
       await world.advance(DAY);
       expect(outside.received).toHaveLength(1);
-    }
-  });
+    },
+  );
 });
 
-describe("deliveries whose worker died after it had posted them together", () => {
-  it("deliveries whose worker died after it had posted them together are sent again, and both posts of each are in the log (F11, WHK-8, AMB-104)", async () => {
-    for (const again of ["watch", "redeliver", "replay"] as const) {
-      const worker = mortal("post-webhook");
-      const { world, outside, upsert, log, redeliver, replay } = await setting({ hooks: worker.hooks });
-      worker.dieAt(RECORD, "before");
-      await upsert("u1");
-      await upsert("u2");
-      await world.advance(DEAD_LETTERED);
-      worker.revive();
-      expect(outside.received).toHaveLength(2);
-      if (again === "replay") expect((await replay()).body).toEqual({ queued: 2 });
-      if (again === "redeliver") for (const { id } of await log()) expect((await redeliver(id)).status).toBe(202);
-      await world.advance(HOUR);
-      const delivered = { outcome: "delivered", attempt_count: 2, attempts: [UNKNOWN, { n: 2, status_code: 200 }] };
-      expect(await log(), again).toMatchObject([delivered, delivered]);
-      expect(outside.received).toHaveLength(4);
-    }
-  });
-});
+it.each(["the watchdog", "a redelivery", "a replay"])(
+  "deliveries whose worker died after it had posted them together are sent again by %s, and both posts of each are in the log (F11, WHK-8, AMB-104)",
+  async (means) => {
+    const worker = mortal("post-webhook");
+    const { world, outside, upsert, log, redeliver, replay } = await setting({ hooks: worker.hooks });
+    worker.dieAt(RECORD, "before");
+    await upsert("u1");
+    await upsert("u2");
+    await world.advance(DEAD_LETTERED);
+    worker.revive();
+    expect(outside.received).toHaveLength(2);
+
+    if (means === "a replay") expect((await replay()).body).toEqual({ queued: 2 });
+    if (means === "a redelivery") for (const { id } of await log()) expect((await redeliver(id)).status).toBe(202);
+    await world.advance(HOUR);
+
+    const delivered = { outcome: "delivered", attempt_count: 2, attempts: [UNKNOWN, { n: 2, status_code: 200 }] };
+    expect(await log()).toMatchObject([delivered, delivered]);
+    expect(outside.received).toHaveLength(4);
+  },
+);
 
 describe("a delivery whose worker died in an attempt", () => {
   it("a delivery whose worker died in an attempt is under way until its lease ends; the message of that attempt then has no effect (AMB-104, F11)", async () => {
@@ -182,7 +177,7 @@ describe("a delivery whose worker died in an attempt", () => {
     expect(outside.received).toHaveLength(4);
   });
 
-  it("a worker that read it before it was reopened claims no attempt (AMB-104, WHK-8, WHK-10)", async () => {
+  it("a worker that read a delivery before it was reopened claims no attempt (AMB-104, WHK-8, WHK-10)", async () => {
     const worker = mortal("post-webhook");
     const { world, tenant, webhook, outside, upsert, log, redeliver } = await setting({ hooks: worker.hooks });
     outside.answer(() => 500);

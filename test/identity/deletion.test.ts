@@ -12,51 +12,85 @@ import { worlds } from "../support/worlds.ts";
 const { fresh } = worlds();
 
 describe("a deletion", () => {
-  it("a deletion is final after the purge: no key opens the workspace, no operator brings it back (D-TENANT, ERR-7)", async () => {
+  /** A workspace that was deleted and purged. */
+  async function purged() {
     const world = await fresh();
     const tenant = await world.tenant();
     await operate(world, tenant, { status: "deleted" });
     await pass30Days(world);
+    return { world, tenant };
+  }
+
+  it("no key and no session opens a workspace that was purged (D-TENANT, ERR-7)", async () => {
+    const { world, tenant } = await purged();
     const upsert = { as: tenant.sdk, body: { external_id: "ada" } };
+
     expect((await world.call("POST /api/v1/subscribers/upsert", upsert)).body.code).toBe("TENANT_DELETED");
     expect((await world.call("GET /v1/whoami", { as: tenant.server })).status).toBe(401);
     expect((await tenant.call("GET /api/v1/me")).status).toBe(401);
-    for (const change of [{ status: "active" }, { plan: "free" }, { usage: { sends: 1 } }])
+  });
+
+  it.each([{ status: "active" }, { plan: "free" }, { usage: { sends: 1 } }])(
+    "no operator brings back a workspace that was purged: %j (D-TENANT)",
+    async (change) => {
+      const { world, tenant } = await purged();
+
       expect(await operate(world, tenant, change)).toEqual({ error: "not_found" });
+    },
+  );
+
+  it("of a workspace that was purged one row is left (D-TENANT)", async () => {
+    const { world, tenant } = await purged();
+
     await world.advance(5 * DAY);
+
     expect(await rowsOf(world, tenant)).toHaveLength(1);
   });
 
-  it("a deletion reverted within 30 days keeps everything; the next one counts from its own start (D-TENANT)", async () => {
+  it("a deletion that is reverted within 30 days keeps everything (D-TENANT)", async () => {
     const world = await fresh();
     const tenant = await world.tenant();
     await addPeople(world, tenant, 3);
     await operate(world, tenant, { status: "deleted" });
     await world.advance(29 * DAY);
+
     await operate(world, tenant, { status: "active" });
     await world.advance(2 * DAY);
-    const people = async () => (await world.call("GET /v1/subscribers", { as: tenant.server })).body.items?.length;
-    expect(await people()).toBe(3);
+
+    expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toHaveLength(3);
+  });
+
+  it("a deletion counts its 30 days from its own start: not from one that was reverted, nor from a repeat (D-TENANT)", async () => {
+    const world = await fresh();
+    const tenant = await world.tenant();
+    await operate(world, tenant, { status: "deleted" });
+    await world.advance(29 * DAY);
+    await operate(world, tenant, { status: "active" });
     await operate(world, tenant, { status: "deleted" });
     await world.advance(DAY);
     await operate(world, tenant, { status: "deleted" });
+
     await world.advance(28 * DAY);
     expect((await rowsOf(world, tenant)).length).toBeGreaterThan(5);
-    await world.advance(DAY);
-    await world.advance(3 * HOUR);
+    await world.advance(DAY + 3 * HOUR);
+
     expect(await rowsOf(world, tenant)).toHaveLength(1);
   });
 });
 
 describe("a worker", () => {
-  it("a purge that is asked too early, of an open workspace or of none does nothing (D-TENANT)", async () => {
+  it.each<[of: string, change: object]>([
+    ["of a workspace that was just deleted", { status: "deleted" }],
+    ["of an open workspace", {}],
+    ["of no workspace", { id: "nobody" as TenantId }],
+  ])("a purge %s does nothing (D-TENANT)", async (_, { id, ...change }: { id?: TenantId }) => {
     const world = await fresh();
-    const [tenant, open] = [await world.tenant(), await world.tenant()];
-    await operate(world, tenant, { status: "deleted" });
+    const tenant = await world.tenant();
+    await operate(world, tenant, change);
     const before = await wholeTable(world);
 
-    for (const one of [tenant, open, { ...tenant, id: "nobody" as TenantId }])
-      expect(await wake(world, one)).toEqual({ batchItemFailures: [] });
+    expect(await wake(world, { ...tenant, ...(id && { id }) })).toEqual({ batchItemFailures: [] });
+
     expect(await wholeTable(world)).toEqual(before);
   });
 

@@ -1,5 +1,6 @@
-// Plans: requests per minute, features, quotas, caps, warnings; the bill.
+// Plans: requests per minute and features; the limits of publishable keys.
 import { beforeEach, describe, expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
 import { planNames, plans } from "../../shared/rules/plans.ts";
 import { operating } from "../support/operating.ts";
 import { type Headers, type TestWorld, testWorld } from "../support/world.ts";
@@ -32,7 +33,7 @@ describe("requests per minute", () => {
     expect(answers.filter(({ status }) => status === 200).length).toBe(60);
   });
 
-  it("the limit of requests a minute counts all callers of a workspace together; another workspace has its own minute (ARC-8, LIM-1)", async () => {
+  it("the limit of requests a minute counts all callers of a workspace together, and none of another one (ARC-8, LIM-1)", async () => {
     const [tenant, other] = [await world.tenant({ plan: "free" }), await world.tenant({ plan: "free" })];
     const people = [await tenant.dashboard(), await tenant.dashboard("admin"), await tenant.dashboard("viewer")];
     const status = async (as: Headers) => (await world.call("GET /api/v1/me", { as })).status;
@@ -42,7 +43,7 @@ describe("requests per minute", () => {
     expect(await status(await other.dashboard())).toBe(200);
   });
 
-  it("SDK-key and server-key requests are not counted (LIM-3)", async () => {
+  it("requests with an SDK key or a server key do not count for the requests a minute (LIM-3)", async () => {
     const tenant = await world.tenant({ plan: "free" });
 
     for (let i = 0; i < 70; i++) expect((await upsert(tenant, "same")).status).toBe(200);
@@ -51,7 +52,7 @@ describe("requests per minute", () => {
     expect((await tenant.call("GET /api/v1/me")).status).toBe(200);
   });
 
-  it("the ladder (LIM-1, LIM-9, AMB-39, D-PLAN)", () => {
+  it("each plan allows what the table of plans says (LIM-1, LIM-9, AMB-39, D-PLAN)", () => {
     const ladder = planNames.map((name) => {
       const { requestsPerMinute, dynamicSegments, eventConditionsPerRule, lookbackDays, teamMembers } = plans[name];
       const { sends, events, subscribers, assetBytes, channelTypes, features } = plans[name];
@@ -72,7 +73,7 @@ describe("requests per minute", () => {
   });
 });
 
-it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ERR-13 of many reasons to reject, the first in order is reported", async () => {
+it("of many reasons to reject, the first in order is reported (ERR-2, ERR-19, ERR-6, ERR-9, ERR-5, ERR-20, ERR-13, docs/decisions/0021#order-of-checks)", async () => {
   const tenant = await world.tenant({ plan: "free" });
   const route = "POST /api/v1/schedules";
   const answers: string[] = [];
@@ -106,15 +107,25 @@ it("docs/decisions/0021#order-of-checks ERR-2 ERR-19 ERR-6 ERR-9 ERR-5 ERR-20 ER
 });
 
 describe("features", () => {
-  it("smart mode needs Growth or higher (SMA-1, ERR-20)", async () => {
-    for (const plan of planNames) {
+  it.each(["free", "starter"] as const)(
+    "smart mode is refused with 403 on the plan %s (SMA-1, ERR-20)",
+    async (plan) => {
       const as = await (await world.tenant({ plan })).dashboard();
+
       const { status, body } = await send(as, { channel_arbitration_mode: "smart" });
-      if (["free", "starter"].includes(plan))
-        expect([status, body]).toEqual([403, { error: "feature_not_available", feature: "smart_channel" }]);
-      else expect(status).toBe(201);
-    }
-  });
+
+      expect([status, body]).toEqual([403, { error: "feature_not_available", feature: "smart_channel" }]);
+    },
+  );
+
+  it.each(planNames.filter((plan) => !["free", "starter"].includes(plan)))(
+    "the plan %s has smart mode (SMA-1)",
+    async (plan) => {
+      const as = await (await world.tenant({ plan })).dashboard();
+
+      expect((await send(as, { channel_arbitration_mode: "smart" })).status).toBe(201);
+    },
+  );
 
   it("a send over a channel type that the plan lacks names the allowed ones (CHN-13)", async () => {
     const as = await (await world.tenant({ plan: "free" })).dashboard();
@@ -131,106 +142,138 @@ describe("features", () => {
 });
 
 describe("requests with a publishable key", () => {
-  const env = { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "200" };
+  const ONLY_ADDRESSES = { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" };
 
-  it("requests with a publishable key are limited per address and per key, where the deployment says so, for a minute (OPS-2, LIM-3, ERR-16)", async () => {
+  /** A world with these limits, and how many of so many requests of an address are refused in it. */
+  async function limited(env: Record<string, string>) {
     world = await testWorld({ env });
     const tenant = await world.tenant();
-    const requests = async (times: number, sourceIp: string, headers = tenant.sdk) => {
-      const path = "/v1/in-app/messages?subscriber_id=00000000-0000-4000-8000-000000000000";
-      const answers: number[] = [];
+    const path = "/v1/in-app/messages?subscriber_id=00000000-0000-4000-8000-000000000000";
+    const refusedOf = async (times: number, sourceIp: string, headers: Headers = tenant.sdk) => {
+      let refused = 0;
       for (let n = 0; n < times; n++) {
         const request = { method: "GET", path, headers, body: Buffer.alloc(0), sourceIp };
-        const { status, headers: answered } = await world.gateway.handle(request);
-        answers.push(status);
-        if (status === 429) expect(Number(answered["retry-after"])).toBeGreaterThan(0);
+        const answer = await world.gateway.handle(request);
+        if (answer.status !== 429) continue;
+        refused++;
+        expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
       }
-      return answers.filter((status) => status === 429).length;
+      return refused;
     };
-    expect(await requests(149, "203.0.113.1")).toBe(0);
-    expect(await requests(3, "203.0.113.1")).toBe(3);
-    expect(await requests(50, "203.0.113.2")).toBe(0);
-    expect(await requests(60, "203.0.113.3")).toBeGreaterThan(0);
-    // Another workspace has a key of its own, and another credential is not limited.
-    expect(await requests(40, "203.0.113.4", (await world.tenant()).sdk)).toBe(0);
-    expect(await requests(3, "203.0.113.1", await tenant.dashboard())).toBe(0);
-    await world.advance(60_000);
-    expect(await requests(3, "203.0.113.1")).toBe(0);
+    return { tenant, refusedOf };
+  }
+
+  /** What happens to so many requests, one after another. */
+  const statusesOf = async (times: number, request: (n: number) => Promise<{ status: number }>) => {
+    const statuses: number[] = [];
+    for (let n = 0; n < times; n++) statuses.push((await request(n)).status);
+    return statuses;
+  };
+  /** 15 KB: as many write units as 15 small profiles. */
+  const LARGE = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`a${n}`, "x".repeat(1_000)]));
+
+  it("requests with a publishable key are limited per address, for a minute, where the deployment says so (OPS-2, LIM-3, ERR-16)", async () => {
+    const { refusedOf } = await limited(ONLY_ADDRESSES);
+
+    expect(await refusedOf(149, "203.0.113.1")).toBe(0);
+    expect(await refusedOf(3, "203.0.113.1")).toBe(3);
+    await world.advance(MINUTE);
+
+    expect(await refusedOf(3, "203.0.113.1")).toBe(0);
+  });
+
+  it("requests with a publishable key are limited per key, from however many addresses they come (OPS-2, LIM-3)", async () => {
+    const { refusedOf } = await limited({ SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "200" });
+    expect(await refusedOf(149, "203.0.113.1")).toBe(0);
+    expect(await refusedOf(50, "203.0.113.2")).toBe(0);
+
+    expect(await refusedOf(60, "203.0.113.3")).toBeGreaterThan(0);
+  });
+
+  it("limits of publishable keys hold for no other workspace's key, and for no other credential (OPS-2, LIM-3)", async () => {
+    const { tenant, refusedOf } = await limited({ SDK_REQUESTS_PER_ADDRESS: "20", SDK_REQUESTS_PER_KEY: "40" });
+    for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) await refusedOf(40, address);
+    expect(await refusedOf(1, "203.0.113.4")).toBe(1);
+
+    expect(await refusedOf(20, "203.0.113.4", (await world.tenant()).sdk)).toBe(0);
+    expect(await refusedOf(3, "203.0.113.1", await tenant.dashboard())).toBe(0);
   });
 
   it("requests with a publishable key are limited in write units too: a few large ones as many small ones (AMB-146)", async () => {
-    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
-    const { sdk } = await world.tenant();
-    const attributes = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`a${n}`, "x".repeat(1_000)]));
-    const statuses: number[] = [];
-    for (let n = 0; n < 30; n++) {
-      const body = { external_id: `p${n}`, attributes };
-      statuses.push((await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body })).status);
-    }
+    const { tenant } = await limited(ONLY_ADDRESSES);
+    const statuses = await statusesOf(30, (n) =>
+      world.call("POST /api/v1/subscribers/upsert", {
+        as: tenant.sdk,
+        body: { external_id: `p${n}`, attributes: LARGE },
+      }),
+    );
 
     expect(statuses[0]).toBe(200);
     expect(statuses.at(-1)).toBe(429);
   });
 
-  it("count what they really write: small changes of a large profile as much as it (AMB-146, D2)", async () => {
-    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
-    const { sdk } = await world.tenant();
-    const attributes = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`a${n}`, "x".repeat(1_000)]));
-    const upsert = async (body: object) =>
-      (await world.call("POST /api/v1/subscribers/upsert", { as: sdk, body: { external_id: "p", ...body } })).status;
-    expect(await upsert({ attributes })).toBe(200);
-    await world.advance(60_000);
-    const statuses: number[] = [];
-    for (let n = 0; n < 40; n++) statuses.push(await upsert({ attributes: { n } }));
-    expect(statuses.slice(0, 20)).toEqual(Array(20).fill(200));
-    expect(statuses.at(-1)).toBe(429);
-    await world.advance(60_000);
-    const small: number[] = [];
-    for (let n = 0; n < 60; n++) small.push(await upsert({ external_id: "q", attributes: { n } }));
-    expect(small.filter((status) => status === 429)).toEqual([]);
-  });
+  it.each([
+    ["large", LARGE, 429],
+    ["small", {}, 200],
+  ])(
+    "requests with a publishable key count what they really write: small changes of a %s profile (AMB-146, D2)",
+    async (_, attributes, last) => {
+      const { tenant } = await limited(ONLY_ADDRESSES);
+      const upsert = (change: object) =>
+        world.call("POST /api/v1/subscribers/upsert", {
+          as: tenant.sdk,
+          body: { external_id: "p", attributes: change },
+        });
+      expect((await upsert(attributes)).status).toBe(200);
+      await world.advance(MINUTE);
 
-  it("count what they answer: an inbox of long messages as its transfer costs (D2)", async () => {
-    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
-    const { sdk, call, upsert } = await world.tenant();
-    const id = await upsert({ external_id: "p" });
-    for (let n = 0; n < 8; n++)
-      await call("POST /api/v1/notifications", { subscriberIds: [id], title: "A", body: "x".repeat(40_000) });
+      const statuses = await statusesOf(60, (n) => upsert({ n }));
+
+      expect(statuses.slice(0, 20)).toEqual(Array(20).fill(200));
+      expect(statuses.at(-1)).toBe(last);
+    },
+  );
+
+  /** A workspace with a subscriber who has eight messages of 40 KB. */
+  async function withLongInbox() {
+    const { tenant } = await limited(ONLY_ADDRESSES);
+    const id = await tenant.upsert({ external_id: "p" });
+    const message = { subscriberIds: [id], title: "A", body: "x".repeat(40_000) };
+    for (let n = 0; n < 8; n++) await tenant.call("POST /api/v1/notifications", message);
     await world.settle();
-    await world.advance(60_000);
-    const statuses: number[] = [];
-    for (let n = 0; n < 15; n++)
-      statuses.push((await world.call(`GET /v1/in-app/messages?subscriber_id=${id}`, { as: sdk })).status);
+    await world.advance(MINUTE);
+    return (query = "") => world.call(`GET /v1/in-app/messages?subscriber_id=${id}${query}`, { as: tenant.sdk });
+  }
+
+  it("requests with a publishable key count what they answer: an inbox of long messages as its transfer costs (D2)", async () => {
+    const read = await withLongInbox();
+
+    const statuses = await statusesOf(15, () => read());
+
     expect(statuses.slice(0, 9)).toEqual(Array(9).fill(200));
     expect(statuses.at(-1)).toBe(429);
-    await world.advance(60_000);
-    const short: number[] = [];
-    for (let n = 0; n < 90; n++)
-      short.push(
-        (await world.call(`GET /v1/in-app/messages?subscriber_id=${id}&limit=1&status=read`, { as: sdk })).status,
-      );
-    expect(short.filter((status) => status === 429)).toEqual([]);
+  });
+
+  it("requests with a publishable key that answer little are many, however long the inbox is (D2)", async () => {
+    const read = await withLongInbox();
+
+    expect(await statusesOf(90, () => read("&limit=1&status=read"))).toEqual(Array(90).fill(200));
   });
 
   it("changes by the links of mails are limited by address, and nobody else's are (AMB-146, D2)", async () => {
-    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "100", SDK_REQUESTS_PER_KEY: "0" } });
-    const opt = async (sourceIp: string) => {
-      const request = { method: "POST", path: "/u/made-up", headers: {}, body: Buffer.alloc(0), sourceIp };
-      return (await world.gateway.handle(request)).status;
-    };
-    const statuses: number[] = [];
-    for (let n = 0; n < 151; n++) statuses.push(await opt("203.0.113.1"));
+    await limited(ONLY_ADDRESSES);
+    const opt = (sourceIp: string) =>
+      world.gateway.handle({ method: "POST", path: "/u/made-up", headers: {}, body: Buffer.alloc(0), sourceIp });
 
-    expect(statuses[0]).toBe(404);
-    expect(statuses.at(-1)).toBe(429);
-    expect(await opt("203.0.113.2")).toBe(404);
+    const statuses = await statusesOf(151, () => opt("203.0.113.1"));
+
+    expect([statuses[0], statuses.at(-1)]).toEqual([404, 429]);
+    expect((await opt("203.0.113.2")).status).toBe(404);
   });
 
   it("requests with a publishable key are not limited by a limit of 0 (OPS-2)", async () => {
-    world = await testWorld({ env: { SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" } });
-    const { sdk } = await world.tenant();
-    const request = () => world.call("POST /v1/events", { as: sdk, body: { events: [] } });
+    const { refusedOf } = await limited({ SDK_REQUESTS_PER_ADDRESS: "0", SDK_REQUESTS_PER_KEY: "0" });
 
-    for (let n = 0; n < 50; n++) expect((await request()).status).not.toBe(429);
+    expect(await refusedOf(50, "203.0.113.1")).toBe(0);
   });
 });

@@ -58,7 +58,7 @@ describe("login", () => {
     expect(await from("198.51.100.2", PASSWORD)).toBe(200);
   });
 
-  it("docs/decisions/0021#login is limited per network address, for any user, and so is accepting invitations", async () => {
+  it("is limited per network address, for any user, and so is accepting invitations (docs/decisions/0021#login)", async () => {
     const { body } = await register();
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const windowMs = 15 * MINUTE;

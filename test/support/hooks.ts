@@ -1,5 +1,5 @@
 // A workspace with a receiver of webhooks outside of it.
-import type { Hooks } from "../../local/aws/index.ts";
+import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { type Receiver, receiver } from "./receiver.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
@@ -10,14 +10,38 @@ export interface Setting {
   outside: Receiver;
 }
 
+type Makers = Pick<ReturnType<typeof worlds>, "fresh">;
+type Options = NonNullable<Parameters<Makers["fresh"]>[0]>;
+
 export const receiving =
-  ({ fresh }: ReturnType<typeof worlds>) =>
-  async (hooks?: Hooks): Promise<Setting> => {
+  ({ fresh }: Makers) =>
+  async (options: Options = {}): Promise<Setting> => {
     let now = () => 0;
     const outside = receiver(() => now());
-    const world = await fresh({ network: outside.network, ...(hooks && { hooks: () => hooks }) });
+    const world = await fresh({ ...options, network: outside.network });
     now = () => world.clock.now();
     return { world, tenant: await world.tenant(), outside };
+  };
+
+/** A workspace with one webhook for new subscribers, and what is done with its deliveries. */
+export const withWebhook =
+  (makers: Makers) =>
+  async (options: Options = {}) => {
+    const here = await receiving(makers)(options);
+    const { world, tenant } = here;
+    const { id: webhook }: { id: string } = await hook(here, ["subscriber.created"]);
+    const ask = (path: string, body?: object) => tenant.call(`POST /api/v1/webhooks/${webhook}${path}`, body);
+    return {
+      ...here,
+      webhook,
+      list: (query = "") => log(here, webhook, query),
+      redeliver: (id: string) => ask(`/deliveries/${id}/redeliver`),
+      /** Of the last day, unless said otherwise. */
+      replay: (more: object = {}) => {
+        const now = world.clock.now();
+        return ask("/replay", { from: timestamp(now - DAY), to: timestamp(now), ...more });
+      },
+    };
   };
 
 export const hook = async ({ world, tenant }: Setting, events: string[], target_url = "https://hooks.example.com/in") =>
