@@ -111,7 +111,7 @@ it("a send that reaches nobody is a failure of its schedule (AMB-123)", async ()
 
 it.each([
   ["a cap", { monthly_send_cap: 0 }, "SEND_CAP_REACHED"],
-  ["the plan", { plan: "pro" }, "PLAN_FEATURE_UNAVAILABLE"],
+  ["the plan", { plan: "pro" } as const, "PLAN_FEATURE_UNAVAILABLE"],
 ])("a tick that %s refuses is an error of its schedule (AMB-123, AMB-16, AMB-87)", async (_, change, code) => {
   const { world, tenant, get, notes } = await setting();
   await operate(world, tenant, change);
