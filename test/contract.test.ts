@@ -41,7 +41,7 @@ const fill = (route: string, id = UNKNOWN) => route.replaceAll(/:\w+/g, id);
 let writes = 0;
 
 describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
-  it("answers every credential as it declares, and a refusal changes nothing (ATH-R2, ATH-R5, ATH-R7, CHN-19, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9, SEG-4, SUB-11)", async () => {
+  it("answers every credential as it declares, and a refusal changes nothing (AMB-60, ATH-R2, ATH-R5, ATH-R7, CHN-19, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9, SEG-4, SUB-11)", async () => {
     const before = writes;
     expect(await wrongRefusals(world, endpoint, credentials, fill(route))).toEqual([]);
     expect(writes).toBe(before);

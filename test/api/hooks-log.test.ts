@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { receiving } from "../support/hooks.ts";
-import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const receivingWorld = receiving(worlds());
@@ -170,12 +169,6 @@ it("a redelivery keeps id and body and adds up to four more attempts (AMB-104)",
   const { id, payload } = first;
   expect(await deliveries()).toMatchObject([{ id, payload, outcome: "delivered", attempt_count: 6 }]);
   expect(new Set(outside.received.map((request) => request.body)).size).toBe(1);
-});
-
-it("a delivery that is not there is not delivered again: 404 (AMB-104)", async () => {
-  const { call, path } = await setting();
-
-  expect((await call(`POST ${path}/deliveries/${UNKNOWN}/redeliver`)).status).toBe(404);
 });
 
 it("after an hour of downtime one replay delivers everything that failed, once each (F11, D-HOOKS)", async () => {

@@ -28,62 +28,13 @@ const SHEET = [
 ];
 
 describe("exports of platforms", () => {
-  it("Customer.io: id beside cio_id is the external id, and who unsubscribed is opted out (AMB-132, AMB-133)", async () => {
-    const { run, mail, attributes } = await setting();
-    const done = await run(
-      "id,cio_id,email,created_at,unsubscribed,plan\n" +
-        "u1,c1,u1@example.com,1609459200,false,pro\nu2,c2,u2@example.com,1609459201,true,free\n",
-    );
-
-    expect(done).toMatchObject({ status: "completed", failed_rows: 0, encoding: "utf-8" });
-    expect(await mail("u1")).toBeUndefined();
-    expect(await mail("u2")).toEqual(["opted_out", done.created_at]);
-    expect(await attributes("u1")).toMatchObject({ created_at: 1_609_459_200, plan: "pro" });
-  });
-
-  it("HubSpot: an opt-out of all mail is an opt-out, a lead status is none (AMB-132)", async () => {
-    const { run, mail, attributes } = await setting();
-    await run(
-      '"Record ID","First Name","Email","Marketing contact status","Unsubscribed from all email","Opted out of email: News"\n' +
-        '"101","Hu","hs1@example.com","Marketing contact","false",""\n"102","Al","hs2@example.com","","true","true"\n',
-    );
-
-    expect(await mail("hs1@example.com")).toBeUndefined();
-    expect((await mail("hs2@example.com"))?.[0]).toBe("opted_out");
-    expect(await attributes("hs1@example.com")).toMatchObject({ record_id: 101, first_name: "Hu" });
-  });
-
-  it("Intercom: who marked a mail as spam, or whose address bounced, is suppressed (AMB-132)", async () => {
-    const { run, mail } = await setting();
-    const done = await run(
-      "User ID,Email,Unsubscribed from emails,Has hard bounced,Marked email as spam\n" +
-        "ic1,ic1@example.com,true,false,false\nic2,ic2@example.com,false,true,false\n" +
-        "ic3,ic3@example.com,false,false,true\nic4,ic4@example.com,false,false,false\n",
-    );
-
-    expect(done.consent_summary).toMatchObject({ suppressed: 2, opted_out: 1 });
-    expect(await mail("ic4")).toBeUndefined();
-  });
-
   it("a file may be divided by bars (AMB-133)", async () => {
     const { run, mail } = await setting();
-    await run("email|opt_out|name\np1@example.com|yes|A, B\np2@example.com|no|C\n");
+    const done = await run("email|opt_out|name\np1@example.com|yes|A, B\np2@example.com|no|C\n");
 
+    expect(done).toMatchObject({ status: "completed", failed_rows: 0, encoding: "utf-8" });
     expect((await mail("p1@example.com"))?.[0]).toBe("opted_out");
     expect(await mail("p2@example.com")).toBeUndefined();
-  });
-
-  it("Brevo: SMS is the phone without a plus, a yes without a time is unknown (AMB-132, AMB-133)", async () => {
-    const { run, mail, attributes } = await setting();
-    const done = await run(
-      "CONTACT ID;EMAIL;LASTNAME;FIRSTNAME;SMS;OPT_IN;EMAIL_BLACKLISTED\n" +
-        "1;br1@example.com;Müller;Jörg;491511234567;true;No\n2;br2@example.com;X;Y;;;Yes\n",
-    );
-    expect(done.consent_summary).toMatchObject({ unknown: 1, yes_without_time: 1, opted_out: 1, opted_in: 0 });
-    expect(await mail("br1@example.com")).toBeUndefined();
-    expect((await mail("br2@example.com"))?.[0]).toBe("opted_out");
-    const names = { last_name: "Müller", first_name: "Jörg", phone: "+491511234567" };
-    expect(await attributes("br1@example.com")).toMatchObject(names);
   });
 
   it("Klaviyo: a suppression by UNSUBSCRIBE is an opt-out, by HARD_BOUNCE a suppression (AMB-132)", async () => {
@@ -268,14 +219,6 @@ describe("consent", () => {
     expect(await said("x1")).toEqual(each);
     expect(await said("x2")).toEqual(["sms"]);
     expect(await said("x3")).toEqual(each);
-  });
-
-  it("an opt-out of SMS is one of SMS alone (AMB-132)", async () => {
-    const { run, mail, consents } = await setting();
-    await run("external_id,Accepts SMS Marketing\nx1,no\n");
-
-    expect(await mail("x1")).toBeUndefined();
-    expect(await consents("x1")).toMatchObject([{ channel: "sms", status: "opted_out" }]);
   });
 });
 

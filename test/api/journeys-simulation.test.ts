@@ -147,13 +147,6 @@ describe("refusals of a walk", () => {
     expect(Object.keys(body.fields)).toEqual(["subscriber_id"]);
   });
 
-  it("the journey of another workspace is not found for a walk (RDA-13, GEN-8)", async () => {
-    const { world, id } = await refusing();
-    const other = await world.tenant();
-
-    expect((await other.call(`POST /api/v1/journeys/${id}/simulate`, { sample: {} })).status).toBe(404);
-  });
-
   it("a draft whose steps are incomplete is refused a walk with 422 (RDA-13)", async () => {
     const { create, call } = await refusing();
     const draft = await create({ start: "first", steps: {} });

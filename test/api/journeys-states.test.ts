@@ -123,15 +123,6 @@ it("an archived journey is not changed: 409 (D-JNY-ARCHIVE)", async () => {
   expect((await call(`PUT /api/v1/journeys/${id}`, definition(whole))).status).toBe(409);
 });
 
-it.each(["activate", "pause", "archive", "duplicate"])(
-  "%s of a journey that there is not is 404 (D-JNY-ARCHIVE)",
-  async (action) => {
-    const { call } = await common();
-
-    expect((await call(`POST /api/v1/journeys/${UNKNOWN}/${action}`)).status).toBe(404);
-  },
-);
-
 it("a copy of a journey is a new draft with the same definition (D-JNY-ARCHIVE, AMB-74)", async () => {
   const { call, active } = await common();
   const id = await active(whole);

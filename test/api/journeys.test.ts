@@ -1,7 +1,6 @@
 // Journeys: authoring, validation, changes, lists and counts (JNY, AMB-8, AMB-61).
 import { describe, expect, it } from "vitest";
 import { graphOf, journeySetting } from "../support/journeys.ts";
-import { UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -172,10 +171,6 @@ describe("change", () => {
     expect(body.message).toContain("active");
   });
 
-  it("a change of a journey that there is not is 404 (JNY-12)", async () => {
-    expect((await put(await common(), UNKNOWN)).status).toBe(404);
-  });
-
   it.each([
     ["a wrong duration", 422, graphOf({ a: { delay: { duration: "10s", next: "b" } }, b: "exit" })],
     ["an edge to nowhere", 422, graphOf({ a: { delay: { duration: "1h", next: "b" } } })],
@@ -213,10 +208,4 @@ it("the statistics of a journey without runs name its steps (JNY-20, JST-1, JST-
     runs: { active: 0, completed: 0, exited: 0, canceled: 0 },
     steps: { pause: { active: 0, outcomes: {} }, end: { active: 0, outcomes: {} } },
   });
-});
-
-it("the statistics of a journey that there is not are 404 (JNY-20)", async () => {
-  const { call } = await common();
-
-  expect((await call(`GET /api/v1/journeys/${UNKNOWN}/stats`)).status).toBe(404);
 });

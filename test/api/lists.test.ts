@@ -111,12 +111,6 @@ describe("records", () => {
     expect((await patch(change)).status).toBe(status);
   });
 
-  it("a change of a list that there is not is 404 (D-LIST)", async () => {
-    const { patch } = await common();
-
-    expect((await patch({ name: "Z" }, UNKNOWN)).status).toBe(404);
-  });
-
   const threeLists = shared(async ({ withPeople }) => {
     const { world, tenant, ids: people } = await withPeople(3);
     for (const [i, name] of ["Alpha", "Beta", "Alphabet"].entries()) {

@@ -128,22 +128,17 @@ describe("cancel", () => {
     expect(await reachedOf(world, tenant, ids)).toEqual([]);
   });
 
-  it("409 once dispatched, 404 for an unknown one, 403 to a role that may not send (D-NTF-CANCEL, NTF-20)", async () => {
+  it("a send is not canceled once it is dispatched: 409 (D-NTF-CANCEL, NTF-20)", async () => {
     const { world, tenant } = await withPeople(2);
-    const sent = (await post(world, tenant, everybody)).body.id;
-    const queued = await cancel(tenant, sent);
-    expect(queued.status).toBe(409);
-    expect(queued.body.code).toBe("CONFLICT");
+    const { id } = (await post(world, tenant, everybody)).body;
+    expect(await cancel(tenant, id)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
+
     await world.settle();
-    const done = await cancel(tenant, sent);
-    expect(done.status).toBe(409);
-    expect(done.body.message).toEqual(expect.stringContaining("completed"));
-    expect((await cancel(tenant, "00000000-0000-4000-8000-000000000000")).status).toBe(404);
-    const scheduled = await schedule(world, tenant, SOON);
-    const developer = await tenant.dashboard("developer");
-    const refused = await world.call(`POST /api/v1/notifications/${scheduled}/cancel`, { as: developer });
-    expect(refused.status).toBe(403);
-    expect(refused.body.code).toBe("FORBIDDEN");
+
+    expect(await cancel(tenant, id)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("completed") },
+    });
   });
 
   it("cancel and fire at one moment: either all are reached and cancel is 409, or none and it is 200 (NTF-10, ARC-10)", async () => {

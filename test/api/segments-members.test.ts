@@ -137,12 +137,6 @@ describe("members", () => {
     expect(await membersOf(world, tenant, id)).toHaveLength(120);
   });
 
-  it("the members of a segment that there is not are 404 (AMB-72)", async () => {
-    const { world, tenant } = await withTenant();
-
-    expect((await ask(world, tenant, `GET /api/v1/segments/${UNKNOWN}/members`)).status).toBe(404);
-  });
-
   /** A segment of those who pay and bought something this week, as Ada did, and Bob did not. */
   const explained = shared(async (own) => {
     const { world, tenant } = await own.withTenant();

@@ -7,7 +7,7 @@ import { responseStream } from "../../local/lambda-stream.ts";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { withMetrics } from "../../shared/runtime/metrics.ts";
 import { post } from "../support/notify.ts";
-import { addPeople, operate } from "../support/people.ts";
+import { addPeople } from "../support/people.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -47,24 +47,11 @@ describe("admission", () => {
     }
   });
 
-  it("422 without a subscriber, 401 for credentials of two workspaces, 403 by plan and by status (SSE-1, AMB-59)", async () => {
+  it("credentials of two workspaces open no stream: 401 (SSE-1, AMB-59)", async () => {
     const { world, tenant, id } = await withReader();
-    const other = await world.tenant();
-    for (const query of ["", "?subscriber_id=ada"]) {
-      const refused = await openStream(world, query, tenant.sdk);
-      expect(refused.status).toBe(422);
-      expect(Object.keys(JSON.parse(refused.text).fields)).toEqual(["subscriber_id"]);
-    }
-    const both = { ...tenant.sdk, ...(await other.dashboard()) };
+    const both = { ...tenant.sdk, ...(await (await world.tenant()).dashboard()) };
+
     expect((await openStream(world, `?subscriber_id=${id}`, both)).status).toBe(401);
-    await operate(world, tenant, { plan: "free" });
-    const refused = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
-    expect(refused.status).toBe(403);
-    expect(JSON.parse(refused.text).error).toBe("in_app_not_permitted");
-    await operate(world, tenant, { plan: "pro", status: "suspended" });
-    const closed = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
-    expect(closed.status).toBe(403);
-    expect(JSON.parse(closed.text).code).toBe("TENANT_SUSPENDED");
   });
 
   it("a HEAD gets the headers at once and opens nothing, and the function takes no other method (AMB-122)", async () => {

@@ -126,14 +126,6 @@ it("hundreds of events, also those of one moment and of a late batch, are each o
   expect(await timeline(world, tenant, ada, "kinds=event&limit=7")).toEqual(all);
 });
 
-it("the timeline of another workspace's subscriber is not found (RDA-5, GEN-8)", async () => {
-  const world = await fresh();
-  const [tenant, other] = [await world.tenant(), await world.tenant()];
-  const [eve] = await addPeople(world, other, 1);
-
-  expect((await tenant.call(`GET /api/v1/subscribers/${eve}/timeline`)).status).toBe(404);
-});
-
 it("a timeline of an unknown kind is refused with 422, naming it (RDA-5)", async () => {
   const { tenant, ids } = await withPeople(1);
 

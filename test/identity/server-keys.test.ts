@@ -31,11 +31,12 @@ describe("server keys", () => {
     expect(JSON.stringify(Items)).not.toContain(body.key);
   });
 
-  it("need the permission, and know their scopes (ATH-R5, ATH-R11)", async () => {
-    expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
-    expect((await create({ name: "x", scopes: [] })).status).toBe(422);
-    expect((await create({ name: "x", scopes: ["everything:write"] })).status).toBe(422);
-    expect((await create({ name: "x", scopes: ["subscribers:read"] })).body.scopes).toEqual(["subscribers:read"]);
+  it.each([
+    [[], 422],
+    [["everything:write"], 422],
+    [["subscribers:read"], 201],
+  ])("a server key with the scopes %j is answered with %i (ATH-R11)", async (scopes, status) => {
+    expect((await create({ name: "x", scopes })).status).toBe(status);
   });
 
   it("give no more than their maker holds: a developer, who may not send, gives no right to send (ATH-R5, BKS-1)", async () => {
