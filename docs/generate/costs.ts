@@ -44,7 +44,7 @@ const DEAR: readonly { route: RegExp; units: number; why: string }[] = [
     why: "takes the name and the address of two devices and the place of a third, with tokens of 4 KB; 31 with those of phones",
   },
   { route: / \/[oc]\/:token$/, units: 20, why: "the first of a recipient and a send; others 10" },
-  { route: /^POST \/[uip]\/:token$/, units: 60, why: "the consent is on the profile; limited by address" },
+  { route: /^POST \/[uip]\/:token$/, units: 50, why: "the consent is on the profile; limited by address" },
 ];
 
 /** What a route may cost at most, and why, where that is more than others may. */

@@ -126,13 +126,14 @@ export const mail = group("mail", "The links of e-mails.", [
       if (!profile) return gonePage(language, sender);
       const form = new URLSearchParams(call.raw.toString("utf8"));
       const [shown, ticked] = [new Set(form.getAll("shown")), new Set(form.getAll("in"))];
-      const keys = (await listTopics(store)).map(({ key }) => key).filter((key) => shown.has(key));
+      const topics = await listTopics(store);
+      const keys = topics.map(({ key }) => key).filter((key) => shown.has(key));
       const choices = Object.fromEntries(
         keys.map((key) => [key, ticked.has(key) ? ("opted_in" as const) : ("opted_out" as const)]),
       );
-      const topics = await choose(store, profile.id, choices, { source: "preferences_page" });
-      if (!topics) return gonePage(language, sender);
-      return preferencesPage(language, { token, sender, topics, isSaved: true });
+      const chosen = await choose(store, profile, choices, { source: "preferences_page" });
+      if (!chosen) return gonePage(language, sender);
+      return preferencesPage(language, { token, sender, topics: preferencesOf(chosen, topics), isSaved: true });
     },
   ),
 

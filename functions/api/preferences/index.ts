@@ -7,8 +7,8 @@ import { invalid, notFound } from "../../../shared/kernel/errors.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { type StoreReader, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
-import { findByExternalId } from "../../../shared/store/subscribers/subscribers.ts";
-import { type Choices, choose, Preference, readPreferences } from "../../../shared/store/topics/preferences.ts";
+import { getProfile, type LivingProfile, profileOfExternalId } from "../../../shared/store/subscribers/subscribers.ts";
+import { type Choices, choose, Preference, preferencesOf } from "../../../shared/store/topics/preferences.ts";
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 
 const subscriberFields = {
@@ -57,8 +57,8 @@ export const preferences = group("preferences", "What a subscriber wants to hear
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, query }) => {
-      const subscriber_id = await requireSubscriber(store, secrets, query);
-      return { subscriber_id, topics: found(await readPreferences(store, subscriber_id)) };
+      const [profile, topics] = await Promise.all([requireProfile(store, secrets, query), listTopics(store)]);
+      return { subscriber_id: profile.id, topics: preferencesOf(profile, topics) };
     },
   ),
 
@@ -80,14 +80,15 @@ export const preferences = group("preferences", "What a subscriber wants to hear
       errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, caller, body: { topics, ...named } }) => {
-      const subscriber_id = await requireSubscriber(store, secrets, named);
-      const current = found(await readPreferences(store, subscriber_id));
+      const [profile, all] = await Promise.all([requireProfile(store, secrets, named), listTopics(store)]);
+      const current = preferencesOf(profile, all);
       const choices = Array.isArray(topics) ? changesTo(current, topics) : topics;
       requireTopics(current, choices);
-      const all = await listTopics(store);
       const pending = new Set(all.flatMap(({ key, double_opt_in }) => (double_opt_in ? [key] : [])));
       const said = { source: sourceOf[caller.kind], pending };
-      return { subscriber_id, topics: found(await choose(store, subscriber_id, choices, said)) };
+      const chosen = await choose(store, profile, choices, said);
+      if (!chosen) throw notFound("subscriber");
+      return { subscriber_id: profile.id, topics: preferencesOf(chosen, all) };
     },
   ),
 ]);
@@ -101,21 +102,20 @@ const sourceOf = {
   public: "preferences",
 } as const;
 
-function found<T>(preferences: T | undefined): T {
-  if (preferences === undefined) throw notFound("subscriber");
-  return preferences;
-}
-
-/** @throws 422 unless exactly one id is given, 404 for an external id of no subscriber. */
-async function requireSubscriber(
+/** @throws 422 unless exactly one id is given, 404 where no subscriber has it. */
+async function requireProfile(
   store: StoreReader,
   secrets: Secrets,
   { subscriber_id, external_id }: Named,
-): Promise<string> {
+): Promise<LivingProfile> {
   if ((subscriber_id === undefined) === (external_id === undefined))
     throw invalid({ subscriber_id: "exactly one of subscriber_id and external_id is required" });
-  if (external_id === undefined) return subscriber_id ?? "";
-  return found((await findByExternalId(store, await secrets.root(), external_id))?.id);
+  const profile =
+    external_id === undefined
+      ? await getProfile(store, subscriber_id ?? "")
+      : await profileOfExternalId(store, await secrets.root(), external_id);
+  if (!profile) throw notFound("subscriber");
+  return profile;
 }
 
 /** What was changed in topics that were read before. Those that are as they were are no choices (AMB-115). */

@@ -104,15 +104,26 @@ export async function getProfiles(
   return (await store.getAll(Profile, keys, options)).map(living);
 }
 
+/** The subscriber with this id of the workspace's own; undefined if there is none or it was erased. */
 export async function findByExternalId(
   store: StoreReader,
   secrets: IdKey,
   externalId: string,
 ): Promise<Subscriber | undefined> {
+  const profile = await profileOfExternalId(store, secrets, externalId);
+  return profile && subscriberOf(profile);
+}
+
+/** The same, as it is stored. */
+export async function profileOfExternalId(
+  store: StoreReader,
+  secrets: IdKey,
+  externalId: string,
+): Promise<LivingProfile | undefined> {
   for (let generation = 0; ; ) {
     const row = await store.get(Profile, { id: subscriberId(secrets, store.tenant, externalId, generation) });
     if (!row) return undefined;
-    if (isLiving(row)) return subscriberOf(row);
+    if (isLiving(row)) return row;
     generation = Math.max(generation + 1, row.next ?? 0);
   }
 }

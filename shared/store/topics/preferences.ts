@@ -7,7 +7,7 @@ import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { consentChannelOf, isInTopic } from "../../rules/topics.ts";
 import { absent, all, is } from "../conditions.ts";
-import type { Store, StoreReader } from "../context.ts";
+import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import { contended, done, happened, untilUncontended } from "../refusals.ts";
@@ -15,7 +15,7 @@ import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribe
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
 import { topicFields } from "./items.ts";
-import { listTopics, type Topic } from "./topics.ts";
+import type { Topic } from "./topics.ts";
 
 /** Choices of one transaction, which holds a row of the history for each, and the profile: as many as it takes. */
 const CHOICES_AT_ONCE = 99;
@@ -52,12 +52,6 @@ export function preferencesOf(profile: LivingProfile, topics: readonly Topic[]):
   }));
 }
 
-/** @returns undefined if there is no such subscriber. */
-export async function readPreferences(store: StoreReader, subscriber: string): Promise<Preference[] | undefined> {
-  const [profile, topics] = await Promise.all([getProfile(store, subscriber), listTopics(store)]);
-  return profile && preferencesOf(profile, topics);
-}
-
 const NONE: ReadonlySet<string> = new Set();
 
 /** How often choices are read anew while others are made. */
@@ -66,23 +60,25 @@ const MAX_ATTEMPTS = 8;
 /**
  * Records choices of a subscriber, now. A choice that is the newest one already changes nothing. A choice is written on
  * those that were read: a late request of a process that is gone replaces none that was made after it.
+ * @param read the subscriber as it was read, which is read again only if others chose meanwhile: a profile may be large
  * @param choices by the keys of topics that exist
  * @param options.pending the keys of those into which nobody opts without a confirmation
- * @returns the preferences after it; undefined if there is no such subscriber
+ * @returns the subscriber after it; undefined if it is not there any more
  * @throws 503 while others are made again and again
  */
 export async function choose(
   store: Store,
-  subscriber: string,
+  read: LivingProfile,
   choices: Choices,
   { source, pending = NONE }: { source: string; pending?: ReadonlySet<string> },
-): Promise<Preference[] | undefined> {
+): Promise<LivingProfile | undefined> {
+  let profile: LivingProfile | undefined = read;
   return untilUncontended(
     async () => {
-      const profile = await getProfile(store, subscriber);
       if (!profile) return done(undefined);
-      const isRecorded = await record(store, profile, choices, { source, pending });
-      if (isRecorded) return done(await readPreferences(store, subscriber));
+      const outcome = await record(store, profile, choices, { source, pending });
+      if (outcome.kind === "recorded") return done(outcome.profile);
+      profile = await getProfile(store, read.id);
       return contended;
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "Other choices are made at the moment. Try again."),
@@ -90,13 +86,17 @@ export async function choose(
   );
 }
 
-/** @returns false if one of them was chosen anew since the profile was read, or the subscriber was erased. */
+type Recorded =
+  | { kind: "recorded"; profile: LivingProfile }
+  /** One of them was chosen anew since the profile was read, or the subscriber was erased. */
+  | { kind: "chosen meanwhile" };
+
 async function record(
   store: Store,
   profile: LivingProfile,
   choices: Choices,
   { source, pending }: { source: string; pending: ReadonlySet<string> },
-): Promise<boolean> {
+): Promise<Recorded> {
   const current = new Map<string, string>(familyOf(profile, "c:"));
   const times = new Map<string, string>(familyOf(profile, "ct:"));
   const isAsRead = (channel: string): ConditionOf<typeof Profile> => {
@@ -106,6 +106,7 @@ async function record(
   const changed = Object.entries(choices)
     .filter(([key, status]) => current.get(consentChannelOf(key)) !== status)
     .map(([key, status]) => [key, status === "opted_in" && pending.has(key) ? ("pending" as const) : status] as const);
+  let after = profile;
   for (const some of chunksOf(changed, CHOICES_AT_ONCE)) {
     const now = store.clock.now();
     const consents = some.map(
@@ -126,7 +127,8 @@ async function record(
         ),
       ]),
     );
-    if (!isWritten) return false;
+    if (!isWritten) return { kind: "chosen meanwhile" };
+    after = { ...after, ...set };
   }
-  return true;
+  return { kind: "recorded", profile: after };
 }
