@@ -154,7 +154,7 @@ const limits: readonly Limit[] = [
     of: "network address",
     what: "changes by the links of mails",
     most: "`sdkRequestsPerAddress` a minute",
-    why: "whoever has a mail can change the choices of its recipient, at 60 write units each; a provider of mailboxes that opts out for its users stays far below",
+    why: "whoever has a mail can change the choices of its recipient, at 50 units each; a provider of mailboxes that opts out for its users stays far below",
     remedy: `${WAIT}; the choice before stays`,
   },
   {

@@ -142,13 +142,14 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
       lookBack = LATEST_MS;
       // The client reconnects, and the new request is refused with the reason (ERR-6, ERR-7).
       if (!(await isWorkspaceOpen(feed))) return;
-      if ((await isDisplaced(feed)) || !(await keepLease(feed))) return output.retry(RETRY_DISPLACED_MS);
+      if (isDisplaced(feed, streams) || !(await keepLease(feed))) return output.retry(RETRY_DISPLACED_MS);
     }
+    if (positionAt !== undefined) await clock.sleep(Math.max(1, positionAt - clock.now()), written);
     if (positionAt !== undefined && clock.now() >= positionAt) {
       output.position(positionNow());
       positionAt = undefined;
     }
-    const until = Math.min(keepaliveAt, feed.endsAt, positionAt ?? keepaliveAt);
+    const until = Math.min(keepaliveAt, feed.endsAt);
     await clock.sleep(Math.max(1, Math.min(POLL_MS, until - clock.now())), written);
   }
   output.position(positionNow());
@@ -228,11 +229,10 @@ async function renewLease(
   return happened(store.change(SubscriberStream, { subscriber, connection }, { set }, when));
 }
 
-/** Whether the subscriber has as many newer streams open as are allowed. */
-async function isDisplaced({ deps: { store, clock }, subscriber, connection }: Feed): Promise<boolean> {
-  const { items } = await store.query(SubscriberStream, { subscriber });
+/** Whether the subscriber has as many newer streams open as are allowed, by what the last poll read. */
+function isDisplaced({ deps: { store, clock }, subscriber, connection }: Feed, streams: StreamRows["streams"]): boolean {
   const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
-  const newer = items.filter(isLive(clock.now())).filter(({ sk }) => sk > own);
+  const newer = streams.filter(isLive(clock.now())).filter(({ sk }) => sk > own);
   return newer.length >= MAX_PER_SUBSCRIBER;
 }
 

@@ -11,7 +11,8 @@ export const MEASURED = {
 export const RATES = {
   /** Dollars per million. CloudFront 1.00, the gateway 1.00, authentication 0.25, the function 0.33, logs and traces 0.50. */
   requests: 3.08,
-  streamMinutes: 113,
+  /** Of 90 seconds: 128 MB, 13 write and 66 read units, a request to the edge and to Lambda, and its log line. */
+  streamMinutes: 112,
   /** Outbound events on the account's bus, of which four share an entry: EventBridge 0.25, the function 0.03. */
   published: 0.28,
   /** Dollars a month. */
@@ -37,6 +38,8 @@ export const EMPTY_MONTH = {
   subscribers: 0,
   sends: 0,
   singles: 0,
+  /** To phones and browsers, of sends to many. */
+  pushes: 0,
   mails: 0,
   events: 0,
   /** Events on the account's bus. */
@@ -53,10 +56,10 @@ export type Month = typeof EMPTY_MONTH;
 
 /** What a month costs, in dollars, line by line: every dimension that AWS bills, and nothing of other providers. */
 export function costOfMonth(month: Month, queues: number): [what: string, dollars: number][] {
-  const { subscribers, sends, singles, mails, events, published, requests, streams, gigabytes, months } = month;
+  const { subscribers, sends, singles, pushes, mails, events, published, requests, streams, gigabytes, months } = month;
   const bytes =
     subscribers * STORED_BYTES.subscriber +
-    months * (sends * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
+    months * ((sends + pushes) * STORED_BYTES.send + singles * STORED_BYTES.single + events * STORED_BYTES.event);
   // A request of ours writes a row; those of sends and events are in their own units.
   const asked = requests + singles + events / EVENTS_OF_A_REQUEST;
   const rows = requests * PRICES["write units of an on-demand table"];
@@ -64,6 +67,7 @@ export function costOfMonth(month: Month, queues: number): [what: string, dollar
     ["at rest", RATES.atRest + queues * RATES.queueAtRest],
     ["sends to many, in-app", dollarsOf(sends, PER_RECIPIENT.in_app, "burst")],
     ["sends to one, in-app", dollarsOf(singles, MEASURED.alone, "alone")],
+    ["pushes to many", dollarsOf(pushes, PER_RECIPIENT.other, "burst")],
     ["e-mails", dollarsOf(mails, PER_RECIPIENT.email, "burst")],
     ["e-mails, SES", mails * SES_MAIL],
     ["events, a thousand a request", dollarsOf(events, MEASURED.event, "burst")],

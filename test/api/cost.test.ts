@@ -2,12 +2,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { equip, fill } from "../../bench/people.ts";
-import { costOfMonth, EMPTY_MONTH, MEASURED, STORED_BYTES } from "../../shared/rules/month-cost.ts";
+import { dollarsPerMillion } from "../../shared/rules/cost.ts";
+import { costOfMonth, EMPTY_MONTH, MEASURED, RATES, STORED_BYTES } from "../../shared/rules/month-cost.ts";
 import type { UploadPath } from "../support/channels.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { SES } from "../support/mails.ts";
 import { addPeople } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
+import { addReader, openStream } from "../support/sse.ts";
 import type { Headers, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -203,6 +205,7 @@ it("a month costs what one adds up by hand, in every dimension that AWS bills (F
     subscribers: 200_000,
     sends: 3_000_000,
     singles: 1_000_000,
+    pushes: 2_000_000,
     mails: 100_000,
     events: 10_000_000,
     published: 5_000_000,
@@ -217,16 +220,18 @@ it("a month costs what one adds up by hand, in every dimension that AWS bills (F
     "sends to many, in-app": 3 * (0.6544 + 0.0075 + 0.0029 + 0.0027),
     // 4 write units, 6 read units, 3 requests to the queue and 0.02 GB-seconds.
     "sends to one, in-app": 2.5 + 0.75 + 1.2 + 0.2667,
+    // 1.165 write units, 0.69 read units, 0.0144 requests to the queue and 0.006 GB-seconds each.
+    "pushes to many": 2 * (0.7281 + 0.0863 + 0.0058 + 0.08),
     "e-mails": 0.1 * (0.7188 + 0.385 + 0.4848 + 0.0933),
     "e-mails, SES": 10,
     "events, a thousand a request": 10 * (0.7063 + 0.1375 + 0.0005 + 0.004),
     "events on the account's bus": 5 * (0.25 + 0.03),
     // Those that write a row, those of the sends to one, and ten thousand of events.
     requests: 2 * 3.705 + 3.08 + 0.0308,
-    "live streams": 10 * 43_800 * 0.000_113,
+    "live streams": 10 * 43_800 * 0.000_112,
     transfer: 3.4,
-    // 0.28 GB of profiles; six months of 1.35 and 1.7 GB of sends and 3.5 GB of events.
-    storage: 39.58 * 0.45,
+    // 0.28 GB of profiles; six months of 1.35, 1.7 and 0.9 GB of sends and pushes, and 3.5 GB of events.
+    storage: 44.98 * 0.45,
   };
   const lines = Object.fromEntries(costOfMonth(month, 23));
   expect(Object.keys(lines)).toEqual(Object.keys(byHand));
@@ -249,6 +254,43 @@ it("the rates of a month are those that docs/performance.md measured (F10)", () 
     expect([name, near(send[name], alone[name])]).toEqual([name, true]);
     expect([name, near(batch[name] / 1_000, event[name])]).toEqual([name, true]);
   }
+});
+
+it("docs/deploy.md says what a million costs as npm run cost does (F10, D20)", () => {
+  const page = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
+  const said = (work: string) => Number(page.split("\n").find((line) => line.startsWith(`| ${work}`))!.split(" | ")[1]);
+  const million = (of: Partial<typeof EMPTY_MONTH>, ...names: string[]) => {
+    const lines = new Map(costOfMonth({ ...EMPTY_MONTH, months: 0, ...of }, 0));
+    return names.reduce((sum, name) => sum + lines.get(name)!, 0);
+  };
+  const costs = {
+    "API requests": million({ requests: 1e6 }, "requests"),
+    "in-app messages of sends to many": million({ sends: 1e6 }, "sends to many, in-app"),
+    "in-app messages of sends to one": million({ singles: 1e6 }, "sends to one, in-app"),
+    "pushes of sends to many": million({ pushes: 1e6 }, "pushes to many"),
+    "behavioral events with keys": million({ events: 1e6 }, "events, a thousand a request"),
+    "e-mails by SES": million({ mails: 1e6 }, "e-mails", "e-mails, SES"),
+    "outbound events": million({ published: 1e6 }, "events on the account's bus"),
+    "minutes of an open live stream": RATES.streamMinutes,
+  };
+  for (const [work, dollars] of Object.entries(costs))
+    expect([work, said(work)]).toEqual([work, expect.closeTo(dollars, 2)]);
+});
+
+it("a minute of an open stream costs what a deployment meters of a whole one (F10, D20)", async () => {
+  const { world, tenant } = await withTenant({ env: { STREAM_CONCURRENCY: "500" } });
+  const { id } = await addReader(world, tenant);
+  let seconds = 0;
+  const { wcu, rcu } = await metered(world, async () => {
+    const stream = await openStream(world, `?subscriber_id=${id}`, tenant.sdk);
+    for (; !stream.ended; seconds++) await world.advance(1_000);
+  });
+  // A GB-second of Arm; the edge, Lambda and half a KB of logs for each opening.
+  const memory = 60 * 0.125 * 13.3334;
+  const opening = 1 + 0.2 + 0.5;
+  const perStream = dollarsPerMillion({ wcu, rcu, messages: 0 }, "alone") + opening;
+  const dollars = memory + (perStream * 60) / seconds;
+  expect(Math.abs(dollars - RATES.streamMinutes)).toBeLessThan(1);
 });
 
 it("what a month stores is what the table grows by, with the 100 bytes that AWS adds to each row (F10)", async () => {
