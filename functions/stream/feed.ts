@@ -230,7 +230,10 @@ async function renewLease(
 }
 
 /** Whether the subscriber has as many newer streams open as are allowed, by what the last poll read. */
-function isDisplaced({ deps: { store, clock }, subscriber, connection }: Feed, streams: StreamRows["streams"]): boolean {
+function isDisplaced(
+  { deps: { store, clock }, subscriber, connection }: Feed,
+  streams: StreamRows["streams"],
+): boolean {
   const own = keyOf(SubscriberStream, store.tenant, { subscriber, connection }).sk;
   const newer = streams.filter(isLive(clock.now())).filter(({ sk }) => sk > own);
   return newer.length >= MAX_PER_SUBSCRIBER;

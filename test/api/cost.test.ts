@@ -258,7 +258,13 @@ it("the rates of a month are those that docs/performance.md measured (F10)", () 
 
 it("docs/deploy.md says what a million costs as npm run cost does (F10, D20)", () => {
   const page = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
-  const said = (work: string) => Number(page.split("\n").find((line) => line.startsWith(`| ${work}`))!.split(" | ")[1]);
+  const said = (work: string) =>
+    Number(
+      page
+        .split("\n")
+        .find((line) => line.startsWith(`| ${work}`))!
+        .split(" | ")[1],
+    );
   const million = (of: Partial<typeof EMPTY_MONTH>, ...names: string[]) => {
     const lines = new Map(costOfMonth({ ...EMPTY_MONTH, months: 0, ...of }, 0));
     return names.reduce((sum, name) => sum + lines.get(name)!, 0);
