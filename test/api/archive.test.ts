@@ -9,14 +9,15 @@ import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { ingest } from "../support/events.ts";
 import { mailing } from "../support/mails.ts";
 import { post } from "../support/notify.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
 const BUCKET = "engagement-archive";
-const setting = (hooks: Hooks = {}, more: Record<string, string> = {}) =>
-  withTenant({ env: { ARCHIVE_BUCKET: BUCKET, ...more }, hooks: (name) => (name === "publish-events" ? hooks : {}) });
+const setting = (hooks: (name: string) => Hooks = () => ({}), more: Record<string, string> = {}) =>
+  withTenant({ env: { ARCHIVE_BUCKET: BUCKET, ...more }, hooks });
 
 const s3 = (world: TestWorld) => world.depsFor("test").aws(S3Client);
 
@@ -152,19 +153,15 @@ describe("its objects", () => {
   });
 
   it("objects of the archive are there once a bucket that refused takes them again, and messages went on (CLI-3)", async () => {
-    let isRefusing = true;
-    const { world, tenant } = await setting({
-      before: (service) => {
-        if (isRefusing && service === "s3")
-          throw awsFailure("SlowDown", "Please reduce your request rate.", { status: 503 });
-      },
-    });
+    const storing = requests({ of: "publish-events", service: "s3" });
+    storing.fail(awsFailure("SlowDown", "Please reduce your request rate.", { status: 503 }));
+    const { world, tenant } = await setting(storing.hooks);
     const { id } = await upsert(world, tenant, "ada");
     const { body: job } = await post(world, tenant, { subscriberIds: [id] });
     await world.advance(30 * MINUTE);
     expect((await tenant.call(`GET /api/v1/notifications/${job.id}`)).body.status).toBe("completed");
     expect(await keysOf(world)).toEqual([]);
-    isRefusing = false;
+    storing.pass();
     await world.advance(5 * MINUTE);
     expect((await archived(world, "outcome")).map(({ job_id }) => job_id)).toEqual([job.id]);
     // By the hour of the writing, whenever they are stored.
@@ -172,19 +169,14 @@ describe("its objects", () => {
   });
 
   it("objects of the archive do not wait for a bus that refuses, and come again under the same name (CLI-3)", async () => {
-    let puts = 0;
-    const counting: Hooks = {
-      count: (service) => {
-        if (service === "s3") puts++;
-      },
-    };
-    const { world, tenant } = await setting(counting, { EVENT_BUS: "default" });
+    const storing = requests({ of: "publish-events", service: "s3" });
+    const { world, tenant } = await setting(storing.hooks, { EVENT_BUS: "default" });
     const refused: EntryFailure = { ErrorCode: "InternalFailure", ErrorMessage: "Try again." };
     world.eventbridge.refuse(() => refused);
     await upsert(world, tenant, "ada");
     await world.advance(10 * MINUTE);
 
-    expect(puts).toBeGreaterThan(1);
+    expect(storing.seen()).toBeGreaterThan(1);
     expect(await archived(world)).toHaveLength(1);
   });
 

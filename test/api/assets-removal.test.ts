@@ -6,9 +6,11 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { outsideAudit, wholeTable } from "../support/people.ts";
 import { pictures } from "../support/pictures.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
+const notNow = awsFailure("AccessDenied", "Not now.", { status: 403 });
 
 describe("delete", () => {
   it("the removal of an asset removes its row, its object and its URL (AST-4)", async () => {
@@ -47,14 +49,11 @@ describe("delete", () => {
   });
 
   it("the removal of an asset is not confirmed while S3 fails, and the worker removes the object (AST-4, AMB-118)", async () => {
-    let failures = 2;
-    const hooks = () => ({
-      before: (service: string, operation: string) => {
-        if (service === "s3" && operation === "DeleteObject" && failures-- > 0)
-          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
-      },
+    const removal = requests({ service: "s3", operation: "DeleteObject" });
+    removal.each(() => {
+      if (removal.seen() <= 2) throw notNow;
     });
-    const { world, tenant } = await withTenant({ hooks });
+    const { world, tenant } = await withTenant({ hooks: removal.hooks });
     const { id } = (await upload(world, tenant, { file: pictures.png })).body;
     expect((await remove(tenant, id)).status).toBe(500);
     expect((await list(tenant)).body.total).toBe(0);
@@ -63,34 +62,24 @@ describe("delete", () => {
   });
 
   it("a repeated removal of an asset removes the object that the first could not (AST-4, AMB-118)", async () => {
-    let failing = true;
-    const hooks = () => ({
-      before: (service: string, operation: string) => {
-        if (failing && service === "s3" && operation === "DeleteObject")
-          throw awsFailure("AccessDenied", "Not now.", { status: 403 });
-      },
-    });
-    const { world, tenant } = await withTenant({ hooks });
+    const removal = requests({ service: "s3", operation: "DeleteObject" });
+    removal.fail(notNow);
+    const { world, tenant } = await withTenant({ hooks: removal.hooks });
     const { id, url } = (await upload(world, tenant, { file: pictures.png })).body;
     expect((await remove(tenant, id)).status).toBe(500);
-    failing = false;
+    removal.pass();
     expect((await remove(tenant, id)).status).toBe(404);
     expect((await ask(world, url)).status).toBe(404);
   });
 });
 
 describe("an interrupted upload", () => {
-  const failing = (when: "before" | "after") => () => ({
-    [when]: (service: string, operation: string) => {
-      if (service === "s3" && operation === "PutObject")
-        throw Object.assign(new Error("socket hang up"), { code: "ECONNREFUSED", name: "Broken" });
-    },
-  });
-
   it.each(["before", "after"] as const)(
     "an upload that fails %s its object is written is not listed, and is removed (AST-2)",
     async (when) => {
-      const { world, tenant } = await withTenant({ hooks: failing(when) });
+      const writing = requests({ service: "s3", operation: "PutObject", moment: when });
+      writing.fail(Object.assign(new Error("socket hang up"), { code: "ECONNREFUSED", name: "Broken" }));
+      const { world, tenant } = await withTenant({ hooks: writing.hooks });
       expect((await upload(world, tenant, { file: pictures.png })).status).toBe(500);
       expect((await list(tenant)).body).toMatchObject({ items: [], total: 0 });
       expect(await storedBytes(tenant)).toBe(pictures.png.length);

@@ -5,6 +5,7 @@ import type { Change } from "../../shared/store/expressions.ts";
 import { toJson } from "../../shared/store/json-text.ts";
 import { auditOf } from "../support/audit.ts";
 import { wholeTable } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -72,21 +73,17 @@ describe("verification", () => {
 });
 
 describe("crashes", () => {
-  /** A workspace in which the writes of lists to these partitions of the trail fail while they are set. */
-  async function failingWrites() {
-    const failing: { at?: "AUDIT#" | "AUDITHEADS" | undefined } = {};
-    const before = (service: string, operation: string, input: unknown) => {
-      if (!failing.at || service !== "dynamodb" || operation !== "UpdateItem") return;
-      if (JSON.stringify(input).includes(`#${failing.at}`))
-        throw awsFailure("ServiceUnavailable", "broken", { status: 400 });
-    };
-    const here = await setting({ hooks: (name) => (name === "api-lists" ? { before } : {}) });
-    return { ...here, failing };
+  /** A workspace in which the writes of lists to these partitions of the trail may fail. */
+  async function failingWrites(naming: "#AUDIT#" | "#AUDITHEADS") {
+    const writing = requests({ of: "api-lists", operation: "UpdateItem", naming });
+    const here = await setting({ hooks: writing.hooks });
+    const fail = () => writing.fail(awsFailure("ServiceUnavailable", "broken"));
+    return { ...here, fail, pass: writing.pass };
   }
 
   it("what cannot be written to the audit trail is not done (RDA-23)", async () => {
-    const { call, failing } = await failingWrites();
-    failing.at = "AUDIT#";
+    const { call, fail } = await failingWrites("#AUDIT#");
+    fail();
 
     expect((await call("POST /api/v1/lists", { name: "never" })).status).toBe(503);
 
@@ -94,8 +91,8 @@ describe("crashes", () => {
   });
 
   it("a change whose outcome could not be written is done, and `unknown` in the audit trail (RDA-23)", async () => {
-    const { call, failing, list, verify } = await failingWrites();
-    failing.at = "AUDITHEADS";
+    const { call, fail, list, verify } = await failingWrites("#AUDITHEADS");
+    fail();
 
     expect((await call("POST /api/v1/lists", { name: "done" })).status).toBe(201);
 
@@ -105,10 +102,10 @@ describe("crashes", () => {
   });
 
   it("the next changes of the same environment bring the outcomes that were `unknown` (RDA-23)", async () => {
-    const { call, failing, list, verify } = await failingWrites();
-    failing.at = "AUDITHEADS";
+    const { call, fail, pass, list, verify } = await failingWrites("#AUDITHEADS");
+    fail();
     for (const name of ["done", "again"]) await call("POST /api/v1/lists", { name });
-    failing.at = undefined;
+    pass();
 
     for (const name of ["next", "last"]) await call("POST /api/v1/lists", { name });
 

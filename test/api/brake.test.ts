@@ -1,38 +1,22 @@
 // The brake of a send (F21): it stops itself before many have got what goes wrong, and goes on or ends on command.
 import { expect, it } from "vitest";
-import type { Hooks, Wire } from "../../local/aws/index.ts";
-import type { Fault } from "../../local/faults.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { isCanary } from "../../shared/rules/brake.ts";
 import { mailing } from "../support/mails.ts";
 import { cancel, jobOf, post } from "../support/notify.ts";
-import { addDevice, addPeople } from "../support/people.ts";
-import { openChannels } from "../support/reached.ts";
+import { addPeople } from "../support/people.ts";
+import { pushProvider, withPhones } from "../support/push-provider.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 
-/** A provider that fails as `outcomeOf` says. Every call is remembered. */
+/** So many people with a phone each. */
 async function pushing(people: number, hooks?: (functionName: string) => Hooks) {
-  const provider = {
-    calls: [] as string[],
-    outcomeOf: (_: string): Fault["outcome"] | undefined => undefined,
-  };
-  const { world, tenant } = await withTenant({
-    ...(hooks && { hooks }),
-    providerFaults: {
-      take: (channel, subscriber = "") => {
-        if (channel !== "ios") return undefined;
-        provider.calls.push(subscriber);
-        const outcome = provider.outcomeOf(subscriber);
-        return outcome && { channel, outcome };
-      },
-    },
-  });
-  await openChannels(world, tenant, "ios-push");
-  const ids = await addPeople(world, tenant, people);
-  for (const id of ids) await addDevice(world, tenant, id, id);
-  await world.settle();
+  const { provider, providerFaults } = pushProvider();
+  const { world, tenant } = await withTenant({ ...(hooks && { hooks }), providerFaults });
+  const { ids } = await withPhones(world, tenant, people);
   const { call } = tenant;
   const begin = async (more: object = {}) => {
     const { body } = await post(world, tenant, { target: { type: "all" }, ...more });
@@ -157,24 +141,18 @@ it("a halted send that is canceled ends with what it did, and cannot be resumed 
 });
 
 it("a worker that is at work while its send halts and is resumed halts it again (F21)", async () => {
-  let whenHalted: ((job: string) => Promise<unknown>) | undefined;
-  const { world, tenant, provider, begin, resume } = await pushing(150, (name) => ({
-    after: async (_, operation, input: Wire) => {
-      if (name !== "deliver" || operation !== "TransactWriteItems" || !JSON.stringify(input).includes("blast_halted"))
-        return;
-      const act = whenHalted;
-      whenHalted = undefined;
-      const { TransactItems } = input as { TransactItems: [{ Update: { Key: { sk: { S: string } } } }] };
-      await act?.(TransactItems[0].Update.Key.sk.S);
-    },
-  }));
+  const halt = requests({ of: "deliver", operation: "TransactWriteItems", naming: "blast_halted", moment: "after" });
+  const { world, tenant, provider, begin, resume } = await pushing(150, halt.hooks);
   provider.outcomeOf = () => "permanent";
-  whenHalted = resume;
+  halt.next((input) => {
+    const { TransactItems } = input as { TransactItems: [{ Update: { Key: { sk: { S: string } } } }] };
+    return resume(TransactItems[0].Update.Key.sk.S);
+  });
 
   const job = await begin({ safety: { max_error_rate: 0.2 } });
   await world.advance(MINUTE);
 
-  expect(whenHalted).toBeUndefined();
+  expect(halt.isAwaited()).toBe(false);
   expect(await jobOf(tenant, job)).toMatchObject({ status: "processing", halted: { rate: 1 } });
   // Of two chunks a group before the halt, one that shows the worker the resume, and one that halts the send again.
   expect(provider.calls.length).toBeLessThanOrEqual(60);

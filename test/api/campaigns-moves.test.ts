@@ -1,9 +1,9 @@
 // Campaigns: statuses and moves, held messages, and the schedules that belong to a campaign (CMP).
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import type { CampaignStatus } from "../../shared/rules/campaign-states.ts";
 import { at, withCampaigns } from "../support/campaigns.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -146,22 +146,14 @@ describe("a job that is under way", () => {
     ["just before its dispatch", "UpdateItem", "queued"],
     ["just after its dispatch, before its audience is planned", "SendMessageBatch", "processing"],
   ])("a job is held by a pause %s, and sent once on resume (AMB-113)", async (_, operation, status) => {
-    let meanwhile: (() => Promise<unknown>) | undefined;
-    const hooks = (name: string): Hooks => ({
-      before: async (_, requested) => {
-        if (name !== "fan-out" || requested !== operation) return;
-        const work = meanwhile;
-        meanwhile = undefined;
-        await work?.();
-      },
-    });
-    const { world, several, release, act, inbox, job } = await withCampaigns(await fresh({ hooks }));
+    const planning = requests({ of: "fan-out", operation });
+    const { world, several, release, act, inbox, job } = await withCampaigns(await fresh({ hooks: planning.hooks }));
     const { id } = await several(undefined);
     const [{ job_id }] = (await release(id)).body.messages;
     let paused: number | undefined;
-    meanwhile = async () => {
+    planning.next(async () => {
       paused = (await act(id, "pause")).status;
-    };
+    });
 
     await world.settle();
     await world.advance(2 * DAY);

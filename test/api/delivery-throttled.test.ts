@@ -5,6 +5,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { jobOf } from "../support/notify.ts";
 import { addDevice, addPeople, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -126,20 +127,13 @@ it("a throttled suppression of a dead mailbox changes no outcome (D-NTF-STATE, D
 });
 
 it("a dead mailbox does not suppress the address that replaced it before it was marked (D-CONSENT)", async () => {
-  let replace: (() => Promise<unknown>) | undefined;
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      before: async (_, operation, input: Wire) => {
-        if (name !== "deliver" || operation !== "UpdateItem") return;
-        if (JSON.stringify(input).includes("#AD#")) await replace?.();
-      },
-    }),
-  });
+  const mark = requests({ of: "deliver", operation: "UpdateItem", naming: "#AD#" });
+  const { world, tenant } = await withTenant({ hooks: mark.hooks });
   const { email } = await openChannels(world, tenant, "email");
   const people = await addPeople(world, tenant, 1, () => ({ email: "old@example.com" }));
   await spoil(world, { channel: "email", outcome: "invalid_token", times: 1 });
   const upsert = { external_id: "p0", email: "new@example.com" };
-  replace = () => world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert });
+  mark.each(() => world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: upsert }));
   const body = { subscriberIds: people, channel_ids: [email] };
 
   expect((await send(world, tenant, body)).job.counts).toMatchObject({ failed: 1 });

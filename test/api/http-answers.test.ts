@@ -1,8 +1,9 @@
 // What applies to every answer (GEN, D-HTTPCODES, D-REQID), and what browsers need (D-CORS).
 
 import { describe, expect, it } from "vitest";
-import { awsFailure, type Hooks } from "../../local/aws/index.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { addPeople } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -29,12 +30,9 @@ describe("answers", () => {
   });
 
   it("what breaks inside is answered 500 and names the request in its message and nothing else (ERR-17, D-REQID)", async () => {
-    const hooks = (): Hooks => ({
-      before: (_, operation) => {
-        if (operation === "Query") throw awsFailure("AccessDeniedException", "secret arn:aws:iam::1:role/x");
-      },
-    });
-    const { world, tenant } = await withTenant({ hooks });
+    const query = requests({ operation: "Query" });
+    query.fail(awsFailure("AccessDeniedException", "secret arn:aws:iam::1:role/x"));
+    const { world, tenant } = await withTenant({ hooks: query.hooks });
     const { status, body, headers } = await tenant.call("GET /api/v1/channels");
 
     expect(status).toBe(500);
@@ -45,12 +43,9 @@ describe("answers", () => {
   });
 
   it("a busy dependency is answered 503 with Retry-After (ERR-18)", async () => {
-    const hooks = (): Hooks => ({
-      before: (_, operation) => {
-        if (operation === "Query") throw awsFailure("ServiceUnavailable", "busy");
-      },
-    });
-    const { tenant } = await withTenant({ hooks });
+    const query = requests({ operation: "Query" });
+    query.fail(awsFailure("ServiceUnavailable", "busy"));
+    const { tenant } = await withTenant({ hooks: query.hooks });
     const { status, body, headers } = await tenant.call("GET /api/v1/channels");
 
     expect(status).toBe(503);

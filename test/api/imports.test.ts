@@ -6,6 +6,7 @@ import { heldAddresses } from "../../shared/store/subscribers/addresses.ts";
 import { importing, people } from "../support/imports.ts";
 import { multipartBody } from "../support/multipart.ts";
 import { operate } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -236,20 +237,13 @@ describe("interruptions", () => {
 
 describe("canceling", () => {
   it("an import ends after the batch in progress: its rows stay and are counted, the file is deleted (RDA-21)", async () => {
-    let cancel = async () => {};
-    const { world, post, job, list, members, as } = await setting({
-      hooks: (name) => ({
-        before: async (service, operation) => {
-          if (name === "import-rows" && service === "dynamodb" && operation === "TransactWriteItems") await cancel();
-        },
-      }),
-    });
+    const batch = requests({ of: "import-rows", operation: "TransactWriteItems" });
+    const { world, post, job, list, members, as } = await setting({ hooks: batch.hooks });
     const { body } = await post({ listId: list }, { filename: "people.csv", content: people(350) });
     const route = `POST /api/v1/lists/import/${body.import_job_id}/cancel`;
-    cancel = async () => {
-      cancel = async () => {};
+    batch.next(async () => {
       expect(await world.call(route, { as: await as() })).toMatchObject({ status: 200, body: { status: "canceled" } });
-    };
+    });
     await world.settle();
     const ended = await job(body.import_job_id);
     expect(ended.status).toBe("canceled");

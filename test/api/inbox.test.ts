@@ -1,9 +1,10 @@
 // The durable inbox (INB-1 to INB-10): lists, reading and dismissing (AMB-37), and expiry after 30 days.
 import { describe, expect, it } from "vitest";
-import { awsFailure, type Hooks } from "../../local/aws/index.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { type Answer, type Headers, START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -130,12 +131,9 @@ describe("list", () => {
   });
 
   it("an inbox works while the live stream's function is throttled (INB-10, SSE-5)", async () => {
-    const hooks = (name: string): Hooks => ({
-      before: () => {
-        if (name === "stream") throw awsFailure("ServiceUnavailable", "throttled", { status: 400 });
-      },
-    });
-    const { world, tenant } = await withTenant({ hooks });
+    const streaming = requests({ of: "stream" });
+    streaming.fail(awsFailure("ServiceUnavailable", "throttled"));
+    const { world, tenant } = await withTenant({ hooks: streaming.hooks });
     const [id] = (await addPeople(world, tenant, 1)) as [string];
     await send(world, tenant, { subscriberIds: [id] });
 

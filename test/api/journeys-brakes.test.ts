@@ -1,36 +1,20 @@
 // The brake of a journey's send step (F21): a step that sends what goes wrong stops itself, and its runs wait for what is
 // decided.
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../local/faults.ts";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
-import { addDevice, addPeople } from "../support/people.ts";
-import { openChannels } from "../support/reached.ts";
+import { pushProvider, withPhones } from "../support/push-provider.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const ownWorlds = worlds();
 
-/** A journey whose only step pushes. The provider fails as `outcomeOf` says, and every call is remembered. */
+/** A journey whose only step pushes. */
 async function pushing(people: number, safety: object = { max_error_rate: 0.2 }, makers = ownWorlds) {
-  const provider = { calls: [] as string[], outcomeOf: (_: string): Fault["outcome"] | undefined => undefined };
-  const world = await makers.fresh({
-    providerFaults: {
-      take: (channel, subscriber = "") => {
-        if (channel !== "ios") return undefined;
-        provider.calls.push(subscriber);
-        const outcome = provider.outcomeOf(subscriber);
-        return outcome && { channel, outcome };
-      },
-    },
-  });
+  const { provider, providerFaults } = pushProvider();
+  const world = await makers.fresh({ providerFaults });
   const setting = await journeySetting(world);
-  const { tenant, call } = setting;
-  await openChannels(world, tenant, "ios-push");
-  const { channels } = (await call("GET /api/v1/channels")).body;
-  const channel = channels.find(({ type }: { type: string }) => type === "ios").id;
-  const ids = await addPeople(world, tenant, people);
-  for (const id of ids) await addDevice(world, tenant, id, id);
-  await world.settle();
+  const { tenant } = setting;
+  const { channel, ids } = await withPhones(world, tenant, people);
   const enter = async (some: readonly string[]) => {
     const events = some.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
     for (let n = 0; n < events.length; n += 100)

@@ -1,6 +1,7 @@
 // The job of a simulation on the events of the past (F3): progress, an end by cancel, and what happens meanwhile.
 import { expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { requests } from "../support/requests.ts";
 import { ENDS_AT_ONCE, simulating } from "../support/simulations.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -67,17 +68,8 @@ it("a fourth simulation at once is refused (F3)", async () => {
 async function disturbed(
   act: (at: Awaited<ReturnType<typeof setting>>, draft: string, simulation: string) => Promise<{ status: number }>,
 ) {
-  let disturb: (() => Promise<unknown>) | undefined;
-  const found = await setting({
-    hooks: (name) => ({
-      after: async (_, operation) => {
-        if (name !== "import-rows" || operation !== "UpdateItem") return;
-        const now = disturb;
-        disturb = undefined;
-        await now?.();
-      },
-    }),
-  });
+  const page = requests({ of: "import-rows", operation: "UpdateItem", moment: "after" });
+  const found = await setting({ hooks: page.hooks });
   const { world, create, person, track, begin, get } = found;
   await person("ada");
   await track("ada", "signed_up");
@@ -85,9 +77,9 @@ async function disturbed(
   const draft = await create(ENDS_AT_ONCE);
   const { id } = (await begin(draft)).body;
   let status = 0;
-  disturb = async () => {
+  page.next(async () => {
     ({ status } = await act(found, draft, id));
-  };
+  });
   await world.settle();
   expect(status).toBeGreaterThanOrEqual(200);
   expect(status).toBeLessThan(300);

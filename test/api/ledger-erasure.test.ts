@@ -10,6 +10,7 @@ import { namesNow } from "../../shared/store/subscribers/ledger-erasure.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, outsideAudit, send, wholeTable } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -99,14 +100,9 @@ it("a worker that read a chunk before an erasure writes under the pseudonym that
 });
 
 it("a subscriber erased between the plan and a late delivery is in no chunk either (SUB-10)", async () => {
-  let isBroken = true;
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      before: (_, operation) => {
-        if (name === "deliver" && operation === "UpdateItem" && isBroken) throw new Error("the worker died");
-      },
-    }),
-  });
+  const claim = requests({ of: "deliver", operation: "UpdateItem" });
+  claim.fail();
+  const { world, tenant } = await withTenant({ hooks: claim.hooks });
   const { ios } = await openChannels(world, tenant, "ios-push");
   const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
   for (const id of [ada, bob]) await addPhone(world, tenant, id, "ios");
@@ -114,7 +110,7 @@ it("a subscriber erased between the plan and a late delivery is in no chunk eith
   await world.settle();
   await erase(tenant, ada);
   await world.advance(5 * MINUTE);
-  isBroken = false;
+  claim.pass();
   await world.advance(9 * MINUTE);
 
   expect(await jobOf(tenant, id)).toMatchObject({

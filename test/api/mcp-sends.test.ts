@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -150,23 +151,16 @@ describe("AGT-3 F18 a send by an agent", () => {
   });
 
   it("a confirmation whose answer was lost is one send, told again however late and whatever has changed (AGT-3)", async () => {
-    let lost = "none";
-    const own = await testWorld({
-      hooks: (name) => ({
-        before: (_, operation, input) => {
-          const isPlan = name === "api-mcp" && operation === "UpdateItem" && JSON.stringify(input).includes(lost);
-          if (isPlan) throw new Error("The connection is lost.");
-        },
-      }),
-    });
+    const planned = requests({ of: "api-mcp", operation: "UpdateItem", naming: "PLAN#" });
+    const own = await testWorld({ hooks: planned.hooks });
     const its = await own.tenant();
     const agent = createMcp(own, its);
     const secret = await agent.key("write:send");
     await addPeople(own, its, 2);
     const { token } = (await agent.tool(secret, "plan_send", toAll)).value;
-    lost = "PLAN#";
+    planned.fail();
     expect((await agent.tool(secret, "confirm_send", { token })).isError).toBe(true);
-    lost = "none";
+    planned.pass();
     await own.advance(11 * MINUTE);
     const again = await agent.tool(secret, "confirm_send", { token });
     const { items } = (await own.call("GET /api/v1/notifications", { as: await its.dashboard() })).body;

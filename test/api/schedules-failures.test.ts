@@ -1,11 +1,11 @@
 // A schedule that fails says so: on itself, and by one annotation a day (AMB-123, D-ANNAUTO).
 import { expect, it } from "vitest";
-import type { LocalServiceOptions } from "../../local/local-service.ts";
 import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { ScheduleItem } from "../../shared/store/schedules/items.ts";
 import { TemplateItem } from "../../shared/store/templates/items.ts";
 import { operate } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { scheduling } from "../support/schedules.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -123,16 +123,12 @@ it.each([
 });
 
 it("a tick that came too late to be sent is said, and the next one fires (AMB-123)", async () => {
-  let broken = false;
-  const hooks: LocalServiceOptions["hooks"] = (name) => ({
-    before: () => {
-      if (broken && name === "run-schedule") throw new Error("the worker died");
-    },
-  });
-  const { world, get, notes } = await setting({ cron_expression: "0 */6 * * *", timezone: "UTC" }, { hooks });
-  broken = true;
+  const ticking = requests({ of: "run-schedule" });
+  const cron = { cron_expression: "0 */6 * * *", timezone: "UTC" };
+  const { world, get, notes } = await setting(cron, { hooks: ticking.hooks });
+  ticking.fail();
   await world.advance(8 * HOUR);
-  broken = false;
+  ticking.pass();
   const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "run-schedule-dead" });
   const { Attributes } = await world.sqs.operate("GetQueueAttributes", { QueueUrl, AttributeNames: ["QueueArn"] });
   await world.sqs.operate("StartMessageMoveTask", { SourceArn: (Attributes as { QueueArn: string }).QueueArn });

@@ -5,6 +5,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { Fill, SegmentItem } from "../../shared/store/segments/items.ts";
 import { ingest } from "../support/events.ts";
 import { addPeople, quickStore, send } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { ask, did, membersOf, segmentOf, upsert } from "../support/segments.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
@@ -95,25 +96,19 @@ describe("static segments", () => {
   });
 
   it("a segment whose computation is late says so until it ends (AMB-123)", async () => {
-    let isStuck = false;
-    const hooks = (name: string) => ({
-      before: (_: string, operation: string) => {
-        if (isStuck && name === "recompute-segment" && operation === "Query")
-          throw awsFailure("ThrottlingException", "Slow down.");
-      },
-    });
-    const { world, tenant } = await withTenant({ hooks });
+    const reading = requests({ of: "recompute-segment", operation: "Query" });
+    const { world, tenant } = await withTenant({ hooks: reading.hooks });
     const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
     await forget(world, tenant, id);
 
-    isStuck = true;
+    reading.fail(awsFailure("ThrottlingException", "Slow down."));
     await world.advance(16 * MINUTE);
     expect(await get(world, tenant, id)).toMatchObject({
       needs_recompute: true,
       last_error: { code: "RECOMPUTE_LATE", at: expect.any(String) },
     });
 
-    isStuck = false;
+    reading.pass();
     await world.advance(16 * MINUTE);
     expect(await get(world, tenant, id)).toMatchObject({ needs_recompute: false });
     expect(await get(world, tenant, id)).not.toHaveProperty("last_error");

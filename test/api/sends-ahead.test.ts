@@ -5,6 +5,7 @@ import { fanOutQueue } from "../../shared/runtime/resources.ts";
 import { quarterAt } from "../../shared/store/workspaces/sends-ahead.ts";
 import { usageOf } from "../../shared/store/workspaces/usage.ts";
 import { addPeople, quickStore } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -88,19 +89,14 @@ it("an operator's correction is not changed by the settlement, and later sends a
 });
 
 it("the nightly recount settles what no watch has settled, and says so (D-BILL, ISG-4)", async () => {
-  let isAway = true;
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      before: () => {
-        if (name === "fan-out" && isAway) throw new Error("the worker is away");
-      },
-    }),
-  });
+  const planning = requests({ of: "fan-out" });
+  planning.fail();
+  const { world, tenant } = await withTenant({ hooks: planning.hooks });
   const people = await addPeople(world, tenant, 5);
   await sendAll(world, tenant, people, BUSY);
   // The queue gives up the message of the watch.
   await world.advance(5 * 60 * MINUTE);
-  isAway = false;
+  planning.pass();
   expect(await usedBy(world, tenant)).toEqual(TAKEN);
   expect(await deliveredOf(tenant)).toBe(0);
   await world.advance(DAY);

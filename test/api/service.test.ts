@@ -1,23 +1,19 @@
 // The service about itself: its health, its address in a browser, and its versioning (D-HEALTH, D-VER).
 import { expect, it } from "vitest";
-import { awsFailure, type Hooks } from "../../local/aws/index.ts";
+import { awsFailure } from "../../local/aws/index.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
 it("the service says ok to anybody while the table answers, and 503 while it does not (D-HEALTH)", async () => {
-  let isBusy = false;
-  const hooks = (): Hooks => ({
-    before: (service) => {
-      if (isBusy && service === "dynamodb") throw awsFailure("ServiceUnavailable", "busy");
-    },
-  });
-  const world = await fresh({ hooks });
+  const table = requests({ service: "dynamodb" });
+  const world = await fresh({ hooks: table.hooks });
   const well = await world.call("GET /healthz");
   expect(well.status).toBe(200);
   expect(well.body).toEqual(expect.objectContaining({ status: "ok" }));
   expect(well.headers["cache-control"]).toBe("no-store");
-  isBusy = true;
+  table.fail(awsFailure("ServiceUnavailable", "busy"));
   const { status, body } = await world.call("GET /healthz");
   expect(status).toBe(503);
   expect(body.code).toBe("SERVICE_UNAVAILABLE");

@@ -10,6 +10,7 @@ import { singleMessage } from "../../shared/store/sends/jobs/single.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, wholeTable } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { entranceOf, spent } from "../support/spending.ts";
 import { openStream } from "../support/sse.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
@@ -185,12 +186,11 @@ it("a suspended workspace's send is held, and is handed over in a round of its o
 });
 
 it("a new round is delivered in although the reply to its beginning was lost (AMB-109, D-NTF)", async () => {
-  let lost = 0;
-  const after = (_: string, operation: string) => {
-    if (operation !== "UpdateItem" || lost++ > 0) return;
+  const beginning = requests({ of: "deliver", operation: "UpdateItem", moment: "after" });
+  beginning.next(() => {
     throw Object.assign(new Error("the reply was lost"), { name: "TimeoutError" });
-  };
-  const { world, tenant } = await withTenant({ hooks: (name) => (name === "deliver" ? { after } : {}) });
+  });
+  const { world, tenant } = await withTenant({ hooks: beginning.hooks });
   const [ada] = await addPeople(world, tenant, 1);
   const { id } = (await post(world, tenant, { subscriberIds: [ada] })).body;
   await operate(world, tenant, { status: "suspended" });
@@ -199,7 +199,7 @@ it("a new round is delivered in although the reply to its beginning was lost (AM
   await operate(world, tenant, { status: "active" });
   await redeliver(world, tenant, [id]);
 
-  expect(lost).toBeGreaterThan(0);
+  expect(beginning.isAwaited()).toBe(false);
   expect(await inboxOf(world, tenant, ada!)).toHaveLength(1);
 });
 
@@ -255,21 +255,16 @@ it("a push to one subscriber is tried again after a refusal, and shows what is k
 });
 
 it("a send to one subscriber whose message was lost is found by the watch of its quarter-hour, which ends with it (D-NTF)", async () => {
-  let isLost = true;
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      before: () => {
-        if (name === "deliver" && isLost) throw new Error("the worker is away");
-      },
-    }),
-  });
+  const delivering = requests({ of: "deliver" });
+  delivering.fail();
+  const { world, tenant } = await withTenant({ hooks: delivering.hooks });
   const people = await addPeople(world, tenant, 3);
   const jobs: string[] = [];
   for (const id of people) jobs.push((await post(world, tenant, { subscriberIds: [id] })).body.id);
   await world.settle();
   // The queue gives up the messages of the sends, and those of the first watches.
   await world.advance(4 * HOUR);
-  isLost = false;
+  delivering.pass();
   expect((await jobOf(tenant, jobs[0]!)).status).toBe("queued");
   await world.advance(50 * MINUTE);
   for (const id of jobs)

@@ -1,7 +1,6 @@
 // A send under way is stopped: its workspace is suspended or deleted, or its campaign paused. Nothing more is handed to
 // a provider after a group of calls, and what was held goes on.
 import { expect, it } from "vitest";
-import type { Wire } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
@@ -11,11 +10,19 @@ import { Profile } from "../../shared/store/subscribers/items.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { deviceRow, operate, wholeTable } from "../support/people.ts";
 import { openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const PEOPLE = 35;
+/** A claim that counts its messages against a cap; its answer. */
+const CLAIM_UNDER_CAP = {
+  of: "deliver",
+  operation: "TransactWriteItems",
+  naming: '"F#day#',
+  moment: "after",
+} as const;
 
 /** Subscribers of one shard, with a phone each: workers plan them as one chunk. */
 async function peopleOfOneChunk(world: TestWorld, tenant: Tenant): Promise<string[]> {
@@ -32,16 +39,13 @@ async function peopleOfOneChunk(world: TestWorld, tenant: Tenant): Promise<strin
 
 /** A push campaign to `PEOPLE` subscribers. `onClaim` runs once, before a worker claims its second group of ten. */
 async function pushCampaign() {
-  const between: { claims: number; onClaim?: () => Promise<unknown> } = { claims: 0 };
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      before: async (_, operation, input: Wire) => {
-        const isClaim = operation === "UpdateItem" && JSON.stringify(input).includes('"K#all/0-7#');
-        if (name !== "deliver" || !isClaim || ++between.claims !== 2) return;
-        await between.onClaim?.();
-        world.clock.jumpTo(world.clock.now() + SECOND);
-      },
-    }),
+  const between: { onClaim?: () => Promise<unknown> } = {};
+  const claim = requests({ of: "deliver", operation: "UpdateItem", naming: '"K#all/0-7#' });
+  const { world, tenant } = await withTenant({ hooks: claim.hooks });
+  claim.each(async () => {
+    if (claim.seen() !== 2) return;
+    await between.onClaim?.();
+    world.clock.jumpTo(world.clock.now() + SECOND);
   });
   const { ios } = await openChannels(world, tenant, "ios-push");
   const people = await peopleOfOneChunk(world, tenant);
@@ -159,23 +163,17 @@ it("a restored workspace sees the whole audience of a send that its deletion sto
 });
 
 it("no inbox message follows a deletion, where its worker stopped after a claim that counts against a cap (AMB-112, D-CAP)", async () => {
-  const between = { isOpen: true };
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      after: (_, operation, input: Wire) => {
-        const isClaim = operation === "TransactWriteItems" && JSON.stringify(input).includes('"F#day#');
-        if (name !== "deliver" || !(isClaim && between.isOpen)) return;
-        between.isOpen = false;
-        throw new Error("the worker stopped");
-      },
-    }),
+  const claim = requests(CLAIM_UNDER_CAP);
+  claim.next(() => {
+    throw new Error("the worker stopped");
   });
+  const { world, tenant } = await withTenant({ hooks: claim.hooks });
   const people = await peopleOfOneChunk(world, tenant);
   const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
   await tenant.call("PATCH /api/v1/workspace", { frequency_caps });
   const { id } = (await post(world, tenant, { subscriberIds: people.slice(0, 3), title: "Hi", body: "Hello" })).body;
   await world.settle();
-  expect(between.isOpen).toBe(false);
+  expect(claim.isAwaited()).toBe(false);
   await operate(world, tenant, { status: "deleted" });
   await world.advance(DAY);
   const messages = await Promise.all(people.map((subscriber) => tenant.store.queryAll(Message, { subscriber })));
@@ -191,17 +189,10 @@ it.each([
 ] as const)(
   "no push follows %s, where a claim that counts against a cap took long (AMB-112, D-CAP)",
   async (_, status, end) => {
-    const claim: { during?: () => Promise<unknown> } = {};
-    const { world, tenant } = await withTenant({
-      hooks: (name) => ({
-        after: async (_, operation, input: Wire) => {
-          const isClaim = operation === "TransactWriteItems" && JSON.stringify(input).includes('"F#day#');
-          if (name !== "deliver" || !isClaim) return;
-          await claim.during?.();
-          world.clock.jumpTo(world.clock.now() + 10 * SECOND);
-        },
-      }),
-    });
+    const claim = requests(CLAIM_UNDER_CAP);
+    const { world, tenant } = await withTenant({ hooks: claim.hooks });
+    const takesLong = () => world.clock.jumpTo(world.clock.now() + 10 * SECOND);
+    claim.each(takesLong);
     const { ios } = await openChannels(world, tenant, "ios-push");
     const people = await peopleOfOneChunk(world, tenant);
     const frequency_caps = [{ category: "marketing", max: 9, per: "day" }];
@@ -213,11 +204,14 @@ it.each([
     };
     await send(people.slice(0, 3));
     expect(await outboxOf(world)).toHaveLength(3);
-    claim.during = () => operate(world, tenant, { status });
+    claim.each(async () => {
+      await operate(world, tenant, { status });
+      takesLong();
+    });
     const stopped = await send(people.slice(3, 6));
     await world.advance(HOUR);
     expect(await outboxOf(world)).toHaveLength(3);
-    delete claim.during;
+    claim.each(takesLong);
     await operate(world, tenant, { status: "active" });
     await world.advance(HOUR);
     expect(await jobOf(tenant, stopped)).toMatchObject(end);

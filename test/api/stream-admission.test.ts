@@ -1,13 +1,14 @@
 // Which credentials open a live stream, and when a stream is refused (SSE-1, SSE-5, AMB-42).
 import { describe, expect, it } from "vitest";
 import { stream } from "../../functions/stream/index.ts";
-import { awsFailure, type Hooks } from "../../local/aws/index.ts";
+import { awsFailure } from "../../local/aws/index.ts";
 import { proxyEvent } from "../../local/gateway-event.ts";
 import { responseStream } from "../../local/lambda-stream.ts";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { withMetrics } from "../../shared/runtime/metrics.ts";
 import { post } from "../support/notify.ts";
 import { addPeople } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { addReader, openStream } from "../support/sse.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -133,18 +134,14 @@ describe("admission", () => {
   });
 
   it("503 while invocations of the stream function are throttled, and 200 afterwards (SSE-5, ERR-18)", async () => {
-    let throttled = true;
-    const hooks = (name: string): Hooks => ({
-      before: () => {
-        if (name === "stream" && throttled) throw awsFailure("ThrottlingException", "Rate exceeded");
-      },
-    });
-    const { world, open } = await withReader({ hooks });
+    const streaming = requests({ of: "stream" });
+    streaming.fail(awsFailure("ThrottlingException", "Rate exceeded"));
+    const { world, open } = await withReader({ hooks: streaming.hooks });
     const refused = await open();
     for (let step = 0; step < 30; step++) await world.advance(100);
     expect(refused.status).toBe(503);
     expect(JSON.parse(refused.text).code).toBe("SERVICE_UNAVAILABLE");
-    throttled = false;
+    streaming.pass();
     expect((await open()).status).toBe(200);
   });
 });

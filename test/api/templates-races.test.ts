@@ -1,6 +1,6 @@
 // Concurrent changes of one template (TPL-6 to TPL-8): whatever the order, names, list and templates agree afterwards.
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/index.ts";
+import { requests } from "../support/requests.ts";
 import type { Answer, Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -21,23 +21,10 @@ async function agreedNames(world: TestWorld, tenant: Tenant): Promise<string[]> 
   return data.map(({ name }: { name: string }) => name).sort();
 }
 
-/** Lets `meanwhile` happen once, just before the first transaction after it is set. */
-function interruption() {
-  let meanwhile: (() => Promise<unknown>) | undefined;
-  const hooks = (): Hooks => ({
-    before: async (_, operation) => {
-      if (operation !== "TransactWriteItems" || !meanwhile) return;
-      const work = meanwhile;
-      meanwhile = undefined;
-      await work();
-    },
-  });
-  return {
-    hooks,
-    set: (work: () => Promise<unknown>) => {
-      meanwhile = work;
-    },
-  };
+/** A workspace, and the transactions in it, before which something else may happen. */
+async function interrupted() {
+  const transaction = requests({ operation: "TransactWriteItems" });
+  return { ...(await withTenant({ hooks: transaction.hooks })), transaction };
 }
 
 it("two renames at once both answer 200, and the template bears one of the names (TPL-6)", async () => {
@@ -53,10 +40,9 @@ it("two renames at once both answer 200, and the template bears one of the names
 });
 
 it("a rename that meets another rename goes on from there (TPL-6, TPL-7)", async () => {
-  const pause = interruption();
-  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const { world, tenant, transaction } = await interrupted();
   const id = await named(world, tenant, "start");
-  pause.set(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "first" }));
+  transaction.next(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "first" }));
   const { status, body } = await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "second" });
 
   expect(status).toBe(200);
@@ -66,10 +52,9 @@ it("a rename that meets another rename goes on from there (TPL-6, TPL-7)", async
 });
 
 it("a rename that meets the same rename is no conflict with itself (TPL-6)", async () => {
-  const pause = interruption();
-  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const { world, tenant, transaction } = await interrupted();
   const id = await named(world, tenant, "start");
-  pause.set(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" }));
+  transaction.next(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" }));
   const { status, body } = await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" });
 
   expect(status).toBe(200);
@@ -89,10 +74,9 @@ it("of two templates that want one name, one gets it and the other is 422 (TPL-7
 });
 
 it("a removal that meets a rename removes the template and frees both names (TPL-8)", async () => {
-  const pause = interruption();
-  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const { world, tenant, transaction } = await interrupted();
   const id = await named(world, tenant, "before");
-  pause.set(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "after" }));
+  transaction.next(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "after" }));
 
   expect((await ask(world, tenant, `DELETE /api/v1/templates/${id}`)).status).toBe(204);
   expect(await agreedNames(world, tenant)).toEqual([]);
@@ -101,10 +85,9 @@ it("a removal that meets a rename removes the template and frees both names (TPL
 });
 
 it("a removal does not free a name that another template got meanwhile (TPL-8)", async () => {
-  const pause = interruption();
-  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const { world, tenant, transaction } = await interrupted();
   const id = await named(world, tenant, "wanted");
-  pause.set(async () => {
+  transaction.next(async () => {
     await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "moved" });
     await named(world, tenant, "wanted");
   });
@@ -115,10 +98,9 @@ it("a removal does not free a name that another template got meanwhile (TPL-8)",
 });
 
 it("a rename of a template that is removed meanwhile is 404 and takes no name (TPL-6, TPL-8)", async () => {
-  const pause = interruption();
-  const { world, tenant } = await withTenant({ hooks: pause.hooks });
+  const { world, tenant, transaction } = await interrupted();
   const id = await named(world, tenant, "before");
-  pause.set(() => ask(world, tenant, `DELETE /api/v1/templates/${id}`));
+  transaction.next(() => ask(world, tenant, `DELETE /api/v1/templates/${id}`));
 
   expect((await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "after" })).status).toBe(404);
   expect(await agreedNames(world, tenant)).toEqual([]);

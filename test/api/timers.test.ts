@@ -1,6 +1,5 @@
 // Timers of one minute, however many they are (docs/decisions/0021#timers).
 import { expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/index.ts";
 import { runsTimerId } from "../../shared/contract/due-kinds.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
@@ -10,6 +9,7 @@ import type { Item } from "../../shared/store/model.ts";
 import { dueKey, minuteOf, SweepItem } from "../../shared/store/platform-items.ts";
 import type { Timer } from "../../shared/store/timers.ts";
 import { quickDeps } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -24,13 +24,8 @@ const timerIdIn = ({ ids }: TestWorld) =>
 
 /** 300 timers of one minute, and 600 of one shard of it; half of them at its beginning, half 20 s later. */
 async function crowdedMinute() {
-  const requests = { due: 0 };
-  const hooks = (name: string): Hooks => ({
-    before: (service) => {
-      if (service === "sqs" && name === "due") requests.due++;
-    },
-  });
-  const world = await fresh({ hooks });
+  const forwarding = requests({ of: "due", service: "sqs" });
+  const world = await fresh({ hooks: forwarding.hooks });
   const [one, other] = [await world.tenant(), await world.tenant()];
   const timerOf = (n: number) => ({
     kind: "journey-runs" as const,
@@ -42,7 +37,7 @@ async function crowdedMinute() {
     .set(Array.from({ length: 300 }, (_, n) => timerOf(n)));
   const crowded = Array.from({ length: 600 }, (_, n) => dueRow(other, timerOf(n), 3));
   await other.rows.writeAll(crowded.map((put) => ({ put })));
-  return { world, tenant: one, requests, dropped: () => droppedOf(world).length };
+  return { world, tenant: one, forwarding, dropped: () => droppedOf(world).length };
 }
 
 it("hundreds of timers of one minute, and of one shard, are forwarded at their times (JND-4)", async () => {
@@ -57,11 +52,11 @@ it("hundreds of timers of one minute, and of one shard, are forwarded at their t
 });
 
 it("hundreds of timers of one minute are forwarded in few messages, and leave no row (JND-4)", async () => {
-  const { world, tenant, requests } = await crowdedMinute();
+  const { world, tenant, forwarding } = await crowdedMinute();
 
   await world.advance(HOUR + 20 * SECOND);
 
-  expect(requests.due).toBeLessThanOrEqual(45);
+  expect(forwarding.seen()).toBeLessThanOrEqual(45);
   const shards = Array.from({ length: 16 }, (_, shard) => `DUE#${minuteOf(START + HOUR)}#${shard}`);
   const left = await Promise.all(shards.map((pk) => tenant.rows.count({ pk })));
   expect(left).toEqual(shards.map(() => 0));
@@ -88,13 +83,8 @@ it("a timer in any shard is forwarded, and so is one that the minute's pass did 
 });
 
 it("the schedule of a minute is made once, however many batches have timers of it (OPS-1)", async () => {
-  let made = 0;
-  const hooks = (name: string): Hooks => ({
-    before: (_service, operation) => {
-      if (name === "react" && operation === "CreateSchedule") made++;
-    },
-  });
-  const world = await fresh({ hooks });
+  const making = requests({ of: "react", operation: "CreateSchedule" });
+  const world = await fresh({ hooks: making.hooks });
   const tenant = await world.tenant();
   for (let n = 0; n < 3; n++) {
     const id = timerIdIn(world);
@@ -104,15 +94,15 @@ it("the schedule of a minute is made once, however many batches have timers of i
     await world.settle();
   }
 
-  expect(made).toBe(1);
+  expect(making.seen()).toBe(1);
 });
 
 it("a sweep of timers that fails goes on where it was (OPS-1)", async () => {
-  let sends = 0;
-  const before: Hooks["before"] = (service) => {
-    if (service === "sqs" && ++sends === 2) throw new Error("The queue is not there.");
-  };
-  const world = await fresh({ hooks: (name) => (name === "due" ? { before } : {}) });
+  const forwarding = requests({ of: "due", service: "sqs" });
+  forwarding.each(() => {
+    if (forwarding.seen() === 2) throw new Error("The queue is not there.");
+  });
+  const world = await fresh({ hooks: forwarding.hooks });
   const tenant = await world.tenant();
   const [first, second] = [minuteOf(START) - 30, minuteOf(START) - 20];
   for (const minute of [first, second]) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, SECOND } from "../../shared/kernel/clock.ts";
 import { hook, log, receiving, type Setting, upsert } from "../support/hooks.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const setting = receiving(worlds());
@@ -112,13 +112,11 @@ describe("consecutive failures", () => {
   });
 
   it("a worker that stops between the last failure and the end of its endpoint leaves both to the next (AMB-103, D-ANNAUTO)", async () => {
-    let stops = 0;
-    const before: Hooks["before"] = (_, operation, input) => {
-      if (operation !== "TransactWriteItems" || !JSON.stringify(input).includes("disabled_at") || stops > 0) return;
-      stops++;
+    const ending = requests({ operation: "TransactWriteItems", naming: "disabled_at" });
+    ending.next(() => {
       throw new Error("The worker stopped.");
-    };
-    const here = await setting({ hooks: () => ({ before }) });
+    });
+    const here = await setting({ hooks: ending.hooks });
     const { world, outside } = here;
     const { id } = await hook(here, ["subscriber.created"]);
     outside.answer(() => 400);
@@ -129,7 +127,7 @@ describe("consecutive failures", () => {
     await world.settle();
     await world.advance(HOUR);
 
-    expect(stops).toBe(1);
+    expect(ending.isAwaited()).toBe(false);
     expect(await failures(here, id)).toMatchObject({ active: false, disabled_at: expect.any(String) });
   });
 });

@@ -1,6 +1,5 @@
 // Sequence numbers of webhook deliveries: without gaps, whatever fails; the list of what is missing; replay in order.
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/index.ts";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
@@ -8,6 +7,7 @@ import { numberAccepted, numberLate } from "../../shared/store/webhooks/sequence
 import { hook, withWebhook } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
 import type { Received } from "../support/receiver.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const dataOf = (name: string) => ({ ...webhookSamples["subscriber.created"], external_id: name });
@@ -281,13 +281,11 @@ describe("a replay", () => {
   });
 
   it("a replay sends what it had reopened when a write failed (AMB-124, AMB-104)", async () => {
-    let writes = 0;
-    const before: Hooks["before"] = (_service, operation, { Key }) => {
-      const isDelivery = operation === "UpdateItem" && JSON.stringify(Key).includes('"D#');
-      if (isDelivery && ++writes > 3) throw new Error("The table does not answer.");
-    };
-    const hooks = (name: string) => (name === "api-webhooks" ? { before } : {});
-    const { world, outside, replay, sequences } = await failed([..."abcdef"], { hooks });
+    const reopening = requests({ of: "api-webhooks", operation: "UpdateItem", naming: '"D#' });
+    reopening.each(() => {
+      if (reopening.seen() > 3) throw new Error("The table does not answer.");
+    });
+    const { world, outside, replay, sequences } = await failed([..."abcdef"], { hooks: reopening.hooks });
     outside.answer(() => 200);
 
     expect((await replay({ outcome: "failed" })).status).toBe(500);

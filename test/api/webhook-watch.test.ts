@@ -6,6 +6,7 @@ import { claimAttempt, findDelivery, UNKNOWN_RESULT } from "../../shared/store/w
 import { failureWrite } from "../../shared/store/webhooks/webhooks.ts";
 import { withWebhook } from "../support/hooks.ts";
 import { mortal } from "../support/mortal.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 /** A message is in the dead-letter queue by then, although a dead worker shortens no visibility timeout. */
@@ -80,17 +81,14 @@ describe("a delivery whose message was dead-lettered", () => {
   });
 
   it("a delivery whose message was dead-lettered is queued again as often as its message is lost; no attempt begins without the secrets (WHK-8, D-HOOKS)", async () => {
-    let isDown = true;
-    const before = (service: string) => {
-      if (isDown && service === "kms") throw new Error("the key cannot be used");
-    };
-    const hooks = (name: string) => (name === "post-webhook" ? { before } : {});
-    const { world, outside, upsert, log, deadLetters } = await setting({ hooks });
+    const opening = requests({ of: "post-webhook", service: "kms" });
+    opening.fail();
+    const { world, outside, upsert, log, deadLetters } = await setting({ hooks: opening.hooks });
     await upsert();
     await world.advance(115 * MINUTE);
     expect(deadLetters()).toBe(2);
     expect(await log()).toMatchObject([{ outcome: "pending", attempt_count: 0, attempts: [] }]);
-    isDown = false;
+    opening.pass();
     await world.advance(10 * MINUTE);
     expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 1, attempts: [{ n: 1 }] }]);
     await world.advance(DAY);

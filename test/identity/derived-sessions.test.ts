@@ -2,6 +2,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { accountsIn, PASSWORD } from "../support/accounts.ts";
+import { requests } from "../support/requests.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -96,27 +97,21 @@ it("a session that was switched to twice does not outlive the first one (AMB-145
   for (const session of [first, used, fourth]) expect((await refresh(session)).status).toBe(401);
 });
 
-/** A session; something may happen right after sessions were listed. */
+/** A session, and the listing of sessions, right after which something may happen. */
 async function interrupted() {
-  const act: { meanwhile?: (() => Promise<void>) | undefined } = {};
-  const after = async (_service: string, operation: string, input: object) => {
-    const { meanwhile } = act;
-    if (operation !== "Query" || !JSON.stringify(input).includes("SESSIONS#") || !meanwhile) return;
-    act.meanwhile = undefined;
-    await meanwhile();
-  };
-  world = await testWorld({ hooks: () => ({ after }) });
+  const listing = requests({ operation: "Query", naming: "SESSIONS#", moment: "after" });
+  world = await testWorld({ hooks: listing.hooks });
   const first = await register();
-  return { act, first, tenant: first.body.tenant.id as string };
+  return { listing, first, tenant: first.body.tenant.id as string };
 }
 
 it("a session that is switched to while its origin ends does not begin, or ends with it (AMB-145)", async () => {
-  const { act, first, tenant } = await interrupted();
+  const { listing, first, tenant } = await interrupted();
   const statuses: number[] = [];
-  act.meanwhile = async () => {
+  listing.next(async () => {
     const begun = await switched(first, tenant);
     statuses.push(begun.status, await me(begun));
-  };
+  });
 
   await logout(first);
 
@@ -124,12 +119,12 @@ it("a session that is switched to while its origin ends does not begin, or ends 
 });
 
 it("a session that is switched to while the password changes is no origin of another one, and is not refreshed (AMB-145)", async () => {
-  const { act, first, tenant } = await interrupted();
+  const { listing, first, tenant } = await interrupted();
   const kept = await login();
   let begun = first;
-  act.meanwhile = async () => {
+  listing.next(async () => {
     begun = await switched(first, tenant);
-  };
+  });
   const body = { current_password: PASSWORD, password: "another horse battery" };
 
   expect((await post("password/change", body, bearer(kept))).status).toBe(204);

@@ -1,0 +1,28 @@
+// Phones whose provider fails as a test says.
+import type { Fault, Faults } from "../../local/faults.ts";
+import { addDevice, addPeople } from "./people.ts";
+import { openChannels } from "./reached.ts";
+import type { Tenant, TestWorld } from "./world.ts";
+
+/** The provider of pushes: it fails as `outcomeOf` says, and remembers every call. `providerFaults` are an option of a world. */
+export function pushProvider() {
+  const provider = { calls: [] as string[], outcomeOf: (_: string): Fault["outcome"] | undefined => undefined };
+  const providerFaults: Pick<Faults, "take"> = {
+    take: (channel, subscriber = "") => {
+      if (channel !== "ios") return undefined;
+      provider.calls.push(subscriber);
+      const outcome = provider.outcomeOf(subscriber);
+      return outcome && { channel, outcome };
+    },
+  };
+  return { provider, providerFaults };
+}
+
+/** So many people with a phone each, and the channel that reaches them. */
+export async function withPhones(world: TestWorld, tenant: Tenant, count: number) {
+  const { ios: channel } = await openChannels(world, tenant, "ios-push");
+  const ids = await addPeople(world, tenant, count);
+  for (const id of ids) await addDevice(world, tenant, id, id);
+  await world.settle();
+  return { channel, ids };
+}
