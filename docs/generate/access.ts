@@ -1,7 +1,7 @@
 // Who may call what: every route and credential, with permission or scope, plan feature and effect.
 
 import { optInScopes } from "../../shared/contract/roles.ts";
-import type { Access, Credential } from "../../shared/http/endpoint.ts";
+import type { Access, Credential } from "../../shared/http/access.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 import { type CostRecord, dearCallOf, recordedCosts, shownCost } from "./costs.ts";
 

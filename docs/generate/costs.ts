@@ -1,6 +1,6 @@
 // The dearest calls that `npm run fuzz -- --cost --record` found: docs/costs.json.
 import { existsSync, readFileSync } from "node:fs";
-import type { Credential } from "../../shared/http/endpoint.ts";
+import type { Credential } from "../../shared/http/access.ts";
 
 export interface CallCost {
   /** Write and read units of the table and its indexes. */

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, derived from the declarations.
 
+import type { Credential } from "../../shared/http/access.ts";
 import type { Deprecation } from "../../shared/http/deprecation.ts";
-import type { Credential } from "../../shared/http/endpoint.ts";
 import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import { methodNames, pascal } from "../../shared/http/operation-names.ts";
 import { byText } from "../../shared/kernel/order.ts";

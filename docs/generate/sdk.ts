@@ -1,5 +1,5 @@
 // The SDK's types and route tables, from the same declarations and schemas as the reference.
-import type { Credential } from "../../shared/http/endpoint.ts";
+import type { Credential } from "../../shared/http/access.ts";
 import { routeKeyOf } from "../../shared/http/endpoint.ts";
 import { camel, methodNames, pascal } from "../../shared/http/operation-names.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";

@@ -18,8 +18,7 @@ import { tenantOfSdkKey } from "../store/workspaces/sdk-keys.ts";
 import { UserSession } from "../store/workspaces/session-items.ts";
 import type { SendingSettings } from "../store/workspaces/settings.ts";
 import { sendingSettingsOf, type WorkspaceRow } from "../store/workspaces/workspaces.ts";
-import type { Access, Credential } from "./endpoint.ts";
-import { opensWithoutProvider } from "./gates.ts";
+import type { Access, Credential, Presented } from "./access.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
@@ -98,11 +97,9 @@ export const attributesSeenBy = (caller: Caller): ReadonlySet<string> | undefine
     ? new Set(caller.workspace.agentAttributes)
     : undefined;
 
-/** The credentials of a request. */
-export interface Presented {
-  sdkKey: string | undefined;
-  bearer: string | undefined;
-}
+/** An owner with a second factor stays in, also while the provider does not answer. */
+export const opensWithoutProvider = (role: Role, hasSecondFactor: boolean): boolean =>
+  role === "owner" && hasSecondFactor;
 
 export interface AuthenticationDeps {
   platform: Pick<Platform, "get" | "getEach">;

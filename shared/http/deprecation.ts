@@ -1,5 +1,5 @@
 // The deprecation of an endpoint: when it was announced, when it may be removed, and its successor (D-VER).
-import type { Route } from "./endpoint.ts";
+import type { Route } from "./access.ts";
 
 export interface Deprecation {
   /** The day of the announcement: `2027-01-31`. */

@@ -1,69 +1,15 @@
 // How an endpoint is declared: route, access, shape, handler. Everything else about it derives from the declaration.
 import type { GenericSchema, InferOutput } from "valibot";
-import type { AgentScope, Permission, Scope } from "../contract/roles.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Context, LogEntry, Uses } from "../kernel/deps.ts";
 import type { ApiError, ErrorCode } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import type { JsonLimits } from "../rules/json-limits.ts";
-import type { Feature } from "../rules/plans.ts";
-import type { Caller, Presented } from "./authenticate.ts";
+import type { Access, Credential, Route } from "./access.ts";
+import type { Caller } from "./authenticate.ts";
 import type { Cookie } from "./cookies.ts";
 import type { Deprecation } from "./deprecation.ts";
 import type { Upload, UploadedFile } from "./upload.ts";
-
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-export type Route = `${Method} /${string}`;
-
-/**
- * `sdk` = X-SDK-Key; `server` = server key as bearer; `dashboard` = session token as bearer; `agent` = agent key as
- * bearer; none = public.
- */
-export type Credential = "sdk" | "server" | "dashboard" | "agent";
-
-/**
- * `session` is exempt from the read-only check (login, logout, refresh, switch). `own` changes the account of the caller
- * alone: a viewer may, a token that was made read-only may not.
- */
-export type Effect = "read" | "write" | "own" | "session";
-
-/** A request that is not read yet. */
-export interface PresentingRequest {
-  body: unknown;
-  isBase64Encoded: boolean;
-  /** Lower-cased names. */
-  headers: Readonly<Record<string, string | undefined>>;
-}
-
-export interface Access {
-  /** Any one of these; an empty list is a public endpoint. */
-  credentials?: readonly Credential[];
-  /** Credentials that are refused with 403 rather than 401 (AMB-28). */
-  forbidden?: readonly Credential[];
-  permission?: Permission;
-  scope?: Scope;
-  /** Default: GET and HEAD read, everything else writes. */
-  effect?: Effect;
-  feature?: Feature;
-  /** Event ingestion may cache a valid credential for up to one minute (ATH-R6). */
-  cachesCredentials?: boolean;
-  /** Where the protocol of the endpoint puts the credential, if not into the usual headers. @throws 400 */
-  presents?(request: PresentingRequest): Presented;
-  /** The endpoint is a tool of `/v1/mcp` for agent keys with this scope (docs/decisions/0037). */
-  agents?: AgentScope;
-  /** Needs a confirmed e-mail address (ACC-4), as every endpoint of a permission to send or to manage credentials does. */
-  isForConfirmed?: boolean;
-  /** Credentials whose calls the audit trail leaves out, because they are many and leave records of their own. */
-  unaudited?: readonly Credential[];
-  /** Whether a body states a consent: such a call is in the audit trail, also one of the client SDK (F22). */
-  consents?(body: unknown): boolean;
-  /** What it reads and writes is of users and their sessions: in a sandbox its time is the real one. */
-  inRealTime?: boolean;
-  /** Allowed in a suspended workspace: the bill and `/me` (D-TENANT). */
-  openWhileSuspended?: boolean;
-  /** Allowed in a session without the second factor that the workspace demands: the caller's own account (ACC-12). */
-  openBeforeSecondFactor?: boolean;
-}
 
 export interface Shape {
   summary: string;

@@ -2,7 +2,7 @@
 // 404 for the rest.
 import type { Deps } from "../kernel/deps.ts";
 import { notFound } from "../kernel/errors.ts";
-import type { Credential } from "./endpoint.ts";
+import type { Credential } from "./access.ts";
 import type { ApiHandler } from "./responses.ts";
 
 export interface KnownRoute {

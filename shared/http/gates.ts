@@ -7,7 +7,6 @@ import {
   optInScopes,
   type Permission,
   permissionOfScope,
-  type Role,
   type Scope,
 } from "../contract/roles.ts";
 import { ApiError } from "../kernel/errors.ts";
@@ -15,8 +14,8 @@ import { plans } from "../rules/plans.ts";
 import type { Platform } from "../store/context.ts";
 import { minuteOf } from "../store/platform-items.ts";
 import { RequestCount, UserItem } from "../store/workspaces/identity-items.ts";
+import type { Access } from "./access.ts";
 import type { Caller } from "./authenticate.ts";
-import type { Access } from "./endpoint.ts";
 import { type RequestTokens, tokensToTake } from "./request-tokens.ts";
 
 /** How long a counter is kept after its window. */
@@ -96,10 +95,6 @@ export function requireProvider(caller: Caller, access: Access): void {
   if (!needsSecondFactor(access)) return;
   throw signInRequired();
 }
-
-/** An owner with a second factor stays in, also while the provider does not answer. */
-export const opensWithoutProvider = (role: Role, hasSecondFactor: boolean): boolean =>
-  role === "owner" && hasSecondFactor;
 
 export const signInRequired = () =>
   new ApiError("SIGN_IN_REQUIRED", "This workspace is opened by its identity provider. Sign in there.");

@@ -10,11 +10,12 @@ import { requestRetries } from "../kernel/retries.ts";
 import { requireFeature } from "../rules/plans.ts";
 import { insideSandbox, isSandbox } from "../store/sandbox/sandbox.ts";
 import type { Secrets } from "../store/secrets.ts";
+import type { Access, Presented } from "./access.ts";
 import { actionsOf, audited } from "./auditing.ts";
-import { authenticate, type Caller, noteKeyUse, type Presented } from "./authenticate.ts";
+import { authenticate, type Caller, noteKeyUse } from "./authenticate.ts";
 import { readCookies } from "./cookies.ts";
 import { createCredentialCache } from "./credential-cache.ts";
-import { type Access, type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
+import { type Endpoint, type Group, isReply, routeKeyOf, routesOf, type Shape } from "./endpoint.ts";
 import {
   limitRequests,
   requireConfirmed,

@@ -51,13 +51,30 @@ export type JourneyNode =
   | { [T in keyof Configs]: { id: string; type: T } & Record<T, Configs[T]> }[keyof Configs]
   | { id: string; type: "exit" };
 
-export type ExitCondition = { attribute: Predicate } | { event: { name: string; where?: Predicate } } | { rule: Rule };
+type AwaitedEvent = { name: string; where?: Predicate };
+
+/** As the API takes it. */
+type ExitCondition = { attribute: Predicate } | { event: AwaitedEvent } | { rule: Rule };
+
+/** What ends a run early. */
+export type Exit =
+  | { kind: "attribute"; predicate: Predicate }
+  | { kind: "event"; event: AwaitedEvent }
+  | { kind: "rule"; rule: Rule };
 
 export interface Graph {
   start: string;
   steps: Record<string, JourneyNode>;
   exit_conditions?: ExitCondition[];
 }
+
+/** What ends the runs of a graph early, in the order of its definition. */
+export const exitsOf = ({ exit_conditions = [] }: Pick<Graph, "exit_conditions">): Exit[] =>
+  exit_conditions.map((condition) => {
+    if ("event" in condition) return { kind: "event", event: condition.event };
+    if ("rule" in condition) return { kind: "rule", rule: condition.rule };
+    return { kind: "attribute", predicate: condition.attribute };
+  });
 
 export interface GraphProblem {
   severity: Severity;

@@ -2,7 +2,7 @@
 // differ only in where these come from.
 
 import { mentionsTime } from "./bare-dates.ts";
-import type { ExitCondition, Graph } from "./journey-graph.ts";
+import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
 import { type Awaited, type Knowledge, withTriggerValues } from "./journey-run.ts";
 import { comparisonIn, compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
@@ -117,14 +117,14 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
   const { filled, satisfying, judge } = conditions;
   const firstOf = awaitedIn(source, conditions, now);
 
-  const meets = async (condition: ExitCondition): Promise<{ isMet: boolean; at?: number | undefined }> => {
-    if ("event" in condition) {
+  const meets = async (exit: Exit): Promise<{ isMet: boolean; at?: number | undefined }> => {
+    if (exit.kind === "event") {
       const span = { since: source.enteredAt, until: Number.POSITIVE_INFINITY, heard: Number.POSITIVE_INFINITY };
-      const event = await firstOf(condition.event, span, []);
+      const event = await firstOf(exit.event, span, []);
       return { isMet: event !== undefined, at: event?.at };
     }
-    if ("rule" in condition) return { isMet: await judge(condition.rule, now) };
-    const predicate = await filled(condition.attribute);
+    if (exit.kind === "rule") return { isMet: await judge(exit.rule, now) };
+    const predicate = await filled(exit.predicate);
     const isMet =
       validatePredicate(predicate) === undefined && (await satisfying(predicate))(await source.attributes());
     return { isMet };
@@ -136,8 +136,8 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
     holds: (condition, at) => judge(condition, at, source.explained?.bind(source)),
     exit: async () => {
       const met = [];
-      for (const [index, condition] of (graph.exit_conditions ?? []).entries()) {
-        const { isMet, at } = await meets(condition);
+      for (const [index, exit] of exitsOf(graph).entries()) {
+        const { isMet, at } = await meets(exit);
         if (isMet) met.push({ index, at });
       }
       const sinceOf = ({ at = Number.NEGATIVE_INFINITY }) => at;

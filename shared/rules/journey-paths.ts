@@ -5,7 +5,15 @@ import { NO_DURATION, parseDuration } from "./durations.ts";
 import { fieldPath } from "./field-path.ts";
 import { problemsIn } from "./grammar.ts";
 import { partProblems } from "./journey-grammar.ts";
-import type { EntryRules, ExitCondition, Graph, GraphProblem, JourneyNode, Trigger } from "./journey-graph.ts";
+import {
+  type EntryRules,
+  type Exit,
+  exitsOf,
+  type Graph,
+  type GraphProblem,
+  type JourneyNode,
+  type Trigger,
+} from "./journey-graph.ts";
 import { targetsOf } from "./journey-steps.ts";
 import { attributesOfKey } from "./predicates.ts";
 import { compileRule } from "./segment-evaluation.ts";
@@ -144,38 +152,37 @@ export interface RunDependencies {
 }
 
 /** The events and attributes that runs of a graph wait for, or that can end them. */
-export function dependenciesOf({ steps, exit_conditions = [] }: Graph): RunDependencies {
-  const waits = Object.values(steps).flatMap((node) =>
+export function dependenciesOf(graph: Graph): RunDependencies {
+  const waits = Object.values(graph.steps).flatMap((node) =>
     node.type === "wait_for_event" ? [node.wait_for_event.event_name] : [],
   );
-  const exits = exit_conditions.map(exitDependencies);
+  const exits = exitsOf(graph).map(exitDependencies);
   return {
     events: [...new Set([...waits, ...exits.flatMap(({ events }) => events)])],
     attributes: [...new Set(exits.flatMap(({ attributes }) => attributes))],
   };
 }
 
-function exitDependencies(condition: ExitCondition): RunDependencies {
-  if ("attribute" in condition)
-    return { events: [], attributes: Object.keys(condition.attribute).flatMap(attributesOfKey) };
-  if ("event" in condition) return { events: [condition.event.name], attributes: [] };
-  if (!isJsonObject(condition.rule)) return { events: [], attributes: [] };
-  const { events, attributes } = compileRule(condition.rule);
+function exitDependencies(exit: Exit): RunDependencies {
+  if (exit.kind === "attribute")
+    return { events: [], attributes: Object.keys(exit.predicate).flatMap(attributesOfKey) };
+  if (exit.kind === "event") return { events: [exit.event.name], attributes: [] };
+  const { events, attributes } = compileRule(exit.rule);
   return { events: events.map(({ name }) => name), attributes: [...attributes] };
 }
 
 /** What a subscriber must meet to leave; undefined where it leaves by an event. */
-function ruleOfExit(condition: ExitCondition): unknown {
-  if ("rule" in condition) return condition.rule;
-  return "attribute" in condition ? condition : undefined;
+function ruleOfExit(exit: Exit): unknown {
+  if (exit.kind === "rule") return exit.rule;
+  return exit.kind === "attribute" ? { attribute: exit.predicate } : undefined;
 }
 
 /** The attribute keys that the rules of a journey name, as they are written. What is not a rule yet names none. */
-export function attributeKeysIn(entry_rules: EntryRules | null, { steps, exit_conditions }: Partial<Graph>): string[] {
+export function attributeKeysIn(entry_rules: EntryRules | null, graph: Partial<Graph>): string[] {
   const rules = [
     entry_rules?.eligibility,
-    ...Object.values(steps ?? {}).map((node) => (node.type === "branch" ? node.branch?.condition : undefined)),
-    ...(exit_conditions ?? []).map(ruleOfExit),
+    ...Object.values(graph.steps ?? {}).map((node) => (node.type === "branch" ? node.branch?.condition : undefined)),
+    ...exitsOf(graph).map(ruleOfExit),
   ];
   const whole = rules.filter((rule) => isJsonObject(rule)).filter((rule) => problemsIn(SegmentRule, rule).length === 0);
   return [...new Set(whole.flatMap((rule) => compileRule(rule).keys))];

@@ -1,7 +1,7 @@
 // A journey on what has happened (F3): one subscriber's events are played to the engine that moves the real runs, on a
 // clock of their own.
 import { parseDuration } from "./durations.ts";
-import type { EntryRules, Graph, JourneyNode, Trigger } from "./journey-graph.ts";
+import { type EntryRules, exitsOf, type Graph, type JourneyNode, type Trigger } from "./journey-graph.ts";
 import { type KnownEvent, knowledgeOf, type Source } from "./journey-knowledge.ts";
 import { type JourneyMove, nextMove } from "./journey-move.ts";
 import { dependenciesOf } from "./journey-paths.ts";
@@ -70,7 +70,7 @@ export function namesOf({ trigger, entry_rules, graph }: Definition): { names: s
   const conditions = [
     ...(entry_rules?.eligibility ? [entry_rules.eligibility] : []),
     ...Object.values(graph.steps).flatMap((node) => (node.type === "branch" ? [node.branch.condition] : [])),
-    ...(graph.exit_conditions ?? []).flatMap((exit) => ("rule" in exit ? [exit.rule] : [])),
+    ...exitsOf(graph).flatMap((exit) => (exit.kind === "rule" ? [exit.rule] : [])),
   ];
   const nodes = conditions.flatMap((condition) => compileRule(condition).events);
   const started = trigger.type === "event" && trigger.event_name ? [trigger.event_name] : [];

@@ -1,7 +1,7 @@
 // The explanation of a send or a journey for one person, in sentences.
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
-import type { ExitCondition } from "./journey-graph.ts";
+import type { Exit } from "./journey-graph.ts";
 import { reasonText } from "./reason-words.ts";
 
 interface Channel {
@@ -51,7 +51,7 @@ export interface SaidOfJourney {
   /** Why steps of the newest run failed. */
   failures?: ReadonlyMap<string, string> | undefined;
   /** Of the version of the newest run. */
-  exits: readonly ExitCondition[];
+  exits: readonly Exit[];
   now: {
     would_enter: boolean;
     reason: string | null;
@@ -201,8 +201,8 @@ function exitWords(reason: string, exits: SaidOfJourney["exits"]): string {
   const index = EXIT_CONDITION.exec(reason)?.[1];
   if (index === undefined) return reason;
   const exit = exits[Number(index)];
-  if (exit && "event" in exit) return `its exit condition: ${exit.event.name} came`;
-  if (exit && "attribute" in exit) return `its exit condition on ${Object.keys(exit.attribute).join(", ")}`;
+  if (exit?.kind === "event") return `its exit condition: ${exit.event.name} came`;
+  if (exit?.kind === "attribute") return `its exit condition on ${Object.keys(exit.predicate).join(", ")}`;
   return `its exit condition ${Number(index) + 1}`;
 }
 

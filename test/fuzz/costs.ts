@@ -1,7 +1,8 @@
 // What a request costs the deployment, by who makes it (D2, D3): the bounds for those who need no secret, and the dearest
 // call of each operation, which docs/access.md shows.
 import { type CallCost, type CostRecord, costNames, dearCallOf, roomy } from "../../docs/generate/costs.ts";
-import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
+import type { Credential } from "../../shared/http/access.ts";
+import type { Endpoint } from "../../shared/http/endpoint.ts";
 import type { TestWorld } from "../support/world.ts";
 import type { Request } from "./requests.ts";
 

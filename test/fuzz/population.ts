@@ -2,7 +2,8 @@
 import { operationsOf } from "../../docs/generate/contents.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { contents } from "../../infra/functions.ts";
-import { type Credential, type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
+import type { Credential } from "../../shared/http/access.ts";
+import { type Endpoint, routeKeyOf } from "../../shared/http/endpoint.ts";
 import type { Random } from "../simulator/random.ts";
 import { type ExampleRequest, exampleRequests } from "../support/example-requests.ts";
 import { foreignIds } from "../support/foreign.ts";

@@ -1,6 +1,7 @@
 // Requests for a route: made from its schema alone, or near the example of the document, which leads further.
 
-import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
+import type { Credential } from "../../shared/http/access.ts";
+import type { Endpoint } from "../../shared/http/endpoint.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 import { contentFor, type ExampleRequest, targetFor } from "../support/example-requests.ts";
 import type { Headers } from "../support/world.ts";

@@ -1,7 +1,8 @@
 // Every kind of credential of a request, and what the declarations say about it.
 
 import { agentScopes, holds, type Role, type Scope, scopes } from "../../shared/contract/roles.ts";
-import type { Credential, Endpoint } from "../../shared/http/endpoint.ts";
+import type { Credential } from "../../shared/http/access.ts";
+import type { Endpoint } from "../../shared/http/endpoint.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import type { PlanName } from "../../shared/rules/plans.ts";
 import { platformWrite } from "../../shared/store/context.ts";

@@ -1,6 +1,7 @@
 // How every session of a user begins: by registration, login, switch, invitation or a new password.
 import * as v from "valibot";
-import { opensWithoutProvider, signInRequired } from "../../../shared/http/gates.ts";
+import { opensWithoutProvider } from "../../../shared/http/authenticate.ts";
+import { signInRequired } from "../../../shared/http/gates.ts";
 import { tokenSigner } from "../../../shared/http/signing.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";

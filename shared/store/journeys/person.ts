@@ -5,7 +5,7 @@ import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
-import type { EntryRules, Graph } from "../../rules/journey-graph.ts";
+import { type EntryRules, exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
 import { stepTypes } from "../../rules/journey-steps.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
@@ -172,7 +172,7 @@ export async function journeyOfPerson(
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
-    in_words: journeyInWords({ ...said, exits: graph?.exit_conditions ?? [], failures }),
+    in_words: journeyInWords({ ...said, exits: graph ? exitsOf(graph) : [], failures }),
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };

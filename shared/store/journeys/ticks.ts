@@ -1,7 +1,7 @@
 // Decides how runs move: those that enter, and those that are driven on. Runs of one version that move at the same time
 // are stored together, in packs (docs/decisions/0029).
 import { throwFailures } from "../../kernel/failures.ts";
-import type { Graph } from "../../rules/journey-graph.ts";
+import { exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
 import type { ActiveJourneys, EnterableJourney } from "./active.ts";
 import {
@@ -181,7 +181,7 @@ interface Running {
 async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, moving: readonly T[]): Promise<Moved<T>> {
   const { held, lost, overQuota } = nothingMoved<T>();
   /** What happened while a run began found no run that it could end. */
-  const isLookedAtAgain = (journey.graph.exit_conditions ?? []).length > 0;
+  const isLookedAtAgain = exitsOf(journey.graph).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
   let open: (Moving & { origin: T })[] = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {

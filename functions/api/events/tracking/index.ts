@@ -1,13 +1,8 @@
 // Segment's tracking API: apps that have its libraries send here what they sent there (docs/decisions/0100).
 import * as v from "valibot";
-import { type Presented, workspaceOf } from "../../../../shared/http/authenticate.ts";
-import {
-  type Call,
-  endpoints,
-  type PresentingRequest,
-  replyWith,
-  type Shape,
-} from "../../../../shared/http/endpoint.ts";
+import type { Presented, PresentingRequest } from "../../../../shared/http/access.ts";
+import { workspaceOf } from "../../../../shared/http/authenticate.ts";
+import { type Call, endpoints, replyWith, type Shape } from "../../../../shared/http/endpoint.ts";
 import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/identity-proof.ts";
 import { bytesOf } from "../../../../shared/http/input.ts";
 import { openToBrowsers } from "../../../../shared/http/responses.ts";
