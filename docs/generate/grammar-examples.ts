@@ -4,6 +4,44 @@ import { graphExamples, stepExamples } from "./journey-examples.ts";
 
 const { send, delay, branch, wait_for_event, exit } = stepExamples;
 
+const onPlan = { attribute: { plan: { $in: ["pro", "team"] } } };
+const oftenPaid = { event: { name: "order_paid", within: "30d", frequency: { min: 2 } } };
+const leftCart = {
+  group: {
+    op: "and",
+    nodes: [
+      { attribute: { country: { $eq: "DE" } } },
+      { event: { name: "cart_left", within: "24h", where: { total: { $gte: 50 } } } },
+      { group: { op: "or", nodes: [{ attribute: { vip: { $eq: true } } }, { event: { name: "app_opened" } }] } },
+    ],
+  },
+};
+
+const sale = {
+  email: {
+    subject: "20 % off for {{ subscriber.first_name }}",
+    preheader: "Until Sunday",
+    html: "<h1>The sale has begun</h1>",
+  },
+  push: {
+    title: "The sale has begun",
+    image_url: "https://shop.example.com/sale.jpg",
+    url: "https://shop.example.com/sale",
+  },
+  in_app: { actions: [{ id: "shop", title: "To the shop", url: "https://shop.example.com" }] },
+};
+const booking = {
+  body: "Your table is booked.",
+  buttons: [
+    { id: "route", title: "Route", url: "https://maps.example.com/4711" },
+    { id: "cancel", title: "Cancel", url: "myapp://bookings/4711/cancel" },
+  ],
+  collapse_key: "booking-4711",
+};
+const question = { body: "Anything missing?", actions: [{ id: "no", title: "No", url: "" }] };
+const quiet = { sound: "chime.caf", badge: 1, ttl_seconds: 3600 };
+const byTemplate = { template_id: EXAMPLE_ID, parameters: ["{{ subscriber.first_name }}"] };
+
 export const grammarExamples: Readonly<Record<string, unknown[]>> = {
   Operators: [{ $eq: "pro" }, { $gte: 18, $lt: 30 }, { $in: ["de", "at", "ch"] }],
   AttributePredicate: [
@@ -22,42 +60,16 @@ export const grammarExamples: Readonly<Record<string, unknown[]>> = {
     { app_version: { $lt: { major: 2 } } },
     { locale: { $in: ["de-DE", "de-AT"] }, model: { $exists: true } },
   ],
-  SegmentRule: [
-    { attribute: { plan: { $in: ["pro", "team"] } } },
-    { event: { name: "order_paid", within: "30d", frequency: { min: 2 } } },
-    {
-      group: {
-        op: "and",
-        nodes: [
-          { attribute: { country: { $eq: "DE" } } },
-          { event: { name: "cart_left", within: "24h", where: { total: { $gte: 50 } } } },
-          { group: { op: "or", nodes: [{ attribute: { vip: { $eq: true } } }, { event: { name: "app_opened" } }] } },
-        ],
-      },
-    },
-  ],
-  RuleNode: [
-    { attribute: { plan: { $in: ["pro", "team"] } } },
-    { event: { name: "order_paid", within: "30d", frequency: { min: 2 } } },
-    {
-      group: {
-        op: "and",
-        nodes: [
-          { attribute: { country: { $eq: "DE" } } },
-          { event: { name: "cart_left", within: "24h", where: { total: { $gte: 50 } } } },
-          { group: { op: "or", nodes: [{ attribute: { vip: { $eq: true } } }, { event: { name: "app_opened" } }] } },
-        ],
-      },
-    },
-  ],
+  SegmentRule: [onPlan, oftenPaid, leftCart],
+  RuleNode: [onPlan, oftenPaid, leftCart],
   AttributeRule: [
-    { attribute: { plan: { $in: ["pro", "team"] } } },
+    onPlan,
     { attribute: { country: { $eq: "DE" }, age: { $gte: 18 } } },
     { attribute: { phone: { $exists: false } } },
   ],
   EventRule: [
     { event: { name: "app_opened" } },
-    { event: { name: "order_paid", within: "30d", frequency: { min: 2 } } },
+    oftenPaid,
     { event: { name: "app_opened", within: "14d", frequency: { max: 0 } } },
   ],
   EventCondition: [
@@ -65,28 +77,7 @@ export const grammarExamples: Readonly<Record<string, unknown[]>> = {
     { name: "order_paid", within: "30d", frequency: { min: 2, max: 5 } },
     { name: "order_paid", where: { total: { $gte: 100 }, currency: { $eq: "EUR" } } },
   ],
-  GroupRule: [
-    {
-      group: {
-        op: "and",
-        nodes: [
-          { attribute: { country: { $eq: "DE" } } },
-          { event: { name: "cart_left", within: "24h", where: { total: { $gte: 50 } } } },
-          { group: { op: "or", nodes: [{ attribute: { vip: { $eq: true } } }, { event: { name: "app_opened" } }] } },
-        ],
-      },
-    },
-    {
-      group: {
-        op: "or",
-        nodes: [
-          { attribute: { plan: { $in: ["pro", "team"] } } },
-          { event: { name: "order_paid", within: "30d", frequency: { min: 2 } } },
-        ],
-      },
-    },
-    { group: { op: "and", nodes: [{ attribute: { plan: { $in: ["pro", "team"] } } }] } },
-  ],
+  GroupRule: [leftCart, { group: { op: "or", nodes: [onPlan, oftenPaid] } }, { group: { op: "and", nodes: [onPlan] } }],
   FlatRule: [
     { attribute: { key: "plan", value: "pro" } },
     { event: { name: "order_paid", operator: "gte", count: 3, within_days: 30 } },
@@ -130,11 +121,7 @@ export const grammarExamples: Readonly<Record<string, unknown[]>> = {
   ],
   Target: [{ type: "all" }, { type: "list", list_id: EXAMPLE_ID }, { type: "segment", segment_id: EXAMPLE_ID }],
   EmailContent: [
-    {
-      subject: "20 % off for {{ subscriber.first_name }}",
-      preheader: "Until Sunday",
-      html: "<h1>The sale has begun</h1>",
-    },
+    sale.email,
     { subject: "Your receipt", text: "Thank you. Your order: https://shop.example.com/orders/4711" },
     { html: "<p>Hello</p>", text: "Hello" },
   ],
@@ -143,32 +130,9 @@ export const grammarExamples: Readonly<Record<string, unknown[]>> = {
     { body: "The sale has begun." },
     { body: "Your parcel arrives today." },
   ],
-  PushContent: [
-    {
-      title: "The sale has begun",
-      image_url: "https://shop.example.com/sale.jpg",
-      url: "https://shop.example.com/sale",
-    },
-    {
-      body: "Your table is booked.",
-      buttons: [
-        { id: "route", title: "Route", url: "https://maps.example.com/4711" },
-        { id: "cancel", title: "Cancel", url: "myapp://bookings/4711/cancel" },
-      ],
-      collapse_key: "booking-4711",
-    },
-    { sound: "chime.caf", badge: 1, ttl_seconds: 3600 },
-  ],
-  InAppContent: [
-    { title: "Welcome", image_url: "https://shop.example.com/hello.png" },
-    { actions: [{ id: "shop", title: "To the shop", url: "https://shop.example.com" }] },
-    { body: "Anything missing?", actions: [{ id: "no", title: "No", url: "" }] },
-  ],
-  ChatAppContent: [
-    { template_id: EXAMPLE_ID, parameters: ["{{ subscriber.first_name }}"] },
-    { template_id: EXAMPLE_ID },
-    { template_id: EXAMPLE_ID, parameters: [] },
-  ],
+  PushContent: [sale.push, booking, quiet],
+  InAppContent: [{ title: "Welcome", image_url: "https://shop.example.com/hello.png" }, sale.in_app, question],
+  ChatAppContent: [byTemplate, { template_id: EXAMPLE_ID }, { template_id: EXAMPLE_ID, parameters: [] }],
   JourneyGraph: graphExamples,
   JourneyStep: [send[0], branch[0], wait_for_event[0]],
   SendStep: [...send],
@@ -177,34 +141,8 @@ export const grammarExamples: Readonly<Record<string, unknown[]>> = {
   WaitForEventStep: [...wait_for_event],
   ExitStep: [...exit],
   ContentByChannel: [
-    {
-      email: {
-        subject: "20 % off for {{ subscriber.first_name }}",
-        preheader: "Until Sunday",
-        html: "<h1>The sale has begun</h1>",
-      },
-      sms: { body: "The sale has begun." },
-    },
-    {
-      push: {
-        body: "Your table is booked.",
-        buttons: [
-          { id: "route", title: "Route", url: "https://maps.example.com/4711" },
-          { id: "cancel", title: "Cancel", url: "myapp://bookings/4711/cancel" },
-        ],
-        collapse_key: "booking-4711",
-      },
-      web_push: {
-        title: "The sale has begun",
-        image_url: "https://shop.example.com/sale.jpg",
-        url: "https://shop.example.com/sale",
-      },
-      in_app: { actions: [{ id: "shop", title: "To the shop", url: "https://shop.example.com" }] },
-    },
-    {
-      chat_app: { template_id: EXAMPLE_ID, parameters: ["{{ subscriber.first_name }}"] },
-      in_app: { body: "Anything missing?", actions: [{ id: "no", title: "No", url: "" }] },
-      push: { sound: "chime.caf", badge: 1, ttl_seconds: 3600 },
-    },
+    { email: sale.email, sms: { body: "The sale has begun." } },
+    { push: booking, web_push: sale.push, in_app: sale.in_app },
+    { chat_app: byTemplate, in_app: question, push: quiet },
   ],
 };

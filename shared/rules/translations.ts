@@ -2,33 +2,10 @@
 // of its topics, is shown as it is.
 import { type FooterWords, footerWordsFor, languageCode } from "./footer-words.ts";
 
-type PageWords = Omit<Translation, keyof FooterWords>;
-
-export interface Translation extends FooterWords {
+const en = {
   /** Above the button: nothing has happened yet. */
-  ask: string;
-  /** What unsubscribing did. */
-  noMoreMail: string;
-  unsubscribed: string;
-  choose: string;
-  save: string;
-  saved: string;
-  noTopics: string;
-  otherwise: string;
-  /** The button and the subject of the mail that asks to confirm an opt-in. */
-  confirm: string;
-  confirmAsk: string;
-  confirmIgnore: string;
-  /** Above the button: nothing has happened yet. */
-  confirmPage: string;
-  confirmed: string;
-  confirmedMore: string;
-  confirmGone: string;
-  confirmGoneMore: string;
-}
-
-const en: PageWords = {
   ask: "Press the button to get no more marketing e-mail from this sender.",
+  /** What unsubscribing did. */
   noMoreMail: "You will get no more marketing e-mail from this sender.",
   unsubscribed: "You are unsubscribed",
   choose: "Choose what you want to hear about.",
@@ -36,15 +13,20 @@ const en: PageWords = {
   saved: "Your choice is saved.",
   noTopics: "This sender has no topics to choose from.",
   otherwise: "Or unsubscribe from all marketing e-mail of this sender.",
+  /** The button and the subject of the mail that asks to confirm an opt-in. */
   confirm: "Confirm your subscription",
   confirmAsk: "Somebody, hopefully you, asked for messages to this address. Please confirm that it was you.",
   confirmIgnore: "If it was not you, ignore this mail: you will get nothing else.",
+  /** Above the button: nothing has happened yet. */
   confirmPage: "Press the button to confirm that you want these messages.",
   confirmed: "Your subscription is confirmed",
   confirmedMore: "You will get these messages from now on.",
   confirmGone: "This link no longer applies",
   confirmGoneMore: "Nothing was changed. Sign up again to get a new link.",
 };
+
+type PageWords = { [N in keyof typeof en]: string };
+export type Translation = FooterWords & PageWords;
 
 const translations: Readonly<Record<string, PageWords>> = {
   en,
