@@ -2,16 +2,14 @@
 import * as v from "valibot";
 import { BLANK, isBlank } from "../rules/characters.ts";
 import { validateTemplate } from "../rules/render.ts";
-import { Id } from "./schemas.ts";
+import { Id, SomeTextUpTo } from "./schemas.ts";
 
 export const MAX_TITLE_CHARACTERS = 1_000;
 export const MAX_BODY_CHARACTERS = 50_000;
 
 const personalised = (maxLength: number) =>
   v.pipe(
-    v.string("must be a string"),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
+    SomeTextUpTo(maxLength),
     v.rawCheck(({ dataset, addIssue }) => {
       const trouble = dataset.typed ? validateTemplate(dataset.value) : undefined;
       if (trouble) addIssue({ message: trouble });

@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { MessageContent, VariantB } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
+import { ExternalId, SomeTextUpTo, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -38,11 +38,7 @@ const Filter = (judge: (value: unknown) => Verdict, name: "AttributePredicate" |
     grammar(name),
   );
 
-export const IdempotencyKey = v.pipe(
-  v.string("must be a string"),
-  v.minLength(1, "must not be empty"),
-  v.maxLength(MAX_KEY_CHARACTERS, `must have at most ${MAX_KEY_CHARACTERS} characters`),
-);
+export const IdempotencyKey = SomeTextUpTo(MAX_KEY_CHARACTERS);
 
 export const PreviewId = v.pipe(
   v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),

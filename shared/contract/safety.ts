@@ -1,7 +1,7 @@
 // The settings of a send's brake, as the API takes and shows them (F21).
 import * as v from "valibot";
 import { breachReasons, SAFETY_BOUNDS } from "../rules/brake.ts";
-import { Timestamp } from "./schemas.ts";
+import { Timestamp, WholeNumber } from "./schemas.ts";
 
 interface Bounds {
   about: string;
@@ -17,14 +17,7 @@ const rate = ({ about, min, max }: Bounds) =>
     v.description(about),
   );
 
-const wholeNumber = ({ about, min, max }: Bounds) =>
-  v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(min, `must be at least ${min}`),
-    v.maxValue(max, `must be at most ${max}`),
-    v.description(about),
-  );
+const wholeNumber = ({ about, min, max }: Bounds) => v.pipe(WholeNumber(min, max), v.description(about));
 
 const audience = { about: "Only sends to more subscribers than this have the brake", min: 0, max: 1_000_000_000 };
 

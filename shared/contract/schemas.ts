@@ -39,19 +39,36 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a UUID"), v.toLowerCase());
 
+/** Text that is not empty: `max` in characters. */
+// @__NO_SIDE_EFFECTS__
+export function SomeTextUpTo(max: number) {
+  return v.pipe(
+    v.string("must be a string"),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(max, `must have at most ${max} characters`),
+  );
+}
+
+/** A whole number, both bounds included. */
+// @__NO_SIDE_EFFECTS__
+export const WholeNumber = (min: number, max: number) =>
+  v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+
 /** An id that a client repeats, of whatever kind: short enough to be a part of a key. */
-export const Id = v.pipe(
-  v.string("must be a string"),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(128, "must have at most 128 characters"),
-);
+export const Id = SomeTextUpTo(128);
 
 /** Text of a request that is compared or searched: `max` in characters. */
 export const TextUpTo = (max: number) =>
   v.pipe(v.string("must be a string"), v.maxLength(max, `must have at most ${max} characters`));
 
-/** A name that people read: `max` in characters, without spaces around it. */
-export const NameUpTo = (max: number) =>
+/** Text that is not empty, without spaces around it: `max` in characters. */
+// @__NO_SIDE_EFFECTS__
+export const TrimmedTextUpTo = (max: number) =>
   v.pipe(
     v.string("must be a string"),
     v.trim(),
@@ -105,11 +122,7 @@ export const copyName = (name: string): string => `${[...name].slice(0, MAX_COPI
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 
 /** A subscriber's id in the workspace's own system. */
-export const ExternalId = v.pipe(
-  v.string("must be a string"),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_EXTERNAL_ID_CHARACTERS, `must have at most ${MAX_EXTERNAL_ID_CHARACTERS} characters`),
-);
+export const ExternalId = SomeTextUpTo(MAX_EXTERNAL_ID_CHARACTERS);
 
 /** An amount that a client sets: JSON and the table store it exactly. */
 export const Amount = v.pipe(
@@ -121,10 +134,7 @@ export const Amount = v.pipe(
 
 /** The name of a user or a workspace. It is a part of mails, so it must not look like a link or a header. */
 export const OwnName = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(200, "must have at most 200 characters"),
+  TrimmedTextUpTo(200),
   v.regex(/^\P{C}*$/u, "must not contain control characters"),
   v.check((name) => !/:\/\/|\bwww\.|\.[a-z]{2,}\//i.test(name), "must not contain a URL"),
 );

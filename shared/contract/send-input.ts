@@ -1,7 +1,7 @@
 // The shapes that every kind of send shares: an audience, channels, shares.
 import * as v from "valibot";
 import { grammar } from "./grammar.ts";
-import { Id, Uuid } from "./schemas.ts";
+import { Id, Uuid, WholeNumber } from "./schemas.ts";
 
 const MAX_CHANNELS = 20;
 
@@ -35,10 +35,4 @@ export const ChannelIds = v.pipe(
 );
 
 /** A share in whole percent, at most 99 (ABH-4). */
-export const Percentage = (from: number) =>
-  v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(from, `must be at least ${from}`),
-    v.maxValue(99, "must be at most 99"),
-  );
+export const Percentage = (from: number) => WholeNumber(from, 99);

@@ -1,6 +1,7 @@
 // Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
 import { agentScopes } from "../../../shared/contract/roles.ts";
+import { WholeNumber } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -40,15 +41,7 @@ const NewAgentKey = v.strictObject({
     ),
   ),
   expires_in_days: v.pipe(
-    v.optional(
-      v.pipe(
-        v.number("must be a number"),
-        v.integer("must be a whole number"),
-        v.minValue(1, "must be at least 1"),
-        v.maxValue(MAX_DAYS, `must be at most ${MAX_DAYS}`),
-      ),
-      DEFAULT_DAYS,
-    ),
+    v.optional(WholeNumber(1, MAX_DAYS), DEFAULT_DAYS),
     v.description("After this many days the key opens nothing"),
   ),
 });

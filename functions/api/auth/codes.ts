@@ -1,5 +1,6 @@
 // The code that a user with a second factor gives beside the password (ACC-11).
 import * as v from "valibot";
+import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import type { Platform, platformWrite } from "../../../shared/store/context.ts";
@@ -10,10 +11,7 @@ import { type factorKeys, isOneTimeCode, useCode, wrongCode } from "../../../sha
 import { CODES_A_DAY, CODES_PER_USER } from "./limits.ts";
 
 export const Code = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(64, "must have at most 64 characters"),
+  TrimmedTextUpTo(64),
   v.description("The six digits that the authenticator shows, or a recovery code; each works once"),
 );
 

@@ -1,5 +1,6 @@
 // The identity provider of a workspace, named by an owner (ACC-14, ACC-17).
 import * as v from "valibot";
+import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Egress } from "../../../shared/egress/egress.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
@@ -50,15 +51,8 @@ const MAX_DOMAINS = 10;
 const MAX_GROUPS = 50;
 const SCOPE = "openid email profile";
 
-const text = (max: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.trim(),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(max, `must have at most ${max} characters`),
-  );
 const Domain = v.pipe(
-  text(253),
+  TrimmedTextUpTo(253),
   v.toLowerCase(),
   v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, "must be a domain"),
 );
@@ -78,12 +72,12 @@ const ABOUT = {
 
 const said = <S extends v.GenericSchema>(schema: S, sentence: string) => v.pipe(schema, v.description(sentence));
 
-const GroupRole = v.strictObject({ group: said(text(256), ABOUT.group), role: ProvidedRole });
+const GroupRole = v.strictObject({ group: said(TrimmedTextUpTo(256), ABOUT.group), role: ProvidedRole });
 const GroupRoles = v.pipe(
   v.array(GroupRole, "must be an array"),
   v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`),
 );
-const Scopes = v.pipe(text(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
+const Scopes = v.pipe(TrimmedTextUpTo(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
 /** As it is given, or as it was read. */
 const DomainInput = v.union(
   [
@@ -104,16 +98,16 @@ const Domains = v.pipe(
 );
 
 const Settings = v.strictObject({
-  issuer: said(text(512), ABOUT.issuer),
-  client_id: said(text(256), ABOUT.client_id),
+  issuer: said(TrimmedTextUpTo(512), ABOUT.issuer),
+  client_id: said(TrimmedTextUpTo(256), ABOUT.client_id),
   client_secret: said(
-    v.optional(v.nullable(text(1_024))),
+    v.optional(v.nullable(TrimmedTextUpTo(1_024))),
     "Left out: as it was, while issuer and client stay. It is never returned",
   ),
   scope: said(v.optional(Scopes, SCOPE), ABOUT.scope),
   domains: Domains,
   default_role: said(v.optional(v.nullable(ProvidedRole), null), ABOUT.default_role),
-  groups_claim: said(v.optional(v.nullable(text(128)), null), ABOUT.groups_claim),
+  groups_claim: said(v.optional(v.nullable(TrimmedTextUpTo(128)), null), ABOUT.groups_claim),
   group_roles: said(v.optional(GroupRoles, []), ABOUT.group_roles),
   required: said(v.optional(v.boolean("must be true or false"), false), ABOUT.required),
 });

@@ -1,5 +1,6 @@
 // Forgotten, reset and changed passwords, and the confirmation of an e-mail address (ACC-1 to ACC-4).
 import * as v from "valibot";
+import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password, refuseWeak } from "../../../shared/http/registration.ts";
@@ -22,13 +23,7 @@ import { Code, proveSecondFactor } from "./codes.ts";
 import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
 
 const Token = v.pipe(v.string("must be a string"), v.maxLength(128));
-const Email = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(320, "must have at most 320 characters"),
-  v.transform(withAsciiDomain),
-);
+const Email = v.pipe(TrimmedTextUpTo(320), v.transform(withAsciiDomain));
 
 const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [platformWrite] });
 

@@ -1,6 +1,6 @@
 // Signing in at the identity provider of a workspace: code flow with PKCE, state and nonce (ACC-15, ACC-16).
 import * as v from "valibot";
-import { Id } from "../../../shared/contract/schemas.ts";
+import { Id, SomeTextUpTo } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { authorizationUrl, discover, exchange, type Result, verify } from "../../../shared/http/openid.ts";
 import { ApiError, invalid, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
@@ -106,11 +106,7 @@ export const signIn = [
       body: v.strictObject({
         state: Random,
         binding: v.pipe(Random, v.description("As the begin of the sign-in gave it")),
-        code: v.pipe(
-          v.string("must be a string"),
-          v.nonEmpty("must not be empty"),
-          v.maxLength(MAX_CODE, `must have at most ${MAX_CODE} characters`),
-        ),
+        code: SomeTextUpTo(MAX_CODE),
         iss: v.pipe(
           v.optional(v.pipe(v.string("must be a string"), v.maxLength(512))),
           v.description("As the provider sent it (RFC 9207)"),

@@ -1,6 +1,7 @@
 // Chat-app templates: drafted here, reviewed by the provider (WAT).
 import * as v from "valibot";
 import type { CredentialsFor } from "../../../shared/contract/credentials.ts";
+import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { ApiError, conflict, invalid } from "../../../shared/kernel/errors.ts";
 import type { ChatAppProvider, TemplateAnswer } from "../../../shared/providers/chat-app.ts";
@@ -28,20 +29,12 @@ const MAX_NAME_CHARACTERS = 512;
 const MAX_BODY_CHARACTERS = 1_024;
 const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/;
 
-const text = (maxLength: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.trim(),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
-  );
-
 const NewTemplate = v.strictObject({
   name: v.pipe(
-    text(MAX_NAME_CHARACTERS),
+    TrimmedTextUpTo(MAX_NAME_CHARACTERS),
     v.check((name) => providerName(name) !== "", "must have a letter or digit of a to z, 0 to 9"),
   ),
-  body: text(MAX_BODY_CHARACTERS),
+  body: TrimmedTextUpTo(MAX_BODY_CHARACTERS),
   language: v.optional(
     v.pipe(v.string("must be a string"), v.regex(LANGUAGE, "must be a language such as en or en_US")),
     "en_US",

@@ -1,6 +1,6 @@
 // The body of a device registration (D-DEV).
 import * as v from "valibot";
-import { Locale, TimeZone, Uuid } from "../../../shared/contract/schemas.ts";
+import { Locale, SomeTextUpTo, TimeZone, Uuid } from "../../../shared/contract/schemas.ts";
 import { devicePlatforms } from "../../../shared/rules/channel-types.ts";
 import { parseVersion } from "../../../shared/rules/versions.ts";
 
@@ -11,13 +11,6 @@ const MAX_DEVICE_ID_CHARACTERS = 128;
 const MAX_MODEL_CHARACTERS = 128;
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 const MAX_VERSION_PART = 999_999_999;
-
-const Text = (maxLength: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
-  );
 
 const VERSION = 'must be a version such as "17.4.1", or an object of major, minor and patch';
 const VersionPart = v.pipe(
@@ -45,22 +38,22 @@ const isHttps = (text: string) => URL.canParse(text) && new URL(text).protocol =
 
 /** The browser's PushSubscription; its other fields are ignored. */
 const Subscription = v.object({
-  endpoint: v.pipe(Text(MAX_ENDPOINT_CHARACTERS), v.check(isHttps, "must be an HTTPS URL")),
-  keys: v.object({ p256dh: Text(MAX_KEY_CHARACTERS), auth: Text(MAX_KEY_CHARACTERS) }),
+  endpoint: v.pipe(SomeTextUpTo(MAX_ENDPOINT_CHARACTERS), v.check(isHttps, "must be an HTTPS URL")),
+  keys: v.object({ p256dh: SomeTextUpTo(MAX_KEY_CHARACTERS), auth: SomeTextUpTo(MAX_KEY_CHARACTERS) }),
 });
 
 export const Registration = v.pipe(
   v.strictObject({
     subscriber_id: v.optional(Uuid),
-    external_id: v.optional(Text(MAX_EXTERNAL_ID_CHARACTERS)),
+    external_id: v.optional(SomeTextUpTo(MAX_EXTERNAL_ID_CHARACTERS)),
     platform: v.picklist(devicePlatforms, "must be ios, android or web"),
-    token: v.optional(Text(MAX_TOKEN_CHARACTERS)),
+    token: v.optional(SomeTextUpTo(MAX_TOKEN_CHARACTERS)),
     subscription: v.optional(Subscription),
-    device_id: v.optional(Text(MAX_DEVICE_ID_CHARACTERS)),
+    device_id: v.optional(SomeTextUpTo(MAX_DEVICE_ID_CHARACTERS)),
     os_version: v.optional(Version),
     app_version: v.optional(Version),
     sdk_version: v.optional(Version),
-    model: v.optional(Text(MAX_MODEL_CHARACTERS)),
+    model: v.optional(SomeTextUpTo(MAX_MODEL_CHARACTERS)),
     locale: v.optional(Locale),
     timezone: v.optional(TimeZone),
     push_enabled: v.optional(v.boolean("must be true or false")),

@@ -1,6 +1,6 @@
 // Validation of events, by the tier of the sender. Each problem is reported under the name of its event (AMB-22).
 import * as v from "valibot";
-import { JsonObject, maxCharacters, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import { JsonObject, maxCharacters, SomeTextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -22,11 +22,7 @@ const text = (maxLength: number) =>
   v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), maxCharacters(maxLength));
 
 /** Part of a sort key, which is limited to 1,024 bytes: characters are counted as UTF-16 units here. */
-export const AnonymousId = v.pipe(
-  v.string("must be a string"),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_ID_CHARACTERS, `must have at most ${MAX_ID_CHARACTERS} characters`),
-);
+export const AnonymousId = SomeTextUpTo(MAX_ID_CHARACTERS);
 
 /** AMB-115: other fields are ignored, as an SDK of a later version may send. */
 const Event = v.object({

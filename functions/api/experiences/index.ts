@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { maxCharacters, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { Percentage } from "../../../shared/contract/send-input.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -30,14 +31,6 @@ import { pauseExperience } from "../../../shared/store/experiences/moves.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
 const text = v.string("must be a string");
-
-const Percentage = (from: number) =>
-  v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(from, `must be at least ${from}`),
-    v.maxValue(99, "must be at most 99"),
-  );
 
 const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), maxCharacters(MAX_NAME_CHARACTERS));
 

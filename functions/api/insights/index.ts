@@ -1,7 +1,7 @@
 // Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
-import { Id, maxCharacters, Timestamp, Uuid } from "../../../shared/contract/schemas.ts";
+import { Id, maxCharacters, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MAX_EVENT_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -250,15 +250,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
       body: v.strictObject({
         event_name: EventName,
         value_property: v.nullish(PropertyName, null),
-        window_seconds: v.optional(
-          v.pipe(
-            v.number("must be a number"),
-            v.integer("must be a whole number"),
-            v.minValue(1, "must be at least 1"),
-            v.maxValue(MAX_WINDOW_SECONDS, `must be at most ${MAX_WINDOW_SECONDS}`),
-          ),
-          DEFAULT_WINDOW_SECONDS,
-        ),
+        window_seconds: v.optional(WholeNumber(1, MAX_WINDOW_SECONDS), DEFAULT_WINDOW_SECONDS),
       }),
       example: { body: { event_name: "purchase", value_property: "amount_cents", window_seconds: 604_800 } },
       errors: ["QUOTA_EXCEEDED"],

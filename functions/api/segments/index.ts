@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Force, JsonObject, Uuid } from "../../../shared/contract/schemas.ts";
+import { Force, JsonObject, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -33,12 +33,7 @@ const MAX_RULE_BYTES = 65_536;
 /** A rule may be nested deeper and have more keys than other bodies. */
 const RULE_LIMITS = { depth: RULE_JSON_DEPTH, keys: 60 * RULE_NODES };
 
-const Name = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
-);
+const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
 const Rule = v.pipe(
   JsonObject,
   v.check(

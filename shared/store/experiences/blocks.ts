@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { MessageBody, MessageTitle } from "../../contract/message-text.ts";
-import { maxCharacters, Uuid } from "../../contract/schemas.ts";
+import { maxCharacters, Uuid, WholeNumber } from "../../contract/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
 import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
 
@@ -70,14 +70,7 @@ export const Display = v.pipe(
     trigger: v.optional(pick(["immediate", "session_start", "event"]), DEFAULT_DISPLAY.trigger),
     trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_EVENT_NAME))),
     frequency: v.optional(pick(["once", "once_per_session"]), DEFAULT_DISPLAY.frequency),
-    priority: v.optional(
-      v.pipe(
-        v.number("must be a number"),
-        v.integer("must be a whole number"),
-        v.minValue(1, "must be at least 1"),
-        v.maxValue(MAX_PRIORITY, `must be at most ${MAX_PRIORITY}`),
-      ),
-    ),
+    priority: v.optional(WholeNumber(1, MAX_PRIORITY)),
     screens: v.optional(
       v.pipe(
         v.array(

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
 import { DefaultSafety } from "../../contract/safety.ts";
-import { Currency, OwnName, Region, TimeZone, Uuid } from "../../contract/schemas.ts";
+import { Currency, OwnName, Region, TimeZone, TrimmedTextUpTo, Uuid, WholeNumber } from "../../contract/schemas.ts";
 import { channelTypes, classOf } from "../../rules/channel-types.ts";
 
 const LocalTime = v.pipe(
@@ -33,12 +33,7 @@ export type QuietSettings = v.InferOutput<typeof QuietHours>;
 const FrequencyCap = v.strictObject({
   category: v.picklist(["marketing", "transactional"], "must be marketing or transactional"),
   channel_class: v.optional(v.picklist([...new Set(channelTypes.map(classOf))])),
-  max: v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(1, "must be at least 1"),
-    v.maxValue(1_000_000, "must be at most 1000000"),
-  ),
+  max: WholeNumber(1, 1_000_000),
   per: v.picklist(["day", "week"], "must be day or week"),
 });
 
@@ -99,18 +94,10 @@ export type SendingSettings = Pick<
   "timezone" | "email_consent_mode" | "quiet_hours" | "frequency_caps"
 >;
 
-const text = (max: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.trim(),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(max, `must have at most ${max} characters`),
-  );
-
 const UtmDefaults = v.strictObject({
-  source: text(100),
-  medium: v.optional(text(100), "email"),
-  campaign: v.optional(text(100)),
+  source: TrimmedTextUpTo(100),
+  medium: v.optional(TrimmedTextUpTo(100), "email"),
+  campaign: v.optional(TrimmedTextUpTo(100)),
 });
 
 export const SettingsChange = v.strictObject({
@@ -127,8 +114,8 @@ export const SettingsChange = v.strictObject({
   identity_required: v.optional(IdentityRequired),
   double_opt_in: v.pipe(v.optional(v.boolean("must be true or false")), v.description(DOUBLE_OPT_IN)),
   second_factor_required: v.pipe(v.optional(v.boolean("must be true or false")), v.description(SECOND_FACTOR)),
-  sender_name: v.optional(v.nullable(text(200))),
-  postal_address: v.optional(v.nullable(text(500))),
+  sender_name: v.optional(v.nullable(TrimmedTextUpTo(200))),
+  postal_address: v.optional(v.nullable(TrimmedTextUpTo(500))),
   utm_defaults: v.pipe(v.optional(v.nullable(UtmDefaults)), v.description(UTM)),
   test_subscriber_ids: v.optional(
     v.pipe(
@@ -140,7 +127,7 @@ export const SettingsChange = v.strictObject({
   agent_attributes: v.pipe(
     v.optional(
       v.pipe(
-        v.array(text(128), "must be an array"),
+        v.array(TrimmedTextUpTo(128), "must be an array"),
         v.maxLength(MAX_AGENT_ATTRIBUTES, `must have at most ${MAX_AGENT_ATTRIBUTES} keys`),
         v.transform((keys) => [...new Set(keys)]),
       ),
