@@ -40,7 +40,7 @@ export interface Shape {
   status?: 200 | 201 | 202 | 204 | 302;
   /** Other answers of the handler than the declared one, by status; without a shape they have no body. */
   replies?: { readonly [status: number]: { description: string; returns?: GenericSchema } };
-  /** Codes the handler adds to those of its access and shape. */
+  /** Codes the handler adds to those of its route (a 404, where it has parameters), access and shape. */
   errors?: readonly ErrorCode[];
   /** How a failed body or query is answered: 422 VALIDATION_ERROR, or 400 BAD_REQUEST for in-app (AMB-3). */
   refusal?: 400 | 422;

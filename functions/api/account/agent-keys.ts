@@ -78,7 +78,7 @@ export const agentKeys = [
   endpoint(
     "DELETE /api/v1/agent-keys/:id",
     { permission: "credentials:manage", uses: [storeRead, platformWrite] },
-    { summary: "Revoke an agent key at once", errors: ["NOT_FOUND"] },
+    { summary: "Revoke an agent key at once" },
     async ({ store, platform, params }) => {
       const isRevoked = await revokeAgentKey(store, platform, params.id);
       if (!isRevoked) throw notFound("agent key");

@@ -68,7 +68,7 @@ const identityKeys = [
   endpoint(
     "DELETE /api/v1/identity-keys/:id",
     { permission: "credentials:manage", uses: [platformWrite] },
-    { summary: "Delete a key: what it signed is refused at once", errors: ["NOT_FOUND", "CONFLICT"] },
+    { summary: "Delete a key: what it signed is refused at once", errors: ["CONFLICT"] },
     ({ platform, tenant, params }) => deleteIdentityKey(platform, tenant, params.id),
   ),
 ];
@@ -122,7 +122,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
   endpoint(
     "DELETE /api/v1/server-keys/:id",
     { permission: "credentials:manage", uses: [storeRead, platformWrite] },
-    { summary: "Revoke a server key at once", errors: ["NOT_FOUND"] },
+    { summary: "Revoke a server key at once" },
     async ({ store, platform, params }) => {
       const isRevoked = await revokeServerKey(store, platform, params.id);
       if (!isRevoked) throw notFound("server key");

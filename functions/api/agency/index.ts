@@ -23,7 +23,7 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
       example: { body: { name: "Harbour Bakery" } },
       returns: Client,
       status: 201,
-      errors: ["FORBIDDEN", "QUOTA_EXCEEDED"],
+      errors: ["QUOTA_EXCEEDED"],
     },
     ({ platform, storeOf, tenant, defaultPlan: plan, body }) =>
       createClient(platform, storeOf, tenant, { ...body, plan }),

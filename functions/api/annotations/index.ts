@@ -87,7 +87,7 @@ export const annotations = group("annotations", "What happened when, for charts.
   endpoint(
     "DELETE /api/v1/annotations/:id",
     { permission: "insights:write", uses: [storeWrite] },
-    { summary: "Delete an annotation that a user wrote", errors: ["NOT_FOUND"] },
+    { summary: "Delete an annotation that a user wrote" },
     ({ store, caller, params }) => deleteAnnotation(store, params.id, { isAgency: isAgency(caller) }),
   ),
 ]);

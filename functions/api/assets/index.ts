@@ -63,7 +63,7 @@ export const assets = group("assets", "Images for in-app content.", [
   endpoint(
     "DELETE /api/v1/in-app/assets/:id",
     { permission: "content:write", uses: [storeWrite, assetRemoval] },
-    { summary: "Delete an image", description: "Caches may keep it for a minute.", errors: ["NOT_FOUND"] },
+    { summary: "Delete an image", description: "Caches may keep it for a minute." },
     ({ store, assetFiles, params }) => removeAsset(store, assetFiles, params.id),
   ),
 ]);

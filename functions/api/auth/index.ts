@@ -164,7 +164,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       body: v.strictObject({ tenant_id: Id }),
       returns: Session,
       status: 200,
-      errors: ["NOT_FOUND", "TENANT_DELETED", "FORBIDDEN", "SIGN_IN_REQUIRED"],
+      errors: ["NOT_FOUND", "FORBIDDEN", "SIGN_IN_REQUIRED"],
     },
     async ({ platform, signer, caller, body, headers, sourceIp }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
@@ -208,7 +208,6 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       summary: "Get an access token for a client's workspace, with the caller's role in the agency",
       returns: AccessToken,
       status: 201,
-      errors: ["NOT_FOUND", "TENANT_DELETED"],
     },
     async ({ platform, signer, caller, tenant, params }) => {
       const isAgency = caller.kind === "dashboard" && !caller.agency && workspaceOf(caller).kind === "agency";

@@ -55,10 +55,7 @@ export const sessions = [
   endpoint(
     "DELETE /api/v1/auth/sessions/:id",
     { effect: "own", uses: [platformWrite] },
-    {
-      summary: "End a session of the caller at once, with its access tokens",
-      errors: ["NOT_FOUND"],
-    },
+    { summary: "End a session of the caller at once, with its access tokens" },
     async ({ platform, caller, params }) => {
       const isEnded = await endSession(platform, requireUser(caller).user, params.id);
       if (!isEnded) throw notFound("session");

@@ -64,7 +64,7 @@ export const signIn = [
         binding: v.pipe(v.string(), v.description("Stays in the browser that begins")),
       }),
       status: 201,
-      errors: ["NOT_FOUND", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+      errors: ["NOT_FOUND", "RATE_LIMITED"],
     },
     async ({ platform, egress, signedInPage, installationProvider, body, sourceIp }) => {
       await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
@@ -123,7 +123,6 @@ export const signIn = [
         "RATE_LIMITED",
         "QUOTA_EXCEEDED",
         "TENANT_DELETED",
-        "SERVICE_UNAVAILABLE",
       ],
     },
     async ({ platform, signer, egress, clientSecrets, installationProvider, body, headers, sourceIp, clock, log }) => {

@@ -95,7 +95,6 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
         "Those of the steps with `safety` of the newest version that was activated, and of older versions those that " +
         "halted.",
       returns: v.object({ items: v.array(JourneyBrake) }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, workspace, params }) => {
       const { id } = await getJourney(store, params.id);
@@ -127,7 +126,7 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
       example: { body: { version: 1, step: "welcome", safety: { max_error_rate: 0.3 } } },
       returns: JourneyBrake,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, workspace, params, body: { safety, ...step } }) => {
       const { ref, graph } = await requireBrake(store, params.id, step);
@@ -149,7 +148,7 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
       example: { body: { version: 1, step: "welcome" } },
       returns: JourneyBrake,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, workspace, params, body }) => {
       const { ref, graph } = await requireBrake(store, params.id, body);

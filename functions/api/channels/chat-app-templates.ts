@@ -58,7 +58,7 @@ export const chatAppTemplateEndpoints = [
       returns: ChatAppTemplate,
       status: 201,
       example: { body: { name: "order_shipped", body: "Your order {{1}} is on its way.", category: "UTILITY" } },
-      errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+      errors: ["QUOTA_EXCEEDED"],
     },
     ({ store, params, body }) => createChatAppTemplate(store, params.id, body),
   ),
@@ -69,7 +69,6 @@ export const chatAppTemplateEndpoints = [
     {
       summary: "List the chat-app templates of a channel, oldest first",
       returns: v.object({ items: v.array(ChatAppTemplate) }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => ({ items: await listChatAppTemplates(store, params.id) }),
   ),
@@ -83,7 +82,7 @@ export const chatAppTemplateEndpoints = [
         "Allowed from `draft` and `rejected`, else 409. If the provider refuses to review it, the answer is a 422 with " +
         "the provider's message.",
       returns: ChatAppTemplate,
-      errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"],
+      errors: ["CONFLICT"],
     },
     async ({ store, vault, chatApp, params }) => {
       const { template, credentials } = await getChatAppTemplate(store, params.id, params.templateId);
@@ -103,7 +102,7 @@ export const chatAppTemplateEndpoints = [
       summary: "Get the status of a submitted chat-app template from the provider",
       description: "409 before its submission.",
       returns: ChatAppTemplate,
-      errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR"],
+      errors: ["CONFLICT"],
     },
     async ({ store, vault, chatApp, params }) => {
       const { template, credentials } = await getChatAppTemplate(store, params.id, params.templateId);

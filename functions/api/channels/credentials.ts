@@ -23,7 +23,6 @@ const endpoint = endpoints({
 });
 
 const REPLACES = "Replaces what was stored before, and queues the verification.";
-const confirmed = { returns: CredentialConfirmation, errors: ["NOT_FOUND"] } as const;
 
 /** Those of a channel whose credentials are no more than values. */
 const jsonCredentials = (type: ProvidedChannel, summary: string): Endpoint => {
@@ -36,7 +35,7 @@ const jsonCredentials = (type: ProvidedChannel, summary: string): Endpoint => {
       description: REPLACES,
       body: credentialBody(type),
       example: { body: credentialExample(type) },
-      ...confirmed,
+      returns: CredentialConfirmation,
     },
     ({ store, timers, vault, params, body }) =>
       // The body is of this type of channel.
@@ -58,7 +57,7 @@ const own = {
       description: REPLACES,
       form: multipart(IosFields, { fileBytes: MAX_KEY_FILE_BYTES, part: KEY_FILE }),
       example: { body: { key_id: "ABC123DEFG", team_id: "DEF123GHIJ", bundle_id: "com.example.app" } },
-      ...confirmed,
+      returns: CredentialConfirmation,
     },
     ({ store, timers, vault, params, form }) =>
       storeCredentials({ store, timers, vault }, params.id, iosCredentials(form.fields, form.file)),
@@ -71,7 +70,7 @@ const own = {
       summary: "Store the service-account key of an Android channel",
       description: REPLACES,
       form: multipart(v.strictObject({}), { fileBytes: MAX_KEY_FILE_BYTES, part: KEY_FILE }),
-      ...confirmed,
+      returns: CredentialConfirmation,
     },
     ({ store, timers, vault, params, form }) =>
       storeCredentials({ store, timers, vault }, params.id, androidCredentials(form.file)),
@@ -84,7 +83,6 @@ const own = {
       summary: "Make the key pair of a web push channel",
       description: `${REPLACES} Browsers that subscribed with an earlier public key must subscribe again.`,
       returns: CredentialConfirmation,
-      errors: ["NOT_FOUND", "VALIDATION_ERROR"],
     },
     ({ store, timers, vault, ids, caller, params }) => {
       if (caller.kind !== "dashboard") throw unauthorized();
@@ -104,7 +102,7 @@ const own = {
         "`/v1/inbound/chat-app/:channelId` about opt-outs and the review of templates.",
       body: credentialBody("chat_app"),
       example: { body: credentialExample("chat_app") },
-      ...confirmed,
+      returns: CredentialConfirmation,
     },
     ({ store, timers, vault, callbacks, params, body }) => {
       const prepare = async () => {
@@ -122,7 +120,7 @@ const own = {
       description: `${REPLACES} Through Amazon SES, or an SMTP server on a public host and a port of mail.`,
       body: credentialBody("email"),
       example: { body: credentialExample("email") },
-      ...confirmed,
+      returns: CredentialConfirmation,
     },
     async ({ store, timers, vault, egress, params, body }) => {
       const refusal = smtpRefusal(body, egress);

@@ -93,7 +93,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
   endpoint(
     "GET /api/v1/channels/:id",
     { uses: [storeRead] },
-    { summary: "Get a channel", returns: Channel, errors: ["NOT_FOUND"] },
+    { summary: "Get a channel", returns: Channel },
     async ({ store, params }) => channelOf(await getChannel(store, params.id)),
   ),
 
@@ -106,7 +106,6 @@ export const channels = group("channels", "The ways a workspace sends.", [
         "What the provider answers is noted within five minutes. The rates are those of all e-mail channels that report " +
         "bounces and complaints (SES), over the last 30 days.",
       returns: ChannelHealth,
-      errors: ["NOT_FOUND"],
     },
     ({ store, params }) => healthOf(store, params.id),
   ),
@@ -125,7 +124,6 @@ export const channels = group("channels", "The ways a workspace sends.", [
       body: ChannelChange,
       returns: Channel,
       example: { body: { active: false } },
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params, body }) => channelOf(await updateChannel(store, params.id, body)),
   ),
@@ -139,7 +137,7 @@ export const channels = group("channels", "The ways a workspace sends.", [
         "One with credentials, or that a scheduled or live campaign, an active schedule or an active journey uses, only if " +
         "`force` is true: what uses it is then paused, with an annotation. A send that names the channel continues without it.",
       query: Force,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, timers, callbacks, params, query }) => {
       await removeChannel(store, timers, params.id, query);
@@ -155,7 +153,6 @@ export const channels = group("channels", "The ways a workspace sends.", [
       description: "404 if no credentials are stored.",
       returns: v.object({ status: v.literal("queued") }),
       status: 202,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, timers, params }) => {
       await requestVerification(store, timers, params.id);

@@ -29,7 +29,7 @@ export const devices = group("devices", "The phones and browsers of subscribers.
       status: 201,
       example: { body: { external_id: "user-4711", platform: "ios", token: "740f4707bebcf74f", os_version: "17.4.1" } },
       upserts: true,
-      errors: ["QUOTA_EXCEEDED", "SERVICE_UNAVAILABLE"],
+      errors: ["QUOTA_EXCEEDED"],
     },
     async ({ store, secrets, audienceSize, egress, caller, body }) => {
       const refusal = body.subscription && egress.refusal(body.subscription.endpoint, "web_push");
@@ -52,7 +52,7 @@ export const devices = group("devices", "The phones and browsers of subscribers.
   endpoint(
     "DELETE /api/v1/devices/:id",
     { credentials: ["sdk", "dashboard"], permission: "subscribers:write", uses: [storeWrite] },
-    { summary: "Remove a device, as at a logout", query: v.object({ subscriber_id: Uuid }), errors: ["NOT_FOUND"] },
+    { summary: "Remove a device, as at a logout", query: v.object({ subscriber_id: Uuid }) },
     async ({ store, params, query }) => {
       const isRemoved = await removeDevice(store, query.subscriber_id, params.id);
       if (!isRemoved) throw notFound("device");
@@ -62,11 +62,7 @@ export const devices = group("devices", "The phones and browsers of subscribers.
   endpoint(
     "GET /api/v1/subscribers/:id/devices",
     { credentials: ["dashboard"], uses: [storeRead] },
-    {
-      summary: "List a subscriber's devices",
-      returns: v.object({ items: v.array(Device) }),
-      errors: ["NOT_FOUND"],
-    },
+    { summary: "List a subscriber's devices", returns: v.object({ items: v.array(Device) }) },
     async ({ store, params }) => {
       if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
       return { items: await devicesOf(store, params.id) };

@@ -34,7 +34,6 @@ export const erasures = group("erasures", "What was removed of erased subscriber
       summary: "Get the receipt of an erasure",
       description: "The id is that of the erased subscriber. Counts are by store; the completed receipt is signed.",
       returns: SignedReceipt,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params }) => {
       const receipt = requireFound(await receiptOf(store, params.id), "erasure");

@@ -84,8 +84,8 @@ const allowanceOf = (caller: Caller): Allowance => {
   return { plan, sendCap };
 };
 
-const moved = { returns: Experience, status: 200, errors: ["BAD_REQUEST", "NOT_FOUND"] } as const;
-const sends = { ...moved, errors: [...moved.errors, "PAYMENT_REQUIRED", "SEND_CAP_REACHED"] } as const;
+const moved = { returns: Experience, status: 200 } as const;
+const sends = { ...moved, errors: ["PAYMENT_REQUIRED", "SEND_CAP_REACHED"] } as const;
 
 export const experiences = group("experiences", "In-app experiences, from draft to recall.", [
   endpoint(
@@ -139,7 +139,6 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       summary: "Get an experience",
       description: "The header `ETag` is its version.",
       returns: Experience,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => tagged(await getExperience(store, params.id)),
   ),
@@ -153,7 +152,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       body: ExperienceChange,
       returns: Experience,
       example: { body: { name: "Spring sale, second try", end_at: "2027-04-01T00:00:00.000Z" } },
-      errors: ["NOT_FOUND", "VALIDATION_ERROR", "PRECONDITION_FAILED"],
+      errors: ["VALIDATION_ERROR", "PRECONDITION_FAILED"],
     },
     ({ store, params, body, headers }) =>
       editAsSeen(headers, Experience, {
@@ -165,7 +164,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "DELETE /api/v1/in-app/experiences/:id",
     { permission: "content:write", uses: [storeWrite] },
-    { summary: "Delete a draft", errors: ["NOT_FOUND", "CONFLICT"] },
+    { summary: "Delete a draft", errors: ["CONFLICT"] },
     ({ store, params }) => deleteDraft(store, params.id),
   ),
 
@@ -217,7 +216,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       example: { body: { name: "Summer sale" } },
       returns: Experience,
       status: 201,
-      errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+      errors: ["QUOTA_EXCEEDED"],
     },
     ({ store, params, body }) => duplicateExperience(store, params.id, body.name),
   ),
@@ -229,7 +228,6 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       summary: "Get the statistics of an experience",
       description: "Rates are shares of impressions, and 0 without any. `by_variant` is present for A/B experiences.",
       returns: ExperienceStats,
-      errors: ["NOT_FOUND"],
     },
     ({ store, params }) => experienceStats(store, params.id),
   ),

@@ -45,7 +45,7 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
   endpoint(
     "DELETE /v1/hooks/:id",
     { scope: "hooks:write", uses: [storeWrite] },
-    { summary: "Delete a webhook endpoint: nothing more is delivered to it", errors: ["NOT_FOUND"] },
+    { summary: "Delete a webhook endpoint: nothing more is delivered to it" },
     ({ store, params }) => deleteWebhook(store, params.id),
   ),
 
@@ -56,7 +56,6 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
       summary: "Get sample data of an event type",
       example: { params: { event: "notification.terminal" } },
       returns: v.array(v.pipe(v.record(v.string(), v.any()), grammar("WebhookData"))),
-      errors: ["NOT_FOUND"],
     },
     async ({ params }) => {
       const event = requireFound(

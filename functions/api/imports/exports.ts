@@ -106,7 +106,7 @@ export const exportEndpoints = [
   endpoint(
     "GET /api/v1/exports/:id",
     { uses: [storeRead, exportLinks] },
-    { summary: "Get an export with the address of its file", returns: Export, errors: ["NOT_FOUND"] },
+    { summary: "Get an export with the address of its file", returns: Export },
     async ({ store, exportLinks: links, params }) =>
       exportOf({ store, exportLinks: links }, await getExport(store, params.id)),
   ),

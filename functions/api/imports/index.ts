@@ -67,7 +67,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       form: multipart(Form, { fileBytes: MAX_FILE_BYTES, isOptional: true, refusal: 400 }),
       returns: v.object({ import_job_id: v.string(), status: v.literal("pending") }),
       status: 202,
-      errors: ["BAD_REQUEST", "NOT_FOUND", "CONFLICT", "FILE_TOO_LARGE"],
+      errors: ["NOT_FOUND", "CONFLICT"],
       example: { body: { listId: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
     },
     async ({ store, timers, uploads, form: { fields, file }, clock, ids }) => {
@@ -120,7 +120,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       description: "Rows that were taken stay.",
       returns: Job,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => (await jobsOf(store, [await cancelImport(store, params.jobId)]))[0]!,
   ),
@@ -134,7 +134,6 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
         "`meaning` of a column is a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. `suggestion` is " +
         "what a column with an unknown name may be meant for: say so by `mapping`.",
       returns: JobWithColumns,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, rejectedLinks, warningsLinks, params }) => {
       const job = await getImport(store, params.jobId);
@@ -180,7 +179,6 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       description: "The link of an import job or export, valid for 24 hours. It redirects to the file.",
       status: 302,
       text: { type: "text/plain; charset=utf-8" },
-      errors: ["NOT_FOUND"],
     },
     ({ openRejected, params }) => followed(openRejected, params.token),
   ),
@@ -192,7 +190,6 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       summary: "Get the address of the rejected rows, or of the file of an export",
       status: 302,
       text: { type: "text/plain; charset=utf-8" },
-      errors: ["NOT_FOUND"],
     },
     ({ openRejected, params }) => followed(openRejected, params.token),
   ),

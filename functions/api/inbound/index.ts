@@ -43,7 +43,7 @@ export const inbound = group("inbound", "Callbacks of providers.", [
         query: { "hub.mode": "subscribe", "hub.verify_token": "a-text-of-your-choice", "hub.challenge": "1158201444" },
       },
       text: { type: "text/plain; charset=utf-8" },
-      errors: ["NOT_FOUND", "FORBIDDEN"],
+      errors: ["FORBIDDEN"],
     },
     async ({ calledWorkspace, params, query }) => {
       const account = await accountOf(await calledWorkspace(params.channelId), params.channelId);
@@ -70,7 +70,7 @@ export const inbound = group("inbound", "Callbacks of providers.", [
         },
       },
       returns: v.object({ status: v.literal("received") }),
-      errors: ["NOT_FOUND", "UNAUTHORIZED", "BAD_REQUEST"],
+      errors: ["UNAUTHORIZED", "BAD_REQUEST"],
     },
     async ({ calledWorkspace, params, raw, headers }) => {
       const workspace = await calledWorkspace(params.channelId);

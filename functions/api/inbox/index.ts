@@ -53,14 +53,14 @@ export const inbox = group("inbox", "The durable inbox of a subscriber.", [
   endpoint(
     "POST /v1/in-app/messages/:id/read",
     { uses: [storeWrite] },
-    { summary: "Mark a message as read", body: Reader, returns: InboxMessage, errors: ["NOT_FOUND"] },
+    { summary: "Mark a message as read", body: Reader, returns: InboxMessage },
     ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "read"),
   ),
 
   endpoint(
     "POST /v1/in-app/messages/:id/dismiss",
     { uses: [storeWrite] },
-    { summary: "Dismiss a message", body: Reader, returns: InboxMessage, errors: ["NOT_FOUND"] },
+    { summary: "Dismiss a message", body: Reader, returns: InboxMessage },
     ({ store, params, body }) => markMessage(store, body.subscriber_id, params.id, "dismissed"),
   ),
 

@@ -113,7 +113,6 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       summary: "Get a journey",
       description: "The header `ETag` is its version.",
       returns: Journey,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => tagged(await warned(store, await getJourney(store, params.id))),
   ),
@@ -127,7 +126,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       body: JourneyInput,
       limits: JOURNEY_LIMITS,
       returns: Journey,
-      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+      errors: ["CONFLICT", "PRECONDITION_FAILED", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
       example: { body: journeyExample },
     },
     ({ store, caller, params, body, headers }) =>
@@ -155,7 +154,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       summary: "Activate a draft or paused journey after checking all of it",
       returns: Journey,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT", "VALIDATION_ERROR", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
+      errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
     },
     async ({ store, caller, params }) => {
       const journey = await getJourney(store, params.id);
@@ -174,7 +173,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       summary: "Pause an active journey: no subscriber enters, and runs stay where they are",
       returns: Journey,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => withNumbers(await pauseJourney(store, params.id)),
   ),
@@ -186,7 +185,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       summary: "Archive a draft or paused journey; its active runs are canceled",
       returns: Journey,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => withNumbers(await archiveJourney(store, params.id)),
   ),
@@ -198,7 +197,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       summary: "Copy a journey into a new draft",
       returns: Journey,
       status: 201,
-      errors: ["NOT_FOUND", "QUOTA_EXCEEDED"],
+      errors: ["QUOTA_EXCEEDED"],
     },
     async ({ store, params }) => withNumbers(await duplicateJourney(store, params.id)),
   ),
@@ -206,7 +205,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
   endpoint(
     "DELETE /api/v1/journeys/:id",
     { permission: "content:write", uses: [storeWrite, timers] },
-    { summary: "Delete a journey and all its runs", errors: ["NOT_FOUND"] },
+    { summary: "Delete a journey and all its runs" },
     ({ store, timers, params }) => removeJourney(store, timers, params.id),
   ),
 
@@ -233,7 +232,6 @@ export const journeys = group("journeys", "What happens to each subscriber, from
         ),
         exact: v.pipe(v.optional(v.boolean()), v.description("Of a version: whether every run was counted")),
       }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params, query: { version } }) => {
       const { steps } = await getJourney(store, params.id);

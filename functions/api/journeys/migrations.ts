@@ -82,7 +82,7 @@ export const journeyMigrations = [
       returns: MigrationOutput,
       status: 202,
       example: { body: { from: 1, to: 2, steps: { pause: "rest" } } },
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, timers, params, body: { from, to, steps: named } }) => {
       const { id, status } = await getJourney(store, params.id);
@@ -102,7 +102,7 @@ export const journeyMigrations = [
   endpoint(
     "GET /api/v1/journeys/:id/migrations/:migrationId",
     { uses: [storeRead] },
-    { summary: "Get a migration of runs with its progress", returns: MigrationOutput, errors: ["NOT_FOUND"] },
+    { summary: "Get a migration of runs with its progress", returns: MigrationOutput },
     async ({ store, params }) => shown(store, await getMigration(store, params.id, params.migrationId)),
   ),
 ];

@@ -33,7 +33,6 @@ export const journeyRuns = [
         ),
       }),
       returns: cursorPage(Run),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor, status, subscriber_id, step } }) => {
       await getJourney(store, params.id);
@@ -52,7 +51,6 @@ export const journeyRuns = [
     {
       summary: "Explain one person in a journey: what would have started a run, its runs, and what would happen now",
       returns: JourneyOfPerson,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, workspace, params }) => {
       const [journey, profile] = await Promise.all([
@@ -71,7 +69,7 @@ export const journeyRuns = [
       summary: "Cancel an active run",
       returns: Run,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => {
       await getJourney(store, params.id);

@@ -170,7 +170,7 @@ export const simulateJourney = endpoint(
         events: [{ event_name: "signed_up", occurred_at: "2027-03-01T09:00:00.000Z" }],
       },
     },
-    errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "QUOTA_EXCEEDED"],
+    errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "QUOTA_EXCEEDED"],
   },
   async ({ caller, params, body, ...context }) => {
     const { store } = context;

@@ -190,11 +190,7 @@ export const historySimulations = [
   endpoint(
     "GET /api/v1/journeys/:id/simulations/:simulationId",
     { uses: [storeRead] },
-    {
-      summary: "Get a simulation on history, with what it has counted so far",
-      returns: HistorySimulation,
-      errors: ["NOT_FOUND"],
-    },
+    { summary: "Get a simulation on history, with what it has counted so far", returns: HistorySimulation },
     async ({ store, params }) => {
       const { job, work } = await getSimulation(store, params.id, params.simulationId);
       return shown({ simulated: simulatedOf(job), work, version: job.version });
@@ -209,7 +205,7 @@ export const historySimulations = [
       description: "What it has counted can still be read.",
       returns: HistorySimulation,
       status: 200,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => {
       const { work } = await getSimulation(store, params.id, params.simulationId);

@@ -82,7 +82,6 @@ export const journeyVersions = [
       summary: "List the versions of a journey that were activated, newest first",
       query: v.object({ cursor }),
       returns: cursorPage(JourneyVersion),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor } }) => {
       await getJourney(store, params.id);
@@ -103,7 +102,6 @@ export const journeyVersions = [
       summary: "Compare two versions of a journey",
       description: "Both were activated. The answer says what makes the second version out of the first.",
       returns: Diff,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
       await getJourney(store, params.id);

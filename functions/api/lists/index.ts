@@ -77,7 +77,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
   endpoint(
     "GET /api/v1/lists/:id",
     { agents: "read", uses: [storeRead] },
-    { summary: "Get a list", returns: SubscriberList, errors: ["NOT_FOUND"] },
+    { summary: "Get a list", returns: SubscriberList },
     ({ store, params }) => getList(store, params.id),
   ),
 
@@ -89,7 +89,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
       body: ListChange,
       returns: SubscriberList,
       example: { body: { name: "Readers of the newsletter" } },
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     ({ store, params, body }) => updateList(store, params.id, body),
   ),
@@ -100,7 +100,7 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
     {
       summary: "Delete a list; its subscribers stay",
       description: "Refused while a scheduled notification names the list. Memberships are removed in the background.",
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     ({ store, timers, params }) => removeList(store, timers, params.id),
   ),
@@ -112,7 +112,6 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
       summary: "List the members of a list",
       query: v.object({ cursor }),
       returns: memberList(),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => {
       await requireList(store, params.id);
@@ -135,7 +134,6 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
         pending: v.number(),
         not_found: v.array(v.string()),
       }),
-      errors: ["NOT_FOUND"],
       status: 200,
     },
     ({ store, params, body }) => joinList(store, params.id, body.subscriber_ids, { source: "dashboard" }),
@@ -148,7 +146,6 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
       summary: "Remove up to 1,000 subscribers from a list",
       body: SubscriberIds,
       returns: v.object({ removed: v.number(), not_found: v.array(v.string()) }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params, body }) => {
       await requireList(store, params.id);

@@ -58,7 +58,6 @@ export const mail = group("mail", "The links of e-mails.", [
       summary: "Show the page to unsubscribe",
       description: "Changes nothing, because scanners follow links. The button on the page posts to the same address.",
       text: asPage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
@@ -76,7 +75,6 @@ export const mail = group("mail", "The links of e-mails.", [
         "The target of `List-Unsubscribe` in each marketing mail: one click is enough (RFC 8058). Any body is accepted, " +
         "and a repeat changes nothing. The link never expires. Of a subscriber that was erased, every link answers 200 and says that no more mail is sent.",
       text: asPage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       const { store, link, token, profile, language, sender } = await readerOf("unsubscribe", call);
@@ -97,7 +95,6 @@ export const mail = group("mail", "The links of e-mails.", [
         "In the language of the subscriber's `locale`, of `en`, `de`, `fr`, `es`, `it`, `pt`, `nl` and `pl`. The link is " +
         "in each mail of a send with a topic, and on the page to unsubscribe. Changes nothing.",
       text: asPage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
@@ -119,7 +116,6 @@ export const mail = group("mail", "The links of e-mails.", [
       rawFields: PreferencesForm,
       example: { body: { shown: ["news", "offers"], in: ["news"] } },
       text: asPage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
@@ -146,7 +142,6 @@ export const mail = group("mail", "The links of e-mails.", [
         "The link of the mail that asks for it, for 30 days. Changes nothing, because scanners follow links. The button " +
         "on the page posts to the same address.",
       text: asPage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       const { store, link, language, sender } = await readerOf("confirm", call);
@@ -164,7 +159,6 @@ export const mail = group("mail", "The links of e-mails.", [
         "The opt-in counts from now on, with the address, the time and the text of the page as its evidence. It also ends " +
         "a suppression of the address by a bounce or a complaint. Any body is accepted, and a repeat changes nothing.",
       text: asPage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       const { store, link, language, sender } = await readerOf("confirm", call);
@@ -185,7 +179,6 @@ export const mail = group("mail", "The links of e-mails.", [
         "The image of one pixel in each HTML body. Always counts as `email_opened`, with a verdict if a machine " +
         "requested it (F19), at most once a second.",
       text: asImage,
-      errors: ["NOT_FOUND"],
     },
     async (call) => {
       await trackOpen(call, "GET");
@@ -193,15 +186,10 @@ export const mail = group("mail", "The links of e-mails.", [
     },
   ),
 
-  endpoint(
-    "HEAD /o/:token",
-    {},
-    { summary: "Request the image without its body", text: asImage, errors: ["NOT_FOUND"] },
-    async (call) => {
-      await trackOpen(call, "HEAD");
-      return "";
-    },
-  ),
+  endpoint("HEAD /o/:token", {}, { summary: "Request the image without its body", text: asImage }, async (call) => {
+    await trackOpen(call, "HEAD");
+    return "";
+  }),
 
   endpoint(
     "GET /c/:token",
@@ -213,16 +201,12 @@ export const mail = group("mail", "The links of e-mails.", [
         "Counts as `email_clicked`, with a verdict if a machine requested it, while the subscriber exists.",
       status: 302,
       text: asNothing,
-      errors: ["NOT_FOUND"],
     },
     async (call) => redirect(await trackClick(call, "GET")),
   ),
 
-  endpoint(
-    "HEAD /c/:token",
-    {},
-    { summary: "Get the target of a link", status: 302, text: asNothing, errors: ["NOT_FOUND"] },
-    async (call) => redirect(await trackClick(call, "HEAD")),
+  endpoint("HEAD /c/:token", {}, { summary: "Get the target of a link", status: 302, text: asNothing }, async (call) =>
+    redirect(await trackClick(call, "HEAD")),
   ),
 ]);
 

@@ -196,7 +196,6 @@ export async function create({
 export const reading = {
   summary: "Get a notification",
   returns: Notification,
-  errors: ["NOT_FOUND"],
 } as const satisfies Shape;
 
 export const read = async ({ store, params }: { store: StoreReader; params: { id: string } }) =>
@@ -206,7 +205,7 @@ export const canceling = {
   summary: "Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this",
   returns: Notification,
   status: 200,
-  errors: ["NOT_FOUND", "CONFLICT"],
+  errors: ["CONFLICT"],
 } as const satisfies Shape;
 
 export const cancel = async ({ store, params }: { store: Store; params: { id: string } }) =>
@@ -221,7 +220,7 @@ export const resuming = {
   example: { body: { safety: { max_error_rate: 0.3 } } },
   returns: Notification,
   status: 200,
-  errors: ["NOT_FOUND", "CONFLICT"],
+  errors: ["CONFLICT"],
 } as const satisfies Shape;
 
 export async function resume({ store, params, body }: { store: Store; params: { id: string }; body: Resuming }) {

@@ -56,7 +56,6 @@ export const recipients = group("recipients", "Who would get a notification, and
         cursor,
       }),
       returns: cursorPage(ListedRecipient),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { limit, cursor, ...filter } }) => {
       const job = await getJob(store, params.id);
@@ -99,7 +98,6 @@ export const recipients = group("recipients", "Who would get a notification, and
       description:
         "What the rows of the send say happened, and its rules clause by clause with the values they see now.",
       returns: Explanation,
-      errors: ["NOT_FOUND"],
     },
     ({ store, workspace, params }) =>
       explainRecipient(store, workspace, { job: params.id, subscriber: params.subscriberId.toLowerCase() }),

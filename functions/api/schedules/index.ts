@@ -140,7 +140,7 @@ export const schedules = group("schedules", "Cron schedules.", [
   endpoint(
     "GET /api/v1/schedules/:id",
     { uses: [storeRead] },
-    { summary: "Get a schedule", returns: Schedule, errors: ["NOT_FOUND"] },
+    { summary: "Get a schedule", returns: Schedule },
     ({ store, params }) => getSchedule(store, params.id),
   ),
 
@@ -155,7 +155,7 @@ export const schedules = group("schedules", "Cron schedules.", [
       body: ScheduleChange,
       returns: Schedule,
       example: { body: { active: false } },
-      errors: ["NOT_FOUND", "TEMPLATE_NOT_FOUND"],
+      errors: ["TEMPLATE_NOT_FOUND"],
     },
     async ({ store, timers, caller, params, body }) => {
       const schedule = await getSchedule(store, params.id);
@@ -170,7 +170,7 @@ export const schedules = group("schedules", "Cron schedules.", [
   endpoint(
     "DELETE /api/v1/schedules/:id",
     { permission: "content:write", uses: [storeWrite] },
-    { summary: "Delete a schedule: it does not fire any more", errors: ["NOT_FOUND"] },
+    { summary: "Delete a schedule: it does not fire any more" },
     ({ store, params }) => deleteSchedule(store, params.id),
   ),
 ]);

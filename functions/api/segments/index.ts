@@ -141,7 +141,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
       limits: RULE_LIMITS,
       returns: v.object({ entering: Side, leaving: Side, exact: v.boolean() }),
       status: 200,
-      errors: ["NOT_FOUND"],
       example: { body: { rule } },
     },
     async ({ store, caller, params, body }) => {
@@ -175,7 +174,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
       summary: "Get a segment",
       description: "The header `ETag` is its version.",
       returns: CheckedSegment,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => tagged(await checked(store, await getSegment(store, params.id))),
   ),
@@ -189,7 +187,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
       body: v.strictObject({ name: Name, rule: Rule, is_dynamic: v.optional(IsDynamic) }),
       limits: RULE_LIMITS,
       returns: CheckedSegment,
-      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
       example: { body: { name: "Paying well", rule } },
     },
     ({ store, timers, caller, params, body, headers }) =>
@@ -211,7 +209,7 @@ export const segments = group("segments", "Subscribers that match a rule over at
       description:
         "Refused while it triggers an active journey, or while a released campaign, a scheduled notification or a live or paused experience names it. With `force` journeys, campaigns and experiences that wait for their start are paused, with an annotation. A notification fails at its time, and says why.",
       query: Force,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     ({ store, timers, params, query }) => removeSegment(store, timers, params.id, query),
   ),
@@ -223,7 +221,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
       summary: "Compute a segment's members anew",
       returns: v.object({ status: v.literal("queued") }),
       status: 202,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, timers, params }) => {
       await recomputeSegment(store, timers, params.id);
@@ -238,7 +235,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
       summary: "List the members of a segment",
       query: cursorQuery,
       returns: memberList(),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => {
       await getSegment(store, params.id);
@@ -252,7 +248,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
     {
       summary: "Get whether a subscriber is in a segment, and the result of each clause of the rule",
       returns: v.object({ member: v.boolean(), reasons: v.array(ClauseResult) }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
       return requireFound(await explainMembership(store, params.id, params.subscriberId), "segment or subscriber");

@@ -20,7 +20,6 @@ export const service = group("service", "Health.", [
         commit: v.string(),
         region: v.pipe(v.string(), v.description("The AWS region of all data; `local` on a laptop")),
       }),
-      errors: ["SERVICE_UNAVAILABLE"],
     },
     async ({ platform, release }) => {
       await platform.get(SweepItem, {}, { eventual: true });

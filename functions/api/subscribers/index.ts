@@ -35,7 +35,6 @@ const reading = {
   summary: "Get a subscriber with its devices, consents, topics, lists and segments",
   description: `\`consents\` has the newest of each channel; \`lists\` and \`segments\` have the newest ${MAX_MEMBERSHIPS}, of static segments those among the newest ${MAX_MEMBERSHIPS} segments of the workspace.`,
   returns: SubscriberProfile,
-  errors: ["NOT_FOUND"],
 } as const satisfies Shape;
 
 async function read({ store, params }: { store: StoreReader; params: { id: string } }) {
@@ -57,7 +56,6 @@ export const subscribers = group("subscribers", "The users that a workspace send
       query: v.object({
         erase_properties: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
       }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params, query }) => {
       const eraseProperties = query.erase_properties === "true";
@@ -141,7 +139,6 @@ export const subscribers = group("subscribers", "The users that a workspace send
         "conversions. What does not fit into one answer follows by `next_cursor`; the SDK's command line makes one file of it.",
       query: v.object({ cursor }),
       returns: SubscriberExport,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => exportSubscriber(store, await secrets.root(), params.id, query.cursor),
   ),
@@ -155,7 +152,6 @@ export const subscribers = group("subscribers", "The users that a workspace send
       body: SubscriberChange,
       example: { body: { attributes: { plan: "team", trial_ends: null } } },
       returns: Subscriber,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params, body }) => {
       return requireFound(await changeSubscriber(store, params.id, changeOf(body)), "subscriber");
@@ -170,7 +166,6 @@ export const subscribers = group("subscribers", "The users that a workspace send
       description:
         "What holds for its present addresses comes first: a suppression, and an opt-out by whoever had the address before.",
       returns: v.object({ items: v.array(Consent) }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => {
       const profile = requireFound(await getProfile(store, params.id), "subscriber");
@@ -188,7 +183,6 @@ export const subscribers = group("subscribers", "The users that a workspace send
         "of what an entry is about. Messages of the inbox are listed for 30 days.",
       query: timelineQuery,
       returns: cursorPage(TimelineEntry),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query }) => {
       if (!(await getSubscriber(store, params.id))) throw notFound("subscriber");
@@ -208,7 +202,6 @@ export const subscribers = group("subscribers", "The users that a workspace send
       example: { body: { channel: "email", status: "opted_in", consented_at: "2026-11-20T12:00:00.000Z" } },
       returns: Consent,
       status: 201,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, workspace, params, body }) => {
       const consent = await recordConsent(store, params.id, await consentOf({ store, workspace }, body));

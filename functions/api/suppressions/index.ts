@@ -104,7 +104,6 @@ export const suppressions = group("suppressions", "Addresses that get no message
       returns: SuppressionsImported,
       status: 200,
       example: { body: { csv: "email,reason\nada@example.com,hard bounce\n" } },
-      errors: ["BAD_REQUEST"],
     },
     ({ store, body }) => importSuppressions(store, body.csv),
   ),
@@ -112,7 +111,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
   endpoint(
     "GET /api/v1/suppressions/:id",
     { uses: [storeRead] },
-    { summary: "Get a suppression", returns: Suppression, errors: ["NOT_FOUND"] },
+    { summary: "Get a suppression", returns: Suppression },
     async ({ store, params }) => {
       return requireFound(await findSuppression(store, params.id), "suppression");
     },
@@ -125,7 +124,6 @@ export const suppressions = group("suppressions", "Addresses that get no message
       summary: "Lift a suppression",
       description: "Messages go to the address again. The reason stays with the address.",
       query: v.object({ reason: v.pipe(Note, v.description("Why it is lifted")) }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params, query }) => {
       const isLifted = await lift(store, params.id, query.reason);

@@ -39,7 +39,7 @@ export const team = group("team", "Members, roles and invitations.", [
   endpoint(
     "GET /api/v1/team/members/:userId",
     { uses: [platformRead] },
-    { summary: "Get a member", returns: Member, errors: ["NOT_FOUND"] },
+    { summary: "Get a member", returns: Member },
     ({ platform, tenant, params }) => getMember(platform, tenant, params.userId),
   ),
 
@@ -51,7 +51,7 @@ export const team = group("team", "Members, roles and invitations.", [
       body: v.strictObject({ role: Role }),
       example: { body: { role: "developer" } },
       returns: Member,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     ({ platform, tenant, params, body, caller }) =>
       changeRole(platform, { tenant, user: params.userId }, { role: body.role, by: roleOf(caller) }),
@@ -60,7 +60,7 @@ export const team = group("team", "Members, roles and invitations.", [
   endpoint(
     "DELETE /api/v1/team/members/:userId",
     { permission: "team:manage", uses: [platformWrite] },
-    { summary: "Remove a member: access ends at once", errors: ["NOT_FOUND", "CONFLICT"] },
+    { summary: "Remove a member: access ends at once", errors: ["CONFLICT"] },
     ({ platform, tenant, params, caller }) => removeMember(platform, tenant, params.userId, roleOf(caller)),
   ),
 
@@ -112,7 +112,7 @@ export const team = group("team", "Members, roles and invitations.", [
   endpoint(
     "DELETE /api/v1/team/invitations/:id",
     { permission: "team:manage", uses: [platformWrite] },
-    { summary: "Withdraw an invitation: its token is no longer valid", errors: ["NOT_FOUND"] },
+    { summary: "Withdraw an invitation: its token is no longer valid" },
     ({ platform, tenant, params }) => withdrawInvitation(platform, tenant, params.id),
   ),
 ]);

@@ -139,7 +139,6 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       summary: "Get a template",
       description: "The header `ETag` is its version.",
       returns: Template,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, params }) => tagged(await getTemplate(store, params.id)),
   ),
@@ -153,7 +152,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
       body: TemplateChange,
       returns: Template,
       example: { body: { name: "Spring sale, second try" } },
-      errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      errors: ["PRECONDITION_FAILED"],
     },
     ({ store, params, body, headers }) =>
       editAsSeen(headers, Template, {
@@ -171,7 +170,7 @@ export const templates = group("templates", "Reusable titles and bodies of messa
         "One that an active schedule or journey uses, only if `force` is true: the schedule is then switched off, the " +
         "journey paused, with an annotation.",
       query: Force,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, timers, params, query }) => {
       await releaseTemplate(store, timers, await getTemplate(store, params.id), query);

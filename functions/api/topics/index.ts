@@ -66,7 +66,7 @@ export const topics = group("topics", "Topics of messages, which subscribers opt
   endpoint(
     "GET /api/v1/topics/:key",
     { uses: [storeRead] },
-    { summary: "Get a topic", returns: Topic, errors: ["NOT_FOUND"] },
+    { summary: "Get a topic", returns: Topic },
     ({ store, params }) => getTopic(store, params.key),
   ),
 
@@ -87,7 +87,6 @@ export const topics = group("topics", "Topics of messages, which subscribers opt
       ),
       returns: Topic,
       example: { body: { name: "Weekly news" } },
-      errors: ["NOT_FOUND"],
     },
     ({ store, params, body }) => updateTopic(store, params.key, body),
   ),
@@ -100,7 +99,7 @@ export const topics = group("topics", "Topics of messages, which subscribers opt
       description:
         "Refused while a released campaign, an active schedule or an active journey names it. The choices of subscribers " +
         "stay in their history, and count again if a topic with this key is created.",
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => {
       await getTopic(store, params.key);

@@ -58,7 +58,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
   endpoint(
     "GET /api/v1/webhooks/:id",
     { uses: [storeRead] },
-    { summary: "Get a webhook endpoint", returns: Webhook, errors: ["NOT_FOUND"] },
+    { summary: "Get a webhook endpoint", returns: Webhook },
     async ({ store, params }) => webhookOf(await getWebhook(store, params.id)),
   ),
 
@@ -75,7 +75,6 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       }),
       example: { body: { active: true, events: ["notification.terminal", "notification.halted"] } },
       returns: Webhook,
-      errors: ["NOT_FOUND"],
     },
     async ({ store, egress, params, body }) => {
       if (body.target_url !== undefined) requireTarget(egress, body.target_url);
@@ -86,7 +85,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
   endpoint(
     "DELETE /api/v1/webhooks/:id",
     { permission: "credentials:manage", uses: [storeWrite] },
-    { summary: "Delete a webhook endpoint: nothing more is delivered to it", errors: ["NOT_FOUND"] },
+    { summary: "Delete a webhook endpoint: nothing more is delivered to it" },
     ({ store, params }) => deleteWebhook(store, params.id),
   ),
 
@@ -97,7 +96,6 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       summary: "Make a new secret",
       description: "For 24 hours the previous one also signs, in the header `X-Service-Signature-Previous`.",
       returns: v.object({ secret: v.string() }),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params }) => ({ secret: await rotateSecret(store, secrets, params.id) }),
   ),
@@ -110,7 +108,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       body: v.strictObject({ event: Event }),
       returns: v.object({ delivery_id: v.string() }),
       status: 202,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params, body: { event }, clock, ids }) => {
       const { id: webhook, active } = await getWebhook(store, params.id);
@@ -136,7 +134,6 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
         missing: v.optional(v.picklist(["true", "false"], "must be true or false")),
       }),
       returns: cursorPage(Delivery),
-      errors: ["NOT_FOUND"],
     },
     async ({ store, secrets, params, query: { cursor, missing, ...filter } }) => {
       const { id } = await getWebhook(store, params.id);
@@ -159,7 +156,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       summary: "Send a delivery again, with the same id and body",
       returns: v.object({ delivery_id: v.string() }),
       status: 202,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params }) => {
       const { id, active } = await getWebhook(store, params.id);
@@ -187,7 +184,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       example: { body: { from: "2026-11-20T00:00:00.000Z", to: "2026-11-20T12:00:00.000Z", outcome: "failed" } },
       returns: v.object({ queued: v.number(), next_from: v.optional(Timestamp) }),
       status: 202,
-      errors: ["NOT_FOUND", "CONFLICT"],
+      errors: ["CONFLICT"],
     },
     async ({ store, params, body: { from, to, outcome } }) => {
       if (to < from) throw invalid({ to: "must not be before from" });

@@ -210,7 +210,6 @@ export const tracking = [
       description: "`key` is the SDK key. There are no destinations: what is sent comes here.",
       returns: ProjectSettings,
       cacheSeconds: SETTINGS_SECONDS,
-      errors: ["NOT_FOUND"],
     },
     async ({ params, secrets, baseUrl }) => {
       if ((await tenantOfSdkKey(params.key, secrets)) === undefined) throw notFound("project");
