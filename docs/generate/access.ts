@@ -3,7 +3,7 @@
 import { optInScopes } from "../../shared/contract/roles.ts";
 import type { Access, Credential } from "../../shared/http/access.ts";
 import { type Contents, operationsOf } from "./contents.ts";
-import { type CostRecord, dearCallOf, recordedCosts, shownCost } from "./costs.ts";
+import { ANYBODY_UNITS, type CostRecord, dearCallOf, publicUnits, recordedCosts, shownCost } from "./costs.ts";
 
 const kinds: readonly Credential[] = ["sdk", "server", "dashboard", "agent"];
 
@@ -16,6 +16,8 @@ function cellOf({ credentials = [], forbidden = [], permission, scope, agents }:
   return "yes";
 }
 
+const PUBLIC = "public";
+
 /** Under what a cell says: its dearest call, of a rare one its bound and why. */
 function withCost(
   cell: string,
@@ -23,7 +25,8 @@ function withCost(
   rare?: ReturnType<typeof dearCallOf>,
 ): string {
   if (cell === "" || cell === "403" || !cost) return cell;
-  return `${cell}<br>${shownCost(cost, rare?.units)}${rare ? `<br>(${rare.why})` : ""}`;
+  const most = rare?.units ?? (cell === PUBLIC ? publicUnits(cost) : undefined);
+  return `${cell}<br>${shownCost(cost, most)}${rare ? `<br>(${rare.why})` : ""}`;
 }
 
 const COSTS = (costs: CostRecord) => `
@@ -34,7 +37,7 @@ a server key wrote, costs a unit more for each KB. A long request costs up to 4 
 four times; a preview of a template has it once for each of eight channels. A call without the credential is refused for at most ${shownCost(costs.refused)}.
 A tool costs what it costs in the dashboard, and the call of \`/v1/mcp\`.
 
-Nothing that is public costs more than 10 units and 64 KB, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
+Nothing that is public costs more than ${ANYBODY_UNITS} units and 64 KB, and nothing with the SDK key more than 40 units, 30 for a consent, 2 for each
 event, 3 for each choice of topic, one for each KB of the request, and one for each 8 KB of the answer, such as an inbox of long messages; the rows of the exceptions say what they cost at most and why, and [0112](decisions/0112-what-a-call-may-cost.md) has them together.
 \`npm run fuzz -- --cost\` fails at a dearer call of those two. What a workspace's other credentials read depends on what it stored: there
 it fails at five times as much as is shown.
@@ -52,7 +55,7 @@ export function accessPage(contents: Contents): string {
         `\`${route}\``,
         ...kinds.map((kind) =>
           open
-            ? withCost("public", kind === "sdk" ? costs?.routes[route]?.public : undefined, rare)
+            ? withCost(PUBLIC, kind === "sdk" ? costs?.routes[route]?.public : undefined, rare)
             : withCost(cellOf(access, kind), costs?.routes[route]?.[kind], kind === "sdk" ? rare : undefined),
         ),
         access.feature ? `\`${access.feature}\`` : "",

@@ -59,6 +59,12 @@ export function roomy(n: number): number {
   return (STEPS.find((one) => one * power >= wanted) ?? 10) * power;
 }
 
+/** What a call without a credential costs at most, in units. */
+export const ANYBODY_UNITS = 10;
+
+/** What is shown of a public call: rounding takes it beyond no bound. */
+export const publicUnits = ({ units }: CallCost): number => Math.min(roomy(units), ANYBODY_UNITS);
+
 const KB = 1_000;
 
 /** `15 u, 2 KB, 4 ms` @param most the units that it costs at most, where that is known */

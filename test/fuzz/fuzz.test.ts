@@ -1,5 +1,7 @@
 // A slice of `npm run fuzz`: answers that no request may lead to.
 import { expect, it } from "vitest";
+import { accessPage } from "../../docs/generate/access.ts";
+import { contents } from "../../docs/generate/contents.ts";
 import { recordedCosts } from "../../docs/generate/costs.ts";
 import { tooDear } from "./costs.ts";
 import { fuzz } from "./fuzz.ts";
@@ -27,6 +29,15 @@ it("a request of anybody that costs more units than 10, and one with the publish
   expect(tooDear({ ...cost, by: "sdk", units: 41 })).toBe("costs 41 units, 40 at most");
   expect(tooDear({ ...cost, by: "sdk", units: 41, events: 1 })).toBeUndefined();
   expect(tooDear({ ...cost, by: "refused" })).toBe("costs 11 units, 10 at most");
+});
+
+it("docs/access.md shows no public call beyond 10 units that does not say why (D2)", () => {
+  const rows = accessPage(contents)
+    .split("\n")
+    .filter((line) => line.includes("| public<br>"));
+  const dear = rows.filter((line) => Number(/public<br>([0-9]+) u/.exec(line)![1]) > 10);
+  expect(dear.filter((line) => !/public<br>[^|]*<br>\(/.test(line))).toEqual([]);
+  expect([rows.length > 30, dear.length > 3]).toEqual([true, true]);
 });
 
 it("a request that is dearer than docs/access.md says is found, and one that takes longer is not (D2)", () => {

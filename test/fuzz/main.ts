@@ -51,7 +51,7 @@ const rows = dearest
   .slice(0, SHOWN)
   .map((one) => [one.route, one.by, String(one.units), String(one.bytes)]);
 if (values.record)
-  await writeFile(RECORD, `${JSON.stringify(recordOf(dearest, requests, recordedCosts()), null, 1)}\n`);
+  await writeFile(RECORD, `${JSON.stringify(recordOf(dearest, requests, recordedCosts()), null, 2)}\n`);
 if (values.cost)
   console.log(columnsOf([["dearest request of", "by", "units", "bytes"], ...rows], ["dearest request of", "by"]));
 if (refusing.length > 0) console.log(`Routes that took no request: ${refusing.join(", ")}`);
