@@ -27,7 +27,6 @@ export const placeSentences: Record<string, string> = {
   "AuditEntry.actor.type": "Who did it: a member, a key, or the service",
   "accountGetWhoamiAnswer.key.type": "The kind of key: always `server`",
   split_percentage: "The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B",
-  "interaction.url": "The address that the link led to",
   "notificationsCreateInteractionBody.url": "The address that the link led to",
   "importsCreateListsImportUploadAnswer.url": "Where the form is posted to",
   "push.url": "What a tap on the message opens",

@@ -29,7 +29,6 @@ export const workspaceSentences: Record<string, string> = {
   consent_summary: "Rows by what their consent to e-mail did; of a dry run, by the consent that they say",
   topic_summary:
     "By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say",
-  "topic_summary.*": "Rows by what their choice did",
   unknown_topics: "Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes",
   opted_in: "Rows that opted in",
   opted_out: "Rows that opted out",
@@ -76,7 +75,6 @@ export const workspaceSentences: Record<string, string> = {
   "Error.current": "Of a 412: what is there now, as a GET returns it",
   fields: "What is wrong, by field",
   "importsCreateListsImportUploadAnswer.fields": "The fields of the upload form, to be sent before the file",
-  file: "The file",
   forecast: "What the period will come to at the present rate",
   from: "The beginning, included",
   from_email: "The address of the sender",
@@ -180,7 +178,6 @@ export const workspaceSentences: Record<string, string> = {
   segments: "The segments",
   sender_name: "Who sends: in the footer of marketing mail and on the page to unsubscribe. `null`: not shown",
   sender_id: "The name or number that the message comes from",
-  sends: "Messages by day and channel",
   "usage.sends":
     "The sum of `counts.sent` of this period's sends: recipients who were accepted into delivery, whatever came of it. A send that " +
     "has not ended counts with what it reserved: its audience without the holdout. One that reaches more than it reserved may take " +
@@ -199,7 +196,6 @@ export const workspaceSentences: Record<string, string> = {
   "importsImportListsAnswer.status": "Always `pending`: the file is read in the background",
   "segmentsRecomputeAnswer.status": "Always `queued`: it is done in the background",
   "channelsVerifyAnswer.status": "Always `queued`: it is done in the background",
-  "AuditEntry.status": "The HTTP status of the answer; `null` where there was none",
   status_code: "The status of the answer; `null` without one",
   status_reason: "Why the provider refused or restricted it",
   stream_id: "Of the live stream: its header `X-Stream-Id`",

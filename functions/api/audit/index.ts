@@ -75,7 +75,6 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         cursor: v.pipe(cursor, v.description("`next_cursor` of the call before")),
       }),
       returns: AuditVerdict,
-      status: 200,
       example: { body: {} },
     },
     async ({ store, secrets, body: { cursor } }) => {

@@ -62,7 +62,6 @@ export const browserSession = [
       summary: "Move a session into a cookie of the browser; the given refresh token ends",
       description: "For pages of the service itself. The cookie cannot be read by scripts.",
       body: RefreshToken,
-      status: 204,
       errors: ["UNAUTHORIZED", "FORBIDDEN"],
     },
     async ({ platform, sessionCookie, headers, body }) => {
@@ -80,7 +79,6 @@ export const browserSession = [
       summary: "Get an access token by the cookie of a workspace",
       body: Workspace,
       returns: AccessToken,
-      status: 200,
       errors: ["UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED", "TENANT_DELETED"],
     },
     async ({ platform, signer, sessionCookie, sharedLimits, headers, cookies, body, sourceIp }) => {
@@ -113,7 +111,6 @@ export const browserSession = [
     {
       summary: "End the session of a workspace's cookie",
       body: Workspace,
-      status: 204,
       errors: ["FORBIDDEN"],
     },
     async ({ platform, sessionCookie, headers, cookies, body }) => {

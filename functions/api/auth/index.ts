@@ -97,7 +97,6 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         tenant_id: v.optional(Id),
       }),
       returns: Session,
-      status: 200,
       errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "SIGN_IN_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
     async ({ platform, signer, factorKeys, sharedLimits, browserCookie, body, headers, cookies, sourceIp }) => {
@@ -125,7 +124,6 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       summary: "Exchange a refresh token for a new pair; an old one used again ends the session",
       body: RefreshToken,
       returns: Tokens,
-      status: 200,
       errors: ["UNAUTHORIZED", "RATE_LIMITED", "TENANT_DELETED"],
     },
     async ({ platform, signer, sharedLimits, body, sourceIp }) => {
@@ -163,7 +161,6 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "began at an identity provider a 403.",
       body: v.strictObject({ tenant_id: Id }),
       returns: Session,
-      status: 200,
       errors: ["NOT_FOUND", "FORBIDDEN", "SIGN_IN_REQUIRED"],
     },
     async ({ platform, signer, caller, body, headers, sourceIp }) => {

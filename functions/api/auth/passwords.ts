@@ -57,7 +57,6 @@ export const passwords = [
         "A user with a second factor gives a code too.",
       body: v.strictObject({ token: Token, password: Password, code: v.optional(Code) }),
       returns: Session,
-      status: 200,
       errors: [
         "NOT_FOUND",
         "RATE_LIMITED",

@@ -96,7 +96,6 @@ export const secondFactor = [
       description: "Only this answer has the recovery codes.",
       body: v.strictObject({ code: Code }),
       returns: RecoveryCodes,
-      status: 200,
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
     async ({ body, caller, ...deps }) => {
@@ -131,7 +130,6 @@ export const secondFactor = [
       summary: "Get ten new recovery codes; the old ones end",
       body: v.strictObject({ code: Code }),
       returns: RecoveryCodes,
-      status: 200,
       errors: ["CONFLICT", "RATE_LIMITED"],
     },
     async ({ body, caller, ...deps }) => {

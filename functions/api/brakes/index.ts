@@ -125,7 +125,6 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
       body: v.strictObject({ ...fields, safety: v.optional(SafetyInput) }),
       example: { body: { version: 1, step: "welcome", safety: { max_error_rate: 0.3 } } },
       returns: JourneyBrake,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, workspace, params, body: { safety, ...step } }) => {
@@ -147,7 +146,6 @@ export const brakes = group("brakes", "The brakes of a journey's send steps: why
       body: v.strictObject(fields),
       example: { body: { version: 1, step: "welcome" } },
       returns: JourneyBrake,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, workspace, params, body }) => {

@@ -191,7 +191,6 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       summary: "Release a draft: every message becomes a notification job",
       query: v.object({ preview_id: PreviewId }),
       returns: v.object({ ...CampaignShape.entries, warnings: KeyWarnings }),
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, timers, secrets, caller, params, query }) => {

@@ -79,7 +79,6 @@ export const events = group("events", "What subscribers do: ingestion, identity,
       description: "The first link wins: `linked` is false if the id belongs to another subscriber already.",
       body: v.strictObject({ anonymous_id: AnonymousId, subscriber_id: Uuid }),
       returns: v.object({ linked: v.boolean(), backfilled: v.number() }),
-      status: 200,
       example: { body: { anonymous_id: "device-7", subscriber_id: "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60" } },
     },
     async ({ store, body }) => {

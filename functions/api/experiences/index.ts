@@ -84,8 +84,7 @@ const allowanceOf = (caller: Caller): Allowance => {
   return { plan, sendCap };
 };
 
-const moved = { returns: Experience, status: 200 } as const;
-const sends = { ...moved, errors: ["PAYMENT_REQUIRED", "SEND_CAP_REACHED"] } as const;
+const sends = { returns: Experience, errors: ["PAYMENT_REQUIRED", "SEND_CAP_REACHED"] } as const;
 
 export const experiences = group("experiences", "In-app experiences, from draft to recall.", [
   endpoint(
@@ -182,7 +181,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/pause",
     { permission: "send", uses: [storeWrite] },
-    { summary: "Pause a live experience: its messages are hidden, and a scheduled send is canceled", ...moved },
+    { summary: "Pause a live experience: its messages are hidden, and a scheduled send is canceled", returns: Experience },
     ({ store, params }) => pauseExperience(store, params.id),
   ),
 
@@ -196,14 +195,14 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/end",
     { permission: "send", uses: [storeWrite] },
-    { summary: "End an experience: its messages are recalled, and it cannot be resumed", ...moved },
+    { summary: "End an experience: its messages are recalled, and it cannot be resumed", returns: Experience },
     ({ store, params }) => endExperience(store, params.id),
   ),
 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/archive",
     { permission: "content:write", uses: [storeWrite] },
-    { summary: "Archive a draft or an experience that has ended", ...moved },
+    { summary: "Archive a draft or an experience that has ended", returns: Experience },
     ({ store, params }) => archiveExperience(store, params.id),
   ),
 

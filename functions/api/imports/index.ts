@@ -119,7 +119,6 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       summary: "Cancel an import: it ends after the batch in progress",
       description: "Rows that were taken stay.",
       returns: Job,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, params }) => (await jobsOf(store, [await cancelImport(store, params.jobId)]))[0]!,

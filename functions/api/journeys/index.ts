@@ -153,7 +153,6 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     {
       summary: "Activate a draft or paused journey after checking all of it",
       returns: Journey,
-      status: 200,
       errors: ["CONFLICT", "TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
     },
     async ({ store, caller, params }) => {
@@ -172,7 +171,6 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     {
       summary: "Pause an active journey: no subscriber enters, and runs stay where they are",
       returns: Journey,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, params }) => withNumbers(await pauseJourney(store, params.id)),
@@ -184,7 +182,6 @@ export const journeys = group("journeys", "What happens to each subscriber, from
     {
       summary: "Archive a draft or paused journey; its active runs are canceled",
       returns: Journey,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, params }) => withNumbers(await archiveJourney(store, params.id)),

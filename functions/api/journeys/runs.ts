@@ -68,7 +68,6 @@ export const journeyRuns = [
     {
       summary: "Cancel an active run",
       returns: Run,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, params }) => {

@@ -163,7 +163,6 @@ export const simulateJourney = endpoint(
     body: SimulationInput,
     limits: JOURNEY_LIMITS,
     returns: v.union([Walk, HistorySimulation]),
-    status: 200,
     example: {
       body: {
         sample: { attributes: { plan: "pro" } },

@@ -204,7 +204,6 @@ export const historySimulations = [
       summary: "Cancel a simulation on history",
       description: "What it has counted can still be read.",
       returns: HistorySimulation,
-      status: 200,
       errors: ["CONFLICT"],
     },
     async ({ store, params }) => {

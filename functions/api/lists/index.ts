@@ -134,7 +134,6 @@ export const lists = group("lists", "Lists of subscribers to send to.", [
         pending: v.number(),
         not_found: v.array(v.string()),
       }),
-      status: 200,
     },
     ({ store, params, body }) => joinList(store, params.id, body.subscriber_ids, { source: "dashboard" }),
   ),

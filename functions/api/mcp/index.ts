@@ -120,7 +120,6 @@ export const mcp = group("mcp", "The tools of agents: the Model Context Protocol
       },
       maxBytes: { agent: MAX_BYTES },
       returns: v.union([Answer, v.array(Answer)]),
-      status: 200,
       replies: {
         202: { description: "A notification was taken" },
         400: { description: "The protocol's own error", returns: Answer },

@@ -204,7 +204,6 @@ export const read = async ({ store, params }: { store: StoreReader; params: { id
 export const canceling = {
   summary: "Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this",
   returns: Notification,
-  status: 200,
   errors: ["CONFLICT"],
 } as const satisfies Shape;
 
@@ -219,7 +218,6 @@ export const resuming = {
   body: v.strictObject({ safety: v.optional(SafetyInput) }),
   example: { body: { safety: { max_error_rate: 0.3 } } },
   returns: Notification,
-  status: 200,
   errors: ["CONFLICT"],
 } as const satisfies Shape;
 

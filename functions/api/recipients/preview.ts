@@ -40,7 +40,6 @@ export const previewNotification = endpoint(
       }),
       v.title("NotificationPreview"),
     ),
-    status: 200,
     example: { body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." } },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
   },

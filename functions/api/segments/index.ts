@@ -119,7 +119,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
         exact: v.boolean(),
         warnings: KeyWarnings,
       }),
-      status: 200,
       example: { body: rule },
     },
     async ({ store, caller, body }) => {
@@ -140,7 +139,6 @@ export const segments = group("segments", "Subscribers that match a rule over at
       body: v.strictObject({ rule: Rule }),
       limits: RULE_LIMITS,
       returns: v.object({ entering: Side, leaving: Side, exact: v.boolean() }),
-      status: 200,
       example: { body: { rule } },
     },
     async ({ store, caller, params, body }) => {

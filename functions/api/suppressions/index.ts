@@ -102,7 +102,6 @@ export const suppressions = group("suppressions", "Addresses that get no message
         ),
       }),
       returns: SuppressionsImported,
-      status: 200,
       example: { body: { csv: "email,reason\nada@example.com,hard bounce\n" } },
     },
     ({ store, body }) => importSuppressions(store, body.csv),

@@ -107,7 +107,6 @@ export const templates = group("templates", "Reusable titles and bodies of messa
         "`POST /api/v1/notifications/preview` for who would get a send.",
       body: PreviewedContent,
       returns: v.object({ renderings: v.array(Rendering) }),
-      status: 200,
       example: { body: { content: { title: "Hello {{ subscriber.first_name }}", body: "It works." } } },
     },
     async ({

@@ -40,7 +40,6 @@ const testNotification = endpoint(
     returns: v.object({
       deliveries: v.pipe(v.array(TestDelivery), v.description("What became of the message at each address")),
     }),
-    status: 200,
     example: {
       body: { title: "Hello {{ subscriber.first_name }}", body: "It works.", to: [OWN_ADDRESS] },
       returns: { deliveries: [{ subscriber_id: null, channel: "email", state: "sent", reason: null }] },

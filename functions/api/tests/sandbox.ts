@@ -77,7 +77,6 @@ export const sandbox = [
       }),
       example: { body: { advance: "72h" } },
       returns: TestClock,
-      status: 200,
       replies: { 202: { description: "The move goes on", returns: TestClock } },
       errors: ["NOT_A_SANDBOX", "CONFLICT"],
     },

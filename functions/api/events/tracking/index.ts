@@ -91,7 +91,6 @@ const taking = {
     }),
     v.title("TrackingAnswer"),
   ),
-  status: 200,
   errors: ["BAD_REQUEST", "NOT_FOUND", "PAYMENT_REQUIRED", "QUOTA_EXCEEDED"],
 } as const satisfies Shape;
 
