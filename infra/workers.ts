@@ -39,10 +39,7 @@ export async function workersThatAreOff(functions: Client, stackName: string): P
   return sources.filter(({ isOff }) => isOff).map(({ worker }) => worker);
 }
 
-/**
- * @returns how many workers there are
- * @throws an error with those that could not be switched; the others are
- */
+/** @returns how many workers there are. @throws an error with those that could not be switched; the others are */
 export async function switchWorkers(functions: Client, stackName: string, isOn: boolean): Promise<number> {
   const sources = await sourcesOf(functions, stackName);
   if (sources.length === 0) throw new Error(`${stackName} has no workers in this account and region.`);

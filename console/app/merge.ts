@@ -29,10 +29,7 @@ export interface Merged {
 
 const taken = (value: Json): Merged => ({ mine: value, theirs: value, overlaps: [] });
 
-/**
- * Lists are one value: their places mean nothing once another has changed them.
- * @param base what both began with
- */
+/** Lists are one value: their places mean nothing once another has changed them. @param base what both began with */
 export function merge(base: Json, mine: Json, theirs: Json, path = ""): Merged {
   if (isSame(mine, theirs) || isSame(theirs, base)) return taken(mine);
   if (isSame(mine, base)) return taken(theirs);

@@ -44,10 +44,7 @@ interface LocalForm {
 export const isWhole = (row: readonly string[], columns: number): boolean =>
   row.length >= columns && row.slice(columns).every((cell) => cell.trim() === "");
 
-/**
- * Looks at the rows of a file, one after the other.
- * @param delimiter a comma between the cells is none of decimals
- */
+/** Looks at the rows of a file, one after the other. @param delimiter a comma between the cells is none of decimals */
 export function columnTypes(delimiter = ","): { see(row: readonly string[]): void; types(): ColumnType[] } {
   const columns: Seen[] = [];
   const see = (cell: string, i: number) => {

@@ -38,10 +38,7 @@ const unknown = (name: string, reason: string): Standing => ({
 const SES_INCLUDE = "include:amazonses.com";
 const SPF = /^v=spf1( |$)/i;
 
-/**
- * SPF of the domain in the return address of mails (RFC 7208).
- * @param bySes the record names SES
- */
+/** SPF of the domain in the return address of mails (RFC 7208). @param bySes the record names SES */
 export function spfOf(name: string, answered: Answered, { bySes }: { bySes: boolean }): Standing {
   if (answered.kind === "failed") return unknown(name, answered.reason);
   const [record = null, ...more] = answered.records.filter((text) => SPF.test(text));

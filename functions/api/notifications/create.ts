@@ -103,9 +103,7 @@ export async function createNotification(
   return replay(concurrent, digest);
 }
 
-/**
- * The given ids, each once, and which of them are of no subscriber: the audience looks ids up if it is planned now.
- */
+/** The given ids, each once, and which of them are of no subscriber: the audience looks ids up if it is planned now. */
 async function recipientsOf(
   store: Store,
   secrets: Secrets,

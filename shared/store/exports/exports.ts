@@ -82,10 +82,7 @@ export async function getExport(store: StoreReader, id: string): Promise<ExportJ
 export const fileExpiry = ({ completed_at }: ExportJob): number | undefined =>
   completed_at === undefined ? undefined : Date.parse(completed_at) + FILE_KEPT_MS;
 
-/**
- * Takes an export for the time of a lease.
- * @returns undefined if it has ended, or another worker has it.
- */
+/** Takes an export for the time of a lease. @returns undefined if it has ended, or another worker has it. */
 export async function takeExport(store: Store, id: string): Promise<ExportJob | undefined> {
   const now = store.clock.now();
   const taken = await move(

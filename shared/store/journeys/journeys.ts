@@ -126,10 +126,7 @@ export async function statusOf(store: StoreReader, id: string): Promise<JourneyS
   return journeyStatuses.find((status) => status === row?.status);
 }
 
-/**
- * JNY-13: replaces the whole definition, in a new version.
- * @throws 404, 409 naming the status.
- */
+/** JNY-13: replaces the whole definition, in a new version. @throws 404, 409 naming the status. */
 export function replaceJourney(store: Store, journey: Journey, definition: Definition): Promise<Edited<Journey>> {
   const set = { ...storedDefinition(definition), version: journey.version + 1 };
   return tryChange(store, journey, set, { from: ["draft", "paused"], verb: "changed" });

@@ -51,9 +51,7 @@ interface Stored {
   overQuota: Set<Move>;
 }
 
-/**
- * @returns also those whose run another worker moved first, and why others could not be stored.
- */
+/** @returns also those whose run another worker moved first, and why others could not be stored. */
 export async function storeMoves(
   deps: PackDeps,
   workspace: WorkspaceRecord | undefined,

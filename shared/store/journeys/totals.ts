@@ -43,10 +43,7 @@ export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[
   });
 }
 
-/**
- * The writes for a report by which a recipient reached these stages for the first time.
- * @param n -1 takes them back
- */
+/** The writes for a report by which a recipient reached these stages for the first time. @param n -1 takes them back */
 export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 1): ItemWrite<"workspace">[] =>
   addWrites(
     job,

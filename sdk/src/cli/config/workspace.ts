@@ -23,10 +23,7 @@ export interface Workspace {
   doubles(kind: Listed, key: string): readonly ExistingResource[];
 }
 
-/**
- * Reads all configuration of a workspace.
- * @param newNames old name → new name, of what files rename
- */
+/** Reads all configuration of a workspace. @param newNames old name → new name, of what files rename */
 export async function readWorkspace(
   connection: Pick<Connection, "call">,
   newNames: (kind: Listed, key: string) => string = (_, key) => key,

@@ -34,10 +34,7 @@ const roundUp = (recipients: number) => Math.ceil(recipients / 50) * 50;
  */
 const GIVEN_KEPT_MS = 30 * DAY;
 
-/**
- * The rules by which a send judges each candidate.
- * @param zone where the days of bare dates begin (AMB-137)
- */
+/** The rules by which a send judges each candidate. @param zone where the days of bare dates begin (AMB-137) */
 export function audienceRules(
   job: string,
   spec: Pick<
@@ -72,10 +69,7 @@ export async function givenIdsOf(store: StoreReader, job: string): Promise<strin
   return rows.flatMap(({ ids }) => ids.split(" "));
 }
 
-/**
- * The chunks of a small audience.
- * @returns undefined if it turns out not to be small.
- */
+/** The chunks of a small audience. @returns undefined if it turns out not to be small. */
 export async function planSmall(
   store: StoreReader,
   spec: Pick<JobSpec, "target">,

@@ -114,10 +114,7 @@ const framed = (bodies: MailBodies, { utm, sender, isMarketing, hasTopic }: Mail
     words: footerWordsFor(locale),
   });
 
-/**
- * What each channel shows of a content, for a preview.
- * @param now in milliseconds
- */
+/** What each channel shows of a content, for a preview. @param now in milliseconds */
 export function renderingsOf(
   content: Content,
   channels: readonly ChannelType[],
