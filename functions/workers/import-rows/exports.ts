@@ -5,17 +5,12 @@ import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
-import {
-  EXPORT_WATCH_MS,
-  type ExportJob,
-  endExport,
-  isTooOld,
-  noteExport,
-  takeExport,
-} from "../../../shared/store/exports/exports.ts";
+import { exportMoves } from "../../../shared/rules/export-states.ts";
+import { type ExportJob, endExport, noteExport } from "../../../shared/store/exports/exports.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import { isOpen, isTooOld, JOB_WATCH_MS, takeJob } from "../../../shared/store/leased-jobs.ts";
 import type { WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
@@ -26,13 +21,13 @@ const PART_CHARACTERS = 8 * 1_048_576;
 /** Begins, continues or checks an export. */
 export async function makeExport({ tenant, id, watch }: Message<"import-rows">, context: WorkerContext): Promise<void> {
   const { store, timers, clock, log, importRowsQueue: queue } = context;
-  const job = await takeExport(store, id);
+  const job = await takeJob(store, ExportItem, id, exportMoves);
   if (!job) {
     // One that another worker has is looked at again later.
     if (watch) await watchOpen(context, id);
     return log({ level: "info", message: "an export is not to be made", tenant, export: id });
   }
-  if (watch) await timers.set([{ kind: "export-watch", id, at: clock.now() + EXPORT_WATCH_MS }]);
+  if (watch) await timers.set([{ kind: "export-watch", id, at: clock.now() + JOB_WATCH_MS }]);
   if (isTooOld(store, job)) return failExport(context, job, "it could not be made within a day");
   const isDone = await writeFile(context, job).catch(async (error) => {
     if (!(error instanceof ApiError)) throw error;
@@ -45,8 +40,7 @@ export async function makeExport({ tenant, id, watch }: Message<"import-rows">, 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {
   // The timer is set before the export is written, so there may be none.
   const found = await store.get(ExportItem, { id });
-  if (found?.status === "pending" || found?.status === "processing")
-    await timers.set([{ kind: "export-watch", id, at: clock.now() + EXPORT_WATCH_MS }]);
+  if (found && isOpen(found)) await timers.set([{ kind: "export-watch", id, at: clock.now() + JOB_WATCH_MS }]);
 }
 
 async function failExport({ store, exportFiles: files }: WorkerContext, job: ExportJob, error: string): Promise<void> {

@@ -3,18 +3,17 @@
 
 import type { Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
+import { simulationMoves } from "../../../shared/rules/simulation-states.ts";
 import { replayPage } from "../../../shared/store/journeys/replays.ts";
+import { SimulationItem } from "../../../shared/store/journeys/simulation-items.ts";
 import {
   endSimulation,
-  isTooOld,
-  isUnfinished,
   noteSimulation,
-  SIMULATION_WATCH_MS,
   type SimulationJob,
-  takeSimulation,
   workOf,
 } from "../../../shared/store/journeys/simulations.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
+import { isOpen, isTooOld, JOB_WATCH_MS, takeJob } from "../../../shared/store/leased-jobs.ts";
 import type { WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
@@ -26,9 +25,9 @@ export async function simulateOnHistory(
   context: WorkerContext,
 ): Promise<void> {
   const { store, timers, clock, log, importRowsQueue: queue } = context;
-  if (watch && (await isUnfinished(store, id)))
-    await timers.set([{ kind: "simulation-watch", id, at: clock.now() + SIMULATION_WATCH_MS }]);
-  const job = await takeSimulation(store, id);
+  const found = watch ? await store.get(SimulationItem, { id }) : undefined;
+  if (found && isOpen(found)) await timers.set([{ kind: "simulation-watch", id, at: clock.now() + JOB_WATCH_MS }]);
+  const job = await takeJob(store, SimulationItem, id, simulationMoves);
   if (!job) return log({ level: "info", message: "a simulation is not to be computed", tenant, simulation: id });
   if (isTooOld(store, job)) {
     await endSimulation(store, job, { kind: "failed", error: "it could not be computed within a day" });

@@ -1,12 +1,13 @@
 // Exports (RDA-16): made by a worker, a lease at a time, and forgotten when a subscriber is erased.
-import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { ApiError, invalid, requireFound } from "../../kernel/errors.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { invalid, requireFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
-import { absent, any, below, is } from "../conditions.ts";
+import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { ExportErasing } from "../files/exports.ts";
 import type { ChangeOf, NewRowOf, RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
+import { isOpen, JOB_WATCH_MS, requireTurn } from "../leased-jobs.ts";
 import { move } from "../lifecycle.ts";
 import { listExists } from "../lists/lists.ts";
 import { SegmentItem } from "../segments/items.ts";
@@ -19,14 +20,6 @@ export type ExportJob = RowOf<typeof ExportItem>;
 const KEPT_MS = 30 * DAY;
 /** How long the file of an export can be downloaded. */
 const FILE_KEPT_MS = 3 * DAY;
-/** A worker's time limit and 10 s: when it is over, no worker is writing the file any more. */
-const LEASE_MS = 70 * SECOND;
-/** An export without an end after this time fails. */
-const GIVE_UP_MS = DAY;
-export const EXPORT_WATCH_MS = 10 * MINUTE;
-const MAX_OPEN = 3;
-
-const isOpen = ({ status }: ExportJob) => status === "pending" || status === "processing";
 
 /**
  * Puts an export; its insertion into the table starts it. The watchdog is set before.
@@ -39,12 +32,10 @@ export async function createExport(
   filter: ExportFilter,
 ): Promise<ExportJob> {
   await requireSource(store, filter);
-  const open = (await store.queryAll(ExportItem, {})).filter(isOpen);
-  if (open.length >= MAX_OPEN)
-    throw new ApiError("QUOTA_EXCEEDED", `${MAX_OPEN} exports are being made. Wait until one of them has ended.`);
+  await requireTurn(store, ExportItem, "exports are being made");
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
-  await timers.set([{ kind: "export-watch", id, at: now + EXPORT_WATCH_MS }]);
+  await timers.set([{ kind: "export-watch", id, at: now + JOB_WATCH_MS }]);
   const row: NewRowOf<typeof ExportItem> = {
     react: "export",
     id,
@@ -82,39 +73,14 @@ export async function getExport(store: StoreReader, id: string): Promise<ExportJ
 export const fileExpiry = ({ completed_at }: ExportJob): number | undefined =>
   completed_at === undefined ? undefined : Date.parse(completed_at) + FILE_KEPT_MS;
 
-/** Takes an export for the time of a lease. @returns undefined if it has ended, or another worker has it. */
-export async function takeExport(store: Store, id: string): Promise<ExportJob | undefined> {
-  const now = store.clock.now();
-  const taken = await move(
-    store,
-    ExportItem,
-    { id },
-    {
-      lifecycle: exportMoves,
-      action: "begin",
-      change: { set: { lease: now + LEASE_MS } },
-      when: any(absent("lease"), below("lease", now)),
-    },
-  );
-  return taken.kind === "changed" ? taken.row : undefined;
-}
-
-/** Whether an export is so old that it is given up. */
-export const isTooOld = ({ clock }: Pick<Store, "clock">, { created_at }: ExportJob): boolean =>
-  clock.now() - Date.parse(created_at) > GIVE_UP_MS;
-
 /** Notes how far an export has got. @returns false if it ended meanwhile: a subscriber was erased. */
 export async function noteExport(
   store: Store,
   { id, lease = 0 }: ExportJob,
   set: NonNullable<ChangeOf<typeof ExportItem>["set"]>,
 ): Promise<boolean> {
-  const noted = await move(
-    store,
-    ExportItem,
-    { id },
-    { lifecycle: exportMoves, action: "begin", change: { set }, when: is("lease", lease) },
-  );
+  const begin = { lifecycle: exportMoves, action: "begin", change: { set }, when: is("lease", lease) } as const;
+  const noted = await move(store, ExportItem, { id }, begin);
   return noted.kind === "changed";
 }
 
@@ -125,17 +91,10 @@ export async function endExport(
   outcome: { kind: "completed"; rows: number } | { kind: "failed"; error: string },
 ): Promise<boolean> {
   const { kind, ...figures } = outcome;
+  const action = kind === "failed" ? "fail" : "complete";
   const set = { ...figures, completed_at: timestamp(store.clock.now()) };
-  const ended = await move(
-    store,
-    ExportItem,
-    { id },
-    {
-      lifecycle: exportMoves,
-      action: kind === "failed" ? "fail" : "complete",
-      change: { set, remove: ["lease", "position", "upload", "parts", "has_rest"] },
-    },
-  );
+  const change = { set, remove: ["lease", "position", "upload", "parts", "has_rest"] as const };
+  const ended = await move(store, ExportItem, { id }, { lifecycle: exportMoves, action, change });
   return ended.kind === "changed";
 }
 
@@ -151,12 +110,8 @@ export async function forgetExports(store: Store, files: ExportErasing, erasedAt
   const change = { set: { error: "a subscriber was erased; export again" } };
   let forgotten = 0;
   for (const job of older) {
-    const moved = await move(
-      store,
-      ExportItem,
-      { id: job.id },
-      { lifecycle: exportMoves, action: isOpen(job) ? "fail" : "forget", change },
-    );
+    const action = isOpen(job) ? "fail" : "forget";
+    const moved = await move(store, ExportItem, { id: job.id }, { lifecycle: exportMoves, action, change });
     if (moved.kind === "changed") forgotten++;
     await files.removeExport(job.id);
   }

@@ -1,12 +1,13 @@
 // Simulations of journeys on stored events (F3): a worker computes them, a lease at a time.
-import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
+import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
+import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { emptyTally, type ReplayTally } from "../../rules/journey-tally.ts";
 import { simulationMoves } from "../../rules/simulation-states.ts";
-import { absent, any, below, is } from "../conditions.ts";
+import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
+import { JOB_WATCH_MS, requireTurn } from "../leased-jobs.ts";
 import { move } from "../lifecycle.ts";
 import type { Timers } from "../timers.ts";
 import type { ReplayPosition, ReplayWork } from "./replays.ts";
@@ -15,12 +16,6 @@ import { SimulatedVersion, SimulationItem } from "./simulation-items.ts";
 export type SimulationJob = RowOf<typeof SimulationItem>;
 
 const KEPT_MS = 7 * DAY;
-/** A worker's time limit and 10 s. */
-const LEASE_MS = 70 * SECOND;
-/** One without an end after this time fails. */
-const GIVE_UP_MS = DAY;
-export const SIMULATION_WATCH_MS = 10 * MINUTE;
-const MAX_OPEN = 3;
 
 export interface Simulated {
   id: string;
@@ -30,8 +25,6 @@ export interface Simulated {
   tally: ReplayTally;
   error: string | null;
 }
-
-const isOpen = ({ status }: SimulationJob) => status === "pending" || status === "processing";
 
 /**
  * Puts a simulation; its insertion into the table starts it. The watchdog is set before.
@@ -43,13 +36,11 @@ export async function createSimulation(
   { journey, definition, window: { from, to }, percent }: ReplayWork,
   version: number,
 ): Promise<SimulationJob> {
-  const open = (await store.queryAll(SimulationItem, {})).filter(isOpen);
-  if (open.length >= MAX_OPEN)
-    throw new ApiError("QUOTA_EXCEEDED", `${MAX_OPEN} simulations are computed. Wait until one of them has ended.`);
+  await requireTurn(store, SimulationItem, "simulations are computed");
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
   const expires = Math.ceil((now + KEPT_MS) / SECOND);
-  await timers.set([{ kind: "simulation-watch", id, at: now + SIMULATION_WATCH_MS }]);
+  await timers.set([{ kind: "simulation-watch", id, at: now + JOB_WATCH_MS }]);
   const row: NewRowOf<typeof SimulationItem> = {
     react: "simulation",
     id,
@@ -106,32 +97,6 @@ export async function cancelSimulation(store: Store, journey: string, id: string
   throw conflict(`The simulation is ${canceled.current?.status ?? job.status} and can no longer be canceled.`);
 }
 
-/** Takes a simulation for the time of a lease. @returns undefined if it has ended, or another worker has it */
-export async function takeSimulation(store: Store, id: string): Promise<SimulationJob | undefined> {
-  const now = store.clock.now();
-  const taken = await move(
-    store,
-    SimulationItem,
-    { id },
-    {
-      lifecycle: simulationMoves,
-      action: "begin",
-      change: { set: { lease: now + LEASE_MS } },
-      when: any(absent("lease"), below("lease", now)),
-    },
-  );
-  return taken.kind === "changed" ? taken.row : undefined;
-}
-
-export const isTooOld = ({ clock }: Pick<Store, "clock">, { created_at }: SimulationJob): boolean =>
-  clock.now() - Date.parse(created_at) > GIVE_UP_MS;
-
-/** Whether somebody works on it, or must. */
-export async function isUnfinished(store: StoreReader, id: string): Promise<boolean> {
-  const job = await store.get(SimulationItem, { id });
-  return job !== undefined && isOpen(job);
-}
-
 /**
  * Notes what was played so far, in one write with the position, so that no page counts twice.
  * @returns false if the simulation was canceled, or another worker has it
@@ -143,12 +108,8 @@ export async function noteSimulation(
   isReleased: boolean,
 ): Promise<boolean> {
   const set = { position: toJson(position), tally: toJson(tally), ...(isReleased && { lease: 0 }) };
-  const noted = await move(
-    store,
-    SimulationItem,
-    { id },
-    { lifecycle: simulationMoves, action: "begin", change: { set }, when: is("lease", lease) },
-  );
+  const begin = { lifecycle: simulationMoves, action: "begin", change: { set }, when: is("lease", lease) } as const;
+  const noted = await move(store, SimulationItem, { id }, begin);
   return noted.kind === "changed";
 }
 
@@ -159,16 +120,15 @@ export async function endSimulation(
   outcome: { kind: "completed"; tally: ReplayTally } | { kind: "failed"; error: string },
 ): Promise<boolean> {
   const completed_at = timestamp(store.clock.now());
-  const hasFailed = outcome.kind === "failed";
-  const set = hasFailed ? { error: outcome.error } : { tally: toJson(outcome.tally) };
+  const result = outcome.kind === "failed" ? { error: outcome.error } : { tally: toJson(outcome.tally) };
   const ended = await move(
     store,
     SimulationItem,
     { id },
     {
       lifecycle: simulationMoves,
-      action: hasFailed ? "fail" : "complete",
-      change: { set: { ...set, completed_at }, remove: ["lease", "position"] },
+      action: outcome.kind === "failed" ? "fail" : "complete",
+      change: { set: { ...result, completed_at }, remove: ["lease", "position"] },
       when: is("lease", lease),
     },
   );
