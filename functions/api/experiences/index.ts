@@ -181,7 +181,10 @@ export const experiences = group("experiences", "In-app experiences, from draft 
   endpoint(
     "POST /api/v1/in-app/experiences/:id/pause",
     { permission: "send", uses: [storeWrite] },
-    { summary: "Pause a live experience: its messages are hidden, and a scheduled send is canceled", returns: Experience },
+    {
+      summary: "Pause a live experience: its messages are hidden, and a scheduled send is canceled",
+      returns: Experience,
+    },
     ({ store, params }) => pauseExperience(store, params.id),
   ),
 

@@ -29,14 +29,14 @@ export const packsBugs: readonly Bug[] = [
   {
     name: "two workers count the pages of a simulation",
     area: "journeys",
-    file: simulations,
-    find: 'when: any(absent("lease"), below("lease", now)),',
-    replace: "",
+    file: "shared/store/leased-jobs.ts",
+    find: 'action: "begin", change, when }',
+    replace: 'action: "begin", change }',
     also: [
       {
         file: simulations,
-        find: 'change: { set }, when: is("lease", lease) },',
-        replace: "change: { set } },",
+        find: 'change: { set }, when: is("lease", lease) } as const;',
+        replace: "change: { set } } as const;",
       },
       {
         file: simulations,
