@@ -58,7 +58,8 @@ function rowsOf(world: World, { kind, filter, created_at }: Export): Body[] | nu
   }
   if (kind === "suppressions")
     return world.addresses
-      .filter(({ reason }) => reason !== null)
+      // The address of somebody who was erased is gone, and nothing could be imported again.
+      .filter(({ reason, address }) => reason !== null && address !== null)
       .map(({ kind: of, address, reason, source, note, suppressed_at }) => ({
         ...{ kind: of, address, reason, source, note, suppressed_at: iso(suppressed_at) },
       }));
