@@ -108,6 +108,7 @@ const AREAS: Record<string, Looks> = {
   insights: ({ campaigns, journeys, jobs }, isEnd) => [
     look("/api/v1/insights/config"),
     look("/api/v1/insights/heatmap"),
+    look("/api/v1/insights/heatmap", { days: "1" }),
     look("/api/v1/insights/series"),
     // From the moment of a send: the hour and the day in which the period begins count whole.
     ...last(jobs, 2).flatMap(({ created_at }) => [

@@ -57,12 +57,12 @@ function rowsOf(world: World, { kind, filter, created_at }: Export): Body[] | nu
     return job ? job.recipients.map((recipient) => line(world, recipient)) : null;
   }
   if (kind === "suppressions")
-    return world.addresses
-      // The address of somebody who was erased is gone, and nothing could be imported again.
-      .filter(({ reason, address }) => reason !== null && address !== null)
-      .map(({ kind: of, address, reason, source, note, suppressed_at }) => ({
-        ...{ kind: of, address, reason, source, note, suppressed_at: iso(suppressed_at) },
-      }));
+    return world.addresses.flatMap(({ kind: of, address, reason, source, note, suppressed_at }) =>
+      // An address of somebody who was erased is gone, and could not be imported again.
+      reason === null || address === null
+        ? []
+        : [{ kind: of, address, reason, source, note, suppressed_at: iso(suppressed_at) }],
+    );
   const start = filter?.start === undefined ? 0 : instant(filter.start)!;
   const end = filter?.end === undefined ? created_at : instant(filter.end)!;
   if (kind === "report") {

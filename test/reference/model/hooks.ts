@@ -73,7 +73,6 @@ function attempt(world: World, row: HookDelivery): void {
 
 /** AMB-104: with the same id and body. */
 function again(world: World, row: HookDelivery): void {
-  if (row.outcome === "pending") return;
   Object.assign(row, { tries: 0, outcome: "pending" });
   at(world, world.now, () => attempt(world, row));
 }
@@ -158,7 +157,7 @@ function test(world: World, { body }: Request, { id }: Record<string, string>) {
 function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, string>) {
   const hook = existing(world.hooks, id);
   const row = logOf(world, id).find((one) => one.id === deliveryId) ?? notFound();
-  if (!hook.active) conflict();
+  if (!hook.active || row.outcome === "pending") conflict();
   again(world, row);
   return { status: 202, body: { delivery_id: row.id } };
 }

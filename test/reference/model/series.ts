@@ -220,13 +220,14 @@ export function summary(world: World, { query }: Request) {
   return { status: 200, body: { rows: new Unordered([...rows.values()]) } };
 }
 
-/** ISG-4, ISG-5, AMB-56: weekday and hour in UTC; empty buckets are left out. */
+/** ISG-4, ISG-5, AMB-56: weekday and hour in UTC, of so many days with today; empty buckets are left out. */
 export function heatmap(world: World, { query }: Request) {
   const text = query.days ?? "90";
   if (!/^\d+$/.test(text) || Number(text) < 1) invalid();
   const window_days = Math.min(Number(text), 365);
   const cells = new Map<string, Body>();
-  for (const { at, measure, n } of factsOf(world)) {
+  const today = Math.floor(world.now / DAY) * DAY;
+  for (const { at, measure, n } of touching(factsOf(world), [today - (window_days - 1) * DAY, world.now], DAY)) {
     if (measure !== "delivered" && measure !== "opened") continue;
     const [weekday, hour] = [new Date(at).getUTCDay(), new Date(at).getUTCHours()];
     const cell = cells.get(`${weekday} ${hour}`) ?? { weekday, hour, delivered: 0, opened: 0 };

@@ -1,10 +1,11 @@
 // Stories where commands of several areas meet: what is switched while it is held, late, hidden, at night, under two names.
 import type { Body } from "../../model/kit.ts";
 import { type Draft, EVENTS, iso, newHandle } from "./draft.ts";
-import { channel } from "./sends.ts";
 import {
   ask,
   boundaryAfter,
+  campaignOf,
+  channelFor,
   DAY,
   edge,
   HOUR,
@@ -37,21 +38,11 @@ function scheduleOf(draft: Draft, more: Body = {}): string {
 export function heldSchedule(draft: Draft): void {
   const { random } = draft;
   personOf(draft);
-  const handle = newHandle(draft, "campaign");
-  const message = { content: { title: "News", body: "Read on" }, channel_ids: [mailChannel(draft)] };
-  const messages = [{ ...message, scheduled_at: iso(draft.now + 3 * DAY) }];
-  post(
-    draft,
-    SECOND,
-    "/api/v1/campaigns",
-    { name: "Story", messages, target: { type: "all" } },
-    { handle },
-    "campaign",
-  );
-  post(draft, SECOND, `/api/v1/campaigns/@${handle}/release`, undefined);
-  const schedule = scheduleOf(draft, { campaign_id: `@${handle}` });
+  const campaign = campaignOf(draft, SECOND, { scheduled_at: iso(draft.now + 3 * DAY) });
+  post(draft, SECOND, `/api/v1/campaigns/${campaign}/release`, undefined);
+  const schedule = scheduleOf(draft, { campaign_id: campaign });
   const act = (action: string) =>
-    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/campaigns/@${handle}`, body: { action } });
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/campaigns/${campaign}`, body: { action } });
   const turn = (active: boolean) =>
     ask(draft, SECOND, { method: "PATCH", path: `/api/v1/schedules/@${schedule}`, body: { active } });
   const [off, on] = random.pick<[string, string]>([
@@ -125,8 +116,7 @@ export function fiveMessages(draft: Draft): void {
   const person = personOf(draft);
   ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { phone } } });
   const mail = mailChannel(draft);
-  if (!draft.made.channel.some((handle) => draft.types.get(handle) === "sms")) channel(draft, "sms");
-  const text = `@${draft.made.channel.find((handle) => draft.types.get(handle) === "sms")}`;
+  const text = channelFor(draft, "sms");
   const category = "transactional";
   for (let n = random.between(4, 6); n > 0; n--) sendTo(draft, SECOND, [person], { category });
   const channel_ids = [mail, text];

@@ -1,5 +1,6 @@
 // Draws programs from a seed: a few areas at a time, so that their commands meet.
 import type { Program } from "../program.ts";
+import * as again from "./again.ts";
 import * as agents from "./agents.ts";
 import * as behaviour from "./behaviour.ts";
 import { type Draft, openDraft } from "./draft.ts";
@@ -66,7 +67,9 @@ const STORIES: [string[], Make][] = [
   [["events", "journeys"], stories.lateWait],
   [["sends", "settings"], stories.capAtBoundary],
   [["sends", "settings", "insights", "events"], stories.lateSkip],
-  [["sends", "faults", "insights", "events", "campaigns"], stories.lastTouch],
+  [["sends", "faults", "insights", "events", "campaigns"], again.lastTouch],
+  [["sends", "faults", "insights", "events", "campaigns", "journeys"], again.severalMessages],
+  [["hooks"], again.sentOnceMore],
   [["events", "segments", "journeys"], stories.windowEnd],
   [["sends", "settings", "lists", "topics"], stories.confirmation],
   [["campaigns", "schedules", "templates"], meetings.heldSchedule],
@@ -82,7 +85,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "settings", "billing", "faults"], files.overMonthsEnd],
 ];
 /** How many commands in a hundred begin one. */
-const STORIES_PERCENT = 3;
+const STORIES_PERCENT = 6;
 
 export interface Scope {
   areas: readonly string[];

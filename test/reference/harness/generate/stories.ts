@@ -28,19 +28,32 @@ export function personOf(draft: Draft, external_id = draft.random.pick(PEOPLE)):
   return `@${post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk", handle: `p_${external_id}` }, "person")}`;
 }
 
-export function mailChannel(draft: Draft): string {
-  const known = draft.made.channel.find((handle) => draft.types.get(handle) === "email");
-  if (!known) channel(draft, "email");
-  return `@${known ?? draft.made.channel.at(-1)}`;
+/** The first channel of a type. */
+export function channelFor(draft: Draft, type: string): string {
+  const find = () => draft.made.channel.find((handle) => draft.types.get(handle) === type);
+  if (!find()) channel(draft, type);
+  return `@${find()}`;
 }
+export const mailChannel = (draft: Draft): string => channelFor(draft, "email");
 
-const eventAt = (draft: Draft, wait: number, person: string, event_name: string, more: Body = {}) =>
+export const eventAt = (draft: Draft, wait: number, person: string, event_name: string, more: Body = {}) =>
   post(draft, wait, "/v1/events", { event_name, subscriber_id: person, ...more }, { as: "server" });
 
 export function sendTo(draft: Draft, wait: number, people: string[], more: Body = {}): string {
   const body = { subscriberIds: people, channel_ids: [mailChannel(draft)], title: "News", body: "Read on", ...more };
   return post(draft, wait, "/api/v1/notifications", body, { handle: newHandle(draft, "send") }, "send");
 }
+
+/** A campaign of one message to everybody, not released yet. */
+export function campaignOf(draft: Draft, wait: number, message: Body = {}): string {
+  const content = { title: "News", body: "Read on" };
+  const messages = [{ content, channel_ids: [mailChannel(draft)], ...message }];
+  const body = { name: "Story", messages, target: { type: "all" } };
+  return `@${post(draft, wait, "/api/v1/campaigns", body, { handle: newHandle(draft, "campaign") }, "campaign")}`;
+}
+
+export const conversionOf = (draft: Draft, window_seconds: number) =>
+  post(draft, SECOND, "/api/v1/insights/config", { event_name: "buy", value_property: "amount", window_seconds });
 
 export const settings = (draft: Draft, body: Body) =>
   ask(draft, SECOND, { method: "PATCH", path: "/api/v1/workspace", body });
@@ -57,7 +70,9 @@ export function journeyOf(draft: Draft, trigger: Body, start: Body, more: Body =
     s3: { id: "s3", type: "exit" },
     end: { id: "end", type: "exit" },
   };
-  const body = { name: "Story", trigger, steps: { start: "s1", steps }, entry_rules: { allow_reentry: true } };
+  const exits = more.exit_conditions ? { exit_conditions: more.exit_conditions } : {};
+  const graph = { start: "s1", steps, ...exits };
+  const body = { name: "Story", trigger, steps: graph, entry_rules: { allow_reentry: true } };
   const handle = newHandle(draft, "journey");
   post(draft, SECOND, "/api/v1/journeys", body, { handle }, "journey");
   post(draft, SECOND, `/api/v1/journeys/@${handle}/activate`, undefined);
@@ -85,7 +100,10 @@ export function lateWait(draft: Draft): void {
     { id: "s2", type: "wait_for_event", wait_for_event: second },
     ...[delay, branch, branch, undefined],
   ]);
-  journeyOf(draft, { type: "event", event_name: name }, { type: "wait_for_event", wait_for_event: wait }, { s2 });
+  // What ends the wait, or comes as it ends, may end the run as well.
+  const exits = random.chance(0.5) ? { exit_conditions: [{ event: { name: awaited } }] } : {};
+  const more = { s2, ...exits };
+  journeyOf(draft, { type: "event", event_name: name }, { type: "wait_for_event", wait_for_event: wait }, more);
   eventAt(draft, SECOND, person, name);
   const began = draft.now;
   const isLate = random.chance(0.5);
@@ -165,11 +183,7 @@ export function lateSkip(draft: Draft): void {
   const { random } = draft;
   const people = PEOPLE.slice(0, random.between(2, 4)).map((name) => personOf(draft, name));
   mailChannel(draft);
-  post(draft, SECOND, "/api/v1/insights/config", {
-    event_name: "buy",
-    value_property: "amount",
-    window_seconds: 86_400,
-  });
+  conversionOf(draft, 86_400);
   settings(draft, { timezone: "UTC", quiet_hours: { start: "00:00", end: "23:59", timezone_mode: "workspace" } });
   const arms = random.chance(0.4) ? { variant_b: { title: "B", body: "Arm B" } } : {};
   sendTo(draft, SECOND, people, { ...(random.chance(0.8) && { holdout_percentage: 50 }), ...arms });
@@ -186,45 +200,6 @@ export function lateSkip(draft: Draft): void {
     if (random.chance(0.7)) eventAt(draft, SECOND, person, "buy", { properties: { amount: 5 } });
 }
 
-/** The last message before a conversion did not arrive: the one before it counts. */
-export function lastTouch(draft: Draft): void {
-  const { random } = draft;
-  const person = personOf(draft);
-  mailChannel(draft);
-  const window = random.pick([3600, 86_400]);
-  post(draft, SECOND, "/api/v1/insights/config", {
-    event_name: "buy",
-    value_property: "amount",
-    window_seconds: window,
-  });
-  const campaign = random.chance(0.5);
-  const send = (wait: number) => {
-    if (!campaign) return void sendTo(draft, wait, [person]);
-    const handle = newHandle(draft, "campaign");
-    const messages = [{ content: { title: "News", body: "Read on" }, channel_ids: [mailChannel(draft)] }];
-    post(
-      draft,
-      wait,
-      "/api/v1/campaigns",
-      { name: "Story", messages, target: { type: "all" } },
-      { handle },
-      "campaign",
-    );
-    post(draft, SECOND, `/api/v1/campaigns/@${handle}/release`, undefined);
-  };
-  send(SECOND);
-  const fails = random.chance(0.8);
-  if (fails)
-    draft.commands.push({ kind: "fault", wait: 0, channel: "email", outcome: "permanent", person: person.slice(1) });
-  send(random.pick([SECOND, MINUTE, HOUR]));
-  if (fails) draft.commands.push({ kind: "clear faults", wait: 0 });
-  if (random.chance(0.3)) send(MINUTE);
-  eventAt(draft, random.pick([SECOND, HOUR, window * SECOND + edge(draft)]), person, "buy", {
-    properties: { amount: 10 },
-  });
-  pass(draft, 20 * MINUTE);
-}
-
 /** A rule that begins to hold when a window ends, and a journey that waits for it. */
 export function windowEnd(draft: Draft): void {
   const { random } = draft;
@@ -235,8 +210,10 @@ export function windowEnd(draft: Draft): void {
     ["1h", HOUR],
     ["24h", DAY],
   ]);
-  const frequency = random.pick<Body>([{ max: 0 }, { max: 1 }, { min: 1, max: 1 }, { min: 1 }]);
-  const segment = segmentOf(draft, { event: { name, within, frequency } });
+  const frequencies: Body[] = [{ max: 0 }, { max: 1 }, { min: 1, max: 1 }, { min: 1 }];
+  const [segment] = random
+    .some(frequencies, 2)
+    .map((frequency) => segmentOf(draft, { event: { name, within, frequency } }));
   const type = random.pick(["segment_entered", "segment_exited"]);
   if (random.chance(0.6))
     journeyOf(draft, { type, segment_id: segment }, { type: "delay", delay: { duration: "1h", next: "s2" } });
