@@ -85,6 +85,19 @@ describe("refused entries", () => {
     expect((await Promise.all(people.map(inbox))).flat()).toEqual(["Hi", "Hi"]);
   });
 
+  it("a run that goes on beyond the quota ends at its step as failed, and no message goes out (AMB-142)", async () => {
+    const { world, active, person, tenant, track, refused, send, stats, inbox } = await setting();
+    const id = await active(graphOf({ wait: { delay: { duration: "1h", next: "late" } }, late: send("Hi") }));
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    await operate(world, tenant, { monthly_send_cap: 0 });
+    await world.advance(HOUR);
+
+    expect((await stats(id)).steps.late.outcomes).toEqual({ failed: 1 });
+    expect(await refused(id)).toEqual({});
+    expect(await inbox(ada)).toEqual([]);
+  });
+
   it("beyond the quota are let in once there are sends again (AMB-147)", async () => {
     const { world, active, person, tenant, track, refused, send, inbox } = await setting();
     const id = await active(graphOf({ only: send("Hi") }));

@@ -85,12 +85,12 @@ const releasing = ({ tenant, after: { journey } }: Change<typeof StepState>): St
 const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationItem>): StepMessage =>
   step(tenant, { sweep: { journey, mode: "migrate", migration: id } });
 
-/** A send of a step has ended, and not everybody got its message. */
+/** A send of a step has ended, and not everybody got its message: of one that failed whole, nobody. */
 const hasLost = ({ before, after }: Change<typeof JobItem>): boolean =>
   after.source_type === "journey" &&
   isTerminal(after.status) &&
   before?.status !== after.status &&
-  (after.status === "canceled" || (after["n:failed"] ?? 0) + (after["n:skipped"] ?? 0) > 0);
+  (after.status !== "completed" || (after["n:failed"] ?? 0) + (after["n:skipped"] ?? 0) > 0);
 
 const following = ({ tenant, after }: Change<typeof JobItem>): StepMessage => step(tenant, { ended: after.id });
 

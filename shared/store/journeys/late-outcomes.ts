@@ -31,7 +31,9 @@ export async function followSend(store: Store, job: JobRecord): Promise<void> {
   do {
     const page = await listRecipients(store, job, {}, { from, limit: PAGE });
     for (const { subscriber_id, state, reason } of page.items) {
-      const outcome = outcomeOf(state, reason);
+      // Of a send that failed before anybody was written to, nobody was in its audience.
+      const isWhole = job.error !== null && state === "skipped" && reason === null;
+      const outcome = isWhole ? "failed" : outcomeOf(state, reason);
       if (subscriber_id && outcome) await followOne(store, send, subscriber_id, { outcome });
     }
     from = page.next;

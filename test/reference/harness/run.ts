@@ -2,7 +2,6 @@
 
 import { bucketOf, HOUR, MINUTE, Unpromised } from "../model/kit.ts";
 import { createReference } from "../model/reference.ts";
-import type { Rulings } from "../model/rulings.ts";
 import { compareTrail } from "./audit.ts";
 import { lookAt, outbox } from "./compare.ts";
 import { answerHooks, call, fault, link } from "./deeds.ts";
@@ -24,7 +23,6 @@ export interface Run {
 }
 
 export interface RunOptions {
-  switches?: Partial<Rulings>;
   /** Draws what fails meanwhile. Times of the product are then not compared. */
   storm?: number | undefined;
   /** After a command also every answer that should be as it was: slower, and a failure is seen where it begins. */
@@ -35,7 +33,7 @@ export interface RunOptions {
 
 export async function run(
   program: Program,
-  { switches = {}, storm: seed, readsAll = false, sandbox = false }: RunOptions = {},
+  { storm: seed, readsAll = false, sandbox = false }: RunOptions = {},
 ): Promise<Run> {
   const storm = sandbox ? stillness : seed === undefined ? undefined : createStorm(seed);
   const product = await openProduct(program, { storm, isSandbox: sandbox });
@@ -43,7 +41,7 @@ export async function run(
   const theirs = (id: string) => bindings.product.get(id) ?? id;
   const bucket = (purpose: string, unit: string, subscriber: string) =>
     bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));
-  const reference = createReference({ now: product.start, switches, bucket });
+  const reference = createReference({ now: product.start, bucket });
   if (sandbox) reference.world.receiver = 200;
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
   const sides: Sides = { product, reference, bindings, storm, seen: new Map(), streams: new Map(), readsAll, ...told };

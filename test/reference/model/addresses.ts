@@ -73,7 +73,7 @@ export function forgetAddress(world: World, subscriber: Subscriber): void {
 
 /** What the address decides in place of the person: a suppression; an opt-out, unless the person agreed after it. */
 export function consentOfAddress(world: World, subscriber: Subscriber | undefined, channel: string, own?: Consent) {
-  const row = world.rulings.AMB_128_suppression_of_the_address ? heldBy(world, subscriber, channel) : undefined;
+  const row = heldBy(world, subscriber, channel);
   if (!row) return undefined;
   if (row.reason !== null)
     return { id: row.id, status: "suppressed", at: row.suppressed_at, source: row.reason, note: row.note };

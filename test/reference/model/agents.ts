@@ -33,7 +33,7 @@ function planSend(world: World, { body }: Request) {
   const { target, subscriber_filters, ...rest } = body;
   const people = target ? audienceOf(world, body).subscribers.map(({ id }) => id) : undefined;
   if (people?.length === 0) invalid("target");
-  const send = world.rulings.AMB_141_confirm_send && people ? { ...rest, subscriberIds: people } : body;
+  const send = people ? { ...rest, subscriberIds: people } : body;
   const plan = {
     id: newId(world, "plan"),
     asked: body,

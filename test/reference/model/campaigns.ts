@@ -1,4 +1,4 @@
-// Campaigns (CMP, AMB-13, AMB-14, AMB-54, AMB-65 to AMB-67, AMB-113, AMB_138).
+// Campaigns (CMP, AMB-13, AMB-14, AMB-54, AMB-65 to AMB-67, AMB-113, AMB-138).
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { checkTarget } from "./audience.ts";
@@ -116,7 +116,7 @@ function hold(world: World, campaign: Campaign): void {
   for (const job of jobsOf(world, campaign)) if (isOpen(job)) job.held = true;
 }
 
-/** AMB-14: overdue messages go out on resume, the others at their time. AMB_138 keeps their distance. */
+/** AMB-14: overdue messages go out on resume, the others at their time. AMB-138 keeps their distance. */
 function letGo(world: World, campaign: Campaign, withOverdue: boolean): void {
   const held = jobsOf(world, campaign).filter((job) => job.held && isOpen(job));
   let last = Number.NEGATIVE_INFINITY;
@@ -126,7 +126,7 @@ function letGo(world: World, campaign: Campaign, withOverdue: boolean): void {
     if (due <= world.now && !withOverdue) continue;
     job.held = false;
     for (const goOn of job.stopped.splice(0)) goOn();
-    const keeps = world.rulings.AMB_138_overdue && last > Number.NEGATIVE_INFINITY;
+    const keeps = last > Number.NEGATIVE_INFINITY;
     const time = Math.max(due, world.now, keeps ? last + (due - planned) : Number.NEGATIVE_INFINITY);
     [last, planned] = [time, due];
     const { scheduled_at } = job;

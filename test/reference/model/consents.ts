@@ -18,9 +18,8 @@ export function consentAssertion(world: World, body: Body, prefix: string): Body
   const said = optionalInstant(named, `${prefix}consented_at`);
   if (said !== null && said > world.now + 5 * MINUTE) invalid(`${prefix}consented_at`);
 
-  // AMB_131: no stored time is later than the moment of its recording.
-  const isLimited = world.rulings.AMB_131_times_of_consents;
-  const consented_at = isLimited ? Math.min(said ?? world.now, world.now) : (said ?? world.now);
+  // AMB-131: no stored time is later than the moment of its recording.
+  const consented_at = Math.min(said ?? world.now, world.now);
   const { channel = "email", status, source, ip = null, text = null } = body;
   return { channel, status, consented_at, source, evidence: { ip, text, import_job_id: null } };
 }
@@ -54,9 +53,7 @@ export function currentConsents(world: World, subscriber: Subscriber): Body[] {
     const row = currentConsent(world, id, channel);
     const of = consentOfAddress(world, subscriber, channel, row);
     if (of) return [{ channel, status: of.status, consented_at: iso(of.at) }];
-    // Before AMB_131 it is open whether a time ahead is shown as said or as recorded.
-    const times = row ? [row.consented_at, Math.min(row.consented_at, row.recorded_at)].map(iso) : [];
-    return row ? [{ channel, status: row.status, consented_at: new OneOf(times) }] : [];
+    return row ? [{ channel, status: row.status, consented_at: iso(row.consented_at) }] : [];
   });
 }
 

@@ -194,12 +194,12 @@ function conclude(world: World, recipient: Recipient): void {
   recipient.state = ["delivered", "pending", "bounced", "failed"].find((one) => states.includes(one)) ?? "skipped";
   if (recipient.state === "pending") return;
   const isSkip = recipient.state === "skipped";
-  follow(world, recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : recipient.state);
+  follow(recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : recipient.state);
 }
 
 /** AMB-142: a step's outcome follows what became of its message. */
-function follow({ rulings }: World, { outcome, state }: Recipient, now: string): void {
-  if (rulings.AMB_142_outcome_follows && outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
+function follow({ outcome, state }: Recipient, now: string): void {
+  if (outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
 }
 
 export function closeIfDone(world: World, job: Job): void {

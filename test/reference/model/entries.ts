@@ -1,4 +1,4 @@
-// Who is let into a journey, and what an event does to the runs under way (JND-10 to JND-13, AMB-73, AMB_134, AMB_147).
+// Who is let into a journey, and what an event does to the runs under way (JND-10 to JND-13, AMB-73, AMB-134, AMB-147).
 import { duration, HOUR } from "./kit.ts";
 import type { Event, Subscriber } from "./records/people.ts";
 import type { Journey } from "./records/plans.ts";
@@ -9,11 +9,11 @@ import type { World } from "./world.ts";
 
 const DEFAULT_MAX_AGE = 72 * HOUR;
 
-/** Why somebody is not let in, or null (AMB_147). */
+/** Why somebody is not let in, or null (AMB-147). */
 function refusal(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): string | null {
   const { trigger, entry_rules } = journey.active!;
   if (journey.status === "paused") return "paused";
-  if (event && world.rulings.AMB_134_max_age && trigger.max_age !== "none") {
+  if (event && trigger.max_age !== "none") {
     const age = event.received_at - event.occurred_at;
     if (age > (duration(trigger.max_age) ?? DEFAULT_MAX_AGE)) return "too_old";
   }
@@ -28,11 +28,15 @@ function refusal(world: World, journey: Journey, subscriber: Subscriber, event: 
   return tree && !holdsFor(world, tree, subscriber, event ? momentOf(event) : world.now) ? "not_eligible" : null;
 }
 
+function refuse({ refused }: Journey, reason: string): void {
+  refused[reason] = (refused[reason] ?? 0) + 1;
+}
+
 function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
   if (journey.status !== "active" && journey.status !== "paused") return;
   const reason = refusal(world, journey, subscriber, event);
-  if (reason) journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
-  else startRun(world, journey, subscriber, event);
+  if (reason) return refuse(journey, reason);
+  if (!startRun(world, journey, subscriber, event)) refuse(journey, "over_quota");
 }
 
 /** First the runs under way move by it, then it starts others: the trigger never satisfies a wait (AMB-75). */

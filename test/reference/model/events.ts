@@ -41,7 +41,7 @@ function arePropertiesFine(properties: Body): boolean {
   );
 }
 
-/** The fields of one event that are wrong (EVT-2, EVT-4, EVT-10, EVT-17, AMB-24, AMB-25, AMB-58, AMB_135). */
+/** The fields of one event that are wrong (EVT-2, EVT-4, EVT-10, EVT-17, AMB-24, AMB-25, AMB-58, AMB-135). */
 function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string[] {
   const faults: string[] = [];
   const { event_name, subscriber_id, anonymous_id, external_id, properties } = event;
@@ -58,8 +58,8 @@ function faultsOf(world: World, tier: Tier, event: Body, before: Body[]): string
   if (!arePropertiesFine(properties)) faults.push("properties");
   const time = event.occurred_at === undefined ? world.now : instant(event.occurred_at);
   const isAhead = time !== undefined && time > world.now + 5 * MINUTE;
-  const isForgiven = tier === CLIENT && world.rulings.AMB_135_client_clocks;
-  if (time === undefined || (isAhead && !isForgiven) || time < world.now - tier.backdating) faults.push("occurred_at");
+  if (time === undefined || (isAhead && tier !== CLIENT) || time < world.now - tier.backdating)
+    faults.push("occurred_at");
   return faults;
 }
 
@@ -93,12 +93,11 @@ function store(world: World, tier: Tier, event: Body): void {
   const { idempotency_key = null, anonymous_id = null, platform = tier === SERVER ? "server" : null } = event;
   if (isRepeat(world, event)) return;
   const said = event.occurred_at === undefined ? world.now : instant(event.occurred_at)!;
-  const isForgiven = tier === CLIENT && world.rulings.AMB_135_client_clocks;
   const row: Event = {
     ...{ id: newId(world, "event"), event_name: event.event_name, anonymous_id, platform, idempotency_key },
     ...{ subscriber_id: personOf(world, event)?.id ?? null, properties: event.properties ?? {} },
     erased: world.forgotten.some((gone) => gone.anonymous_id === anonymous_id && world.now <= gone.until),
-    ...{ occurred_at: isForgiven ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
+    ...{ occurred_at: tier === CLIENT ? Math.min(said, world.now) : said, received_at: world.now, source: tier.source },
     ...{ order: world.order++, conversions: [] },
   };
   world.events.push(row);

@@ -52,8 +52,8 @@ function send(world: World, hook: Hook, event_type: string, data: Body): HookDel
 function attempt(world: World, row: HookDelivery): void {
   const hook = found(world.hooks, row.hook_id);
   if (!hook) return;
-  // What waits for a further attempt when its endpoint is switched off is not sent, and no failure of its receiver.
-  if (!hook.active) {
+  // What waits when its endpoint is switched off, or when who it is of is erased, is not sent: no failure of its receiver.
+  if (!hook.active || row.data === null) {
     row.outcome = "failed";
     row.isOpen = hook.disabled_at === world.now;
     return;
@@ -156,7 +156,7 @@ function test(world: World, { body }: Request, { id }: Record<string, string>) {
 
 function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, string>) {
   const hook = existing(world.hooks, id);
-  const row = logOf(world, id).find((one) => one.id === deliveryId) ?? notFound();
+  const row = logOf(world, id).find((one) => one.id === deliveryId && one.data !== null) ?? notFound();
   if (!hook.active || row.outcome === "pending") conflict();
   again(world, row);
   return { status: 202, body: { delivery_id: row.id } };

@@ -1,7 +1,7 @@
 import { instantOf } from "./cron.ts";
 import { instant } from "./kit.ts";
 
-/** AMB_132: columns that state a consent by their name. */
+/** AMB-132: columns that state a consent by their name. */
 export const SIGNS: Record<string, "out" | "suppressed" | "in"> = {
   ...{ unsubscribed: "out", optout: "out", donotemail: "out", abgemeldet: "out", blacklisted: "out" },
   ...{ bounced: "suppressed", complained: "suppressed" },
@@ -39,7 +39,7 @@ export function saidByName(
   return { status: sign === "out" ? "opted_out" : "suppressed", at: date };
 }
 
-/** An instant, or a wall clock or a day in the zone of the job (AMB_133). */
+/** An instant, or a wall clock or a day in the zone of the job (AMB-133). */
 export function timeOf(text: string | undefined, zone: string): number | null {
   const cell = text?.trim() ?? "";
   const wall = /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?$/.test(cell)

@@ -64,7 +64,7 @@ interface Row {
   fields: Record<string, string>;
   attributes: Body;
   said: Said | null;
-  /** A row without an address refuses for its number too (AMB_132). */
+  /** A row without an address refuses for its number too (AMB-132). */
   isNumberRefused: boolean;
   choices: Choice[];
 }
@@ -104,7 +104,7 @@ function readRow(world: World, job: Import, header: string[], cells: string[], r
   return { fields, attributes, said, isNumberRefused, choices };
 }
 
-/** AMB_133: E.164, by the region of the job; what cannot be read stays as it is. */
+/** AMB-133: E.164, by the region of the job; what cannot be read stays as it is. */
 function readPhone(job: Import, attributes: Body): void {
   const text: string | undefined = attributes.phone;
   if (text === undefined) return;

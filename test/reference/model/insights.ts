@@ -81,8 +81,17 @@ function funnel(world: World, { query }: Request) {
   return { status: 200, body: totals(world, jobs, touchesOf(jobs, start, end)) };
 }
 
-function arm(world: World, people: { subscriber: string; at: number }[]): Body {
-  const events = people.map(({ subscriber, at }) => conversionsAfter(world, subscriber, at));
+/**
+ * AMB-110: the window begins at the dispatch for everybody. Where nobody is held out, who waits is known from its first
+ * round on (docs/decisions/0013-the-send-ledger.md).
+ */
+function arm(world: World, { spec, dispatched_at }: Job, people: Recipient[]): Body {
+  const events = people.map(({ subscriber_id, deliveries }) => {
+    const rounds = deliveries.flatMap(({ attempts }) => attempts);
+    const known = spec.holdout_percentage ? 0 : Math.min(...rounds);
+    const own = conversionsAfter(world, subscriber_id, dispatched_at ?? world.now);
+    return own.filter(({ event }) => rounds.length === 0 || event.occurred_at >= known);
+  });
   const converters = events.filter((own) => own.length > 0).length;
   const revenue_cents = events.flat().reduce((sum, { revenue }) => sum + revenue, 0);
   return {
@@ -93,21 +102,13 @@ function arm(world: World, people: { subscriber: string; at: number }[]): Body {
   };
 }
 
-/** From the dispatch on; where nobody is held out, from the first round of each (docs/decisions/0013-the-send-ledger.md). */
-function windowFrom({ spec, dispatched_at }: Job, { deliveries }: Recipient): number | null {
-  const rounds = deliveries.flatMap(({ attempts }) => attempts);
-  return spec.holdout_percentage || rounds.length === 0 ? dispatched_at : Math.min(...rounds);
-}
-
 /** ISG-6 to ISG-9, D-ATTRIB, AMB-110: everyone assigned at dispatch, intent to treat; nobody who was skipped is. */
 function lift(world: World, { query }: Request) {
   if (query.job_id === undefined) invalid("job_id");
   const job = existing(world.jobs, query.job_id);
   const assigned = (isHeldOut: boolean) =>
-    job.recipients
-      .filter(({ state, isAssigned }) => (state === "held_out") === isHeldOut && isAssigned)
-      .map((recipient) => ({ subscriber: recipient.subscriber_id, at: windowFrom(job, recipient) ?? world.now }));
-  const [treated, holdout] = [arm(world, assigned(false)), arm(world, assigned(true))];
+    job.recipients.filter(({ state, isAssigned }) => (state === "held_out") === isHeldOut && isAssigned);
+  const [treated, holdout] = [arm(world, job, assigned(false)), arm(world, job, assigned(true))];
   const points = (treated.conversion_rate - holdout.conversion_rate) * 100;
   const round = ({ conversion_rate, ...rest }: Body) => ({ ...rest, conversion_rate: new About(conversion_rate) });
   const body = {

@@ -27,7 +27,7 @@ export function mergeAttributes(subscriber: Subscriber, body: Body): void {
   }
 }
 
-/** AMB_146: what the publishable key writes stays small. What a server key wrote may be changed, and grows no further. */
+/** AMB-146: what the publishable key writes stays small. What a server key wrote may be changed, and grows no further. */
 export function refuseLargeProfile(before: Subscriber["attributes"], body: Body): void {
   const changed = { attributes: { ...before } } as Subscriber;
   mergeAttributes(changed, body);

@@ -32,6 +32,10 @@ export function usedSends({ now, spent }: World): number {
   return spent.filter(({ at }) => at >= start).reduce((sum, { sends }) => sum + sends, 0);
 }
 
+/** What the quota and the own cap leave of the month. */
+export const sendsLeft = (world: World): number =>
+  Math.min(limits(world.plan).sends, world.monthly_send_cap ?? Number.POSITIVE_INFINITY) - usedSends(world);
+
 function periodStart(now: number): number {
   const day = new Date(now);
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth());

@@ -10,9 +10,9 @@ const VERSION_KEYS = ["os_version", "sdk_version", "app_version"];
 
 const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** A bare date is a day in the workspace's zone (AMB_137). */
+/** A bare date is a day in the workspace's zone (AMB-137). */
 function dayOf(world: World, value: Body): [number, number] | undefined {
-  if (!world.rulings.AMB_137_bare_dates || typeof value !== "string" || !BARE_DATE.test(value)) return undefined;
+  if (typeof value !== "string" || !BARE_DATE.test(value)) return undefined;
   const wall = Date.parse(value);
   const { timezone } = world.settings;
   return Number.isNaN(wall) ? undefined : [instantOf(wall, timezone), instantOf(wall + DAY, timezone) - 1];
@@ -62,9 +62,9 @@ function holds(world: World, value: Body, operator: string, operand: Body): bool
   return { $gt: order > 0, $gte: order >= 0, $lt: order < 0, $lte: order <= 0 }[operator] ?? false;
 }
 
-/** AMB_148: a path of at most four levels through objects, unless the literal key exists. */
+/** AMB-148: a path of at most four levels through objects, unless the literal key exists. */
 export function valuesAt(world: World, record: Record<string, Body>, key: string): Body[] {
-  if (key in record || !world.rulings.AMB_148_paths) return [record[key]];
+  if (key in record) return [record[key]];
   let reached: Body[] = [record];
   for (const part of key.split(".").slice(0, 4))
     reached = reached

@@ -22,7 +22,6 @@ import { listOperations } from "./lists.ts";
 import { notificationOperations } from "./notifications.ts";
 import { askOwner } from "./opt-in.ts";
 import { removalOperations } from "./removals.ts";
-import { rulings as ours, type Rulings } from "./rulings.ts";
 import { scheduleOperations } from "./schedules.ts";
 import { segmentOperations } from "./segments.ts";
 import { subscriberOperations } from "./subscribers.ts";
@@ -59,12 +58,11 @@ export interface Reference {
 
 export interface ReferenceOptions {
   now: number;
-  switches?: Partial<Rulings>;
   bucket: World["bucket"];
 }
 
-export function createReference({ now, switches = {}, bucket }: ReferenceOptions): Reference {
-  const world = createWorld(now, { ...ours, ...switches }, bucket);
+export function createReference({ now, bucket }: ReferenceOptions): Reference {
+  const world = createWorld(now, bucket);
   world.askOwner = (subscriber, row) => askOwner(world, subscriber, row);
   // D-INAPP-CH: one in-app channel is created with the workspace.
   addChannel(world, "in_app", "In-app", "active");

@@ -1,8 +1,10 @@
 // Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
 
-import { closeIfDone, deliverOne } from "./delivering.ts";
+import { close, closeIfDone, deliverOne } from "./delivering.ts";
+import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, duration, isRecord } from "./kit.ts";
+import { sendsLeft } from "./plans.ts";
 import { matches } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
 import type { Journey, Outcome, Run } from "./records/plans.ts";
@@ -154,6 +156,13 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   // Who cannot be reached is in no send.
   if (recipient.planned.length > 0) job.recipients.push(recipient);
   const skipped = recipient.state === "skipped";
+  // Of a run that goes on beyond the quota, the send fails.
+  if (recipient.deliveries.length > 0 && sendsLeft(world) < 1) {
+    job.recipients = [];
+    close(world, job, { code: "SEND_CAP_REACHED" });
+    note(world, run, "failed");
+    return;
+  }
   if (skipped) job.status = "completed";
   else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   deliverOne(world, job, recipient);
@@ -165,7 +174,22 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   );
 }
 
-export function startRun(world: World, journey: Journey, subscriber: Subscriber, trigger: Event | null): Run {
+/** Whether a run would send to somebody before it waits (docs/decisions/0110-who-was-not-let-in.md). */
+function beginsWithSend(world: World, run: Run, subscriber: Subscriber): boolean {
+  const { steps } = definitionOf(world, run).steps;
+  const exit = exitOf(world, run, subscriber);
+  for (let step = run.step; step; ) {
+    const move = leaving(world, { ...run, step }, subscriber, steps[step]);
+    if (exit !== undefined && exit <= move.at) return false;
+    if (move.sends)
+      return reachable(world, { category: "marketing", ...move.sends }, subscriber, false).deliveries.length > 0;
+    step = move.outcome?.startsWith("branch") ? move.next : null;
+  }
+  return false;
+}
+
+/** Who would begin with a send beyond the quota does not begin. */
+export function startRun(world: World, journey: Journey, subscriber: Subscriber, trigger: Event | null) {
   const definition = journey.definitions.at(-1)!;
   const run: Run = {
     ...{ id: `${journey.id}/run-${world.order++}`, journey_id: journey.id, version: journey.version },
@@ -173,6 +197,7 @@ export function startRun(world: World, journey: Journey, subscriber: Subscriber,
     ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, mover: trigger, used: [] },
     ...{ entered_at: world.now, ended_at: null, trigger },
   };
+  if (sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber)) return undefined;
   world.runs.push(run);
   tick(world, run);
   return run;

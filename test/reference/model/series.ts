@@ -7,6 +7,8 @@ import type { World } from "./world.ts";
 
 /** Something that one figure counts. */
 interface Fact {
+  /** Of a report: when it came. */
+  known_at?: number;
   at: number;
   measure: string;
   job: Job;
@@ -42,12 +44,15 @@ function outcomesOf(job: Job, recipient: Recipient, isByChannel: boolean): Fact[
     channels,
     n: 1,
   });
-  const reached = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+  const arrived = deliveries.filter(({ delivered_at }) => delivered_at !== null);
+  const arrivals = [...Map.groupBy(arrived, ({ channel }) => isByChannel && channel.type)];
   // Of who was reached by another channel, the mail came back all the same.
   const isBounced = isByChannel ? types(["bounced"]).length > 0 : state === "bounced";
   const mailed = deliveries.find(({ channel }) => channel.type === "email")?.attempts.at(-1) ?? at;
   const facts = [
-    ...(state === "delivered" ? [fact("delivered", Math.min(...reached), types(["delivered"]))] : []),
+    ...arrivals.map(([type, own]) =>
+      fact("delivered", Math.min(...own.map((d) => d.delivered_at!)), type ? [type] : []),
+    ),
     ...(isBounced ? [fact("bounced", mailed, ["email"])] : []),
     ...(state === "failed" ? [fact("failed", at)] : []),
     ...(state === "skipped" ? [fact("skipped", at)] : []),
@@ -76,7 +81,8 @@ function engagementOf(world: World, job: Job, isByChannel: boolean): Fact[] {
     return [...Map.groupBy(rows, keyOf).values()].map((own) => {
       const [earliest] = own.toSorted((a, b) => a.received_at - b.received_at);
       const channel = channelOf(earliest!);
-      return { at: timeOf(earliest!), measure, job, channels: channel === undefined ? [] : [channel], n: 1 };
+      const known_at = earliest!.received_at;
+      return { at: timeOf(earliest!), known_at, measure, job, channels: channel === undefined ? [] : [channel], n: 1 };
     });
   };
   return [
@@ -188,8 +194,11 @@ function ofSource(world: World, type: string, id: string | undefined, window: [n
   const dated = factsOf(world)
     .filter(isOwn)
     .flatMap((fact) => {
-      if (isEngagement(fact) && type === "campaign") return [fact];
-      return fact.job.dispatched_at === null ? [] : [{ ...fact, at: fact.job.dispatched_at }];
+      const dispatched = fact.job.dispatched_at;
+      if (dispatched === null) return [];
+      if (!isEngagement(fact) || type !== "campaign") return [{ ...fact, at: dispatched }];
+      // What somebody reports of a send before there was one has no day.
+      return fact.known_at! < dispatched ? [] : [{ ...fact, at: Math.max(fact.at, dispatched) }];
     });
   // Whom a step of a journey cannot reach is in no send of it.
   const names = type === "journey" ? MEASURES.filter((name) => name !== "skipped") : MEASURES;

@@ -23,7 +23,7 @@ function upsert(world: World, { body, as }: Request) {
   const consent = body.consent === undefined ? undefined : consentAssertion(world, body.consent, "consent.");
 
   const known = world.subscribers.find(({ external_id }) => external_id === body.external_id);
-  if (as.kind === "sdk" && world.rulings.AMB_146_publishable_limits) refuseLargeProfile(known?.attributes ?? {}, body);
+  if (as.kind === "sdk") refuseLargeProfile(known?.attributes ?? {}, body);
   const subscriber = known ?? createSubscriber(world, body.external_id);
   const before = subscriber.email;
   if (body.email !== undefined) subscriber.email = body.email;

@@ -36,7 +36,6 @@ import type {
   Sent,
   Template,
 } from "./records/sends.ts";
-import type { Rulings } from "./rulings.ts";
 
 export interface Timer {
   at: number;
@@ -52,7 +51,6 @@ export interface Fault {
 
 export interface World {
   now: number;
-  rulings: Rulings;
   /** Rulings 3: the split, over the ids that the product gave. */
   bucket: (purpose: string, unit: string, subscriber: string) => number;
   /** Asks the owner of an address to confirm a statement. */
@@ -109,12 +107,11 @@ export interface World {
   keys: { request: string; answer: Body; fingerprint: string; at: number }[];
 }
 
-export function createWorld(now: number, rulings: Rulings, bucket: World["bucket"]): World {
+export function createWorld(now: number, bucket: World["bucket"]): World {
   const none = <T>(): T[] => [];
   return {
     ...{
       now,
-      rulings,
       bucket,
       askOwner: () => undefined,
       made: {},

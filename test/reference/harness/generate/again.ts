@@ -97,3 +97,22 @@ export function severalMessages(draft: Draft): void {
   pass(draft, 20 * MINUTE);
   change({ email: `${name}@example.com` });
 }
+
+/** Journeys that begin with a send, or come to one later, while the month has one send left, or none (docs/decisions/0110). */
+export function beyondTheCap(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, random.between(2, 3)).map((name) => personOf(draft, name));
+  const send = { content: { title: "News", body: "Read on" }, next: "end", channel_ids: [mailChannel(draft)] };
+  const cap = (monthly_send_cap: number | null) =>
+    ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+  const first = { type: "send", send };
+  const delay = { type: "delay", delay: { duration: "30m", next: "s2" } };
+  const s2 = { id: "s2", ...first };
+  journeyOf(draft, { type: "event", event_name: "visit" }, first);
+  journeyOf(draft, { type: "event", event_name: "visit" }, delay, { s2 });
+  if (random.chance(0.5)) cap(random.between(0, 3));
+  for (const person of people) eventAt(draft, random.pick([SECOND, MINUTE]), person, "visit");
+  if (random.chance(0.5)) cap(random.between(0, 6));
+  pass(draft, HOUR);
+  cap(null);
+}

@@ -70,6 +70,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults", "insights", "events", "campaigns"], again.lastTouch],
   [["sends", "faults", "insights", "events", "campaigns", "journeys"], again.severalMessages],
   [["hooks"], again.sentOnceMore],
+  [["events", "journeys", "billing"], again.beyondTheCap],
   [["events", "segments", "journeys"], stories.windowEnd],
   [["sends", "settings", "lists", "topics"], stories.confirmation],
   [["campaigns", "schedules", "templates"], meetings.heldSchedule],
