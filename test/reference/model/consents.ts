@@ -1,7 +1,7 @@
 // Consents (D-CONSENT): append-only, the newest statement decides.
 import { consentOfAddress, isSameAddress } from "./addresses.ts";
 import { optionalInstant, optionalOneOf } from "./checks.ts";
-import { type Body, invalid, iso, isRecord, MINUTE, OneOf } from "./kit.ts";
+import { type Body, invalid, iso, isRecord, MINUTE } from "./kit.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
 import { at, found, newId, type World } from "./world.ts";
 

@@ -188,7 +188,7 @@ function fallBack(world: World, job: Job, recipient: Recipient, delivery: Delive
 }
 
 /** Who waits for the end of quiet hours is deferred, also with a message in the inbox already. */
-function conclude(world: World, recipient: Recipient): void {
+function conclude(_world: World, recipient: Recipient): void {
   if (recipient.deferred_until !== null) return;
   const states: string[] = recipient.deliveries.map(({ state }) => state);
   recipient.state = ["delivered", "pending", "bounced", "failed"].find((one) => states.includes(one)) ?? "skipped";

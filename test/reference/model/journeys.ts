@@ -5,7 +5,6 @@ import { listing, requiredText } from "./checks.ts";
 import { needChannels } from "./gates.ts";
 import { hasFault, isActivatable, isMalformed } from "./graph.ts";
 import {
-  ABSENT,
   ANY,
   type Body,
   conflict,

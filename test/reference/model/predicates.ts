@@ -63,7 +63,7 @@ function holds(world: World, value: Body, operator: string, operand: Body): bool
 }
 
 /** AMB-148: a path of at most four levels through objects, unless the literal key exists. */
-export function valuesAt(world: World, record: Record<string, Body>, key: string): Body[] {
+export function valuesAt(_world: World, record: Record<string, Body>, key: string): Body[] {
   if (key in record) return [record[key]];
   let reached: Body[] = [record];
   for (const part of key.split(".").slice(0, 4))
