@@ -34,9 +34,9 @@ function refuse({ refused }: Journey, reason: string): void {
 
 function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
   if (journey.status !== "active" && journey.status !== "paused") return;
-  const reason = refusal(world, journey, subscriber, event);
-  if (reason) return refuse(journey, reason);
-  if (!startRun(world, journey, subscriber, event)) refuse(journey, "over_quota");
+  const refused = refusal(world, journey, subscriber, event);
+  const run = refused ? undefined : startRun(world, journey, subscriber, event);
+  if (!run) refuse(journey, refused ?? "over_quota");
 }
 
 /** First the runs under way move by it, then it starts others: the trigger never satisfies a wait (AMB-75). */
