@@ -1,7 +1,9 @@
 // The inputs of one condition: of an attribute, or of how often an event happened, and with which properties.
+import { useId, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { DurationInput } from "./duration.tsx";
-import { Select } from "./field.tsx";
+import { Known, Select } from "./field.tsx";
+import { useAttributeValues } from "./known.tsx";
 import {
   type AttributeRow,
   type EventRow,
@@ -10,6 +12,7 @@ import {
   isOfDay,
   operators,
   type Row,
+  textOf,
 } from "./rule-model.ts";
 
 interface FieldsProps<R extends Row> {
@@ -46,15 +49,31 @@ export function AttributeFields({
         }
       />
       {needsValue && (
-        <input
-          {...({ type: isOfDay(row.operator) ? "date" : "text" } as object)}
-          aria-label={`Value ${name}`}
-          placeholder={row.operator === "$in" || row.operator === "$nin" ? "free, pro" : "pro"}
-          title={isOfDay(row.operator) ? undefined : '5 and true are a number and a boolean; "5" in quotes is text.'}
-          value={row.value}
-          onInput={(event) => onRow({ ...row, value: event.currentTarget.value })}
-        />
+        <ValueInput row={row} name={name} onRow={onRow} isKnown={noun === "Attribute"} />
       )}
+    </>
+  );
+}
+
+/** Offers what people have there, read once the input is entered. */
+function ValueInput({ row, name, onRow, isKnown }: FieldsProps<AttributeRow> & { isKnown: boolean }) {
+  const id = useId();
+  const [isEntered, setEntered] = useState(false);
+  const isDay = isOfDay(row.operator);
+  const values = useAttributeValues(row.key, isKnown && isEntered && !isDay);
+  return (
+    <>
+      <input
+        {...({ type: isDay ? "date" : "text" } as object)}
+        aria-label={`Value ${name}`}
+        list={isDay ? undefined : id}
+        placeholder={row.operator === "$in" || row.operator === "$nin" ? "free, pro" : "pro"}
+        title={isDay ? undefined : '5 and true are a number and a boolean; "5" in quotes is text.'}
+        value={row.value}
+        onFocus={() => setEntered(true)}
+        onInput={(event) => onRow({ ...row, value: event.currentTarget.value })}
+      />
+      <Known id={id} values={values.map((value) => textOf(value))} />
     </>
   );
 }

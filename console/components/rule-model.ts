@@ -1,5 +1,5 @@
-// A rule as rows that a form shows, and back. A rule that rows cannot show is edited as JSON.
-import type { AttributeRule, EventRule, GroupRule, RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
+// A rule as rows that a form shows, and back: a row for each comparison. What they cannot show is edited as JSON.
+import type { EventRule, FlatRule, GroupRule, RuleNode, SegmentRule } from "../../sdk/src/types.gen.ts";
 import { durationText } from "../app/duration.ts";
 
 export const operators = [
@@ -66,8 +66,14 @@ export function scalarOf(text: string): Scalar {
   return /^".*"$/.test(trimmed) ? trimmed.slice(1, -1) : trimmed;
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === "string" && scalarOf(value) !== value ? JSON.stringify(value) : String(value);
+/** As `scalarOf` reads it. */
+export const textOf = (value: unknown, needsQuotes = false): string =>
+  typeof value === "string" && (needsQuotes || scalarOf(value) !== value) ? JSON.stringify(value) : String(value);
+
+/** Of a list: `"a, b", 5`. */
+const listText = (values: readonly unknown[]): string =>
+  values.map((one) => textOf(one, String(one).includes(","))).join(", ");
+const listOf = (text: string): Scalar[] => (text.match(/"[^"]*"|[^,]+/g) ?? []).map(scalarOf);
 
 const hasValue = (operator: Operator): boolean => operator !== "has" && operator !== "lacks";
 const isList = (operator: Operator): boolean => operator === "$in" || operator === "$nin";
@@ -82,20 +88,28 @@ function conditionOf({ operator, value }: AttributeRow) {
   if (!hasValue(operator)) return { $exists: operator === "has" };
   const day = days[operator];
   if (day) return { [day]: value };
-  return { [operator]: isList(operator) ? value.split(",").map(scalarOf) : scalarOf(value) };
+  return { [operator]: isList(operator) ? listOf(value) : scalarOf(value) };
+}
+
+const comparisonOf = (row: AttributeRow): string => `${Object.keys(conditionOf(row))[0]} ${row.key}`;
+
+/** What all these rows ask for: several may compare the same key. */
+function predicateOf(rows: readonly AttributeRow[]) {
+  const found: Record<string, object> = {};
+  for (const row of rows) found[row.key] = { ...found[row.key], ...conditionOf(row) };
+  return found;
 }
 
 function nodeOf(row: Row): RuleNode {
   if (row.kind === "group") return { group: { op: row.op, nodes: row.rows.map(nodeOf) } };
   if (row.kind === "attribute") return { attribute: { [row.key]: conditionOf(row) } };
   const { name, within, where } = row;
-  const properties = Object.fromEntries(where.map((one) => [one.key, conditionOf(one)]));
   return {
     event: {
       name,
       ...(within && { within }),
       frequency: frequencyOf(row),
-      ...(where.length > 0 && { where: properties }),
+      ...(where.length > 0 && { where: predicateOf(where) }),
     },
   };
 }
@@ -114,25 +128,30 @@ function isWhole(row: Row): boolean {
   const { name, frequency, times, most, where } = row;
   const isCounted =
     frequency === "never" || (Number(times) > 0 && (frequency !== "between" || Number(most) >= Number(times)));
-  const keys = new Set(where.map(({ key }) => key));
-  return name !== "" && isCounted && where.every(isWhole) && keys.size === where.length;
+  const comparisons = new Set(where.map(comparisonOf));
+  return name !== "" && isCounted && where.every(isWhole) && comparisons.size === where.length;
 }
 
-function attributeRow({ attribute }: AttributeRule): Row | undefined {
-  const [entry, another] = Object.entries(attribute);
-  return entry && !another ? conditionRow(entry) : undefined;
+/** A row for each comparison; undefined if one cannot be shown. */
+function conditionRows(predicate: object): AttributeRow[] | undefined {
+  const comparisons = Object.entries(predicate).flatMap(([key, conditions]) =>
+    Object.entries(conditions as object).map(([operator, value]) => conditionRow(key, operator, value)),
+  );
+  const rows = comparisons.filter((row) => row !== undefined);
+  return rows.length === comparisons.length ? rows : undefined;
 }
 
-function conditionRow([key, conditions]: [key: string, conditions: object]): AttributeRow | undefined {
-  const [condition, second] = Object.entries(conditions);
-  if (!condition || second) return undefined;
-  const [operator, value] = condition;
+function attributeRow(predicate: object): Row | undefined {
+  const rows = conditionRows(predicate) ?? [];
+  return rows.length > 1 ? { kind: "group", op: "and", rows } : rows[0];
+}
+
+function conditionRow(key: string, operator: string, value: unknown): AttributeRow | undefined {
   if (operator === "$exists") return { kind: "attribute", key, operator: value === true ? "has" : "lacks", value: "" };
   const day = operators.find((one) => days[one.value] === operator && DAY.test(String(value)));
   const known = day ?? operators.find((one) => one.value === operator);
-  if (!known) return undefined;
-  const text = Array.isArray(value) ? value.map(textOf).join(", ") : textOf(value);
-  return { kind: "attribute", key, operator: known.value, value: text };
+  if (!known || Array.isArray(value) !== isList(known.value)) return undefined;
+  return { kind: "attribute", key, operator: known.value, value: Array.isArray(value) ? listText(value) : textOf(value) };
 }
 
 const SHOWN = ["name", "within", "frequency", "where"];
@@ -140,9 +159,8 @@ const SHOWN = ["name", "within", "frequency", "where"];
 function eventRow({ event }: EventRule): Row | undefined {
   if (Object.keys(event).some((key) => !SHOWN.includes(key))) return undefined;
   const { name, within = "", frequency = {}, where: given = {} } = event;
-  const properties = Object.entries(given);
-  const where = properties.map(conditionRow).filter((row) => row !== undefined);
-  if (where.length < properties.length) return undefined;
+  const where = conditionRows(given);
+  if (!where) return undefined;
   const row = { kind: "event" as const, name, within, where, most: "" };
   const { min, max } = frequency;
   if (min !== undefined && max !== undefined)
@@ -159,19 +177,35 @@ function groupRow({ group }: GroupRule): Row | undefined {
 
 function rowOf(node: RuleNode): Row | undefined {
   if (Object.keys(node).length !== 1) return undefined;
-  if ("attribute" in node) return attributeRow(node);
+  if ("attribute" in node) return attributeRow(node.attribute);
   if ("group" in node) return groupRow(node);
   return "event" in node ? eventRow(node) : undefined;
 }
 
+const FLAT_EVENT = ["operator", "count", "within_days"];
+
+function isFlat({ attribute, event }: FlatRule): boolean {
+  const hasKey = attribute !== undefined && "key" in attribute && typeof attribute.key !== "object";
+  return hasKey || (event !== undefined && FLAT_EVENT.some((field) => field in event));
+}
+
+/** The flat form as the tree that means the same. */
+function treeOf({ attribute, event }: FlatRule): RuleNode {
+  const { count = 1, operator = "gte", within_days: days } = event ?? {};
+  const frequency = { ...(operator !== "lte" && { min: count }), ...(operator !== "gte" && { max: count }) };
+  const nodes: RuleNode[] = [];
+  if (attribute) {
+    const { key, operator: compared = "eq", value = true } = attribute;
+    nodes.push({ attribute: { [key]: { [`$${compared}`]: value } } });
+  }
+  if (event) nodes.push({ event: { name: event.name, ...(days && { within: `${days}d` }), frequency } });
+  return { group: { op: "and", nodes } };
+}
+
 /** A rule as rows, in groups where it has groups; undefined if rows cannot show it. */
 export function rowsOf(rule: SegmentRule): Rows | undefined {
-  const isGroup = "group" in rule && rule.group !== undefined;
-  if (!isGroup && "attribute" in rule && rule.attribute && "key" in rule.attribute) return undefined;
-  const op = isGroup ? rule.group.op : "and";
-  const nodes: readonly RuleNode[] = isGroup ? rule.group.nodes : [rule as RuleNode];
-  const rows = nodes.map(rowOf).filter((row) => row !== undefined);
-  return rows.length === nodes.length ? { op, rows } : undefined;
+  const row = rowOf(isFlat(rule as FlatRule) ? treeOf(rule as FlatRule) : (rule as RuleNode));
+  return row?.kind === "group" ? { op: row.op, rows: row.rows } : row && { op: "and", rows: [row] };
 }
 
 export const emptyAttribute = (): AttributeRow => ({ kind: "attribute", key: "", operator: "$eq", value: "" });
@@ -189,9 +223,12 @@ const joined = ({ op, rows }: Rows): string => rows.map(rowText).join(` ${op} `)
 
 const timesText = ({ frequency, times, most }: EventRow): string => {
   if (frequency === "never") return "";
-  const count = frequency === "between" ? `${times} and ${most}` : times;
+  const count = frequency === "between" && most !== times ? `${times} and ${most}` : times;
   return ` ${count} ${count === "1" ? "time" : "times"}`;
 };
+
+const oftenText = (row: EventRow): string =>
+  row.frequency === "between" && row.most === row.times ? "exactly" : labelOf(frequencies, row.frequency);
 
 function rowText(row: Row): string {
   if (row.kind === "group") return `(${joined(row)})`;
@@ -201,7 +238,7 @@ function rowText(row: Row): string {
   }
   const where = row.where.length > 0 ? ` where ${row.where.map(rowText).join(" and ")}` : "";
   const within = row.within ? ` within ${durationText(row.within)}` : "";
-  return `${row.name}${where} ${labelOf(frequencies, row.frequency)}${timesText(row)}${within}`;
+  return `${row.name}${where} ${oftenText(row)}${timesText(row)}${within}`;
 }
 
 /** The rule in words, for lists and journeys. */

@@ -20,6 +20,17 @@ export function Skeleton({ rows = 6, table = false }: { rows?: number; table?: b
   );
 }
 
+/** Whether the first answer is still to come: until then nothing is known, not even none. */
+export const isAwaited = ({ data, isLoading }: Pick<Query<unknown>, "data" | "isLoading">): boolean =>
+  isLoading && data === undefined;
+
+/** A word or a figure of which the answer is still to come. */
+export const Awaited = () => (
+  <span class="dim" aria-busy="true">
+    …
+  </span>
+);
+
 /** One sentence, one action, one link. */
 export function Empty({
   title,

@@ -91,13 +91,18 @@ const BROKEN = `(() => {
   ];
 })()`;
 
-/** Whether a page must be scrolled sideways in a window of this width. */
-export async function isWiderThan(page: Page, width: number): Promise<unknown> {
+/** What must be scrolled sideways in a window of this width: the page, and tables by their names. */
+export async function widerThan(page: Page, width: number): Promise<unknown> {
   const size = page.viewportSize()!;
   await page.setViewportSize({ width, height: size.height });
-  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  const tooWide = await page.evaluate(`[
+    ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
+    ...[...document.querySelectorAll("main .table-wrap")]
+      .filter((table) => table.scrollWidth > table.clientWidth && !table.closest("details:not([open])"))
+      .map((table) => table.ariaLabel ?? "a grid"),
+  ]`);
   await page.setViewportSize(size);
-  return isTooWide;
+  return tooWide;
 }
 
 const PHONE = { width: 360, height: 740 };

@@ -84,7 +84,7 @@ function Sends() {
           cell: ({ source }) => <span class="dim">{SOURCES[source.type] ?? source.type}</span>,
         },
         { title: "People", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.total) },
-        { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
+        { title: "Delivered", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.delivered) },
         { title: "Failed", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.failed) },
         { title: "Skipped", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.skipped) },
         { title: "When", cell: ({ created_at, scheduled_at }) => <Time at={scheduled_at ?? created_at} /> },

@@ -34,8 +34,8 @@ function Breakdown<T extends Counted>({ title, file, rows, keyOf, first, last }:
   if (!row) return null;
   const delivered = { title: "Delivered", isNumber: true, cell: (one: T) => number(one.delivered ?? 0) };
   const lost: Column<T>[] = [
-    { title: "Bounced", isNumber: true, cell: (one) => number(one.bounced ?? 0) },
-    { title: "Opted out", isNumber: true, cell: (one) => ofDelivered(one.unsubscribed ?? 0, one) },
+    { title: "Bounced", isMinor: true, isNumber: true, cell: (one) => number(one.bounced ?? 0) },
+    { title: "Opted out", isMinor: true, isNumber: true, cell: (one) => ofDelivered(one.unsubscribed ?? 0, one) },
   ];
   return (
     <Card title={title} flush>

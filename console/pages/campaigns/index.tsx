@@ -1,5 +1,5 @@
 // Campaigns: the list, and behind each name its editor while a draft, its report afterwards.
-import type { Campaign, CampaignsListAnswer } from "../../../sdk/src/types.gen.ts";
+import type { Campaign, CampaignsListAnswer, Summary } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
@@ -12,6 +12,7 @@ import { asOptions } from "../../components/field.tsx";
 import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 import { Spark } from "../../components/rates.tsx";
+import { Awaited, isAwaited } from "../../components/states.tsx";
 import { CampaignView } from "./campaign.tsx";
 import { Editor } from "./editor.tsx";
 import { Upcoming } from "./upcoming.tsx";
@@ -79,8 +80,13 @@ function All() {
   };
   const rows = useNumbered("campaigns.list", [asked], ({ items }) => items);
   // Of the last 30 days, which is what the service counts where no period is given.
-  const summary = useQuery("insights.getSummary", [{ group_by: "campaign" }]).data;
-  const brought = new Map(summary?.rows.map((row) => [row.source_id, row]));
+  const summary = useQuery("insights.getSummary", [{ group_by: "campaign" }]);
+  const brought = new Map(summary.data?.rows.map((row) => [row.source_id, row]));
+  const broughtBy = ({ id, results }: Listed, text: (found: Summary | undefined) => string) => {
+    if (!results) return "–";
+    if (summary.data) return text(brought.get(id));
+    return isAwaited(summary) ? <Awaited /> : "–";
+  };
   return (
     <Collection
       noun="campaign"
@@ -126,13 +132,13 @@ function All() {
           title: "Conversions",
           isMinor: true,
           isNumber: true,
-          cell: ({ id, results }) => (results ? number(brought.get(id)?.conversions ?? 0) : "–"),
+          cell: (campaign) => broughtBy(campaign, (found) => number(found?.conversions ?? 0)),
         },
         {
           title: "Revenue",
           isMinor: true,
           isNumber: true,
-          cell: ({ id, results }) => (results ? amount(brought.get(id)?.last_touch_revenue_cents ?? 0) : "–"),
+          cell: (campaign) => broughtBy(campaign, (found) => amount(found?.last_touch_revenue_cents ?? 0)),
         },
       ]}
       add={{ operation: "campaigns.create", label: "New campaign", by: pathTo("campaigns", "new") }}

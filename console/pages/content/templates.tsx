@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Template } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { pathTo } from "../../app/router.ts";
 import { PAGE_SIZE, pageNumber, useNumbered } from "../../app/rows.ts";
 import { say } from "../../app/toast.ts";
@@ -24,8 +25,8 @@ export function Templates() {
       empty={{ about: "A template is written once; sends, schedules and journeys refer to it." }}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Title", cell: ({ content }) => content.title },
-        { title: "Body", isMinor: true, cell: ({ content }) => <div class="clip dim">{content.body}</div> },
+        { title: "Title", cell: ({ content }) => inPlain(content.title) },
+        { title: "Body", isMinor: true, cell: ({ content }) => <div class="clip dim">{inPlain(content.body)}</div> },
         { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
       add={{ operation: "templates.create", label: "New template", by: pathTo("content", "templates/new") }}

@@ -74,8 +74,8 @@ export function View() {
               cell: (send) => <span class="clip">{sendName(send)}</span>,
             },
             { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-            { title: "Delivered", isNumber: true, cell: ({ counts }) => number(counts.delivered) },
-            { title: "When", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: "Delivered", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.delivered) },
+            { title: "When", cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
         />
         <Card title="Plan and usage">

@@ -107,27 +107,41 @@ function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pic
         rows={columns}
         keyOf={({ header }) => header}
         columns={[
-          { title: "Column", cell: ({ header }) => header },
-          { title: "Mapped to", cell: (column) => meaningOf?.(column) ?? meaningText(column.meaning) },
-          { title: "Sample", cell: ({ sample }) => <span class="dim">{sample ?? "–"}</span> },
           {
-            title: "Did you mean",
-            cell: ({ header, suggestion }) =>
-              suggestion ? (
-                suggest ? (
-                  <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button>
-                ) : (
-                  meaningText(suggestion)
-                )
-              ) : (
-                <span class="dim">–</span>
-              ),
+            title: "Column, with a sample",
+            cell: ({ header, sample }) => (
+              <>
+                {header}
+                <div class="clip dim">{sample ?? "–"}</div>
+              </>
+            ),
+          },
+          {
+            title: "Mapped to",
+            cell: (column) => (
+              <div class="stack tight">
+                {meaningOf?.(column) ?? meaningText(column.meaning)}
+                {column.suggestion && <Meant column={column} suggestion={column.suggestion} suggest={suggest} />}
+              </div>
+            ),
           },
         ]}
       />
     </Card>
   );
 }
+
+interface MeantProps extends Pick<JobProps, "suggest"> {
+  column: Import["columns"][number];
+  suggestion: string;
+}
+
+const Meant = ({ column: { header }, suggestion, suggest }: MeantProps) => (
+  <div class="actions">
+    <span class="dim">Did you mean</span>
+    {suggest ? <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button> : meaningText(suggestion)}
+  </div>
+);
 
 function Rejected({ job: { rejected_sample, rejected_rows_url, failed_rows } }: { job: Import }) {
   return (

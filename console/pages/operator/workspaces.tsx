@@ -73,7 +73,7 @@ export function Workspaces() {
           columns={[
             { title: "Name", cell: ({ name }) => <b>{name}</b> },
             { title: "Plan", isMinor: true, cell: ({ plan }) => <span class="capital">{plan}</span> },
-            { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+            { title: "Status", isMinor: true, cell: ({ status }) => <Badge state={status} /> },
             { title: "Subscribers", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.subscribers) },
             { title: "Sends", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.sends) },
             { title: "Events", isMinor: true, isNumber: true, cell: ({ usage }) => number(usage.events) },
@@ -86,7 +86,7 @@ export function Workspaces() {
               isNumber: true,
               cell: ({ id }) => (costs.has(id) ? `$${costs.get(id)!.toFixed(2)}` : "–"),
             },
-            { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+            { title: "Created", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
         />
       )}

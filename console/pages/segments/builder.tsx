@@ -43,7 +43,7 @@ export function Builder({ rule, begun = rule, onRule, fault, members, id }: Buil
           }}
         />
       </Card>
-      {members !== undefined && JSON.stringify(current) === JSON.stringify(rule) ? (
+      {members !== undefined && isSame(current, rule) ? (
         <Card title="Size">
           <p class="verdict">
             <b>{plural(members, "person", "people")}</b>
@@ -56,10 +56,14 @@ export function Builder({ rule, begun = rule, onRule, fault, members, id }: Buil
   );
 }
 
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
 function Count({ rule, children }: { rule: SegmentRule | undefined; children: ComponentChildren }) {
   const asked = useSettled(rule, WAIT_MS);
   const preview = useQuery("segments.preview", [asked ?? { attribute: {} }], { when: asked !== undefined });
-  const { data, error } = preview;
+  const { error } = preview;
+  // What was asked before is the size of another rule.
+  const data = isSame(rule, asked) ? preview.data : undefined;
   return (
     <Card title="Size">
       {error && <Failure error={error} retry={preview.refresh} />}
@@ -95,7 +99,7 @@ function Moves({ id, rule }: { id: string; rule: SegmentRule | undefined }) {
   const { data } = useQuery("segments.compare", [id, { rule: asked ?? { attribute: {} } }], {
     when: asked !== undefined,
   });
-  if (!rule || !data) return null;
+  if (!data || !isSame(rule, asked)) return null;
   const { entering, leaving, exact } = data;
   return (
     <p>

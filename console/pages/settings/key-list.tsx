@@ -56,7 +56,7 @@ export function KeyList<T extends Key>(props: KeyListProps<T>) {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
-        { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
+        { title: "Scopes", isMinor: true, cell: ({ scopes }) => scopes.join(", ") },
         ...columns,
         { title: "Last used", isMinor: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
       ]}

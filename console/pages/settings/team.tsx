@@ -61,7 +61,7 @@ export function Team() {
         nameOf={({ name }) => name}
         columns={[
           { title: "Name", cell: ({ name }) => name },
-          { title: "Email", cell: ({ email }) => email },
+          { title: "Email", isMinor: true, cell: ({ email }) => email },
           { title: "Role", cell: roleOf },
           { title: "Since", isMinor: true, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}

@@ -150,6 +150,7 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
         { title: "Attempts", isMinor: true, isNumber: true, cell: ({ attempt_count }) => attempt_count },
         {
           title: "Response",
+          isMinor: true,
           cell: ({ last_status_code, attempts }) =>
             last_status_code ?? <div class="reason">{attempts.at(-1)?.error ?? "–"}</div>,
         },
