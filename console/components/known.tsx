@@ -26,7 +26,7 @@ export function useAttributeValues(key: string, when: boolean): readonly unknown
   const people = useQuery("subscribers.list", [{ limit: LOOKED_AT }], { when: when && key !== "" }).data?.items ?? [];
   const counts = new Map<unknown, number>();
   for (const { attributes } of people)
-    for (const value of [attributeAt(attributes, key)].flat())
+    for (const value of [attributeAt(JSON.parse(attributes), key)].flat())
       if (["string", "number", "boolean"].includes(typeof value)) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts.keys()].toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0)).slice(0, MAX_OFFERED);
 }

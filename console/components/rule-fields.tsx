@@ -48,9 +48,7 @@ export function AttributeFields({
           onRow({ ...row, operator, ...(isOfDay(operator) !== isOfDay(row.operator) && { value: "" }) })
         }
       />
-      {needsValue && (
-        <ValueInput row={row} name={name} onRow={onRow} isKnown={noun === "Attribute"} />
-      )}
+      {needsValue && <ValueInput row={row} name={name} onRow={onRow} isKnown={noun === "Attribute"} />}
     </>
   );
 }

@@ -151,7 +151,12 @@ function conditionRow(key: string, operator: string, value: unknown): AttributeR
   const day = operators.find((one) => days[one.value] === operator && DAY.test(String(value)));
   const known = day ?? operators.find((one) => one.value === operator);
   if (!known || Array.isArray(value) !== isList(known.value)) return undefined;
-  return { kind: "attribute", key, operator: known.value, value: Array.isArray(value) ? listText(value) : textOf(value) };
+  return {
+    kind: "attribute",
+    key,
+    operator: known.value,
+    value: Array.isArray(value) ? listText(value) : textOf(value),
+  };
 }
 
 const SHOWN = ["name", "within", "frequency", "where"];

@@ -15,7 +15,7 @@ import { operatorPageStories } from "./operator-page.ts";
 import { peopleStories } from "./people.ts";
 import { releaseStories } from "./releases.ts";
 import { reportStories } from "./reports.ts";
-import { widerThan, others, phoneStories, shown } from "./shown.ts";
+import { others, phoneStories, shown, widerThan } from "./shown.ts";
 import { stories } from "./stories.ts";
 
 /** `PICTURES=1` makes those of the documentation anew. */

@@ -88,6 +88,23 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByRole("button", { name: "Discard" }).click();
   });
 
+  it("a size is that of the rule on the screen, and values that people have are offered (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("segments/new");
+    await page.getByLabel("Attribute 1").fill("plan");
+    const value = page.getByLabel("Value 1");
+    await value.focus();
+    await page.locator('datalist option[value="pro"]').waitFor({ state: "attached" });
+    await value.fill("pro");
+    const size = page.locator(".verdict");
+    await size.getByText(/^\d+ people$/).waitFor();
+    await value.fill("free");
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    expect(await size.textContent()).toBe("Counting…");
+    await size.getByText(/^\d+ people$/).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
   it("a rule has groups, properties of events and days, and is opened as it was saved (CON-3, CON-4)", async () => {
     const { page, visit } = await open();
     const field = (label: string) => page.getByLabel(label, { exact: true });

@@ -28,6 +28,19 @@ export function reportStories(open: () => Promise<Tab>): void {
     expect(await violationsInThemes(page)).toEqual({});
   });
 
+  it("a figure of which the answer is still to come is not said to be zero (CON-3)", async () => {
+    const { page, show } = await open();
+    const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/insights/summary?*", async (route) => {
+      await isAnswered;
+      await route.continue();
+    });
+    await show("campaigns");
+    await page.getByRole("row", { name: /^Autumn sale .* … …$/ }).waitFor();
+    answer();
+    await page.getByRole("row", { name: /^Autumn sale .* [1-9]\d* €[\d,]+\.\d\d$/ }).waitFor();
+  });
+
   it("the reasons of a send lead to its people, and all of them are exported (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");

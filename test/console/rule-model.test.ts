@@ -59,7 +59,10 @@ const reworded: [string, SegmentRule, SegmentRule][] = [
   ],
   [
     "vip is known and sale exactly 2 times within 7 days",
-    { attribute: { key: "vip", operator: "exists" }, event: { name: "sale", operator: "eq", count: 2, within_days: 7 } },
+    {
+      attribute: { key: "vip", operator: "exists" },
+      event: { name: "sale", operator: "eq", count: 2, within_days: 7 },
+    },
     and(
       { attribute: { vip: { $exists: true } } },
       { event: { name: "sale", within: "7d", frequency: { min: 2, max: 2 } } },

@@ -139,7 +139,11 @@ interface MeantProps extends Pick<JobProps, "suggest"> {
 const Meant = ({ column: { header }, suggestion, suggest }: MeantProps) => (
   <div class="actions">
     <span class="dim">Did you mean</span>
-    {suggest ? <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button> : meaningText(suggestion)}
+    {suggest ? (
+      <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button>
+    ) : (
+      meaningText(suggestion)
+    )}
   </div>
 );
 
