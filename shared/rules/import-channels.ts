@@ -6,7 +6,8 @@ import type { SignedChannel } from "./import-signs.ts";
 /** What a column is for the channel of its row: its name, its number at OneSignal, or the address there. */
 export type RowColumn = "channel" | "device" | "address";
 
-const CHANNEL = /^(?:subscription|endpoint|contact)?channel(?:type)?$|^subscriptiontype$/;
+const CHANNEL =
+  /^(?:(?:subscription|endpoint|contact|consent|optin|marketing|communication|permission|message|messaging)(?:channel|medium|type)|channel|channeltype)$/;
 /** Only beside one of these is a `device_type` the channel of a row. */
 const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
 
@@ -21,14 +22,16 @@ export function rowColumn(name: string, header: readonly string[]): RowColumn | 
 
 const isOfADevice = (name: string): boolean => OF_DEVICES.includes(columnKey(name));
 
-/** One that is none of ours: a device. */
-export type RowChannel = SignedChannel | "device";
+/** One that is none of ours: a device, or a way to reach somebody that no channel here has. */
+export type RowChannel = SignedChannel | "device" | "other";
 
+/** The first counts that a cell names: who says yes to mail among others says yes to mail. */
 const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
-  ["email", /^e?mail$/],
-  ["sms", /^(?:sms|mms|rcs|textmessages?)$/],
-  ["chat_app", /^whatsapp$/],
+  ["email", /(?<!direct)e?mail|newsletter/],
+  ["sms", /sms|^(?:mms|rcs|text)/],
+  ["chat_app", /whatsapp/],
   ["device", /push/],
+  ["other", /phone|voice|call|telefon|fax|postal|directmail|messenger|telegram|viber|inapp/],
 ];
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };
 
@@ -41,22 +44,25 @@ export function rowChannelOf(column: RowColumn, value: string): RowChannel | und
 
 /** Of what a statement is that names no channel. */
 export interface Unnamed {
-  /** Every such statement. */
-  of?: SignedChannel | undefined;
-  /** Only what it refuses. */
-  refusedOf?: SignedChannel | undefined;
+  /** What it agrees to. */
+  agreed?: SignedChannel | undefined;
+  /** What it refuses: each of them. */
+  refused: readonly SignedChannel[];
 }
 
 /**
- * A row with an address of mail speaks of mail, whatever else it says of itself: no opt-out is lost.
+ * No opt-out is lost, and no opt-in is made of one to something else: a row with an address of mail refuses mail, whatever
+ * else it speaks of, but a row of another channel agrees to that one alone.
  * @param hasNumber whether the row has a phone number
  */
 export function unnamedOf(
   channel: RowChannel | undefined,
   { hasMail, hasNumber }: { hasMail: boolean; hasNumber: boolean },
 ): Unnamed {
-  const other = channel === "sms" || channel === "chat_app" ? channel : undefined;
-  if (hasMail) return { of: "email", refusedOf: other };
-  if (channel === undefined) return { of: "email", refusedOf: hasNumber ? "sms" : undefined };
-  return channel === "device" ? {} : { of: channel };
+  const isOurs = channel !== undefined && channel !== "device" && channel !== "other";
+  const agreed = channel === undefined ? "email" : isOurs ? channel : undefined;
+  if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", ...(isOurs ? [channel] : [])])] };
+  if (channel === "device") return { agreed, refused: [] };
+  if (isOurs) return { agreed, refused: [channel] };
+  return { agreed, refused: hasNumber ? ["email", "sms"] : ["email"] };
 }

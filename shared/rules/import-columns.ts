@@ -124,7 +124,7 @@ export function readHeader(
   if (problem) return { kind: "problem", problem };
   const taken = new Set([...given.values()].filter((target) => target !== IGNORED));
   const isFree = header.map((name) => !given.has(columnName(name)));
-  const fields = usualFields(header, source, { taken, isFree });
+  const fields = usualFields(header, source, { taken, isFree, types });
   const unknownTopics: string[] = [];
   const cells = header.map((name, i): Cell => {
     const wanted = columnName(name);
@@ -138,7 +138,7 @@ export function readHeader(
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
-    return standard ? standardCell(name, standard) : furtherCell(name, source, { taken, header });
+    return standard ? standardCell(name, standard) : furtherCell(name, source, { taken, header, type: types[i] });
   });
   const named = cells.flatMap(({ standard }) => standard ?? []);
   if (!named.includes("external_id") && !named.includes("email"))
@@ -168,6 +168,8 @@ function extraProblem(cells: readonly Cell[]): string | undefined {
   return twice && `the header has two columns that become ${twice}`;
 }
 
+/** The fields that say who a person is, and how to reach it: none of them is a yes or a no. */
+export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
 /** A name with a prefix comes after the same name without it, and before less usual ones. */
 const BEHIND_A_PREFIX = 0.5;
 
@@ -175,13 +177,14 @@ const BEHIND_A_PREFIX = 0.5;
 function usualFields(
   header: readonly string[],
   source: ImportSource,
-  { taken, isFree }: { taken: ReadonlySet<string>; isFree: readonly boolean[] },
+  { taken, isFree, types }: { taken: ReadonlySet<string>; isFree: readonly boolean[]; types: readonly ColumnType[] },
 ): Map<number, Standard> {
   const fields = new Map<number, Standard>();
   const keys = header.map((name) => columnKey(bareName(name)));
   const rank = (field: Standard, i: number): number => {
     const name = columnName(header[i] ?? "");
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
+    if (types[i] === "boolean" && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
     if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return -1;
     // Customer.io writes its own id beside the one of the sender.
     if (field === "external_id" && keys[i] === "id" && keys.includes("cioid")) return -1;
@@ -210,15 +213,17 @@ const standardCell = (name: string, standard: Standard): Cell => ({
 function furtherCell(
   name: string,
   source: ImportSource,
-  { taken, header }: { taken: ReadonlySet<string>; header: readonly string[] },
+  { taken, header, type }: { taken: ReadonlySet<string>; header: readonly string[]; type: ColumnType | undefined },
 ): Cell {
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
-  const attribute = evidence && !KEPT.includes(evidence) ? undefined : snakeCase(name);
   // The choice of a topic that there is not is of nothing else.
   const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name);
+  // `Email` with a yes or a no is no address, and no attribute `email`.
+  const isWay = signed?.isBare && type === "boolean";
+  const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name);
   const ofRow = rowColumn(name, header);
-  const phoneRank = taken.has("phone") ? undefined : rankOf("phone", columnKey(bareName(name)));
+  const phoneRank = taken.has("phone") || type === "boolean" ? undefined : rankOf("phone", columnKey(bareName(name)));
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
@@ -264,6 +269,6 @@ export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/
 export function meaningOf({ standard, evidence, attribute, topic, topicTime, signed }: Cell): string {
   if (standard) return standard;
   if (topic) return consentChannelOf(topic);
-  if (evidence || topicTime || (signed && signed.sign !== "word")) return "consent evidence";
+  if (evidence || topicTime || (signed && (signed.sign !== "word" || !attribute))) return "consent evidence";
   return attribute ? ATTRIBUTE + attribute : IGNORED;
 }

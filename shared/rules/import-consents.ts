@@ -182,9 +182,10 @@ const momentOf = ({ signed: { sign }, value }: SignedCell, form: TimeForm): stri
   sign === "in" && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
 /** What a cell says by itself. */
-function claimOf({ signed: { sign }, value }: SignedCell, form: TimeForm): Claim | undefined {
+function claimOf({ signed: { sign, isBare }, value }: SignedCell, form: TimeForm): Claim | undefined {
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
+  if (isBare && (isYes(value) || isNo(value))) return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
   if (sign === "status") return standingOf(value);
   if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;

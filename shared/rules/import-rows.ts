@@ -2,7 +2,7 @@
 
 import { isBeyondAscii, isEmailAddress, isLocale, withAsciiDomain } from "./contacts.ts";
 import { type RowChannel, rowChannelOf, type Unnamed, unnamedOf } from "./import-channels.ts";
-import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
+import { type Columns, type ImportSource, MAX_VALUE_BYTES, OF_WHOM, type Problem } from "./import-columns.ts";
 import {
   type ConsentReading,
   type ImportedChoice,
@@ -92,7 +92,7 @@ export function readRow(
   const phone = takePhone(sorted, reading);
   const unread = [...takeFields(standard, attributes), ...unreadTime(standard, reading)];
   const unnamed = unnamedOf(sorted.channel, { hasMail: email !== undefined, hasNumber: sorted.phones.length > 0 });
-  const consent = readConsent(columns.source, ofMail(sorted, unnamed), reading);
+  const consent = ofMail(columns.source, sorted, unnamed, reading);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
   const warnings = [warning, phone === "unreadable" ? "has a phone number that cannot be read" : undefined, ...unread];
   const imported: ImportedRow = {
@@ -165,8 +165,6 @@ function takeAddress({ standard, channel, address, phones }: Sorted): void {
   if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, isPlusless: false });
 }
 
-/** The fields that say who a person is, and how to reach it. */
-const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
 /** What stands for no value where a name, an address or a number would. */
 const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i;
 /** Space around a value, and signs that nobody sees. */
@@ -244,46 +242,66 @@ function takePhone({ attributes, country, phones }: Sorted, reading: RowReading)
 /** Pinpoint writes `ALL` in `OptOut`. */
 const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
 
-const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, { of }: Unnamed): SignedCell[] =>
+const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, isUnnamedToo: boolean): SignedCell[] =>
   signed.filter(
-    (cell) => isOfAll(cell) || (cell.signed.isUnnamed ? of === channel : cell.signed.channels.includes(channel)),
+    (cell) => isOfAll(cell) || (cell.signed.isUnnamed ? isUnnamedToo : cell.signed.channels.includes(channel)),
   );
 
-/** What a row says of mail. */
-function ofMail({ standard, evidence, signed, said }: Sorted, unnamed: Unnamed): Parameters<typeof readConsent>[1] {
+/**
+ * What a row says of a channel.
+ * @param read what it says there, with or without what names no channel
+ */
+function saidOf<C extends { status: ImportedConsent["status"] }>(
+  channel: SignedChannel,
+  { agreed, refused }: Unnamed,
+  read: (isUnnamedToo: boolean) => C | undefined,
+): C | undefined {
+  if (agreed === channel) return read(true);
+  const own = read(false);
+  if (isRefusal(own) || !refused.includes(channel)) return own;
+  const all = read(true);
+  return isRefusal(all) ? all : own;
+}
+
+const isRefusal = (said: { status: ImportedConsent["status"] } | undefined): boolean =>
+  said?.status === "opted_out" || said?.status === "suppressed";
+
+function ofMail(
+  source: ImportSource,
+  { standard, evidence, signed, said }: Sorted,
+  unnamed: Unnamed,
+  reading: RowReading,
+): ImportedConsent | undefined {
   const { consent_status: _, consent_at: __, ...others } = standard;
-  const isOfOther = unnamed.of !== "email" && said !== undefined;
-  return { standard: isOfOther ? others : standard, evidence, signed: ofChannel(signed, "email", unnamed) };
+  return saidOf("email", unnamed, (isUnnamedToo) =>
+    readConsent(
+      source,
+      {
+        standard: isUnnamedToo || said === undefined ? standard : others,
+        evidence,
+        signed: ofChannel(signed, "email", isUnnamedToo),
+      },
+      reading,
+    ),
+  );
 }
 
 function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): ImportedChoices {
-  const { standard, topics } = sorted;
+  const { standard, topics, signed, said } = sorted;
   const choices: Record<string, ImportedChoice> = {};
   for (const [key, said] of Object.entries(topics)) {
     const choice = readChoice(said, standard, reading);
     if (choice) choices[consentChannelOf(key)] = choice;
   }
+  // The time of a consent to mail proves nothing of other channels.
+  const { consent_at: _, ...others } = standard;
   for (const channel of ["sms", "chat_app"] as const) {
-    const choice = choiceOf(channel, sorted, unnamed, reading);
+    const choice = saidOf(channel, unnamed, (isUnnamedToo) =>
+      isUnnamedToo
+        ? readChoice({ said, signed: ofChannel(signed, channel, true) }, standard, reading)
+        : readChoice({ signed: ofChannel(signed, channel, false) }, others, reading),
+    );
     if (choice) choices[channel] = choice;
   }
   return choices;
-}
-
-/** What a row says of a channel other than mail. */
-function choiceOf(
-  channel: SignedChannel,
-  { standard, signed, said }: Sorted,
-  unnamed: Unnamed,
-  reading: RowReading,
-): ImportedChoice | undefined {
-  const own = ofChannel(signed, channel, unnamed);
-  if (unnamed.of === channel) return readChoice({ said, signed: own }, standard, reading);
-  // The time of a consent to mail proves nothing of other channels.
-  const { consent_at: _, ...others } = standard;
-  const choice = readChoice({ signed: own }, others, reading);
-  if (unnamed.refusedOf !== channel || choice?.status === "opted_out") return choice;
-  const cells = signed.filter((cell) => cell.signed.isUnnamed);
-  const refused = readChoice({ said, signed: cells }, standard, reading);
-  return refused?.status === "opted_out" ? refused : choice;
 }

@@ -16,6 +16,8 @@ export interface SignedName {
   channels: readonly SignedChannel[];
   /** It names no channel: the row may say of which it is. */
   isUnnamed?: true;
+  /** It names a channel and nothing else: a yes or a no there is one to that channel. */
+  isBare?: true;
 }
 
 /** Any of the forms, between spaces. */
@@ -89,7 +91,7 @@ const IN = any(
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["email", /(?<!direct)e?mail|newsletter/],
-  ["sms", /sms|textmess|mobile(?!.*(?:push|app))/],
+  ["sms", /sms|textmess|^texts?$|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/],
   ["chat_app", /whatsapp/],
 ];
 const signedChannels = CHANNELS.map(([channel]) => channel);
@@ -111,6 +113,7 @@ const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
 /** OneSignal: what is below zero is a kind of "not subscribed". */
 const CODE = /^notificationtypes$/;
 
+const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
 
@@ -123,7 +126,7 @@ export function signedName(name: string): SignedName | undefined {
   const negative = REASON.exec(key)?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
-  if (channels.length > 0) return { sign, channels };
+  if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }) };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   return { sign, channels: ["email"], isUnnamed: true };
