@@ -72,6 +72,10 @@ export function isNothing(text: string): boolean {
   return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
 }
 
+/** Whether a text says yes, no, when, or a word for a negative. */
+export const isClear = (text: string, form: TimeForm): boolean =>
+  isYes(text) || isNo(text) || readTime(text, form) !== undefined || negativeOf(text) !== undefined || saysOut(text);
+
 /** As Kit writes it of those who unsubscribed. */
 const CANCELLED = /^cancell?ed$/;
 

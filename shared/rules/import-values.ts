@@ -92,6 +92,13 @@ function typeOf({ isFilled, isBoolean, isExact, decimals, comma, point }: Seen):
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
 }
 
+/** Whether a cell may stand in a column of a type. */
+export function fitsType(value: string, type: ColumnType): boolean {
+  if (value === "" || type === "text") return true;
+  if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
+  return type === "number" ? PLAIN_NUMBER.test(value) : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
+}
+
 /** A number without marks between its thousands, and with a point before its decimals. */
 function plainNumber(text: string): string {
   const [whole = "", decimals] = text.split(/[.,](?=\d{1,2}$)/);

@@ -1,6 +1,7 @@
 // Rows of imports in tests of their rules.
 import { type ImportSource, type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
-import { type RowReading, readRow } from "../../shared/rules/import-rows.ts";
+import type { RowReading } from "../../shared/rules/import-cells.ts";
+import { readRow } from "../../shared/rules/import-rows.ts";
 import { columnTypes } from "../../shared/rules/import-values.ts";
 
 export const READING: RowReading = { createdAt: Date.parse("2026-06-01T12:00:00Z"), zone: "UTC" };

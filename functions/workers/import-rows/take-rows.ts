@@ -1,8 +1,10 @@
 // Imports a batch of rows as subscribers, members and consents. Rejected rows are counted with their reasons.
 import { ApiError } from "../../../shared/kernel/errors.ts";
+import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
 import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
+import { type Refusals, refusalsIn, refusalsOf, refusesNothing } from "../../../shared/rules/import-refusals.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
@@ -23,11 +25,12 @@ import {
   openPack,
   sealPack,
 } from "../../../shared/store/subscribers/import-packs.ts";
+import { recordOfNumber, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
 import {
   type ChoiceOutcomes,
+  type ImportedFrom,
   recordImportedChoices,
   recordImportedConsent,
-  recordOfAddress,
 } from "../../../shared/store/subscribers/imported-consents.ts";
 import {
   addedChoices,
@@ -73,9 +76,16 @@ export async function takeRows(
   { batch, room }: { batch: readonly Record[]; room: number },
 ): Promise<Taken> {
   const tally = openTally(job);
-  const rows = goodRows(job, columns, batch, tally.reject);
-  if (job.dry_run) countAsWritten(tally, rows);
-  else await importEach(context, { job, asks, room }, tally, personsOf(rows, job.start_journeys === false));
+  const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
+  if (job.dry_run) {
+    countAsWritten(tally, rows);
+    return tally.taken;
+  }
+  const root = await context.secrets.root();
+  for (const { record, refusals } of refused)
+    await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
+  const refusing = refused.flatMap(({ refusals: { email } }) => normalizedAddress("email", email) ?? []);
+  await importEach(context, { job, asks, room, refusing }, tally, personsOf(rows, job.start_journeys === false));
   return tally.taken;
 }
 
@@ -128,7 +138,7 @@ function countAsWritten({ taken, countRow, countChoices }: Tally, rows: readonly
 
 async function importEach(
   context: WorkerContext,
-  { job, asks, room }: { job: ImportJob; asks: ReadonlySet<string>; room: number },
+  { job, asks, room, refusing }: { job: ImportJob; asks: ReadonlySet<string>; room: number; refusing: string[] },
   { taken, reject, countRow, countChoices }: Tally,
   persons: readonly Person[],
 ): Promise<void> {
@@ -139,22 +149,22 @@ async function importEach(
   const { allowed, created } = await createNew(context, pack, { persons, ids }, room);
   taken.created = allowed.size;
   const agreeing = persons.flatMap(({ rows }) => rows.filter(({ row }) => row.consent?.status === "opted_in"));
-  const held = await heldAddresses(
-    store,
-    agreeing.flatMap(({ email }) => email ?? []),
-  );
+  const emails = agreeing.flatMap(({ email }) => email ?? []);
+  // What was written just now may not be read yet.
+  const held = new Set([...refusing, ...(await heldAddresses(store, emails))]);
 
   const members: string[] = [];
   const proven = new Set<string>();
   const takeRow = async (id: string, { email, isHeldBefore, ...good }: PersonRow) => {
     const { consent, choices, isByAddress } = good.row;
-    const from = { job: job.id, created_at: job.created_at, line: job.line + good.record.line, asks };
+    const from = fromRow(job, good.record, asks);
     countRow(good);
     if (consent) {
       const address = { email, isByAddress, held, isHeldBefore };
       taken.consents[await recordImportedConsent(store, id, from, consent, address)]++;
     }
     countChoices(await recordImportedChoices(store, id, from, choices));
+    if (isByAddress) await recordOfNumber(store, from, refusalsIn(good.row));
   };
   const importOne = async ({ profile, rows }: Person) => {
     const left = [...rows];
@@ -171,9 +181,9 @@ async function importEach(
       if (!(error instanceof ApiError)) throw error;
       const reason = error.code === "QUOTA_EXCEEDED" ? "quota" : error.message;
       for (const { row, email, record } of left) {
-        const { consent, isByAddress } = row;
-        if (consent) await recordOfAddress(store, job, consent, { email, isByAddress });
-        reject(record, reason);
+        const refusals = { ...refusalsIn(row), email };
+        if (!refusesNothing(refusals)) await recordRefusals(store, root, fromRow(job, record, asks), refusals);
+        reject(record, refusesNothing(refusals) ? reason : reason + KEPT);
       }
     }
   };
@@ -192,21 +202,41 @@ async function importEach(
   await sealPack(store, pack, { created: [...created.values()], entered });
 }
 
-/** The rows that can be read. */
-function goodRows(
+const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): ImportedFrom => ({
+  job: job.id,
+  created_at: job.created_at,
+  line: job.line + line,
+  asks,
+});
+
+/** Said of a rejected row beside the reason. */
+const KEPT = "; that it opts out is kept";
+
+interface ReadBatch {
+  good: GoodRow[];
+  /** What rows refuse that cannot be read. */
+  refused: { record: Record; refusals: Refusals }[];
+}
+
+function readBatch(
   job: ImportJob,
   columns: Columns,
   batch: readonly Record[],
   reject: (record: Record, reason: string) => void,
-): GoodRow[] {
+): ReadBatch {
   const reading = readingOf(job);
-  const good: GoodRow[] = [];
+  const read: ReadBatch = { good: [], refused: [] };
   for (const record of batch) {
-    const read = readRow(columns, record.cells, reading);
-    if (read.kind === "problem") reject(record, read.problem);
-    else good.push({ row: read.row, record });
+    const row = readRow(columns, record.cells, reading);
+    if (row.kind === "row") {
+      read.good.push({ row: row.row, record });
+      continue;
+    }
+    const refusals = refusalsOf(columns, record.cells, reading);
+    if (refusals) read.refused.push({ record, refusals });
+    reject(record, refusals ? row.problem + KEPT : row.problem);
   }
-  return good;
+  return read;
 }
 
 const statusesOf = (choices: ImportedChoices) =>

@@ -32,10 +32,10 @@ function rowOf(world: World, text: unknown): Address | null {
   return row;
 }
 
-/** An opt-out of mail by the address alone; of two, the later time counts. */
-export function optOutAddress(world: World, text: unknown, at: number): void {
+/** An opt-out by the address alone; of two, the later time counts. */
+export function optOutAddress(world: World, text: unknown, at: number, channel = "email"): void {
   const row = rowOf(world, text);
-  if (row) row.optedOut.email = Math.max(row.optedOut.email ?? at, at);
+  if (row) row.optedOut[channel] = Math.max(row.optedOut[channel] ?? at, at);
 }
 
 export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key === normal(b)?.key;

@@ -1,12 +1,13 @@
 // Bulk import (IMP, D-CSV, AMB-49, AMB-88, AMB-131 to AMB-133): rows of a file become subscribers, members and consents.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
-import { consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
-import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
+import { addressChanged } from "./consents.ts";
 import { isZone } from "./cron.ts";
-import { attributeKey, parseCsv, type Reader, readerOf } from "./csv.ts";
-import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
-import { type Choice, choicesOf, takeChoice, topicColumn, unknownTopics } from "./import-topics.ts";
+import { parseCsv, readerOf } from "./csv.ts";
+import { refuseNumber, translate } from "./import-outcomes.ts";
+import { keepRefusal, readingsOf, refuses } from "./import-refusals.ts";
+import { e164, faultOf, fieldOf, OF_PRESET, type Row, readRow } from "./import-rows.ts";
+import { takeChoice, unknownTopics } from "./import-topics.ts";
 import {
   ABSENT,
   ANY,
@@ -14,7 +15,6 @@ import {
   DAY,
   invalid,
   isUuid,
-  MINUTE,
   notFound,
   Refusal,
   type Request,
@@ -27,103 +27,14 @@ import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
 import { at, existing, found, newId, type World } from "./world.ts";
 
-const AS_ATTRIBUTES = ["phone", "first_name", "last_name", "timezone", "locale"];
-
-/** Case, spaces and punctuation of a header say nothing. */
-const bare = (header: string) => header.toLowerCase().replace(/[^a-z0-9]/g, "");
-
-/** Names of columns by their meaning: of D-CSV, its two presets, and some of every kind that people use. */
-const NAMES: Record<string, string[]> = {
-  external_id: ["external id", "customer id", "user id"],
-  email: ["email", "email address", "e-mail"],
-  phone: ["phone", "phone number", "mobile phone"],
-  first_name: ["first name", "fname"],
-  last_name: ["last name", "lname"],
-  timezone: ["timezone"],
-  locale: ["locale", "language"],
-  consent_status: ["consent status", "email marketing consent"],
-  consent_at: ["consent at", "email marketing consent timestamp"],
-  consent_source: ["consent source"],
-  tags: ["tags"],
-};
-const OF_PRESET: Record<string, Record<string, string>> = {
-  csv: {},
-  platform_a: { emailsuppressions: "suppressions", source: "consent_source" },
-  platform_b: {
-    ...{ status: "consent_status", source: "consent_source", confirmtime: "confirm_time", optintime: "optin_time" },
-    ...{ unsubtime: "unsub_time", cleantime: "clean_time" },
-  },
-};
-const MEANING = Object.fromEntries(
-  Object.entries(NAMES).flatMap(([field, names]) => names.map((name) => [bare(name), field])),
-);
-const fieldOf = (source: string, header: string): string | undefined =>
-  OF_PRESET[source]![bare(header)] ?? MEANING[bare(header)];
-
-interface Row {
-  fields: Record<string, string>;
-  attributes: Body;
-  said: Said | null;
-  /** A row without an address refuses for its number too (AMB-132). */
-  isNumberRefused: boolean;
-  choices: Choice[];
-}
-
-/** Columns whose names say that they are of mail. */
-const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
-
-/** A row by standard fields, its attributes, and the strongest of what it says of consent. */
-function readRow(world: World, job: Import, header: string[], cells: string[], readers: Reader[]): Row {
-  const { body } = job;
-  const { source = "csv", time_zone: zone = world.settings.timezone } = body;
-  const fields: Record<string, string> = {};
-  const attributes: Record<string, Body> = {};
-  const constant = timeOf(body.consent_at, zone);
-  header.forEach((name, index) => {
-    const value = cells[index]!.trim();
-    const field = fieldOf(source, name);
-    if (topicColumn(world, job, name)) return;
-    if (field) fields[field] = value;
-    else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
-  });
-  for (const field of AS_ATTRIBUTES) if (fields[field]) attributes[field] = fields[field];
-  if (fields.tags) attributes.tags = fields.tags.split(/[,;]/).map((tag) => tag.trim());
-  const time = timeOf(fields.consent_at, zone);
-  const named = header.map(
-    (name, n) => SIGNS[bare(name)] && saidByName(SIGNS[bare(name)]!, cells[n]!.trim(), time, constant, zone),
-  );
-  const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
-  const strength = ({ status }: Said) => STRENGTH.indexOf(status);
-  const said = all.reduce<Said | null>((held, one) => (held && strength(held) >= strength(one) ? held : one), null);
-  const general = header.flatMap((name, n) => (OF_MAIL.includes(bare(name)) ? [] : named[n] || []));
-  const isOfMail = source !== "csv" || header.some((name) => bare(name) === "emailmarketingconsent");
-  if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));
-  const isNegative = general.some(({ status }) => status === "opted_out" || status === "suppressed");
-  const isNumberRefused = !fields.email && Boolean(fields.phone) && isNegative;
-  const choices = choicesOf(world, job, header, cells, time ?? constant);
-  return { fields, attributes, said, isNumberRefused, choices };
-}
-
 /** AMB-133: E.164, by the region of the job; what cannot be read stays as it is. */
 function readPhone(job: Import, attributes: Body): void {
   const text: string | undefined = attributes.phone;
   if (text === undefined) return;
-  const tight = text.replace(/[ ()/-]/g, "");
-  const isNational = job.body.phone_region === "DE" && /^0[1-9]\d{8,10}$/.test(tight);
-  const read = /^\+[1-9]\d{6,14}$/.test(tight) ? tight : isNational ? `+49${tight.slice(1)}` : undefined;
-  const kind = read === undefined ? "unreadable" : read === text ? "kept" : "converted";
+  const read = e164(text, job.body.phone_region);
+  const kind = read === null ? "unreadable" : read === text ? "kept" : "converted";
   job.phone_summary[kind]!++;
-  if (read !== undefined) attributes.phone = read;
-}
-
-const isEmail = (text: string) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
-
-/** Why a row is refused, or null. */
-function faultOf(header: string[], cells: string[], fields: Record<string, string>): string | null {
-  if (cells.length !== header.length) return "cells";
-  if (!fields.external_id && !fields.email) return "key";
-  if (fields.email && !isEmail(fields.email)) return "email";
-  return cells.some((cell) => Buffer.byteLength(cell) > 4096) ? "long" : null;
+  if (read !== null) attributes.phone = read;
 }
 
 /** IMP-2 to IMP-4, IMP-13, AMB-49, AMB-107. */
@@ -139,15 +50,15 @@ function process(world: World, job: Import): void {
   job.unknown_topics = unknownTopics(world, job, header);
   const whole = rows.filter((cells) => cells.length === header.length);
   const readers = header.map((_, index) => readerOf(whole.map((cells) => cells[index]!.trim())));
-  for (const cells of rows) {
-    job.processed_rows++;
-    const isWhole = cells.length === header.length;
-    const row = isWhole
-      ? readRow(world, job, header, cells, readers)
-      : { fields: {}, attributes: {}, said: null, isNumberRefused: false, choices: [] };
-    if (faultOf(header, cells, row.fields)) job.failed_rows++;
-    else take(world, job, row);
+  const read = (cells: string[]) => readRow(world, job, header, cells, readers);
+  const isFaulty = (cells: string[]) => cells.length !== header.length || faultOf(cells, read(cells).fields) !== null;
+  job.processed_rows = rows.length;
+  for (const cells of rows.filter(isFaulty)) {
+    job.failed_rows++;
+    const refusal = readingsOf(source, header, whole, cells).map(read).find((row) => refuses(job, row));
+    if (refusal) keepRefusal(world, job, refusal);
   }
+  for (const cells of rows.filter((one) => !isFaulty(one))) take(world, job, read(cells));
   job.status = "completed";
 }
 
@@ -163,21 +74,13 @@ function take(world: World, job: Import, { fields, attributes, said, isNumberRef
   addressChanged(world, subscriber, before);
   const outcome = said ? translate(world, job, subscriber, fields, said) : null;
   if (outcome) job.consent_summary[outcome]!++;
-  if (isNumberRefused && currentConsent(world, subscriber.id, "sms")?.status !== "opted_out") {
-    const consented_at = said?.at ? Math.min(said.at, job.created_at) : job.created_at;
-    const evidence = { ip: null, text: null, import_job_id: job.id };
-    recordConsent(world, subscriber, { channel: "sms", status: "opted_out", consented_at, source: ANY, evidence });
-  }
+  if (isNumberRefused) refuseNumber(world, job, subscriber, said);
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
   if (!known) tellCreated(world, subscriber);
   // The proof is of the address of the row (docs/decisions/0101-the-confirmed-opt-in.md).
   join(world, job, subscriber, outcome === "opted_in" && Boolean(fields.email));
   subscriberChanged(world, subscriber);
 }
-
-/** Whether another row of the file is of the same person. */
-const isAgain = (job: Import, { external_id, email }: Body): boolean =>
-  parseCsv(job.body.text).filter((cells) => cells.includes(external_id || email)).length > 1;
 
 /** A list that asks takes who has proven a consent. Whom of the others it asks is not said. */
 function join(world: World, { list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
@@ -186,50 +89,6 @@ function join(world: World, { list_id }: Import, subscriber: Subscriber, isProve
   if (found(world.lists, list_id)!.double_opt_in && !isProven)
     throw new Unpromised("who of a file is asked to confirm");
   addMember(world, list_id, subscriber.id);
-}
-
-/**
- * Who opted out or is suppressed here stays so: an import never resubscribes anyone. AMB-131: a time that is ahead proves
- * nothing, and an opt-out counts from the job on.
- * @returns what it did, as the job counts it
- */
-function translate(world: World, job: Import, subscriber: Subscriber, fields: Body, said: Said): string {
-  const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
-  const time = isAhead ? job.created_at : said.at;
-  const isFuture = isAhead && said.status === "opted_in";
-  const status = isFuture || said.status === "yes_without_time" ? "unknown" : said.status;
-  if (said.status === "yes_without_time") job.consent_summary.yes_without_time!++;
-  if (isFuture) job.consent_summary.future!++;
-  if (status === "unknown") {
-    if (said.kept) subscriber.attributes.imported_consent = said.kept;
-    return "unknown";
-  }
-  const newest = currentConsent(world, subscriber.id, "email");
-  if (status === "suppressed" && subscriber.email) {
-    if (!fields.email && isAgain(job, fields)) throw new Unpromised("which address of several rows has bounced");
-    const isSuppressed = consentOfAddress(world, subscriber, "email")?.status === "suppressed";
-    const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
-    const row = suppress(world, fields.email || subscriber.email, imported);
-    if (row && !isSuppressed) job.suppresses.push(row.key);
-    return row && job.suppresses.includes(row.key) ? "suppressed" : "unchanged";
-  }
-  if (status === "opted_out" && !fields.external_id) optOutAddress(world, fields.email, time ?? job.created_at);
-  // An opt-in that is older than what is known changes nothing.
-  const isOld = newest !== undefined && newest.consented_at > (time ?? world.now);
-  const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
-  const isHeld = status === "opted_in" && (isOld || isOfAddress);
-  if (isHeld || newest?.status === "opted_out") return "unchanged";
-  const evidence = { ip: null, text: null, import_job_id: job.id };
-  const own = status === "suppressed" ? "opted_out" : status;
-  const source = fields.consent_source || job.body.consent_source || ANY;
-  recordConsent(world, subscriber, {
-    channel: "email",
-    status: own,
-    consented_at: time ?? world.now,
-    source,
-    evidence,
-  });
-  return own;
 }
 
 const SUMMARY = ["opted_in", "opted_out", "unknown", "unchanged", "suppressed", "yes_without_time", "future"];

@@ -1,0 +1,147 @@
+// The cells of an imported row by what they hold, and the addresses among them.
+import { isBeyondAscii, isEmailAddress, withAsciiDomain } from "./contacts.ts";
+import { type RowChannel, rowChannelOf } from "./import-channels.ts";
+import { type Columns, OF_WHOM, type Problem } from "./import-columns.ts";
+import type { ConsentReading, SignedCell } from "./import-consents.ts";
+import type { Standard } from "./import-names.ts";
+import { INVISIBLE, readPhone, regionOf } from "./import-phones.ts";
+import { cellValue, tagsOf, type Value } from "./import-values.ts";
+
+/** How the rows of a file are read. */
+export interface RowReading extends ConsentReading {
+  /** ISO 3166: where phone numbers without a country code are from, whatever the row says. */
+  phoneRegion?: string | undefined;
+  /** Where they are from if the row does not say. */
+  region?: string | undefined;
+}
+
+/** The cells of a row by what they hold. */
+export interface Sorted {
+  standard: Partial<Record<Standard, string>>;
+  evidence: Record<string, string>;
+  attributes: Record<string, Value>;
+  signed: SignedCell[];
+  /** By the key of a topic. */
+  topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
+  country?: string;
+  /** Of which channel the row is. */
+  channel?: RowChannel | undefined;
+  /** Its address there. */
+  address?: string;
+  /** What its status says, if the name of its column does not say that it is of mail. */
+  said?: string;
+  /** As its columns have them, the most usual name first. */
+  phones: WrittenPhone[];
+}
+
+interface WrittenPhone {
+  text: string;
+  rank: number;
+  isPlusless: boolean;
+}
+
+/** The column of the phone comes before others with a name of one. */
+const FIRST_PHONE = -1;
+const LAST_PHONE = Number.POSITIVE_INFINITY;
+
+/** Sorts a row of as many cells as its header has. */
+export function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
+  const sorted: Sorted = { standard: {}, evidence: {}, attributes: {}, signed: [], topics: {}, phones: [] };
+  const topicOf = (key: string) => {
+    sorted.topics[key] ??= { signed: [] };
+    return sorted.topics[key];
+  };
+  for (const [
+    i,
+    { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless = false, phoneRank, ...cell },
+  ] of cells.entries()) {
+    const value = textOf(row[i] ?? "");
+    if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
+    if (standard && !signed) sorted.standard[standard] = value;
+    if (standard === "consent_status" && !signed && !cell.isOfMail) sorted.said = value;
+    if (standard === "tags") sorted.signed.push(...signedTags(value));
+    if (cell.rowColumn === "address") sorted.address = value;
+    else if (cell.rowColumn) sorted.channel = rowChannelOf(cell.rowColumn, value) ?? sorted.channel;
+    if (evidence) sorted.evidence[evidence] = value;
+    if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
+    if (topic && signed) topicOf(topic).signed.push({ signed, value });
+    else if (topic) topicOf(topic).said = value;
+    else if (signed) sorted.signed.push({ signed, value });
+    if (topicTime) topicOf(topicTime).time = value;
+    if (isCountry) sorted.country = value;
+    const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
+    if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, isPlusless });
+  }
+  sorted.phones.sort((a, b) => a.rank - b.rank);
+  takeAddress(sorted);
+  return sorted;
+}
+
+const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell => ({
+  signed: { sign: "word", channels: [channel] },
+  value: tags.join(),
+});
+/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`. */
+function signedTags(text: string): SignedCell[] {
+  const tags = tagsOf(text);
+  const isOfNumbers = (tag: string) => /sms/i.test(tag);
+  return [
+    tagged(
+      "email",
+      tags.filter((tag) => !isOfNumbers(tag)),
+    ),
+    tagged("sms", tags.filter(isOfNumbers)),
+  ];
+}
+
+/** In a row of one channel, the address may stand in a column for all of them. */
+function takeAddress({ standard, channel, address, phones }: Sorted): void {
+  if (address === undefined) return;
+  if (channel === "email") standard.email ??= address;
+  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, isPlusless: false });
+}
+
+/** What stands for no value where a name, an address or a number would. */
+const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i;
+/** Space around a value, and signs that nobody sees. */
+const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+/** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
+const AS_TEXT = /^="([^"]*)"$/;
+/** The same in some exports: `'0151`. */
+const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$)/;
+const textOf = (cell: string): string =>
+  cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replace(MARKED_NUMBER, "").replaceAll(AROUND, "");
+const QUOTED = /^(['"‘“])(.*)['"’”]$/;
+const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
+
+/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`. */
+export function readAddress(written: string): { kind: "address"; email: string; warning?: string } | Problem {
+  const visible = written.replaceAll(INVISIBLE, "");
+  const unquoted = visible.replace(QUOTED, "$2");
+  const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
+  const at = text.lastIndexOf("@");
+  const local = text.slice(0, at);
+  const email = withAsciiDomain(text);
+  if (at > 0 && isEmailAddress(email)) return { kind: "address", email };
+  const isOnlyLocal = isBeyondAscii(local) && isEmailAddress(email.replaceAll(/[^\x20-\x7e]/g, "a"));
+  if (!isOnlyLocal) return { kind: "problem", problem: "has a bad email address" };
+  return { kind: "address", email, warning: "has an email address that is not supported" };
+}
+
+/** What became of a phone number. */
+export type PhoneKind = "kept" | "converted" | "unreadable";
+
+/** The first number that can be read. Where none can, the first stays as it is: a send says that it is invalid. */
+export function takePhone({ attributes, country, phones }: Sorted, reading: RowReading): PhoneKind | undefined {
+  const region = reading.phoneRegion ?? regionOf(country) ?? reading.region;
+  for (const { text, isPlusless } of phones) {
+    const read = readPhone(text, region, isPlusless);
+    if (read.kind === "unreadable") continue;
+    attributes.phone = read.phone;
+    return read.kind;
+  }
+  const first = phones[0];
+  if (!first) return undefined;
+  attributes.phone = first.text;
+  return "unreadable";
+}

@@ -1,0 +1,117 @@
+// What a row refuses that is not imported: an opt-out is not lost with the rest of its row (AMB-132).
+import { normalizedAddress } from "./addresses.ts";
+import { type RowReading, readAddress, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
+import { type ImportedChoices, type ImportedConsent, isClear } from "./import-consents.ts";
+import type { ImportedRow } from "./import-rows.ts";
+import { isRefusal, statementsOf } from "./import-statements.ts";
+import { fitsType, isWhole } from "./import-values.ts";
+
+/** Who refuses, and what. */
+export interface Refusals {
+  /** Of a person that there may be. */
+  external_id?: string | undefined;
+  email?: string | undefined;
+  /** E.164. */
+  phone?: string | undefined;
+  /** Of mail: an opt-out or a suppression. */
+  consent?: ImportedConsent | undefined;
+  /** Of topics and other channels: opt-outs. */
+  choices: ImportedChoices;
+}
+
+/** More ways to read a row with too many cells, or too few, are not tried. */
+const MAX_READINGS = 20;
+
+/** What a rejected row refuses, if the file shows of whom; undefined if nothing. */
+export function refusalsOf(columns: Columns, row: readonly string[], reading: RowReading): Refusals | undefined {
+  if (!columns.cells.some(saysSomething)) return undefined;
+  const short = row.map((cell) => (Buffer.byteLength(cell) > MAX_VALUE_BYTES ? "" : cell));
+  if (isWhole(short, columns.cells.length)) return refusedBy(columns, sortCells(columns, short), reading);
+  for (const one of readingsOf(columns, short)) {
+    const refused = refusedBy(columns, onlyClear(sortCells(columns, one), reading), reading);
+    if (refused) return refused;
+  }
+  return undefined;
+}
+
+/** The same of a row that could be read, and could not be taken. */
+export function refusalsIn({ external_id, email, isByAddress, attributes, consent, choices }: ImportedRow): Refusals {
+  return {
+    ...(!isByAddress && { external_id }),
+    email,
+    phone: normalizedAddress("phone", attributes.phone),
+    consent: isRefusal(consent) ? consent : undefined,
+    choices: refusedOf(choices),
+  };
+}
+
+export const refusesNothing = ({ consent, choices }: Refusals): boolean =>
+  consent === undefined && Object.keys(choices).length === 0;
+
+const refusedOf = (choices: ImportedChoices): ImportedChoices =>
+  Object.fromEntries(Object.entries(choices).filter(([_, choice]) => isRefusal(choice)));
+
+const saysSomething = ({ standard, evidence, topic, signed }: Cell): boolean =>
+  signed !== undefined ||
+  evidence !== undefined ||
+  topic !== undefined ||
+  standard === "consent_status" ||
+  standard === "tags";
+
+function refusedBy({ source }: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
+  const { standard, attributes } = sorted;
+  const address = standard.email === undefined ? undefined : readAddress(standard.email);
+  const email = address?.kind === "address" ? address.email : undefined;
+  takePhone(sorted, reading);
+  const phone = normalizedAddress("phone", attributes.phone);
+  const { consent, choices } = statementsOf(source, sorted, email !== undefined, reading);
+  const refusals = {
+    external_id: standard.external_id,
+    email,
+    phone,
+    consent: isRefusal(consent) ? consent : undefined,
+    choices: refusedOf(choices),
+  };
+  const isOfSomebody = (standard.external_id ?? email ?? phone) !== undefined;
+  return isOfSomebody && !refusesNothing(refusals) ? refusals : undefined;
+}
+
+/**
+ * A row with too many cells as rows in which one cell was divided, or one with too few as rows in which some are left out:
+ * those whose cells fit their columns, each place between two columns that matter once.
+ */
+function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonly string[])[] {
+  const isTold = cells.map((cell, i) => {
+    const isTyped = (types[i] ?? "text") !== "text";
+    const isOfWhom = cell.standard === "email" || cell.standard === "external_id";
+    return isTyped || isOfWhom || (saysSomething(cell) && cell.signed?.sign !== "word");
+  });
+  const places = [cells.length];
+  for (const [i, told] of isTold.entries()) if (!told && (i === 0 || isTold[i - 1])) places.push(i);
+
+  const extra = row.length - cells.length;
+  const divided = (at: number) => [
+    ...row.slice(0, at),
+    row.slice(at, at + extra + 1).join(),
+    ...row.slice(at + extra + 1),
+  ];
+  const leftOut = (at: number) => [...row.slice(0, at), ...Array.from({ length: -extra }, () => ""), ...row.slice(at)];
+  const readings = places
+    .slice(0, MAX_READINGS)
+    .map((at) => (extra > 0 ? divided(at) : leftOut(at)).slice(0, cells.length));
+  return readings.filter((one) =>
+    one.every((cell, i) => {
+      const value = cell.trim();
+      const isAddress = cells[i]?.standard !== "email" || value === "" || readAddress(value).kind === "address";
+      return isAddress && fitsType(value, types[i] ?? "text");
+    }),
+  );
+}
+
+/** Where nobody knows which cell stands where, a text that says neither yes nor no, nor when, says nothing. */
+const onlyClear = (sorted: Sorted, reading: RowReading): Sorted => ({
+  ...sorted,
+  evidence: Object.fromEntries(Object.entries(sorted.evidence).filter(([_, value]) => isClear(value, reading))),
+  signed: sorted.signed.filter(({ value }) => isClear(value, reading)),
+});

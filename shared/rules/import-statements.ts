@@ -1,0 +1,93 @@
+// What an imported row says of each channel and topic (AMB-132).
+import type { RowReading, Sorted } from "./import-cells.ts";
+import { type Unnamed, unnamedOf } from "./import-channels.ts";
+import type { ImportSource } from "./import-columns.ts";
+import {
+  type ImportedChoice,
+  type ImportedChoices,
+  type ImportedConsent,
+  readChoice,
+  readConsent,
+  type SignedCell,
+} from "./import-consents.ts";
+import type { SignedChannel } from "./import-signs.ts";
+import { consentChannelOf } from "./topics.ts";
+
+/** What a row says of mail, and of everything else. */
+export interface Statements {
+  consent?: ImportedConsent | undefined;
+  choices: ImportedChoices;
+}
+
+/** @param hasMail whether the row has an address of mail that can be read */
+export function statementsOf(source: ImportSource, sorted: Sorted, hasMail: boolean, reading: RowReading): Statements {
+  const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0 });
+  return { consent: ofMail(source, sorted, unnamed, reading), choices: choicesOf(sorted, unnamed, reading) };
+}
+
+/** Pinpoint writes `ALL` in `OptOut`. */
+const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
+
+const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, isUnnamedToo: boolean): SignedCell[] =>
+  signed.filter(
+    (cell) => isOfAll(cell) || (cell.signed.isUnnamed ? isUnnamedToo : cell.signed.channels.includes(channel)),
+  );
+
+/**
+ * What a row says of a channel.
+ * @param read what it says there, with or without what names no channel
+ */
+function saidOf<C extends { status: ImportedConsent["status"] }>(
+  channel: SignedChannel,
+  { agreed, refused }: Unnamed,
+  read: (isUnnamedToo: boolean) => C | undefined,
+): C | undefined {
+  if (agreed === channel) return read(true);
+  const own = read(false);
+  if (isRefusal(own) || !refused.includes(channel)) return own;
+  const all = read(true);
+  return isRefusal(all) ? all : own;
+}
+
+export const isRefusal = (said: { status: ImportedConsent["status"] } | undefined): boolean =>
+  said?.status === "opted_out" || said?.status === "suppressed";
+
+function ofMail(
+  source: ImportSource,
+  { standard, evidence, signed, said }: Sorted,
+  unnamed: Unnamed,
+  reading: RowReading,
+): ImportedConsent | undefined {
+  const { consent_status: _, consent_at: __, ...others } = standard;
+  return saidOf("email", unnamed, (isUnnamedToo) =>
+    readConsent(
+      source,
+      {
+        standard: isUnnamedToo || said === undefined ? standard : others,
+        evidence,
+        signed: ofChannel(signed, "email", isUnnamedToo),
+      },
+      reading,
+    ),
+  );
+}
+
+function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): ImportedChoices {
+  const { standard, topics, signed, said } = sorted;
+  const choices: Record<string, ImportedChoice> = {};
+  for (const [key, said] of Object.entries(topics)) {
+    const choice = readChoice(said, standard, reading);
+    if (choice) choices[consentChannelOf(key)] = choice;
+  }
+  // The time of a consent to mail proves nothing of other channels.
+  const { consent_at: _, ...others } = standard;
+  for (const channel of ["sms", "chat_app"] as const) {
+    const choice = saidOf(channel, unnamed, (isUnnamedToo) =>
+      isUnnamedToo
+        ? readChoice({ said, signed: ofChannel(signed, channel, true) }, standard, reading)
+        : readChoice({ signed: ofChannel(signed, channel, false) }, others, reading),
+    );
+    if (choice) choices[channel] = choice;
+  }
+  return choices;
+}

@@ -1,0 +1,87 @@
+// What rows refuse that are not imported (AMB-132).
+import { describe, expect, it } from "vitest";
+import { importing } from "../support/imports.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = importing({ withTenant });
+
+/** A workspace, a file in it, and what counts on a channel for whoever comes later with an address. */
+async function afterFile(csv: string, fields: Record<string, string> = {}) {
+  const { run, tenant, world, as } = await setting();
+  const job = await run(csv, fields);
+  const statusOf = async (external_id: string, profile: Record<string, unknown>, channel = "email") => {
+    const { id } = (
+      await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id, ...profile } })
+    ).body;
+    const { items } = (await world.call(`GET /api/v1/subscribers/${id}/consents`, { as: await as() })).body;
+    return items.find((one: { channel: string }) => one.channel === channel)?.status;
+  };
+  return { job, run, tenant, world, statusOf };
+}
+
+const LONG = "x".repeat(4_097);
+
+describe("an opt-out in a row that is rejected", () => {
+  it.each([
+    ["has a value that is too long", `email,note,unsubscribed\na@x.example,${LONG},true\n`],
+    ["has a comma in a cell", "email,note,unsubscribed\na@x.example,Hi, there,true\nb@x.example,Hi,false\n"],
+    ["has a cell too many at its end", "email,note,unsubscribed\na@x.example,Hi,true,more\nb@x.example,Hi,false\n"],
+    ["lacks a cell", "email,note,unsubscribed\na@x.example,true\nb@x.example,Hi,false\n"],
+    ["has too long an external id", `external_id,email,unsubscribed\n${"u".repeat(513)},a@x.example,yes\n`],
+  ])("holds for its address where it %s (AMB-132)", async (_, csv) => {
+    const { job, statusOf } = await afterFile(csv);
+
+    expect(job.failed_rows).toBe(1);
+    expect(await statusOf("somebody", { email: "A@x.example" })).toBe("opted_out");
+    expect(await statusOf("other", { email: "b@x.example" })).toBeUndefined();
+  });
+
+  it("is said beside the reason, in a rehearsal too (AMB-132)", async () => {
+    const csv = "email,note,unsubscribed\na@x.example,Hi, there,true\nb@x.example,Hi, there,false\nc@x.example,Hi,false\n";
+    const { job } = await afterFile(csv, { dry_run: "true" });
+
+    expect(job.rejected_sample).toEqual([
+      { line: 2, reason: "has 4 cells, the header 3; that it opts out is kept" },
+      { line: 3, reason: "has 4 cells, the header 3" },
+    ]);
+  });
+
+  it("suppresses the address of a row that says that mail came back (AMB-132)", async () => {
+    const { statusOf } = await afterFile("email,note,bounced\na@x.example,Hi, there,2026-03-01\n");
+
+    expect(await statusOf("somebody", { email: "a@x.example" })).toBe("suppressed");
+  });
+
+  it("is one of the person that the row names, if there is one (AMB-132)", async () => {
+    const { run, statusOf } = await afterFile("external_id,email\nu1,a@x.example\nu2,b@x.example\n");
+    await run("external_id,email,unsubscribed\nu1,not an address,true\nu2,also none,false\n");
+
+    expect(await statusOf("u1", {})).toBe("opted_out");
+    expect(await statusOf("u2", {})).toBeUndefined();
+  });
+
+  it("holds for a number that the row can be known by (AMB-132)", async () => {
+    const { statusOf } = await afterFile("email,phone,sms_opt_out\n,+491511234567,true\n,+491511234568,false\n");
+
+    expect(await statusOf("u1", { attributes: { phone: "+491511234567" } }, "sms")).toBe("opted_out");
+    expect(await statusOf("u2", { attributes: { phone: "+491511234568" } }, "sms")).toBeUndefined();
+  });
+
+  it("outlives a later row of the file that agrees (AMB-132)", async () => {
+    const agreeing = "a@x.example,Hi,true,2026-03-01,";
+    const header = "email,note,newsletter,consent_at,unsubscribed";
+    const { job, statusOf } = await afterFile(
+      [header, "a@x.example,Hi, there,false,,true", agreeing, "b@x.example,Hi,true,2026-03-01,false"].join("\n"),
+    );
+
+    expect(job.consent_summary).toMatchObject({ opted_in: 1, unchanged: 1 });
+    expect(await statusOf("a@x.example", {})).toBe("opted_out");
+  });
+});
+
+it("an opt-out of SMS in a row that names an address and no person holds for its number (AMB-132)", async () => {
+  const { statusOf } = await afterFile("email,phone,SMS opt out\na@x.example,+491511234567,true\n");
+
+  expect(await statusOf("u1", { attributes: { phone: "+491511234567" } }, "sms")).toBe("opted_out");
+});

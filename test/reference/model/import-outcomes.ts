@@ -1,0 +1,64 @@
+// What a row of an import does to the consents of its person.
+import { consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
+import { currentConsent, recordConsent } from "./consents.ts";
+import { parseCsv } from "./csv.ts";
+import type { Said } from "./import-consents.ts";
+import { ANY, type Body, MINUTE, Unpromised } from "./kit.ts";
+import type { Import, Subscriber } from "./records/people.ts";
+import type { World } from "./world.ts";
+
+/** Whether another row of the file is of the same person. */
+const isAgain = (job: Import, { external_id, email }: Body): boolean =>
+  parseCsv(job.body.text).filter((cells) => cells.includes(external_id || email)).length > 1;
+
+/**
+ * Who opted out or is suppressed here stays so: an import never resubscribes anyone. AMB-131: a time that is ahead proves
+ * nothing, and an opt-out counts from the job on.
+ * @returns what it did, as the job counts it
+ */
+export function translate(world: World, job: Import, subscriber: Subscriber, fields: Body, said: Said): string {
+  const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
+  const time = isAhead ? job.created_at : said.at;
+  const isFuture = isAhead && said.status === "opted_in";
+  const status = isFuture || said.status === "yes_without_time" ? "unknown" : said.status;
+  if (said.status === "yes_without_time") job.consent_summary.yes_without_time!++;
+  if (isFuture) job.consent_summary.future!++;
+  if (status === "unknown") {
+    if (said.kept) subscriber.attributes.imported_consent = said.kept;
+    return "unknown";
+  }
+  const newest = currentConsent(world, subscriber.id, "email");
+  if (status === "suppressed" && subscriber.email) {
+    if (!fields.email && isAgain(job, fields)) throw new Unpromised("which address of several rows has bounced");
+    const isSuppressed = consentOfAddress(world, subscriber, "email")?.status === "suppressed";
+    const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
+    const row = suppress(world, fields.email || subscriber.email, imported);
+    if (row && !isSuppressed) job.suppresses.push(row.key);
+    return row && job.suppresses.includes(row.key) ? "suppressed" : "unchanged";
+  }
+  if (status === "opted_out" && !fields.external_id) optOutAddress(world, fields.email, time ?? job.created_at);
+  // An opt-in that is older than what is known changes nothing.
+  const isOld = newest !== undefined && newest.consented_at > (time ?? world.now);
+  const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
+  const isHeld = status === "opted_in" && (isOld || isOfAddress);
+  if (isHeld || newest?.status === "opted_out") return "unchanged";
+  const evidence = { ip: null, text: null, import_job_id: job.id };
+  const own = status === "suppressed" ? "opted_out" : status;
+  const source = fields.consent_source || job.body.consent_source || ANY;
+  recordConsent(world, subscriber, {
+    channel: "email",
+    status: own,
+    consented_at: time ?? world.now,
+    source,
+    evidence,
+  });
+  return own;
+}
+
+/** What a row without an address of mail refuses for its number too. */
+export function refuseNumber(world: World, job: Import, subscriber: Subscriber, said: Said | null): void {
+  if (currentConsent(world, subscriber.id, "sms")?.status === "opted_out") return;
+  const consented_at = said?.at ? Math.min(said.at, job.created_at) : job.created_at;
+  const evidence = { ip: null, text: null, import_job_id: job.id };
+  recordConsent(world, subscriber, { channel: "sms", status: "opted_out", consented_at, source: ANY, evidence });
+}

@@ -1,0 +1,100 @@
+// The rows of an import: what their columns mean, and why a row is refused (D-CSV, AMB-132, AMB-133).
+import { attributeKey, type Reader } from "./csv.ts";
+import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
+import { type Choice, choicesOf, topicColumn } from "./import-topics.ts";
+import type { Body } from "./kit.ts";
+import type { Import } from "./records/people.ts";
+import type { World } from "./world.ts";
+
+const AS_ATTRIBUTES = ["phone", "first_name", "last_name", "timezone", "locale"];
+
+/** Case, spaces and punctuation of a header say nothing. */
+export const bare = (header: string) => header.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** Names of columns by their meaning: of D-CSV, its two presets, and some of every kind that people use. */
+const NAMES: Record<string, string[]> = {
+  external_id: ["external id", "customer id", "user id"],
+  email: ["email", "email address", "e-mail"],
+  phone: ["phone", "phone number", "mobile phone"],
+  first_name: ["first name", "fname"],
+  last_name: ["last name", "lname"],
+  timezone: ["timezone"],
+  locale: ["locale", "language"],
+  consent_status: ["consent status", "email marketing consent"],
+  consent_at: ["consent at", "email marketing consent timestamp"],
+  consent_source: ["consent source"],
+  tags: ["tags"],
+};
+export const OF_PRESET: Record<string, Record<string, string>> = {
+  csv: {},
+  platform_a: { emailsuppressions: "suppressions", source: "consent_source" },
+  platform_b: {
+    ...{ status: "consent_status", source: "consent_source", confirmtime: "confirm_time", optintime: "optin_time" },
+    ...{ unsubtime: "unsub_time", cleantime: "clean_time" },
+  },
+};
+const MEANING = Object.fromEntries(
+  Object.entries(NAMES).flatMap(([field, names]) => names.map((name) => [bare(name), field])),
+);
+export const fieldOf = (source: string, header: string): string | undefined =>
+  OF_PRESET[source]![bare(header)] ?? MEANING[bare(header)];
+
+export interface Row {
+  fields: Record<string, string>;
+  attributes: Body;
+  said: Said | null;
+  /** A row without an address refuses for its number too (AMB-132). */
+  isNumberRefused: boolean;
+  choices: Choice[];
+}
+
+/** Columns whose names say that they are of mail. */
+const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
+
+/** A row by standard fields, its attributes, and the strongest of what it says of consent. */
+export function readRow(world: World, job: Import, header: string[], cells: string[], readers: Reader[]): Row {
+  const { body } = job;
+  const { source = "csv", time_zone: zone = world.settings.timezone } = body;
+  const fields: Record<string, string> = {};
+  const attributes: Record<string, Body> = {};
+  const constant = timeOf(body.consent_at, zone);
+  header.forEach((name, index) => {
+    const value = cells[index]!.trim();
+    const field = fieldOf(source, name);
+    if (topicColumn(world, job, name)) return;
+    if (field) fields[field] = value;
+    else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
+  });
+  for (const field of AS_ATTRIBUTES) if (fields[field]) attributes[field] = fields[field];
+  if (fields.tags) attributes.tags = fields.tags.split(/[,;]/).map((tag) => tag.trim());
+  const time = timeOf(fields.consent_at, zone);
+  const named = header.map(
+    (name, n) => SIGNS[bare(name)] && saidByName(SIGNS[bare(name)]!, cells[n]!.trim(), time, constant, zone),
+  );
+  const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
+  const strength = ({ status }: Said) => STRENGTH.indexOf(status);
+  const said = all.reduce<Said | null>((held, one) => (held && strength(held) >= strength(one) ? held : one), null);
+  const general = header.flatMap((name, n) => (OF_MAIL.includes(bare(name)) ? [] : named[n] || []));
+  const isOfMail = source !== "csv" || header.some((name) => bare(name) === "emailmarketingconsent");
+  if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));
+  const isNegative = general.some(({ status }) => status === "opted_out" || status === "suppressed");
+  const isNumberRefused = !isEmail(fields.email ?? "") && Boolean(fields.phone) && isNegative;
+  const choices = choicesOf(world, job, header, cells, time ?? constant);
+  return { fields, attributes, said, isNumberRefused, choices };
+}
+
+/** Null for what is no number. */
+export function e164(text: string, region?: string): string | null {
+  const tight = text.replace(/[ ()/-]/g, "");
+  if (/^\+[1-9]\d{6,14}$/.test(tight)) return tight;
+  return region === "DE" && /^0[1-9]\d{8,10}$/.test(tight) ? `+49${tight.slice(1)}` : null;
+}
+
+export const isEmail = (text: string) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
+
+/** Why a row with all of its cells is refused, or null. */
+export function faultOf(cells: string[], fields: Record<string, string>): string | null {
+  if (!fields.external_id && !fields.email) return "key";
+  if (fields.email && !isEmail(fields.email)) return "email";
+  return cells.some((cell) => Buffer.byteLength(cell) > 4096) ? "long" : null;
+}
