@@ -28,8 +28,9 @@ export function translate(world: World, job: Import, subscriber: Subscriber, fie
     return "unknown";
   }
   const newest = currentConsent(world, subscriber.id, "email");
+  if (status === "suppressed" && !fields.email && isAgain(job, fields))
+    throw new Unpromised("which address of several rows has bounced");
   if (status === "suppressed" && subscriber.email) {
-    if (!fields.email && isAgain(job, fields)) throw new Unpromised("which address of several rows has bounced");
     const isSuppressed = consentOfAddress(world, subscriber, "email")?.status === "suppressed";
     const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
     const row = suppress(world, fields.email || subscriber.email, imported);

@@ -4,7 +4,7 @@ import { addressOf, optOutAddress, suppress } from "./addresses.ts";
 import { isNo, isYes, SIGNS, timeOf } from "./import-consents.ts";
 import { refuseNumber, translate } from "./import-outcomes.ts";
 import { bare, e164, fieldOf, isEmail, type Row } from "./import-rows.ts";
-import { type Choice, takeChoice } from "./import-topics.ts";
+import { isOut, takeChoice } from "./import-topics.ts";
 
 import { ANY, type Body } from "./kit.ts";
 import type { Import } from "./records/people.ts";
@@ -44,7 +44,6 @@ export function readingsOf(source: string, header: string[], whole: string[][], 
 }
 
 const NEGATIVE = ["opted_out", "suppressed"];
-const isOut = ({ cell }: Choice) => isNo(cell) || ["opted_out", "unsubscribed"].includes(cell);
 
 const isOfSomebody = ({ body }: Import, { fields }: Row) =>
   Boolean(fields.external_id) || isEmail(fields.email ?? "") || e164(fields.phone ?? "", body.phone_region) !== null;

@@ -79,7 +79,7 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));
   const isNegative = general.some(({ status }) => status === "opted_out" || status === "suppressed");
   const isNumberRefused = !isEmail(fields.email ?? "") && Boolean(fields.phone) && isNegative;
-  const choices = choicesOf(world, job, header, cells, time ?? constant);
+  const choices = choicesOf(world, job, header, cells, { row: time, file: constant });
   return { fields, attributes, said, isNumberRefused, choices };
 }
 

@@ -30,21 +30,27 @@ export interface Choice {
   at: number | null;
 }
 
-/** @param fallback the time of the row's consent, or of all of the file */
+/** @param fallback the time of the row's consent; of the file's, which is one of yes alone */
 export function choicesOf(
   world: World,
   job: Import,
   header: string[],
   cells: string[],
-  fallback: number | null,
+  fallback: { row: number | null; file: number | null },
 ): Choice[] {
   const { time_zone: zone = world.settings.timezone } = job.body;
   const columns = header.map((name, n) => ({ ...topicColumn(world, job, name), cell: cells[n]!.trim() }));
   const timeFor = (key: string) => columns.find((column) => column.key === key && column.isTime)?.cell;
-  return columns.flatMap(({ key, isTime, cell }) =>
-    key !== undefined && !isTime && cell !== "" ? [{ key, cell, at: timeOf(timeFor(key), zone) ?? fallback }] : [],
-  );
+  return columns.flatMap(({ key, isTime, cell }) => {
+    if (key === undefined || isTime || cell === "") return [];
+    const own = timeOf(timeFor(key), zone) ?? fallback.row;
+    return [{ key, cell, at: own ?? (isOut({ cell }) ? null : fallback.file) }];
+  });
 }
+
+/** Whether it refuses. */
+export const isOut = ({ cell }: Pick<Choice, "cell">): boolean =>
+  isNo(cell) || ["opted_out", "unsubscribed"].includes(cell);
 
 /** An opt-in needs a time and comes after what is known; an opt-out holds, whatever its time, and no import reverts one. */
 export function takeChoice(world: World, job: Import, subscriber: Subscriber, { key, cell, at }: Choice): void {
@@ -55,9 +61,9 @@ export function takeChoice(world: World, job: Import, subscriber: Subscriber, { 
     const before = job.topic_summary[key] ?? { opted_in: 0, opted_out: 0, unknown: 0, unchanged: 0 };
     job.topic_summary[key] = { ...before, [outcome]: before[outcome]! + 1 };
   };
-  const isOut = isNo(cell) || ["opted_out", "unsubscribed"].includes(cell);
+  const refuses = isOut({ cell });
   const isIn = isYes(cell) || ["opted_in", "subscribed"].includes(cell);
-  if (!isOut && (!isIn || at === null || isAhead)) {
+  if (!refuses && (!isIn || at === null || isAhead)) {
     count("unknown");
     return;
   }
@@ -69,7 +75,7 @@ export function takeChoice(world: World, job: Import, subscriber: Subscriber, { 
     count("unchanged");
     return;
   }
-  const status = isOut ? "opted_out" : "opted_in";
+  const status = refuses ? "opted_out" : "opted_in";
   const evidence = { ip: null, text: null, import_job_id: job.id };
   recordConsent(world, subscriber, { channel, status, consented_at, source: ANY, evidence });
   count(status);
