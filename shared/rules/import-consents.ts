@@ -189,7 +189,8 @@ const momentOf = ({ signed: { sign }, value }: SignedCell, form: TimeForm): stri
 function claimOf({ signed: { sign, isBare }, value }: SignedCell, form: TimeForm): Claim | undefined {
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
-  if (isBare && (isYes(value) || isNo(value))) return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
+  if (isBare && (isYes(value) || isNo(value)))
+    return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
   if (sign === "status") return standingOf(value);
   if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;

@@ -90,4 +90,3 @@ function takeFields(
   if (tags) attributes.tags = typeof said === "object" ? said : tagsOf(tags);
   return unread;
 }
-

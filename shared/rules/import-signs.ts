@@ -91,7 +91,10 @@ const IN = any(
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["email", /(?<!direct)e?mail|newsletter/],
-  ["sms", /sms|textmess|^texts?$|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/],
+  [
+    "sms",
+    /sms|textmess|^texts?$|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/,
+  ],
   ["chat_app", /whatsapp/],
 ];
 const signedChannels = CHANNELS.map(([channel]) => channel);

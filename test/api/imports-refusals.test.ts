@@ -38,7 +38,8 @@ describe("an opt-out in a row that is rejected", () => {
   });
 
   it("is said beside the reason, in a rehearsal too (AMB-132)", async () => {
-    const csv = "email,note,unsubscribed\na@x.example,Hi, there,true\nb@x.example,Hi, there,false\nc@x.example,Hi,false\n";
+    const csv =
+      "email,note,unsubscribed\na@x.example,Hi, there,true\nb@x.example,Hi, there,false\nc@x.example,Hi,false\n";
     const { job } = await afterFile(csv, { dry_run: "true" });
 
     expect(job.rejected_sample).toEqual([

@@ -51,13 +51,25 @@ it.each([
     { Channel: "SMS", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" },
     { sms: "opted_in" },
   ],
-  [{ "Consent type": "Text message", Consent: "yes", "Consent date": "2026-03-01", email: "a@example.com" }, { sms: "opted_in" }],
+  [
+    { "Consent type": "Text message", Consent: "yes", "Consent date": "2026-03-01", email: "a@example.com" },
+    { sms: "opted_in" },
+  ],
   [{ channel: "push", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, {}],
   [{ channel: "Phone call", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, {}],
-  [{ channel: "Email, SMS", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, { mail: "opted_in" }],
-  [{ channel: "Organic", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, { mail: "opted_in" }],
+  [
+    { channel: "Email, SMS", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" },
+    { mail: "opted_in" },
+  ],
+  [
+    { channel: "Organic", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" },
+    { mail: "opted_in" },
+  ],
   [{ text_opt_in: "yes", opt_in_date: "2026-03-01", email: "a@example.com" }, { sms: "unknown" }],
-  [{ "Email Address": "a@example.com", Email: "no", SMS: "yes" }, { mail: "opted_out", sms: "unknown" }],
+  [
+    { "Email Address": "a@example.com", Email: "no", SMS: "yes" },
+    { mail: "opted_out", sms: "unknown" },
+  ],
   [{ email: "a@example.com", SMS: "no" }, { sms: "opted_out" }],
 ])("a row of one channel speaks of that channel: %j (AMB-132)", (cells, said) => {
   expect(saidBy(cells as Record<string, string>)).toEqual({ ...NOTHING, ...said });

@@ -1,6 +1,7 @@
 // Rows of imports in tests of their rules.
-import { type ImportSource, type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
+
 import type { RowReading } from "../../shared/rules/import-cells.ts";
+import { type ImportSource, type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
 import { readRow } from "../../shared/rules/import-rows.ts";
 import { columnTypes } from "../../shared/rules/import-values.ts";
 

@@ -3,8 +3,8 @@
 import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict, requireFound } from "../../kernel/errors.ts";
-import { type ColumnMapping, meaningOf, readHeader } from "../../rules/import-columns.ts";
 import type { RowReading } from "../../rules/import-cells.ts";
+import { type ColumnMapping, meaningOf, readHeader } from "../../rules/import-columns.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { suggestionFor } from "../../rules/import-suggestions.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";

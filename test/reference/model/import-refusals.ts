@@ -19,7 +19,8 @@ function fitting(source: string, name: string, column: string[]): Column | null 
   const isBoolean = (value: string) => /^(true|false|yes|no)$/i.test(value);
   const isNumber = (value: string) => /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(value);
   const decimals = new Set(values.map((value) => value.split(".")[1]?.length ?? 0));
-  const areNumbers = values.every(isNumber) && (decimals.size === 1 || values.every((one) => String(Number(one)) === one));
+  const areNumbers =
+    values.every(isNumber) && (decimals.size === 1 || values.every((one) => String(Number(one)) === one));
   if (values.length === 0) return null;
   if (values.every(isBoolean)) return (cell) => cell === "" || isBoolean(cell);
   return areNumbers ? (cell) => cell === "" || isNumber(cell) : null;
@@ -29,12 +30,24 @@ function fitting(source: string, name: string, column: string[]): Column | null 
 export function readingsOf(source: string, header: string[], whole: string[][], row: string[]): string[][] {
   const cells = row.map((cell) => (Buffer.byteLength(cell) > 4096 ? "" : cell));
   if (cells.length === header.length) return [cells];
-  const columns = header.map((name, n) => fitting(source, name, whole.map((one) => one[n]!.trim())));
+  const columns = header.map((name, n) =>
+    fitting(
+      source,
+      name,
+      whole.map((one) => one[n]!.trim()),
+    ),
+  );
   const isSaying = (name: string) =>
-    bare(name) in SIGNS || ["external_id", "consent_status", "tags"].includes(fieldOf(source, name) ?? "") || /^topic:/.test(name);
+    bare(name) in SIGNS ||
+    ["external_id", "consent_status", "tags"].includes(fieldOf(source, name) ?? "") ||
+    /^topic:/.test(name);
   const isClear = (cell: string) => isYes(cell) || isNo(cell) || timeOf(cell, "UTC") !== null;
   const extra = cells.length - header.length;
-  const divided = (at: number) => [...cells.slice(0, at), cells.slice(at, at + extra + 1).join(), ...cells.slice(at + extra + 1)];
+  const divided = (at: number) => [
+    ...cells.slice(0, at),
+    cells.slice(at, at + extra + 1).join(),
+    ...cells.slice(at + extra + 1),
+  ];
   const leftOut = (at: number) => [...cells.slice(0, at), ...Array<string>(-extra).fill(""), ...cells.slice(at)];
   const free = header.flatMap((name, n) => (columns[n] || isSaying(name) ? [] : [n]));
   return [header.length, ...free]
@@ -60,7 +73,8 @@ export function keepRefusal(world: World, job: Import, { fields, said, isNumberR
   const counted = structuredClone([job.consent_summary, job.topic_summary]);
   const isRefused = NEGATIVE.includes(said?.status ?? "");
   const time = said && Math.min(said.at ?? job.created_at, job.created_at);
-  if (isNumberRefused && (!person || !fields.external_id)) optOutAddress(world, e164(fields.phone!, job.body.phone_region), time!, "sms");
+  if (isNumberRefused && (!person || !fields.external_id))
+    optOutAddress(world, e164(fields.phone!, job.body.phone_region), time!, "sms");
   if (!person) {
     if (isRefused) refuseAddress(world, job, email, said!.status, time!);
     return;

@@ -73,7 +73,13 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   );
   const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
   const strength = ({ status }: Said) => STRENGTH.indexOf(status);
-  const said = all.reduce<Said | null>((held, one) => (held && strength(held) >= strength(one) ? held : one), null);
+  const strongest = all.reduce<Said | null>(
+    (held, one) => (held && strength(held) >= strength(one) ? held : one),
+    null,
+  );
+  // One column may say it, and another one when it was.
+  const when = all.find(({ status, at }) => status === strongest?.status && at !== null)?.at ?? null;
+  const said = strongest && { ...strongest, at: strongest.at ?? when };
   const general = header.flatMap((name, n) => (OF_MAIL.includes(bare(name)) ? [] : named[n] || []));
   const isOfMail = source !== "csv" || header.some((name) => bare(name) === "emailmarketingconsent");
   if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));

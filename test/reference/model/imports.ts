@@ -55,7 +55,9 @@ function process(world: World, job: Import): void {
   job.processed_rows = rows.length;
   for (const cells of rows.filter(isFaulty)) {
     job.failed_rows++;
-    const refusal = readingsOf(source, header, whole, cells).map(read).find((row) => refuses(job, row));
+    const refusal = readingsOf(source, header, whole, cells)
+      .map(read)
+      .find((row) => refuses(job, row));
     if (refusal) keepRefusal(world, job, refusal);
   }
   for (const cells of rows.filter((one) => !isFaulty(one))) take(world, job, read(cells));
