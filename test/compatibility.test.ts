@@ -226,7 +226,7 @@ describe("an endpoint that will go", () => {
   });
   const passing = group("passing", "What will go.", [old]);
 
-  it("says so by Deprecation, Sunset and Link on every answer; others do not (D-VER)", async () => {
+  it("an endpoint that will go says so by Deprecation, Sunset and Link on every answer; others do not (D-VER)", async () => {
     const world = await testWorld();
     const handler = serve(passing, world.depsFor("test"));
     const ask = () => handler(requestEvent(old), {} as never);
@@ -242,7 +242,7 @@ describe("an endpoint that will go", () => {
     expect(Object.keys(headers).filter((name) => name in wanted)).toEqual([]);
   });
 
-  it("is marked in the reference, with its headers and its days (D-VER)", async () => {
+  it("an endpoint that will go is marked in the reference, with its headers and its days (D-VER)", async () => {
     const all = await openApiOf({ ...contents, groups: [...contents.groups, passing] });
     const described = all.paths["/api/v1/older"]!.get!;
     expect(described.deprecated).toBe(true);
@@ -258,7 +258,7 @@ describe("an endpoint that will go", () => {
     ).toBe(false);
   });
 
-  it("is given 12 months at least, by the calendar (D-VER)", () => {
+  it("an endpoint that will go is given 12 months at least, by the calendar (D-VER)", () => {
     const fault = (since: string, sunset: string) => faultOfDeprecation({ since, sunset });
     expect(fault("2027-01-31", "2028-01-31")).toBeUndefined();
     expect(fault("2027-01-31", "2028-01-30")).toContain("not 12 months");

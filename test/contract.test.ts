@@ -41,13 +41,13 @@ const fill = (route: string, id = UNKNOWN) => route.replaceAll(/:\w+/g, id);
 let writes = 0;
 
 describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
-  it("answers every credential as it declares, and a refusal changes nothing (AMB-60, ATH-R2, ATH-R5, ATH-R7, CHN-19, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9, SEG-4, SUB-11)", async () => {
+  it("an endpoint answers every credential as it declares, and a refusal changes nothing (AMB-60, ATH-R2, ATH-R5, ATH-R7, CHN-19, ERR-2, ERR-5, ERR-6, ERR-7, ERR-9, SEG-4, SUB-11)", async () => {
     const before = writes;
     expect(await wrongRefusals(world, endpoint, credentials, fill(route))).toEqual([]);
     expect(writes).toBe(before);
   });
 
-  it("admits the callers that it declares (ATH-R1, ATH-R4)", async () => {
+  it("an endpoint admits the callers that it declares (ATH-R1, ATH-R4)", async () => {
     const accepted = credentials.filter((presented) => !refusalOf(endpoint, presented) && presented.kind);
     const wrong = [];
     for (const { name, headers, readOnly, status: workspace } of accepted) {
@@ -58,7 +58,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     expect(wrong).toEqual([]);
   });
 
-  it("refuses a hostile body in an envelope of ours, and nothing changes (ERR-0, ERR-1, ERR-13, GEN-12)", async () => {
+  it("an endpoint refuses a hostile body in an envelope of ours, and nothing changes (ERR-0, ERR-1, ERR-13, GEN-12)", async () => {
     if (!endpoint.shape.body && !endpoint.shape.form) return;
     const as = goodFor(endpoint);
     const tooDeep = `${'{"a":'.repeat(400)}1${"}".repeat(400)}`;
@@ -92,7 +92,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     if (endpoint.shape.body) expect((await world.call(fill(route), { as, raw: OVERSIZED })).status).toBe(413);
   });
 
-  it("refuses a plan without its feature in the feature's own body, and nothing changes (AMB-82, GEN-10, HOK-4, INX-1)", async () => {
+  it("an endpoint refuses a plan without its feature in the feature's own body, and nothing changes (AMB-82, GEN-10, HOK-4, INX-1)", async () => {
     const { feature } = endpoint.access;
     if (!feature) return;
     const poor = await world.tenant({ plan: "free" });
@@ -180,7 +180,7 @@ describe(stream.endpoint.route, () => {
       world.gateway.stream(request, out).catch(reject);
     });
 
-  it("answers every credential as it declares (ATH-R7, ERR-6, ERR-7)", async () => {
+  it("the live stream answers every credential as it declares (ATH-R7, ERR-6, ERR-7)", async () => {
     const answers = [];
     const expected = [];
     for (const presented of credentials) {
@@ -192,7 +192,7 @@ describe(stream.endpoint.route, () => {
     expect(answers).toEqual(expected);
   });
 
-  it("is gated by plan, and names what is wrong with a query (INX-1)", async () => {
+  it("the live stream is gated by plan, and names what is wrong with a query (INX-1)", async () => {
     const free = await world.tenant({ plan: "free" });
     expect((await open(free.sdk)).body).toMatchObject({ error: "in_app_not_permitted", upgrade_required: true });
     expect(await open(tenant.sdk, "subscriber_id=x")).toMatchObject({

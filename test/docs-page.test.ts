@@ -63,7 +63,7 @@ function show(path: string, files: SiteFiles = site) {
   return { nav, main, listeners };
 }
 
-it("shows the whole document, each section on a page of its own (GEN-16)", () => {
+it("the reference shows the whole document, each section on a page of its own (GEN-16)", () => {
   const shown = new Map(pages.map((path) => [path, show(path).main]));
   for (const { group, endpoint } of operationsOf(contents)) {
     const [, path = ""] = endpoint.route.replaceAll(/:(\w+)/g, "{$1}").split(" ");
@@ -120,14 +120,14 @@ describe("the filter", () => {
     ["a route as the access matrix writes it", "delete /api/v1/templates/:id", [["DELETE /api/v1/templates/{id}"]]],
     ["a field, also a nested one", "p256dh", [["POST /api/v1/devices"]]],
     ["words of a summary, in any case", "Copy  JOURNEY", [["POST /api/v1/journeys/{id}/duplicate"]]],
-  ])("finds %s on any page", (_, text, titles) => {
+  ])("the filter of the reference finds %s on any page", (_, text, titles) => {
     expect(typed(text).filter((group) => !group.every((title) => guides().some((one) => one.title === title)))).toEqual(
       titles,
     );
     expect(status!.textContent).toBe("");
   });
 
-  it("finds all of a group, and hides the groups without a match", () => {
+  it("the filter of the reference finds all of a group, and hides the groups without a match", () => {
     const name = "recipients";
     const group = groups.find((one) => textOf(one).startsWith(name))!;
     const all = allOf(group, "a").flatMap(({ title }) => (title ? [title] : []));
@@ -135,7 +135,7 @@ describe("the filter", () => {
     expect(groups.filter(({ hidden }) => !hidden).length).toBeLessThan(groups.length / 2);
   });
 
-  it("says when nothing matches, and lists every page with the links of this one once it is empty", () => {
+  it("the filter of the reference says when nothing matches, and lists every page with the links of this one once it is empty", () => {
     expect(typed("no such operation")).toEqual([]);
     expect(status!.textContent).toBe('No operation matches "no such operation".');
     expect(typed(" ")).toEqual(own);
@@ -230,7 +230,7 @@ it("pages run nothing inline, and a tag in the document stays text", () => {
 describe("the local service", async () => {
   const world = await testWorld();
 
-  it("serves the files as the edge does: to everybody, kept for a while or for good, and to other sites (E26)", async () => {
+  it("the local service serves the files as the edge does: to everybody, kept for a while or for good, and to other sites (E26)", async () => {
     const json = await world.call("GET /openapi.json");
     expect([json.status, json.headers["cache-control"], json.headers["access-control-allow-origin"]]).toEqual([
       200,

@@ -55,12 +55,12 @@ describe("npm run invoke", () => {
   const run = (...words: string[]) =>
     spawnSync(process.execPath, ["local/launch.mjs", "local/invoke.ts", ...words], { cwd: root, encoding: "utf8" });
 
-  it("prints what the function answers", () => {
+  it("npm run invoke prints what the function answers", () => {
     const { stdout, status } = run("api-templates", "events/api-templates.json");
     expect([status, JSON.parse(stdout).statusCode]).toEqual([0, 201]);
   }, 120_000);
 
-  it("says how it is used", () => {
+  it("npm run invoke says how it is used", () => {
     const { stderr, status } = run();
     expect([status, stderr]).toEqual([2, "Name one function and one event. More with --help.\n"]);
   }, 120_000);

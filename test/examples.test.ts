@@ -31,7 +31,7 @@ describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as con
   const operation = described(route);
   let prepared: ExampleRequest;
 
-  it("refuses each wrong value in the body of its example by the name of the field (ERR-13)", async () => {
+  it("an endpoint refuses each wrong value in the body of its example by the name of the field (ERR-13)", async () => {
     await world.advance(MINUTE);
     prepared = await requests.prepare(endpoint, operation);
     const schema = operation.requestBody?.content["application/json"]?.schema;
@@ -46,7 +46,7 @@ describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as con
     expect(wrong).toEqual([]);
   });
 
-  it("takes its example (GEN-16)", async () => {
+  it("an endpoint takes its example (GEN-16)", async () => {
     const { status, body } = await requests.send(endpoint, prepared);
     expect(successes(operation), JSON.stringify(body)).toContain(String(status));
   });

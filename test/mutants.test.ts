@@ -60,22 +60,25 @@ describe("a test of a mutation", () => {
     ["passed", "process.exit(0)"],
     ["failed", "process.exit(1)"],
     ["unknown", 'process.kill(process.pid, "SIGTERM"); setTimeout(() => {}, 60_000);'],
-  ])("is %s by how it ends", async (kind, script) => {
+  ])("a test of a mutation is %s by how it ends", async (kind, script) => {
     const { copy } = copyWith(script);
 
     expect((await copy.run(["script.mjs"], 20_000, never)).kind).toBe(kind);
   });
 
-  it.runIf(HAS_PROC)("is unknown when it runs too long, and ends with all that it started", async () => {
-    const started = join(temporaryFolder(), "pid");
-    const { copy } = copyWith(endless(started));
+  it.runIf(HAS_PROC)(
+    "a test of a mutation is unknown when it runs too long, and ends with all that it started",
+    async () => {
+      const started = join(temporaryFolder(), "pid");
+      const { copy } = copyWith(endless(started));
 
-    const outcome = await copy.run(["script.mjs"], 5_000, never);
+      const outcome = await copy.run(["script.mjs"], 5_000, never);
 
-    expect(outcome).toEqual({ kind: "unknown", why: "it ran longer than 5000 ms" });
-    // The system takes a killed process away a moment later, on a busy machine seconds later.
-    await vi.waitFor(() => expect(isRunning(Number(readFileSync(started, "utf8")))).toBe(false), PATIENCE);
-  });
+      expect(outcome).toEqual({ kind: "unknown", why: "it ran longer than 5000 ms" });
+      // The system takes a killed process away a moment later, on a busy machine seconds later.
+      await vi.waitFor(() => expect(isRunning(Number(readFileSync(started, "utf8")))).toBe(false), PATIENCE);
+    },
+  );
 });
 
 describe("npm run mutants", () => {

@@ -54,7 +54,7 @@ it("two routes of one name are refused", () => {
   expect(() => nameIn("things", "GET /api/v1/things/:id", "GET /api/v1/things/:other")).toThrow("come to one name");
 });
 
-it("names things by their route", () => {
+it("the code names things by their route", () => {
   expect(["GET /api/v1/team/members/:id", "GET /api/v1/annotations", "GET /v1/whoami"].map(resourceName)).toEqual([
     "Member",
     "Annotation",

@@ -59,7 +59,7 @@ describe("the document", () => {
     expect(JSON.stringify(document.info)).toMatch(/## Limits.*## Paging and versions/);
   });
 
-  it("says of everything what it is: operations, parameters, limits, webhook events (GEN-16)", () => {
+  it("the OpenAPI document says of everything what it is: operations, parameters, limits, webhook events (GEN-16)", () => {
     const silent = operations.flatMap(({ endpoint: { route } }) => {
       const { description, parameters = [] } = described(route);
       const unsaid = parameters.filter(
@@ -73,14 +73,14 @@ describe("the document", () => {
     for (const event of webhookEvents) expect(description).toContain(`| \`${event}\` | \`{`);
   });
 
-  it("says of every field what it is: else add its sentence to docs/generate/sentences (GEN-16)", () => {
+  it("the OpenAPI document says of every field what it is: else add its sentence to docs/generate/sentences (GEN-16)", () => {
     const silent = partsOf(document).filter(
       ({ schema, name, isField }) => isField && name !== "" && !schema.description,
     );
     expect(silent.map(({ path }) => path)).toEqual([]);
   });
 
-  it("shows of every operation a request as curl and as code of the SDK, and a response (GEN-16)", () => {
+  it("the OpenAPI document shows of every operation a request as curl and as code of the SDK, and a response (GEN-16)", () => {
     const without = operations.flatMap(({ endpoint: { route, shape, access }, isStream }) => {
       const { "x-codeSamples": samples = [], responses } = described(route);
       const languages = samples.map(({ lang }) => lang).join();
@@ -93,7 +93,7 @@ describe("the document", () => {
     expect(without).toEqual([]);
   });
 
-  it("says of every operation how it succeeds: with a 2xx, or the 302 of a link (GEN-16)", () => {
+  it("the OpenAPI document says of every operation how it succeeds: with a 2xx, or the 302 of a link (GEN-16)", () => {
     const without = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([, { responses }]) => !Object.keys(responses).some((status) => /^(2\d\d|302)$/.test(status)))
@@ -102,12 +102,12 @@ describe("the document", () => {
     expect(without).toEqual([]);
   });
 
-  it("names its components with identifiers of any language (GEN-16)", () => {
+  it("the OpenAPI document names its components with identifiers of any language (GEN-16)", () => {
     const names = Object.values(document.components).flatMap(Object.keys);
     expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(name))).toEqual([]);
   });
 
-  it("has patterns that mean the same with and without the flag u (GEN-16)", () => {
+  it("the OpenAPI document has patterns that mean the same with and without the flag u (GEN-16)", () => {
     const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
       JSON.parse(text!),
     );
@@ -116,12 +116,12 @@ describe("the document", () => {
     for (const pattern of patterns) expect(() => [new RegExp(pattern), new RegExp(pattern, "u")]).not.toThrow();
   });
 
-  it("says no maximum of a page that is none (GEN-16)", () => {
+  it("the OpenAPI document says no maximum of a page that is none (GEN-16)", () => {
     const { parameters = [] } = described("GET /api/v1/subscribers");
     expect(parameters.find(({ name }) => name === "limit")!.schema).not.toHaveProperty("maximum");
   });
 
-  it("passes the linter without an error or a warning", () => {
+  it("the OpenAPI document passes the linter without an error or a warning", () => {
     const { stdout, stderr, status } = spawnSync(
       process.execPath,
       ["node_modules/@redocly/cli/bin/cli.js", "lint", "docs/openapi.json", "--format=summary"],
@@ -131,7 +131,7 @@ describe("the document", () => {
     expect(stdout + stderr).not.toMatch(/warning/i);
   }, 60_000);
 
-  it("holds examples that its own schemas take", () => {
+  it("the OpenAPI document holds examples that its own schemas take", () => {
     const wrong: string[] = [];
     const { schemas, responses } = document.components;
     const judge = (where: string, media: object | undefined) => {
@@ -166,7 +166,7 @@ describe("the document", () => {
     expect(issues?.map(({ message }) => message)).toBeUndefined();
   });
 
-  it("names an error only where the envelope knows it", () => {
+  it("the OpenAPI document names an error only where the envelope knows it", () => {
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(Object.keys(errorSchemas)));
   });
 });

@@ -14,7 +14,7 @@ const hasShell = spawnSync("bash", ["-c", "command -v curl"]).status === 0;
 describe.skipIf(!hasShell)("the quickstart (skipped where bash or curl is missing)", () => {
   afterAll(cleanUp);
 
-  it("sends a message that arrives in the stream and in the inbox", async () => {
+  it("the quickstart sends a message that arrives in the stream and in the inbox", async () => {
     const cwd = newFolder();
     await startService({ DATA_DIR: join(cwd, ".data") });
     const shell = (lines: string) => spawn("bash", ["-euc", lines], { cwd, stdio: ["ignore", "pipe", "inherit"] });

@@ -60,7 +60,7 @@ describe("planted citations", () => {
     "// docs/edge.md, edge.md, README.md, sdk/README.md",
     "// a decision, and 13 more",
     '"Date: Fri, 20 Nov 2026 12:00:00 +0000", "[::0001]", f(1000)',
-  ])("finds nothing wrong with %s", (line) => {
+  ])("the check of citations finds nothing wrong with %s", (line) => {
     expect(faultsOf(line)).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe("planted citations", () => {
     ["// decisions 7, 8", "decisions 7 is not docs/decisions/NNNN"],
     ["// found by a scan (0013)", "(0013) is not docs/decisions/NNNN"],
     ["// as reliability.md says", "reliability.md is not in the tree"],
-  ])("finds %s", (line, fault) => {
+  ])("the check of citations finds %s", (line, fault) => {
     expect(faultsOf(line)).toEqual([`shared/planted.ts:1: ${fault}`]);
   });
 
@@ -98,7 +98,7 @@ describe("planted citations", () => {
     expect(faultsOf(line, path)).toEqual(faults.map((fault) => expect.stringContaining(fault)));
   });
 
-  it("names the line", () => {
+  it("the check of citations names the line", () => {
     expect(faultsOf("// one\n// SUB-3\n")).toEqual(["shared/planted.ts:2: SUB-3 is not in docs/requirements.md"]);
   });
 });

@@ -28,7 +28,7 @@ describe("simulator: planted bugs", () => {
     }
   });
 
-  it("are many, of every area, each with a name of its own", () => {
+  it("planted bugs are many, of every area, each with a name of its own", () => {
     expect(planted.length).toBeGreaterThanOrEqual(60);
     expect(new Set(planted.map(({ name }) => name)).size).toBe(planted.length);
     expect(new Set(planted.map(({ area }) => area))).toEqual(new Set(areas));

@@ -11,7 +11,7 @@ const setting = importing({ withTenant });
 describe("columns", () => {
   const csv = "Box,Nam,tier,Note,Newsletter consent\nada@x.example,Byron,gold,secret,yes\nnot-mail,B,1,2,no\n";
 
-  it("explains columns with a sample and a suggestion, and shows rejected rows (RDA-14)", async () => {
+  it("an import explains columns with a sample and a suggestion, and shows rejected rows (RDA-14)", async () => {
     const { run, job, attributes, members } = await setting();
     const failed = await run(csv);
     expect(failed.status).toBe("failed");

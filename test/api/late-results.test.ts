@@ -57,7 +57,7 @@ describe("a mail that comes back", () => {
     });
   });
 
-  it("moves in the report, the funnel and the series of its campaign (AMB-139)", async () => {
+  it("a mail that comes back moves in the report, the funnel and the series of its campaign (AMB-139)", async () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant, BOUNCES);
     const read = reader(world, tenant);
@@ -171,7 +171,7 @@ describe("the outcome of a journey's send step", () => {
       { delivered: 0, failed: 0, uncertain: 0, bounced: 1 },
     ],
   ])(
-    "is %s once that is known of a mail without an answer, and so is the funnel (AMB-139, AMB-142)",
+    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so is the funnel (AMB-139, AMB-142)",
     async (outcome, event, figures) => {
       const { world, tenant, reached, call, id, stats } = await mailingJourney();
       await spoil(world, { channel: "email", outcome: "timeout", times: 2 });

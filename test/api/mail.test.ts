@@ -151,7 +151,7 @@ describe("tokens", () => {
   );
   const kinds = ["unsubscribe", "open", "click"] as const;
 
-  it("open with their own kind and key alone, to what they were made of (D-EMAIL)", () => {
+  it("tokens of links in mails open with their own kind and key alone, to what they were made of (D-EMAIL)", () => {
     fc.assert(
       fc.property(token, (made: MailToken) => {
         const text = sealMailToken(key, made);

@@ -45,7 +45,7 @@ describe("texts", () => {
     expect(seen[0]).toBe(seen[1]);
   });
 
-  it("say what the workspace lists, and all to a key with read:pii (AGT-4)", async () => {
+  it("texts of an agent say what the workspace lists, and all to a key with read:pii (AGT-4)", async () => {
     const body = { subscriberIds: ids.slice(0, 1), title: "A", body: "{{ subscriber.plan }}{{ subscriber.city }}" };
     const unknown = async (key: string) => {
       const { value } = await mcp.tool(key, "recipients_preview_notifications", body);
@@ -57,7 +57,7 @@ describe("texts", () => {
 });
 
 describe("people", () => {
-  it("are not named by external ids (AGT-4)", async () => {
+  it("people in answers to an agent are not named by external ids (AGT-4)", async () => {
     const body = { external_ids: ["user-1"], title: "A", body: "b" };
     for (const name of ["recipients_preview_notifications", "plan_send"]) {
       const { isError, value } = await mcp.tool(await mcp.key("read", "write:send"), name, body);

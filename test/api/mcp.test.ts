@@ -34,7 +34,7 @@ describe("agent keys", () => {
     expect(used.last_used_at).toBe("2026-11-20T12:00:00.000Z");
   });
 
-  it("open nothing once they have expired or were revoked (AGT-1)", async () => {
+  it("agent keys open nothing once they have expired or were revoked (AGT-1)", async () => {
     const short = (await create({ name: "a", expires_in_days: 1 })).body;
     const long = (await create({ name: "b" })).body;
     await world.advance(DAY - 1);
@@ -49,7 +49,7 @@ describe("agent keys", () => {
     expect((await ping(long.key)).status).toBe(401);
   });
 
-  it("give no more than their maker holds (AGT-1)", async () => {
+  it("agent keys give no more than their maker holds (AGT-1)", async () => {
     expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
     const developer = await tenant.dashboard("developer");
     expect((await create({ name: "x", scopes: ["read:pii"] }, developer)).status).toBe(201);

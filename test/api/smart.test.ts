@@ -104,7 +104,7 @@ describe("fallback", () => {
     expect(JSON.stringify(second.channel_arbitration)).not.toContain(ada);
   });
 
-  it("falls back when every device failed permanently, along the same ranking, each class once (SMA-6)", async () => {
+  it("a smart send falls back when every device failed permanently, along the same ranking, each class once (SMA-6)", async () => {
     const { world, tenant, ada, body } = await withPhone();
     await spoil(world, { channel: "ios", outcome: "permanent" });
     const { job } = await send(world, tenant, body);

@@ -203,7 +203,7 @@ describe("/api/v1/suppressions", () => {
     expect(a).toMatchObject({ reason: "imported", note: "hard bounce", suppressed_at: "2024-03-04T05:06:07.000Z" });
   });
 
-  it("forgets an address after the erasure of a subscriber with it, and still holds (AMB-128)", async () => {
+  it("the list of suppressions forgets an address after the erasure of a subscriber with it, and still holds (AMB-128)", async () => {
     const { world, ada, to, upsert, call } = await suppressed(BOUNCES);
     await call(`DELETE /api/v1/subscribers/${ada}`);
     await world.advance(5 * MINUTE);

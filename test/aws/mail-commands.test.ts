@@ -92,7 +92,7 @@ describe("outcomes", () => {
 });
 
 describe("the identity of a sender", () => {
-  it("is looked up by its address, then by its domain", async () => {
+  it("the identity of a sender is looked up by its address, then by its domain", async () => {
     const { mocked, ses } = mockedSes();
     mocked.on(GetEmailIdentityCommand).rejects(failure("NotFoundException"));
     expect(await ses.verify(credentials)).toMatchObject({ ok: false });
@@ -102,7 +102,7 @@ describe("the identity of a sender", () => {
     ]);
   });
 
-  it("is verified only where SES says so", async () => {
+  it("the identity of a sender is verified only where SES says so", async () => {
     const { mocked, ses } = mockedSes();
     mocked.on(GetEmailIdentityCommand).resolves({});
     expect(await ses.verify(credentials)).toMatchObject({ ok: false });

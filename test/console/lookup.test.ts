@@ -16,7 +16,7 @@ function pagesOf(all: readonly { name: string }[], size: number) {
   return { asked, read };
 }
 
-it("finds what is on the last page, without its case and marks, and reads each page once (CON-4)", async () => {
+it("a look-up finds what is on the last page, without its case and marks, and reads each page once (CON-4)", async () => {
   const { asked, read } = pagesOf(names(450, "Große Käufer"), 100);
   const lookup = createLookup(5);
   expect(await lookup.find("segments", "grosse kauf", read)).toEqual([{ name: "Große Käufer" }]);
@@ -24,7 +24,7 @@ it("finds what is on the last page, without its case and marks, and reads each p
   expect(asked).toEqual([1, 2, 3, 4, 5]);
 });
 
-it("ends where there is enough, and reads anew once all is forgotten (CON-4)", async () => {
+it("a look-up ends where there is enough, and reads anew once all is forgotten (CON-4)", async () => {
   const { asked, read } = pagesOf(names(450, "Last"), 100);
   const lookup = createLookup(5);
   expect((await lookup.find("segments", "segment", read)).length).toBe(100);

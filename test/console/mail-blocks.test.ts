@@ -13,7 +13,7 @@ const htmlOf = (...blocks: Block[]): string => mailHtml(designed(...blocks));
 const TEXT = { ...newBlock("text"), type: "text", size: "normal", align: "left" } as const;
 
 describe("a block", () => {
-  it("is escaped as text, but for what the service fills in (CON-3)", () => {
+  it("a block of a mail is escaped as text, but for what the service fills in (CON-3)", () => {
     const text = `1 < 2 & "3" {{ subscriber.name | default: "a <b>" }}`;
     expect(htmlOf({ ...TEXT, text })).toContain(
       `1 &lt; 2 &amp; &quot;3&quot; {{ subscriber.name | default: "a <b>" }}`,

@@ -43,7 +43,7 @@ describe("weight", async () => {
   const total = (pick: (path: string) => boolean) =>
     sizes.filter(([path]) => pick(path)).reduce((sum, [, bytes]) => sum + bytes, 0);
 
-  it("keeps its budgets: first script 45 KB, a later one 27 KB, styles 15 KB, everything 270 KB, compressed (CON-1)", () => {
+  it("the console keeps its budgets: first script 45 KB, a later one 27 KB, styles 15 KB, everything 270 KB, compressed (CON-1)", () => {
     const page = files.get("/console/index.html")!.content.toString();
     expect(total((path) => path.endsWith(".js") && page.includes(path))).toBeLessThan(45_000);
     // The chart of journeys and those of the figures are among them.
@@ -54,7 +54,7 @@ describe("weight", async () => {
     expect(total(() => true)).toBeLessThan(270_000);
   });
 
-  it("holds no React, and names no other site (CON-1)", () => {
+  it("the console holds no React, and names no other site (CON-1)", () => {
     const texts = [...files].filter(([path]) => path.endsWith(".js")).map(([, { content }]) => content.toString());
     for (const text of texts) {
       expect(text).not.toMatch(/react-dom|__SECRET_INTERNALS/);

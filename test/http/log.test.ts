@@ -6,7 +6,7 @@ import { deployedDeps } from "../../shared/runtime/lambda.ts";
 import { counted, withMetrics } from "../../shared/runtime/metrics.ts";
 import { testWorld } from "../support/world.ts";
 
-it("cuts out secrets by the name of their field, at any depth", () => {
+it("the log cuts out secrets by the name of their field, at any depth", () => {
   const entry = {
     password: "p",
     nested: { access_token: "t", Email: "a@b.example", list: [{ "X-SDK-Key": "k" }] },
@@ -19,7 +19,7 @@ it("cuts out secrets by the name of their field, at any depth", () => {
   });
 });
 
-it("cuts out secrets by their looks, wherever they stand", () => {
+it("the log cuts out secrets by their looks, wherever they stand", () => {
   const secrets = [
     `service_srv_${"a".repeat(32)}`,
     `service_mcp_${"b".repeat(32)}`,

@@ -250,7 +250,7 @@ describe("a workspace that demands a second factor", () => {
     expect((await enter(member)).body.code).toBe("SECOND_FACTOR_MISSING");
   });
 
-  it("closes to a session whose second factor was removed (ACC-12)", async () => {
+  it("a workspace that demands a second factor closes to a session whose second factor was removed (ACC-12)", async () => {
     const session = await register();
     const { key } = await enrol(session);
     await demand(session);

@@ -39,7 +39,7 @@ describe("server keys", () => {
     expect((await create({ name: "x", scopes })).status).toBe(status);
   });
 
-  it("give no more than their maker holds: a developer, who may not send, gives no right to send (ATH-R5, BKS-1)", async () => {
+  it("server keys give no more than their maker holds: a developer, who may not send, gives no right to send (ATH-R5, BKS-1)", async () => {
     const developer = await tenant.dashboard("developer");
     const scopes = ["subscribers:write", "messages:read"];
     expect((await create({ name: "x", scopes }, developer)).status).toBe(201);

@@ -58,7 +58,7 @@ describe("login", () => {
     expect(await from("198.51.100.2", PASSWORD)).toBe(200);
   });
 
-  it("is limited per network address, for any user, and so is accepting invitations (docs/decisions/0021#login)", async () => {
+  it("a login is limited per network address, for any user, and so is accepting invitations (docs/decisions/0021#login)", async () => {
     const { body } = await register();
     const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
     const windowMs = 15 * MINUTE;
@@ -96,7 +96,7 @@ describe("login", () => {
 });
 
 describe("refresh", () => {
-  it("rotates: a new pair each time, and the new one works (ATH-R10)", async () => {
+  it("a refresh token rotates: a new pair each time, and the new one works (ATH-R10)", async () => {
     const first = (await register()).body;
     await world.advance(900_000);
     const second = (await refresh(first.refresh_token)).body;

@@ -60,7 +60,7 @@ describe("alarms", () => {
     ]);
   });
 
-  it("ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money (D-HEALTH)", () => {
+  it("alarms ring at what is near a limit: concurrency, throttles, late work, mails that bounce, money (D-HEALTH)", () => {
     const alarms = ofType(whole(), "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
     const thresholdsOf = (metric: string) => [
       ...new Set(alarms.filter(({ MetricName }) => MetricName === metric).map(({ Threshold }) => Threshold)),
@@ -117,7 +117,7 @@ describe("alarms", () => {
     ]);
   });
 
-  it("ring for live streams that Lambda counts as served: by what the function logs (RDA-19)", () => {
+  it("alarms ring for live streams that Lambda counts as served: by what the function logs (RDA-19)", () => {
     const sums = only("AWS::CloudWatch::Alarm").flatMap(({ Metrics = [], Threshold }) => {
       const parts = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: CloudWatchMetric } }) =>
         MetricStat ? [MetricStat.Metric] : [],
@@ -150,7 +150,7 @@ describe("alarms", () => {
     expect(metrics).toHaveLength(18 + 2 * (standardContents.workers.length - 1));
   });
 
-  it("write to an address if there is one; cdk-nag has nothing against the whole", () => {
+  it("alarms write to an address if there is one; cdk-nag has nothing against the whole", () => {
     expect(only("AWS::CloudWatch::Alarm").flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
     const mailing = wholeUnderRules();
     const [, subscription] = ofType(mailing, "AWS::SNS::Subscription")[0]!;

@@ -51,7 +51,7 @@ const names = deployedFunctions(contents).map(({ name }) => name);
 const call = (route: string, headers: Record<string, string>) => callBundles(world, route, headers);
 
 describe("weight", () => {
-  it("keeps endpoint bundles within 526 KB, and every function has a bundle of its own", async () => {
+  it("the build keeps endpoint bundles within 526 KB, and every function has a bundle of its own", async () => {
     const sizes = await bundleSizes();
     expect(sizes.map(({ name }) => name)).toEqual([...names].sort());
     const maxOf = (name: string) =>

@@ -29,7 +29,7 @@ const mappingOf = (worker: string) =>
   )![1].Properties;
 
 describe.each(queueNames)("the queue %s", (name) => {
-  it("gives a message back after six times its worker's time, and gives it up after so many tries", () => {
+  it("a queue gives a message back after six times its worker's time, and gives it up after so many tries", () => {
     const queue = queueNamed(name);
     const dead = queueNamed(`${name}-dead`);
     const { Timeout } = template.Resources[logicalIdOf(name)]!.Properties;
@@ -40,7 +40,7 @@ describe.each(queueNames)("the queue %s", (name) => {
     expect(dead.RedrivePolicy).toBeUndefined();
   });
 
-  it("is not stopped by the detection of loops where its worker continues in another message", () => {
+  it("a queue is not stopped by the detection of loops where its worker continues in another message", () => {
     const [, role] = ofType(template, "AWS::IAM::Role").find(([id]) => id.startsWith(`${logicalIdOf(name)}Role`))!;
     const statements = role.Properties.Policies.flatMap(
       ({ PolicyDocument }: { PolicyDocument: { Statement: object[] } }) => PolicyDocument.Statement,
@@ -51,11 +51,11 @@ describe.each(queueNames)("the queue %s", (name) => {
     expect(RecursiveLoop).toBe(sendsToItself ? "Allow" : undefined);
   });
 
-  it("is standard, so that the tenant of a message is its fair-queue group", () => {
+  it("a queue is standard, so that the tenant of a message is its fair-queue group", () => {
     expect(queueNamed(name).FifoQueue).toBeUndefined();
   });
 
-  it("wakes its worker, which answers message by message", () => {
+  it("a queue wakes its worker, which answers message by message", () => {
     const mapping = mappingOf(name);
     expect(textOf(mapping.EventSourceArn)).toBe(`<${queueNamed(name).id}.Arn>`);
     expect(mapping).toMatchObject({
@@ -84,7 +84,7 @@ it.each([
 });
 
 describe("the table's stream", () => {
-  it("wakes react with the items that need a reaction, halves a batch that throws, and gives up after a bound", () => {
+  it("the table's stream wakes react with the items that need a reaction, halves a batch that throws, and gives up after a bound", () => {
     const mapping = mappingOf("react");
     const [table] = ofType(template, "AWS::DynamoDB::Table")[0]!;
     expect(textOf(mapping.EventSourceArn)).toBe(`<${table}.StreamArn>`);
@@ -129,7 +129,7 @@ it("no chain of messages comes back to a worker through the queue of another (OP
 });
 
 describe("the sweep", () => {
-  it("comes to the due queue every five minutes", () => {
+  it("the sweep comes to the due queue every five minutes", () => {
     const [, { Properties }] = ofType(template, "AWS::Scheduler::Schedule")[0]!;
     const places = placesOf(template);
     expect(Properties).toMatchObject({
@@ -158,7 +158,7 @@ it("every worker is woken by exactly one thing", () => {
 describe("what is published (CLI-3)", () => {
   const published = publishing();
 
-  it("has a worker of its own on the stream, whose records are tried again until they are nearly a day old", () => {
+  it("the publication of events has a worker of its own on the stream, whose records are tried again until they are nearly a day old", () => {
     const [, { Properties }] = ofType(published, "AWS::Lambda::EventSourceMapping").find(
       ([, mapping]) => textOf(mapping.Properties.FunctionName) === "<PublishEvents>",
     )!;
@@ -188,7 +188,7 @@ describe("what is published (CLI-3)", () => {
     expect(alarms).toEqual(expect.arrayContaining(["PublishEventsDeadAlarm", "PublishedLateAlarm"]));
   });
 
-  it("leaves nothing in the template when the setting is off", () => {
+  it("the publication of events leaves nothing in the template when the setting is off", () => {
     expect(JSON.stringify(template)).not.toMatch(
       /publish-?events|PublishFailures|PublishedLate|EVENT_BUS|events:Put|"Archive|ARCHIVE_BUCKET|PutObjectTagging/i,
     );
@@ -210,7 +210,7 @@ describe("what is published (CLI-3)", () => {
     expect(Math.max(...windows)).toBe(300);
   });
 
-  it("takes the rows of the ledger for the archive alone", () => {
+  it("the publication of events takes the rows of the ledger for the archive alone", () => {
     const patternsOf = (of: Template) =>
       ofType(of, "AWS::Lambda::EventSourceMapping")
         .filter(([, { Properties }]) => textOf(Properties.FunctionName) === "<PublishEvents>")
@@ -240,7 +240,7 @@ describe("what is published (CLI-3)", () => {
     expect(adopting.Resources.PublishEvents!.Properties.Environment.Variables.ARCHIVE_BUCKET).toBe("kept-archive");
   });
 
-  it("may put events on the named bus and on no other", () => {
+  it("the publication of events may put events on the named bus and on no other", () => {
     const rights = rightsOf(statementsOf(published, "PublishEvents"));
     expect(rights.filter((right) => right.startsWith("events:"))).toEqual([
       `events:PutEvents on arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/${BUS}`,

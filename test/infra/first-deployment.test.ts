@@ -87,24 +87,24 @@ describe("a first deployment", () => {
     for (const role of only("AWS::IAM::Role")) expect(role.RoleName).toBeUndefined();
   });
 
-  it("registers nobody but through the operator, until the settings say otherwise", () => {
+  it("a first deployment registers nobody but through the operator, until the settings say otherwise", () => {
     expect(template.Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("closed");
     const { Resources } = synthesize({ context: { registration: "invite" } });
     expect(Resources.ApiAuth!.Properties.Environment.Variables.REGISTRATION).toBe("invite");
   });
 
-  it("sets every feature flag of the CDK that decides names and ids", () => {
+  it("a first deployment sets every feature flag of the CDK that decides names and ids", () => {
     const missing = Object.keys(recommendedFlags).filter((flag) => !Object.hasOwn(context, flag));
     expect(missing).toEqual([]);
   });
 
-  it("limits the stage, and names no route there: one that is named could not be removed or rolled back (D5)", () => {
+  it("a first deployment limits the stage, and names no route there: one that is named could not be removed or rolled back (D5)", () => {
     const [{ DefaultRouteSettings, RouteSettings }] = only("AWS::ApiGatewayV2::Stage");
     expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 1_000 });
     expect(RouteSettings).toBeUndefined();
   });
 
-  it("limits publishable keys, and asks a web ACL if there is one", () => {
+  it("a first deployment limits publishable keys, and asks a web ACL if there is one", () => {
     const limitsIn = ({ Resources }: Template) => {
       const { SDK_REQUESTS_PER_ADDRESS: address, SDK_REQUESTS_PER_KEY: key } =
         Resources.ApiSubscribers!.Properties.Environment.Variables;

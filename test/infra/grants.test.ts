@@ -56,12 +56,12 @@ function standingRights(id: string, name: string, kind: string): string[] {
 describe.each(functions.map((spec) => [spec.name, spec] as const))("%s", (name, { kind, grants, env }) => {
   const id = logicalIdOf(name);
 
-  it("may do what it declares and nothing more", () => {
+  it("a function may do what it declares and nothing more", () => {
     const expected = new Set([...declaredRights(grants), ...standingRights(id, name, kind)]);
     expect(rightsOf(statementsOf(template, id))).toEqual([...expected].sort());
   });
 
-  it("has the env variables it declares and nothing more", () => {
+  it("a function has the env variables it declares and nothing more", () => {
     const given = Object.keys(template.Resources[id]!.Properties.Environment?.Variables ?? {}).sort();
     const optional = [
       "MAIL_SENDER",
@@ -76,7 +76,7 @@ describe.each(functions.map((spec) => [spec.name, spec] as const))("%s", (name, 
 });
 
 describe("all roles", () => {
-  it("name actions one by one, and every resource but where AWS knows none", () => {
+  it("roles name actions one by one, and every resource but where AWS knows none", () => {
     const unavoidable = ["xray:PutTraceSegments", "xray:PutTelemetryRecords", "dynamodb:ListStreams", "ses:GetAccount"];
     for (const { name } of functions)
       for (const { actions, resources } of statementsOf(template, logicalIdOf(name))) {
@@ -85,7 +85,7 @@ describe("all roles", () => {
       }
   });
 
-  it("are one per function, and a passed role goes to the scheduler alone", () => {
+  it("roles are one per function, and a passed role goes to the scheduler alone", () => {
     const roles = ofType(template, "AWS::Lambda::Function").map(([, { Properties }]) => textOf(Properties.Role));
     expect(new Set(roles).size).toBe(functions.length);
     const passing = statementsOf(template, "React").filter(({ actions }) => actions.includes("iam:PassRole"));
@@ -94,7 +94,7 @@ describe("all roles", () => {
     ]);
   });
 
-  it("leave signing to the function that logs people in", () => {
+  it("roles leave signing to the function that logs people in", () => {
     const signers = functions.filter(({ name }) =>
       statementsOf(template, logicalIdOf(name)).some(({ actions }) => actions.includes("kms:Sign")),
     );

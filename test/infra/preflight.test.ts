@@ -25,7 +25,7 @@ const inOrder = {
   buses: answering({}),
 };
 
-it("finds nothing wrong where credentials, bootstrap, limit and settings are in order", async () => {
+it("the preflight finds nothing wrong where credentials, bootstrap, limit and settings are in order", async () => {
   const report = await runPreflight({ ...inOrder, context: { streamConcurrency: 900 } });
   expect(report.faults).toEqual([]);
   expect(report.fine).toEqual([
@@ -36,7 +36,7 @@ it("finds nothing wrong where credentials, bootstrap, limit and settings are in 
   ]);
 });
 
-it("counts what the stack itself has reserved as free: it can be deployed again (OPS-2)", async () => {
+it("the preflight counts what the stack itself has reserved as free: it can be deployed again (OPS-2)", async () => {
   const answers = { GetAccountSettingsCommand: { AccountLimit: { UnreservedConcurrentExecutions: 100 } } };
   const stream = { GetFunctionConcurrencyCommand: { ReservedConcurrentExecutions: 900 } };
   const asked: unknown[] = [];
@@ -104,7 +104,7 @@ it("notes what it may not look at, and what to do by hand", async () => {
   expect(small.fine).toContain("Each queue runs at most 2 of 50 invocations at once.");
 });
 
-it("gives the deployment the account's limit, and lets a setting stand that was given", async () => {
+it("the preflight gives the deployment the account's limit, and lets a setting stand that was given", async () => {
   const AccountLimit = { UnreservedConcurrentExecutions: 60, ConcurrentExecutions: 80 };
   const report = await runPreflight({
     ...inOrder,
@@ -154,7 +154,7 @@ describe("the settings of the last deployment (F6)", () => {
   };
   const defaults = JSON.parse(rememberedOf(deployed()));
 
-  it("are kept by the stack itself, in a parameter of its name", () => {
+  it("the settings of the last deployment are kept by the stack itself, in a parameter of its name", () => {
     const settings = rememberedOf(
       synthesize({ context: { stackName: "Staging", alarmEmail: "a@b.example" } }),
       "Staging",
@@ -162,21 +162,21 @@ describe("the settings of the last deployment (F6)", () => {
     expect(JSON.parse(settings)).toMatchObject({ stackName: "Staging", alarmEmail: "a@b.example", workers: "on" });
   });
 
-  it("are not forgotten: one that nobody names stops the deployment, until --drop", async () => {
+  it("the settings of the last deployment are not forgotten: one that nobody names stops the deployment, until --drop", async () => {
     const report = await reportOf({ ...defaults, emailIdentity: "mail.example.com" }, { defaultPlan: "enterprise" });
     expect(report.changes).toEqual(['emailIdentity: "mail.example.com" -> none']);
     expect(stopsOf(report, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("emailIdentity was set")]);
     expect(stopsOf(report, argumentsOf(["--drop"]))).toEqual([]);
   });
 
-  it("are shown where they change, and a person is asked once", async () => {
+  it("the settings of the last deployment are shown where they change, and a person is asked once", async () => {
     const report = await reportOf(defaults, { registration: "open" });
     expect(report.changes).toEqual(['registration: "closed" -> "open"']);
     expect([stopsOf(report, argumentsOf([])), asks(report, argumentsOf([]))]).toEqual([[], true]);
     expect(asks(report, argumentsOf(["--yes"]))).toBe(false);
   });
 
-  it("stop the deployment where they cannot be read, until --drop", async () => {
+  it("the settings of the last deployment stop the deployment where they cannot be read, until --drop", async () => {
     const unread = await runPreflight({ ...inOrder, parameters: refusing("AccessDeniedException") });
     expect(stopsOf(unread, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("are not known")]);
     expect(stopsOf(unread, argumentsOf(["--drop"]))).toEqual([]);
@@ -192,7 +192,7 @@ describe("the settings of the last deployment (F6)", () => {
     expect([report.changes, asks(report, argumentsOf([]))]).toEqual([[], false]);
   });
 
-  it("do not turn workers on that were switched off by hand: the deployment stops", async () => {
+  it("the settings of the last deployment do not turn workers on that were switched off by hand: the deployment stops", async () => {
     const FunctionArn = "arn:aws:lambda:eu-west-1:123456789012:function:Engagement-deliver";
     const functions = answering({
       AccountLimit: { UnreservedConcurrentExecutions: 1_000 },

@@ -37,7 +37,7 @@ async function runProbe(...words: string[]) {
   return { code, printed, complaints };
 }
 
-it("finds the local service in order, its live stream too", async () => {
+it("the probe finds the local service in order, its live stream too", async () => {
   const { url } = await startService({ DATA_DIR: ":memory:", CONFIRM_ADDRESSES: "0" });
   const { code, printed, complaints } = await runProbe(url, "--register", "--json");
   expect(complaints).toBe("");
@@ -50,7 +50,7 @@ it("finds the local service in order, its live stream too", async () => {
   expect(about).toContain("frame delay, median of 5");
 }, 60_000);
 
-it("registers no workspace without `--register`, and says so", async () => {
+it("the probe registers no workspace without `--register`, and says so", async () => {
   const { url } = await startService({ DATA_DIR: ":memory:" });
   const { code, printed } = await runProbe(url);
   expect(printed).toContain("The live stream was not looked at");
@@ -86,12 +86,12 @@ it("reports each failure of a server that keeps nothing of the contract", async 
   expect(seen["no other route answers one"]).toMatch(/^OPTIONS \S+: 200, allow-origin \*$/);
 }, 60_000);
 
-it("fails where frames of the stream come more than three seconds late (SSE-2)", () => {
+it("the probe fails where frames of the stream come more than three seconds late (SSE-2)", () => {
   expect(judgeDelays([300, 100, 200, 9_000, 250])).toBe("250 ms from send to frame, 9000 ms at most");
   expect(() => judgeDelays([3_100, 3_001, 3_200, 10, 20])).toThrow("3001 ms from send to frame");
 });
 
-it("says how it is called", async () => {
+it("the probe says how it is called", async () => {
   expect(await runProbe()).toMatchObject({
     code: 2,
     complaints: expect.stringContaining("Give the base URL of a deployment"),

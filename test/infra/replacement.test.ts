@@ -20,7 +20,7 @@ const [[tableId, table] = []] = ofType(whole(), "AWS::DynamoDB::Table");
 const [[queueId, queue] = []] = ofType(whole(), "AWS::SQS::Queue");
 
 describe("an update from the recorded template", () => {
-  it("replaces and removes nothing, and its rollback replaces nothing that was there", () => {
+  it("an update from the recorded template replaces and removes nothing, and its rollback replaces nothing that was there", () => {
     expect(changesBetween(recorded(), now())).toEqual([]);
     const back = changesBetween(now(), recorded());
     expect(back.filter(({ kind, stops }) => kind === "replaced" || stops !== undefined)).toEqual([]);
@@ -34,7 +34,7 @@ describe("an update from the recorded template", () => {
     ]);
   });
 
-  it("stops where a resource gets another logical id and keeps its name, in both directions", () => {
+  it("an update from the recorded template stops where a resource gets another logical id and keeps its name, in both directions", () => {
     const after = resourcesOf(changed({ [queueId!]: undefined, RenamedQueue: queue! }));
     const stops = expect.stringMatching(/^the name AWS::SQS::Queue\.QueueName ".+" is taken$/);
     const removed = { type: "AWS::SQS::Queue", kind: "removed", because: [], stops };
@@ -42,7 +42,7 @@ describe("an update from the recorded template", () => {
     expect(changesBetween(after, now())).toEqual([{ id: "RenamedQueue", ...removed }]);
   });
 
-  it("refuses a type of which nobody said what replaces it", () => {
+  it("an update from the recorded template refuses a type of which nobody said what replaces it", () => {
     const odd = { Type: "AWS::Unknown::Thing", Properties: {} };
     expect(() => resourcesOf({ Resources: { odd } })).toThrow("AWS::Unknown::Thing");
   });

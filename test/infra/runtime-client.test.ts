@@ -61,7 +61,7 @@ describe.skipIf(!existsSync(client))("under aws-lambda-ric (skipped until tools/
     return runtime.invoke(id, proxyEvent(world, { ...request, sourceIp: "203.0.113.7" }, target));
   };
 
-  it("refuses with a status, headers and a body, ends, and asks for the next invocation", async () => {
+  it("the runtime client refuses with a status, headers and a body, ends, and asks for the next invocation", async () => {
     for (const id of ["refused", "refused-again"]) {
       const exchange = open(id, "", {});
       await vi.waitFor(() => expect(exchange.ended).toBe(true), soon);
@@ -100,7 +100,7 @@ describe.skipIf(!existsSync(client))("under aws-lambda-ric (skipped until tools/
     expect(exchange.ended).toBe(false);
   });
 
-  it("asks for no right that its role has not, and tells the Runtime API nothing else", () => {
+  it("the runtime client asks for no right that its role has not, and tells the Runtime API nothing else", () => {
     expect([world.refused, world.trouble, runtime.unexpected]).toEqual([[], [], []]);
   });
 });

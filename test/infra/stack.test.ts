@@ -27,7 +27,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const template: Template = deployed();
 
 describe("size", () => {
-  it("stays under 450 resources, also with 170 routes in 26 groups", () => {
+  it("the stack stays under 450 resources, also with 170 routes in 26 groups", () => {
     expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(MAX_RESOURCES);
     const endpoint = endpoints({ credentials: ["server"], uses: [storeWrite, platformWrite] });
     const routes = Array.from({ length: COMING_ROUTES }, (_, n) =>
@@ -45,7 +45,7 @@ describe("size", () => {
     expect(Object.keys(Resources).length).toBeLessThanOrEqual(MAX_RESOURCES);
   });
 
-  it("takes a planted endpoint from its declaration alone: route, function, env and rights", () => {
+  it("the stack takes a planted endpoint from its declaration alone: route, function, env and rights", () => {
     const endpoint = endpoints({ credentials: ["server"], uses: [platformWrite] });
     const route: Endpoint = endpoint("POST /v1/planted/:id/things", {}, { summary: "Planted" }, async () => undefined);
     const groups = [...contents.groups, group("planted", "Planted.", [route])];
@@ -58,7 +58,7 @@ describe("size", () => {
     expect(Resources.ApiPlantedInvoke!.Properties.Principal).toBe("apigateway.amazonaws.com");
   });
 
-  it("refuses a declaration that names what the stack has not", () => {
+  it("the stack refuses a declaration that names what the stack has not", () => {
     const odd = {
       as: "odd",
       env: [],
@@ -71,13 +71,13 @@ describe("size", () => {
     expect(() => synthesize({ contents: { ...contents, groups } })).toThrow("api-odd declares a grant on moon");
   });
 
-  it("refuses a setting it does not understand, by name", () => {
+  it("the stack refuses a setting it does not understand, by name", () => {
     expect(() => synthesize({ context: { defaultPlan: "gold" } })).toThrow("The context defaultPlan is wrong");
   });
 });
 
 describe("cost at rest", () => {
-  it("has nothing that is billed by the hour (F6)", () => {
+  it("the stack has nothing that is billed by the hour (F6)", () => {
     const types = new Set(Object.values(template.Resources).map(({ Type }) => Type));
     const free = [
       "AWS::ApiGatewayV2::Api",
@@ -126,7 +126,7 @@ describe("cost at rest", () => {
 });
 
 describe("what is kept", () => {
-  it("has the table as declared, recoverable and hard to delete", () => {
+  it("the stack has the table as declared, recoverable and hard to delete", () => {
     const [table] = only("AWS::DynamoDB::Table");
     expect(table).toMatchObject({
       KeySchema: [
@@ -156,7 +156,7 @@ describe("what is kept", () => {
     );
   });
 
-  it("is warmed with its indexes where one asks for it (RDA-19)", () => {
+  it("the table is warmed with its indexes where one asks for it (RDA-19)", () => {
     const throughputsOf = (of: Template) => {
       const [{ Properties }] = ofType(of, "AWS::DynamoDB::Table").map(([, table]) => table) as [Resource];
       return [Properties, ...Properties.GlobalSecondaryIndexes].map(({ WarmThroughput }) => WarmThroughput);
@@ -168,7 +168,7 @@ describe("what is kept", () => {
     expect(() => synthesize({ context: { warmThroughput: { reads: 1, writes: 4_000 } } })).toThrow("warmThroughput");
   });
 
-  it("rotates the encryption key, signs with RSA 2048, and outlives the stack", () => {
+  it("the stack rotates the encryption key, signs with RSA 2048, and outlives the stack", () => {
     const keys = only("AWS::KMS::Key");
     expect(keys.find(({ KeySpec }) => KeySpec === undefined)).toMatchObject({ EnableKeyRotation: true });
     expect(keys.find(({ KeySpec }) => KeySpec === "RSA_2048")).toMatchObject({ KeyUsage: "SIGN_VERIFY" });
@@ -202,7 +202,7 @@ describe("what is kept", () => {
 });
 
 describe("functions", () => {
-  it("run on Node 24 and arm64, traced, each with a log that ends", () => {
+  it("functions run on Node 24 and arm64, traced, each with a log that ends", () => {
     for (const spec of deployedFunctions(standardContents)) {
       const { Properties } = template.Resources[logicalIdOf(spec.name)]!;
       expect(Properties).toMatchObject({
@@ -237,12 +237,12 @@ describe("functions", () => {
 });
 
 describe("e-mail", () => {
-  it("costs and makes nothing until a domain is set", () => {
+  it("mailing costs and makes nothing until a domain is set", () => {
     expect(Object.values(template.Resources).filter(({ Type }) => Type.startsWith("AWS::SES"))).toEqual([]);
     expect(() => synthesize({ context: { emailIdentity: "someone@example.com" } })).toThrow("emailIdentity is wrong");
   });
 
-  it("signs as the domain, and queues what becomes of each mail", () => {
+  it("mailing signs as the domain, and queues what becomes of each mail", () => {
     const mailing = whole();
     const the = (type: string) => ofType(mailing, type).map(([id, { Properties }]) => ({ id, ...Properties }))[0];
     const senders = ofType(mailing, "AWS::Lambda::Function").flatMap(([, { Properties }]) => {

@@ -9,7 +9,7 @@ describe("the background pump", () => {
     expect(condition()).toBe(true);
   };
 
-  test("runs what is sent, what is delayed and what is scheduled, as time ticks", async () => {
+  test("the background pump runs what is sent, what is delayed and what is scheduled, as time ticks", async () => {
     const { time, send, worker, trace, note, scheduler, clock } = await world({ ticking: true });
     await worker("work", (body) => trace.push(body));
     time.start();
@@ -25,7 +25,7 @@ describe("the background pump", () => {
     await until(() => clock.now() > moved);
   });
 
-  test("goes on after a few seconds, however long a settle takes", async () => {
+  test("the background pump goes on after a few seconds, however long a settle takes", async () => {
     const { time, send, worker, clock } = await world({ ticking: true, stillMs: 50 });
     const { promise: answer, resolve: answers } = Promise.withResolvers<void>();
     const wasHeld: boolean[] = [];
@@ -43,7 +43,7 @@ describe("the background pump", () => {
     await settled;
   });
 
-  test("fires at its time what is scheduled while nothing else is due", async () => {
+  test("the background pump fires at its time what is scheduled while nothing else is due", async () => {
     const { time, worker, trace, scheduler, clock } = await world({ ticking: true });
     await worker("work", (body) => trace.push(body));
     time.start();
@@ -52,7 +52,7 @@ describe("the background pump", () => {
     await until(() => trace.length === 1);
   });
 
-  test("does nothing while nothing is due", async () => {
+  test("the background pump does nothing while nothing is due", async () => {
     const { time, sqs } = await world({ ticking: true });
     let looks = 0;
     const { nextVisible } = sqs;
@@ -65,7 +65,7 @@ describe("the background pump", () => {
     expect(looks).toBeLessThan(5);
   });
 
-  test("logs a failure and goes on", async () => {
+  test("the background pump logs a failure and goes on", async () => {
     const { time, scheduler, logged, worker, trace, send } = await world({ ticking: true });
     await worker("work", (body) => trace.push(body));
     const { next } = scheduler;

@@ -28,9 +28,12 @@ it.each([
   ["GET", "*/*", 404],
   ["GET", "application/json", 404],
   ["POST", "text/html", 404],
-])("leads a browser from / to the console, and nobody else: %s, Accept: %s (CON-1)", async (method, accept, status) => {
-  const { gateway } = await fresh();
-  const request = { method, path: "/", headers: { accept }, body: Buffer.from(""), sourceIp: "203.0.113.7" };
-  const answer = await withConsole(gateway).handle(request);
-  expect([answer.status, answer.headers.location]).toEqual([status, status === 302 ? "/console" : undefined]);
-});
+])(
+  "the local service leads a browser from / to the console, and nobody else: %s, Accept: %s (CON-1)",
+  async (method, accept, status) => {
+    const { gateway } = await fresh();
+    const request = { method, path: "/", headers: { accept }, body: Buffer.from(""), sourceIp: "203.0.113.7" };
+    const answer = await withConsole(gateway).handle(request);
+    expect([answer.status, answer.headers.location]).toEqual([status, status === 302 ? "/console" : undefined]);
+  },
+);

@@ -19,7 +19,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const platformOf = (world: TestWorld) => platformWrite.open(world.depsFor("control"))("" as TenantId);
 
 describe("workspaces", () => {
-  test("carry every credential, and each of them works", async () => {
+  test("workspaces of the control surface carry every credential, and each of them works", async () => {
     const world = await fresh();
     const made = await make(world, { name: "Acme", plan: "growth" });
     expect(made).toMatchObject({ name: "Acme", plan: "growth" });
@@ -35,7 +35,7 @@ describe("workspaces", () => {
     expect(login).toMatchObject({ status: 200, body: { user: { id: user_id }, tenant: { role: "owner" } } });
   });
 
-  test("take the default plan and a name of their own", async () => {
+  test("workspaces of the control surface take the default plan and a name of their own", async () => {
     const world = await fresh({ plan: "starter" });
     const [one, two] = [await make(world), await make(world)];
     expect(one.plan).toBe("starter");
@@ -55,7 +55,7 @@ describe("workspaces", () => {
     expect(refreshed).toMatchObject({ status: 200, body: { access_token: expect.any(String) } });
   });
 
-  test("can be changed as an operator does, and the change shows at once", async () => {
+  test("workspaces of the control surface can be changed as an operator does, and the change shows at once", async () => {
     const world = await fresh();
     const { tenant_id, sdk_key, access_token } = await make(world);
     const path = `PATCH /_local/workspaces/${tenant_id}`;
@@ -127,7 +127,7 @@ describe("tokens", () => {
     expect(key.body).toEqual({ sdk_key: client.sdk_key });
   });
 
-  test("live for 15 minutes of service time; an unknown workspace is 404", async () => {
+  test("tokens of the control surface live for 15 minutes of service time; an unknown workspace is 404", async () => {
     const world = await fresh();
     const { tenant_id } = await make(world);
     const { access_token } = (await world.call("POST /_local/tokens", { body: { tenant_id } })).body;

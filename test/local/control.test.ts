@@ -53,7 +53,7 @@ describe("time", () => {
     [{ advance: "72h" }, "2026-11-23T12:00:00.000Z"],
     [{ advance: "2d" }, "2026-11-22T12:00:00.000Z"],
     [{ to: "2026-12-24T18:00:00+01:00" }, "2026-12-24T17:00:00.000Z"],
-  ])("moves forward by %j", async (body, now) => {
+  ])("the time of the control surface moves forward by %j", async (body, now) => {
     const world = await fresh();
     expect(await world.call("POST /_local/clock", { body })).toMatchObject({ status: 200, body: { now } });
     expect((await world.call("GET /_local/clock")).body).toEqual({ now });
@@ -66,7 +66,7 @@ describe("time", () => {
   });
 
   test.each([{}, { advance: "1w" }, { advance: "-1h" }, { advance: 5 }, { to: "tomorrow" }, { advance: "999999999d" }])(
-    "refuses %j with 422",
+    "the time of the control surface refuses %j with 422",
     async (body) => {
       const world = await fresh();
       expect((await world.call("POST /_local/clock", { body })).status).toBe(422);
@@ -106,7 +106,7 @@ describe("outbox", () => {
     at: "2026-11-20T12:00:00.000Z",
   });
 
-  test("lists oldest first, filtered and limited, until it is emptied", async () => {
+  test("the outbox lists oldest first, filtered and limited, until it is emptied", async () => {
     const world = await fresh();
     const outbox = openOutbox(world.database);
     const all = [item("1", "email", "j1", "s1"), item("2", "sms", "j1", "s2"), item("3", "email", "j2", "s1")];
@@ -202,7 +202,7 @@ describe("faults", () => {
 });
 
 describe("meter", () => {
-  test("counts what each embedded service was asked for, and starts again at zero", async () => {
+  test("the meter counts what each embedded service was asked for, and starts again at zero", async () => {
     const world = await fresh();
     const { sdk_key } = await make(world);
     expect((await world.call("DELETE /_local/meter")).status).toBe(204);

@@ -81,7 +81,7 @@ test("requests beyond the stage's limit get the gateway's own 429, until the nex
 });
 
 describe("the event", () => {
-  test("is the one of payload format 2.0", async () => {
+  test("the event of the gateway is the one of payload format 2.0", async () => {
     const event = await world().eventOf("POST", "/api/v1/templates/a%20b/versions/3?x=1&x=2&name=J%C3%BCrgen&empty=", {
       headers: {
         Host: "api.test:3000",
@@ -134,7 +134,7 @@ describe("the event", () => {
     });
   });
 
-  test("has neither body, parameters nor cookies where there are none", async () => {
+  test("the event of the gateway has neither body, parameters nor cookies where there are none", async () => {
     const event = await world().eventOf("GET", "/api/v1/templates/summary");
     expect(event.isBase64Encoded).toBe(false);
     for (const absent of ["body", "cookies", "queryStringParameters", "pathParameters"])

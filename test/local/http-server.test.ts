@@ -80,7 +80,7 @@ describe("the server", () => {
     expect(await status("/x", { host: "rebound.example", origin: "https://evil.example" })).toBe(200);
   });
 
-  test("tells of each request once, without its query and the token of a mail", async () => {
+  test("the local server tells of each request once, without its query and the token of a mail", async () => {
     const lines: RequestLine[] = [];
     const answer = () => ({ statusCode: 202, headers: { "x-request-id": "r-1" }, body: "ok" });
     const { server } = await served(answer, undefined, (line) => lines.push(line));
@@ -94,7 +94,7 @@ describe("the server", () => {
     ]);
   });
 
-  test("passes method, path, headers and body on, and the answer back", async () => {
+  test("the local server passes method, path, headers and body on, and the answer back", async () => {
     const { server } = await served((event) => ({
       statusCode: 201,
       headers: { "content-type": "application/json" },
@@ -118,7 +118,7 @@ describe("the server", () => {
     expect((await fetch(`${server.url}/`, { method: "HEAD" })).status).toBe(201);
   });
 
-  test("refuses a body over the limit, announced or not", async () => {
+  test("the local server refuses a body over the limit, announced or not", async () => {
     const { server } = await served();
     const body = Buffer.alloc(11 * 2 ** 20);
     for (const sent of [body, new Blob([body]).stream()]) {
@@ -129,7 +129,7 @@ describe("the server", () => {
     expect((await fetch(`${server.url}/api/v1/import`, { method: "POST", body })).status).toBe(200);
   });
 
-  test("asks the control surface first, for its own paths only", async () => {
+  test("the local server asks the control surface first, for its own paths only", async () => {
     const control: HttpServerOptions["control"] = async ({ path }) =>
       path === "/_local/health" ? { status: 200, headers: {}, body: Buffer.from("ready") } : undefined;
     const { server } = await served(undefined, control);

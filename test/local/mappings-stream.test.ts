@@ -32,7 +32,7 @@ describe("a table's stream", () => {
     while (mapping.runnable()) await mapping.pump();
   };
 
-  test("is delivered in order, in batches, without what the filter refuses, and goes on after a restart", async () => {
+  test("a table's stream is delivered in order, in batches, without what the filter refuses, and goes on after a restart", async () => {
     const shared = { database: openDatabase(":memory:") as Database, dynamodb: toyStream() };
     const filter = (record: StreamRecord) => keyOf(record) !== "x";
     const first = streamWorld(() => undefined, { filter }, shared);

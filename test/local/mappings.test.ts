@@ -32,7 +32,7 @@ async function queueWorld(answer: (bodies: string[], event: SQSEvent) => unknown
 }
 
 describe("a queue", () => {
-  test("gives the function Lambda's event, and what succeeded is deleted", async () => {
+  test("a queue gives the function Lambda's event, and what succeeded is deleted", async () => {
     let seen: SQSEvent | undefined;
     const { mapping, send, sqs } = await queueWorld((_, event) => {
       seen = event;

@@ -49,7 +49,7 @@ const adas = (world: TestWorld, query = "") => outboxOf(world, query).then(byCha
 const byChannel = (items: OutboxItem[]) => Object.fromEntries(items.map((item) => [item.channel, item]));
 
 describe("GET /_local/outbox", () => {
-  it("shows what each provider was given, in the provider's own words (NTF-23)", async () => {
+  it("the outbox shows what each provider was given, in the provider's own words (NTF-23)", async () => {
     const { world, tenant, ada } = await stage();
     const message = { title: "Hello {{ subscriber.first_name }}", body: "The sale begins", data: { order: 7 } };
     const { id } = (await post(world, tenant, { subscriberIds: [ada], ...message })).body;
@@ -135,7 +135,7 @@ describe("GET /_local/outbox", () => {
 });
 
 describe.each(channels)("POST /_local/faults of %s", (channel) => {
-  it("answers so as often as it says, that subscriber alone", async () => {
+  it("a fault of a provider answers so as often as it says, that subscriber alone", async () => {
     const { world, tenant } = await withTenant();
     const ids = await verified(world, tenant, channel);
     const bob = await person(world, tenant, "bob", "+4915112345679");
@@ -168,7 +168,7 @@ describe.each(channels)("POST /_local/faults of %s", (channel) => {
     }
   });
 
-  it("verify: refuses the credentials in its words, as often as it says", async () => {
+  it("a fault of a provider verify: refuses the credentials in its words, as often as it says", async () => {
     const { world, tenant } = await withTenant();
     const { create, upload, get, call } = await channelCalls(world, tenant);
     const body = { channel: `verify:${channel}`, outcome: "permanent", message: "revoked yesterday", times: 1 };

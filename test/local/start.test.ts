@@ -80,7 +80,7 @@ async function refusedStart(env: Record<string, string>) {
 }
 
 describe("npm start", () => {
-  test("prints three lines that work: upsert, stream, send; a kill -9 loses nothing (F5)", async () => {
+  test("npm start prints three lines that work: upsert, stream, send; a kill -9 loses nothing (F5)", async () => {
     const DATA_DIR = newFolder();
     const first = await start({ DATA_DIR });
     expect(await (await fetch(`${first.url}/_local/health`)).json()).toEqual({ status: "ready" });
@@ -124,7 +124,7 @@ describe("npm start", () => {
     expect(await kill(second.child, "SIGTERM")).toBe(0);
   }, 60_000);
 
-  test("writes the demo's credentials into a file that a shell can read (D-SEED)", async () => {
+  test("npm start writes the demo's credentials into a file that a shell can read (D-SEED)", async () => {
     const DATA_DIR = newFolder();
     const { fact, url } = await start({ DATA_DIR });
     const file = join(DATA_DIR, "demo.env");

@@ -93,7 +93,7 @@ describe("advance", () => {
     expect(trace).toEqual(["900 other", "86400 sweep"]);
   });
 
-  test("does not go back, and stops exactly at its target", async () => {
+  test("an advance does not go back, and stops exactly at its target", async () => {
     const { time, clock } = await world();
     expect(await time.advance(start - HOUR)).toBe(start);
     expect(await time.advance(start + 1)).toBe(start + 1);
@@ -208,7 +208,7 @@ describe("settle", () => {
     server.closeAllConnections();
   });
 
-  test("ends when whoever asked for it has left", async () => {
+  test("a settle ends when whoever asked for it has left", async () => {
     const { time, send, worker } = await world();
     await worker("endless", (body) => send("endless", body));
     await send("endless", "x");

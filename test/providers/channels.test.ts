@@ -41,7 +41,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     ["permanent", "rejected"],
     ["invalid_token", "rejected"],
     ["transient", "retryable"],
-  ])("answers the fault %s: %s, and nothing is in the outbox (D-PROV)", async (outcome, status) => {
+  ])("a channel answers the fault %s: %s, and nothing is in the outbox (D-PROV)", async (outcome, status) => {
     const world = await fresh();
     const providers = providersOf(world);
     await fault(world, { channel, outcome, times: 1, subscriber_id: SUBSCRIBER });
@@ -62,7 +62,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     expect(await outbox(world)).toEqual([]);
   });
 
-  it("verifies credentials by a request that sends nothing (CRD-8)", async () => {
+  it("a channel verifies credentials by a request that sends nothing (CRD-8)", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     expect(await verifyBy(providers, channel, own)).toEqual({ ok: true });

@@ -28,7 +28,7 @@ it("submits a template and reads its status, by default approved (WAT-4, WAT-5)"
   });
 });
 
-it("sends an approved template with its variables filled (NTF-23)", async () => {
+it("the chat app sends an approved template with its variables filled (NTF-23)", async () => {
   const { world, app } = await withTemplates();
   await app.createTemplate(credentials.chat_app, WELCOME);
   const template = { name: "welcome", language: "en_US", parameters: ["Ada\n  L.", "a sale"] };

@@ -28,7 +28,7 @@ it.each([false, true])(
   },
 );
 
-it("knows the status of an answer whose body does not end in time (T4)", async () => {
+it("a request knows the status of an answer whose body does not end in time (T4)", async () => {
   const network = onLines((line) =>
     line.once("data", () => line.write("HTTP/1.1 202 Ok\r\ncontent-length: 9\r\n\r\nhalf")),
   );

@@ -35,7 +35,7 @@ describe("answers", () => {
     expect([asked.length, network.connects]).toEqual([1, ["hooks.example.com"]]);
   });
 
-  it.each([false, true])("sends a request and reads the answer (HTTP/2: %s)", async (http2) => {
+  it.each([false, true])("the egress sends a request and reads the answer (HTTP/2: %s)", async (http2) => {
     const asked: SinkRequest[] = [];
     const network = answeringNetwork((request) => {
       asked.push(request);
@@ -55,14 +55,14 @@ describe("answers", () => {
     expect([asked[0]?.headers["x-a"], asked[0]?.body.toString()]).toEqual(["b", "hällo"]);
   });
 
-  it.each([false, true])("reads at most 64 KB (HTTP/2: %s) (T4)", async (http2) => {
+  it.each([false, true])("the egress reads at most 64 KB (HTTP/2: %s) (T4)", async (http2) => {
     const network = answeringNetwork(() => ({ status: 200, body: "x".repeat(10 * MAX_READ_BYTES) }));
     const exchange = await clientOn(network).request({ purpose, url, http2 });
     expect(exchange).toMatchObject({ outcome: "answered", status: 200 });
     expect(exchange.outcome === "answered" && exchange.body.length).toBe(MAX_READ_BYTES);
   });
 
-  it("ignores proxies of the environment (T4)", async () => {
+  it("the egress ignores proxies of the environment (T4)", async () => {
     const names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
     for (const name of names) process.env[name] = "http://127.0.0.1:9";
     const network = answeringNetwork(() => ({ status: 200 }));
@@ -89,7 +89,7 @@ describe("outcomes", () => {
     expect(await clientOn(network).request({ purpose, url })).toMatchObject(expected);
   });
 
-  it("has a limit of 10 seconds of service time in each phase (T4)", async () => {
+  it("the egress has a limit of 10 seconds of service time in each phase (T4)", async () => {
     const world = await fresh();
     const never = new Promise<never>(() => undefined);
     const waits: [string, Network, string][] = [
@@ -168,7 +168,7 @@ describe("real connections", () => {
     return `https://localhost:${(server.address() as AddressInfo).port}/`;
   };
 
-  it("sends nothing to a host with an untrusted certificate (T4)", async () => {
+  it("the egress sends nothing to a host with an untrusted certificate (T4)", async () => {
     let heard = 0;
     const server = createServer(selfSigned, (_, response) => {
       heard++;
@@ -180,7 +180,7 @@ describe("real connections", () => {
     server.close();
   });
 
-  it("uses HTTP/2 over TLS, and reports a refused connection", async () => {
+  it("the egress uses HTTP/2 over TLS, and reports a refused connection", async () => {
     const server = createSecureServer(selfSigned, (request, response) => response.end(request.httpVersion));
     const target = await listening(server);
     const client = clientOn(onLoopback(false));
@@ -235,7 +235,7 @@ describe("the local service", () => {
   };
   const clientOf = (world: Awaited<ReturnType<typeof fresh>>) => capability.open(world.depsFor("test"))("" as TenantId);
 
-  it("reaches receivers on loopback if allowed, without a check of certificates (D-PROV)", async () => {
+  it("the egress of the local service reaches receivers on loopback if allowed, without a check of certificates (D-PROV)", async () => {
     const { port, close } = await listen();
     const world = await fresh({ env: { WEBHOOK_ALLOW_LOOPBACK: "1" } });
     const client = clientOf(world);
@@ -251,7 +251,7 @@ describe("the local service", () => {
     close();
   });
 
-  it("reaches mail servers and web-push endpoints on loopback if allowed, by TLS that starts later (D-PROV)", async () => {
+  it("the egress of the local service reaches mail servers and web-push endpoints on loopback if allowed, by TLS that starts later (D-PROV)", async () => {
     const server = createTcp((socket) => {
       socket.write("220 ready\r\n");
       socket.once("data", (command) => {
@@ -280,7 +280,7 @@ describe("the local service", () => {
     server.close();
   });
 
-  it("reaches loopback only if allowed, and never another machine (T4)", async () => {
+  it("the egress of the local service reaches loopback only if allowed, and never another machine (T4)", async () => {
     const { port, close } = await listen();
     const client = clientOf(await fresh());
     expect(await client.request({ purpose, url: `https://localhost:${port}/` })).toMatchObject({ isRefused: true });

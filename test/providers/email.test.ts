@@ -21,7 +21,7 @@ function sourceOf(more: Parameters<typeof messageFor<"email">>[1] = {}, own: obj
 }
 
 describe("the source", () => {
-  it("has a text part and an HTML part, and headers that name its send (D-EMAIL)", () => {
+  it("the source of a mail has a text part and an HTML part, and headers that name its send (D-EMAIL)", () => {
     const unsubscribeUrl = "https://api.example.com/u/token";
     const { headers } = readMail(sourceOf({ unsubscribeUrl, variant: "a" }, { reply_to: "help@example.com" }));
     expect(headers).toMatchObject({
@@ -54,7 +54,7 @@ describe("the source", () => {
     ["HTML", "<p>Hi <b>Ada</b></p>", "Hi Ada"],
     ["HTML after spaces", " \n<!doctype html><p>Hi</p>", "Hi"],
     ["text that begins with a sign", "< 5 euros & more", "< 5 euros & more"],
-  ])("makes both bodies of %s (D-EMAIL)", (_, body, text) => {
+  ])("the source of a mail makes both bodies of %s (D-EMAIL)", (_, body, text) => {
     const bodies = mailBodies(body);
     expect(bodies.text).toBe(text);
     expect(bodies.html.trim()).toMatch(/^<[a-z!]/i);
@@ -79,12 +79,12 @@ describe("the source", () => {
     expect(textOfHtml(html)).toBe(text);
   });
 
-  it("leaves out the text of what is nested deeper than 500 elements (D-EMAIL)", () => {
+  it("the source of a mail leaves out the text of what is nested deeper than 500 elements (D-EMAIL)", () => {
     expect(textOfHtml(`<p>a</p>${"<div>".repeat(499)}x`)).toBe("a\n\nx");
     expect(textOfHtml(`<p>a</p>${"<div>".repeat(50_000)}x`)).toBe("a");
   });
 
-  it("reads HTML of any shape (D-EMAIL)", () => {
+  it("the source of a mail reads HTML of any shape (D-EMAIL)", () => {
     expect(textOfHtml("<p> a".repeat(50_000)).split("\n\n")).toHaveLength(50_000);
     expect(textOfHtml("<a href='".repeat(50_000))).toBe("");
   });
@@ -128,7 +128,7 @@ describe("the source", () => {
     );
   });
 
-  it("keeps lines and words within the limits of mail, without losing a character (D-EMAIL)", () => {
+  it("the source of a mail keeps lines and words within the limits of mail, without losing a character (D-EMAIL)", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
         const lines = `Subject: ${encodedText(text, "Subject")}`.split("\r\n");
@@ -151,7 +151,7 @@ describe("the source", () => {
       { unsubscribeUrl: "https://e.com/>,<mailto:a@b.com" },
       "invalid_unsubscribe_url",
     ],
-  ])("refuses %s (D-EMAIL)", (_, more, reason) => {
+  ])("the source of a mail refuses %s (D-EMAIL)", (_, more, reason) => {
     expect(mailSource(credentials.email, messageFor("email", more), START)).toEqual({ kind: "refused", reason });
   });
 });
@@ -174,7 +174,7 @@ describe("SES", () => {
     });
   });
 
-  it("sends one request, for any answer (D-EMAIL)", async () => {
+  it("the provider of mails sends one request, for any answer (D-EMAIL)", async () => {
     const asked: string[] = [];
     const world = await fresh({ hooks: () => ({ count: (service) => void asked.push(service) }) });
     const providers = openProviders(world.depsFor("test"));

@@ -43,7 +43,7 @@ it.each([
   ["Fri, 20 Nov 2026 11:00:00 GMT", 0],
   ["soon", undefined],
   ["-5", undefined],
-])("reads Retry-After: %s", (text, seconds) => {
+])("the service reads Retry-After: %s", (text, seconds) => {
   expect(retryAfter({ "retry-after": text }, NOW)).toBe(seconds);
 });
 
@@ -58,6 +58,6 @@ it("merges data with the notification's ids, which data cannot replace (D-PUSH)"
   expect([jsonOf("[1"), jsonOf("1"), jsonOf('{"a":1}')]).toEqual([{}, {}, { a: 1 }]);
 });
 
-it("has a provider for each channel type except in_app (NTF-23)", () => {
+it("the service has a provider for each channel type except in_app (NTF-23)", () => {
   expect(channelTypes.filter((type) => !providedChannels.some((one) => one === type))).toEqual(["in_app"]);
 });

@@ -53,7 +53,7 @@ describe("iOS", () => {
     ]);
   });
 
-  it("goes to the environment of the device, else of the credentials (D-DEV)", async () => {
+  it("a push to iOS goes to the environment of the device, else of the credentials (D-DEV)", async () => {
     const world = await fresh();
     const providers = providersOf(world);
     await sendBy(providers, "ios", { address: { ...addresses.ios, environment: "sandbox" } });

@@ -64,12 +64,12 @@ describe("SMTP", () => {
     ["a refusal of the mail", [...hello, "250 ok", "250 ok", "354 go", "554 spam"], { status: "rejected" }],
     ["a later of the mail", [...hello, "250 ok", "250 ok", "354 go", "451 later"], { status: "retryable" }],
     ["a mail that is taken", [...hello, "250 ok", "250 ok", "354 go", "250 2.0.0 queued"], { status: "accepted" }],
-  ])("answers %s with what is known of the mail (D-EMAIL)", async (_, script, expected) => {
+  ])("SMTP answers %s with what is known of the mail (D-EMAIL)", async (_, script, expected) => {
     const { outcome } = await talk(script);
     expect(outcome).toMatchObject(expected);
   });
 
-  it("logs in only under TLS, and doubles the dot of a line (D-EMAIL)", async () => {
+  it("SMTP logs in only under TLS, and doubles the dot of a line (D-EMAIL)", async () => {
     const own = { username: "u", password: "p" };
     const { outcome, heard } = await talk([...hello, "235 ok", ...taken], own);
     expect(outcome.status).toBe("accepted");
@@ -85,14 +85,14 @@ describe("SMTP", () => {
     expect((await world.call("GET /_local/outbox")).body.items[0].body).toBe(".dot\n..two\n.");
   });
 
-  it("takes a second mail in the session of the first, without another handshake (D-EMAIL)", async () => {
+  it("SMTP takes a second mail in the session of the first, without another handshake (D-EMAIL)", async () => {
     const { network, heard } = scripted(...hello, ...taken, ...taken);
     const send = await sender(network);
     expect([(await send()).status, (await send()).status]).toEqual(["accepted", "accepted"]);
     expect([network.connects.length, heard.filter((line) => line.startsWith("MAIL FROM")).length]).toEqual([1, 2]);
   });
 
-  it("opens a new session after fifty mails (D-EMAIL)", async () => {
+  it("SMTP opens a new session after fifty mails (D-EMAIL)", async () => {
     const { network } = scripted(...hello, ...Array.from({ length: 51 }, () => taken).flat());
     const send = await sender(network);
     for (let n = 0; n < 50; n++) await send();
@@ -111,21 +111,21 @@ describe("SMTP", () => {
   it.each<[string, string | ((line: Duplex) => void)]>([
     ["was cut", cut],
     ["says that it closes", "421 too long idle"],
-  ])("sends once by a new session where the idle one %s (D-EMAIL)", async (_, ending) => {
+  ])("SMTP sends once by a new session where the idle one %s (D-EMAIL)", async (_, ending) => {
     const { network, heard } = scripted(...hello, ...taken, ending, ...hello, ...taken);
     const send = await sender(network);
     expect([(await send()).status, (await send()).status]).toEqual(["accepted", "accepted"]);
     expect([network.connects.length, heard.filter((line) => line === "DATA\r\n").length]).toEqual([2, 2]);
   });
 
-  it("does not send again where a reused session is cut after the mail (D-EMAIL)", async () => {
+  it("SMTP does not send again where a reused session is cut after the mail (D-EMAIL)", async () => {
     const { network } = scripted(...hello, ...taken, ...taken.slice(0, -1), cut, ...hello, ...taken);
     const send = await sender(network);
     expect([(await send()).status, (await send()).status]).toEqual(["accepted", "unknown"]);
     expect(network.connects).toHaveLength(1);
   });
 
-  it("keeps the sessions of two logins apart (D-EMAIL)", async () => {
+  it("SMTP keeps the sessions of two logins apart (D-EMAIL)", async () => {
     const login = [...hello, "235 ok"];
     const { network } = scripted(...login, ...taken, ...login, ...taken);
     const send = await sender(network);
@@ -133,7 +133,7 @@ describe("SMTP", () => {
     expect([outcomes.map(({ status }) => status), network.connects.length]).toEqual([["accepted", "accepted"], 2]);
   });
 
-  it("returns the server's message of a refusal (CRD-8)", async () => {
+  it("SMTP returns the server's message of a refusal (CRD-8)", async () => {
     const world = await fresh();
     const { network } = scripted(...hello, "535 5.7.8 Wrong password");
     const providers = openProviders({ ...world.depsFor("test"), network });
@@ -143,7 +143,7 @@ describe("SMTP", () => {
     });
   });
 
-  it("reads the server's message as UTF-8, wherever its bytes were cut (D-EMAIL, CHN-7)", async () => {
+  it("SMTP reads the server's message as UTF-8, wherever its bytes were cut (D-EMAIL, CHN-7)", async () => {
     const world = await fresh();
     const bytes = Buffer.from("535 5.7.8 密码错误 ✗\r\n");
     const inPieces = (line: Duplex) => {

@@ -24,21 +24,24 @@ async function send(url: string, resolve: () => Promise<readonly string[]>) {
 }
 
 describe("T4 targets of requests", () => {
-  it("has a corpus of at least 150 spellings", () => {
+  it("the guard of targets has a corpus of at least 150 spellings", () => {
     expect(new Set([...refusedSpellings, ...refusedAddresses]).size).toBeGreaterThanOrEqual(150);
     expect(publicSpellings.length + publicHosts.length).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(refusedSpellings)("refuses https://%s/ in settings and in requests (T4)", async (host) => {
-    // For any resolver: a literal is checked without resolution, a name by all its addresses.
-    const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo("127.0.0.1"));
-    expect([connects, exchange]).toEqual([[], { outcome: "not_sent", isRefused: true, reason: expect.any(String) }]);
-    expect(refusal).toBeTypeOf("string");
-    const judge = openEgress({ clock: systemClock, network: countedNetwork(resolveTo("127.0.0.1")) });
-    expect(judge.serverRefusal(host, 587, "smtp")).toBeTypeOf("string");
-  });
+  it.each(refusedSpellings)(
+    "the guard of targets refuses https://%s/ in settings and in requests (T4)",
+    async (host) => {
+      // For any resolver: a literal is checked without resolution, a name by all its addresses.
+      const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo("127.0.0.1"));
+      expect([connects, exchange]).toEqual([[], { outcome: "not_sent", isRefused: true, reason: expect.any(String) }]);
+      expect(refusal).toBeTypeOf("string");
+      const judge = openEgress({ clock: systemClock, network: countedNetwork(resolveTo("127.0.0.1")) });
+      expect(judge.serverRefusal(host, 587, "smtp")).toBeTypeOf("string");
+    },
+  );
 
-  it.each(refusedAddresses)("refuses a name that resolves to %s (T4)", async (address) => {
+  it.each(refusedAddresses)("the guard of targets refuses a name that resolves to %s (T4)", async (address) => {
     expect(isPublicAddress(address)).toBe(false);
     for (const answer of [resolveTo(address), resolveTo(PUBLIC, address), resolveTo(address, PUBLIC)]) {
       const { exchange, connects } = await send("https://rebind.attacker.com/", answer);
@@ -46,13 +49,13 @@ describe("T4 targets of requests", () => {
     }
   });
 
-  it.each(refusedAddresses)("refuses %s as a literal (T4)", async (address) => {
+  it.each(refusedAddresses)("the guard of targets refuses %s as a literal (T4)", async (address) => {
     const host = address.includes(":") ? `[${address}]` : address;
     const { exchange, connects } = await send(`https://${host}/`, resolveTo(PUBLIC));
     expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
   });
 
-  it.each(publicSpellings)("allows https://%s/ (T4)", async (host) => {
+  it.each(publicSpellings)("the guard of targets allows https://%s/ (T4)", async (host) => {
     const address = new URL(`https://${host}/`).hostname.replace(/[[\]]/g, "");
     const { exchange, connects, refusal } = await send(`https://${host}/`, resolveTo(address));
     expect([connects, refusal]).toEqual([[address], undefined]);
@@ -63,7 +66,7 @@ describe("T4 targets of requests", () => {
     });
   });
 
-  it.each(publicHosts)("allows the name %s (T4)", async (host) => {
+  it.each(publicHosts)("the guard of targets allows the name %s (T4)", async (host) => {
     const { connects, refusal } = await send(`https://${host}/`, resolveTo(PUBLIC, "2606:4700:4700::1111"));
     expect([connects, refusal]).toEqual([[PUBLIC, "2606:4700:4700::1111"], undefined]);
   });
@@ -81,14 +84,17 @@ describe("T4 targets of requests", () => {
     "example.com",
     "",
     `https://example.com/${"a".repeat(2_048)}`,
-  ])("refuses %s: https on its own port, without credentials, and nothing else (T4)", async (url) => {
-    const { exchange, connects } = await send(url, resolveTo(PUBLIC));
-    expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
-  });
+  ])(
+    "the guard of targets refuses %s: https on its own port, without credentials, and nothing else (T4)",
+    async (url) => {
+      const { exchange, connects } = await send(url, resolveTo(PUBLIC));
+      expect([connects, exchange]).toMatchObject([[], { outcome: "not_sent", isRefused: true }]);
+    },
+  );
 });
 
 describe("the egress capability", () => {
-  it("checks targets like every other client (T4)", async () => {
+  it("the egress capability checks targets like every other client (T4)", async () => {
     const deps = { clock: systemClock, network: countedNetwork(resolveTo("10.0.0.1")) };
     const { request } = egress.open(deps as unknown as Deps)("" as TenantId);
     expect(await request({ purpose, url: "https://example.com/" })).toMatchObject({ isRefused: true });

@@ -27,7 +27,7 @@ const auth = Buffer.from(browser.auth, "base64url");
 const keys = { p256dh: browser.keys.getPublicKey("base64url"), auth: browser.auth };
 
 describe("encryption", () => {
-  it("gives the bytes of RFC 8291, appendix A (D-PUSH)", () => {
+  it("the encryption of Web Push gives the bytes of RFC 8291, appendix A (D-PUSH)", () => {
     const drawn = ["yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw", "DGv6ra1nlYgDCS1FRnbzlw"];
     const sealed = encryptPush(
       Buffer.from("When I grow up, I want to be a watermelon"),
@@ -42,7 +42,7 @@ describe("encryption", () => {
     );
   });
 
-  it("can be decrypted by a browser, like messages of web-push (D-PUSH)", async () => {
+  it("an encrypted push can be decrypted by a browser, like messages of web-push (D-PUSH)", async () => {
     const { ids } = await fresh();
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 900, unit: "binary" }), (text) => {
@@ -104,7 +104,7 @@ describe("requests", () => {
     expect(sent).toEqual({ status: "rejected", reason: "payload_too_large" });
   });
 
-  it("accepts keys of web-push, and refuses keys that are not a pair (CRD-5)", async () => {
+  it("Web Push accepts keys of web-push, and refuses keys that are not a pair (CRD-5)", async () => {
     const world = await fresh();
     const providers = openProviders(world.depsFor("test"));
     const { publicKey: public_key, privateKey: private_key } = webPush.generateVAPIDKeys();

@@ -24,7 +24,7 @@ describe("reading", () => {
     "0 0 29 2 *",
     "0 0 31 4 1",
     "5-10,20-30/5  *\t* * *",
-  ])("takes %s (SCH-10)", (text) => {
+  ])("the reader of cron expressions takes %s (SCH-10)", (text) => {
     expect(parseCron(text).kind).toBe("cron");
   });
 
@@ -55,7 +55,7 @@ describe("reading", () => {
     ["", "five fields"],
     [" * * * * *", "five fields"],
     [`${"1,".repeat(200)}1 * * * *`, "characters"],
-  ])("refuses %s (SCH-13, AMB-64)", (text, why) => {
+  ])("the reader of cron expressions refuses %s (SCH-13, AMB-64)", (text, why) => {
     expect(parseCron(text)).toMatchObject({ kind: "refused", problem: expect.stringContaining(why) });
   });
 });

@@ -25,7 +25,7 @@ describe("a cell", () => {
   });
 
   it.each([-1e-7, "1e+21", "+49 151 123", "-5", "-5.25", "+4915112345678", "[1,-2]", "a;-5"])(
-    "keeps the number in %s (RDA-16)",
+    "a cell keeps the number in %s (RDA-16)",
     (value) => {
       expect(readBack(csvLine([cellOf(value)]))).toBe(String(value));
     },

@@ -17,7 +17,7 @@ describe("date patterns", () => {
     ["%F %T %R %D", "2024-03-05 07:08:09 07:08 03/05/24"],
     ["%% %%d %Q %-Q 100%", "% %d %Q %-Q 100%"],
     ["", ""],
-  ])("writes %s", (pattern, text) => {
+  ])("a date pattern writes %s", (pattern, text) => {
     expect(formatDate(at, pattern, "UTC")).toBe(text);
   });
 
@@ -26,7 +26,7 @@ describe("date patterns", () => {
     [Date.UTC(2024, 0, 7, 12, 0), "%I:%M %p %u %w", "12:00 PM 7 0"],
     [Date.UTC(2024, 11, 31, 23, 59), "%l:%M %P %j", "11:59 pm 366"],
     [Date.UTC(2005, 0, 1), "%y %C", "05 %C"],
-  ])("writes %i as %s", (moment, pattern, text) => {
+  ])("a date pattern writes %i as %s", (moment, pattern, text) => {
     expect(formatDate(moment, pattern, "UTC")).toBe(text);
   });
 
@@ -38,11 +38,11 @@ describe("date patterns", () => {
     ["Asia/Kathmandu", Date.UTC(2026, 0, 1), "05:45 +0545"],
     ["America/St_Johns", Date.UTC(2026, 0, 1), "20:30 -0330"],
     ["Pacific/Kiritimati", Date.UTC(2026, 0, 1), "14:00 +1400"],
-  ])("follows the wall clock of %s (SCH-1)", (zone, moment, text) => {
+  ])("a date pattern follows the wall clock of %s (SCH-1)", (zone, moment, text) => {
     expect(formatDate(moment, "%H:%M %z", zone)).toBe(text);
   });
 
-  it("keeps to the calendar whatever the zone of the machine", () => {
+  it("a date pattern keeps to the calendar whatever the zone of the machine", () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }), (date) => {
         expect(formatDate(date.getTime(), "%FT%T.%LZ", "UTC")).toBe(date.toISOString());
@@ -53,7 +53,7 @@ describe("date patterns", () => {
 
 describe("time zones", () => {
   it.each(["UTC", "Europe/Paris", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "US/Pacific", "europe/paris"])(
-    "accepts %s (SCH-3, D-ATTR)",
+    "the rule of time zones accepts %s (SCH-3, D-ATTR)",
     (zone) => {
       expect(isTimeZone(zone)).toBe(true);
       expect(isTimeZone(zone)).toBe(true);
@@ -71,12 +71,12 @@ describe("time zones", () => {
     "Europe/Paris\n",
     "a".repeat(65),
     "__proto__",
-  ])("refuses %j (SCH-3, D-ATTR)", (zone) => {
+  ])("the rule of time zones refuses %j (SCH-3, D-ATTR)", (zone) => {
     expect(isTimeZone(zone)).toBe(false);
     expect(isTimeZone(zone)).toBe(false);
   });
 
-  it("gives the offset at any instant, also before 1970 (SCH-1)", () => {
+  it("the rule of time zones gives the offset at any instant, also before 1970 (SCH-1)", () => {
     expect(zoneOffsetMinutes("Asia/Tokyo", -1)).toBe(540);
     expect(zoneOffsetMinutes("UTC", 59_999)).toBe(0);
     expect(() => zoneOffsetMinutes("Mars/Olympus", 0)).toThrow(RangeError);

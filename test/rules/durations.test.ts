@@ -11,7 +11,7 @@ describe("durations", () => {
     ["3650d", MAX_DURATION],
     ["87600h", MAX_DURATION],
     ["5256000m", MAX_DURATION],
-  ])("reads %s (JND-4, RUL-6)", (text, milliseconds) => {
+  ])("the reader of durations reads %s (JND-4, RUL-6)", (text, milliseconds) => {
     expect(parseDuration(text)).toBe(milliseconds);
   });
 
@@ -45,11 +45,11 @@ describe("durations", () => {
     ["5256001m"],
     ["99999999999999999999d"],
     ["P1D"],
-  ])("refuses %j (JND-16, AMB-69)", (text) => {
+  ])("the reader of durations refuses %j (JND-16, AMB-69)", (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
-  it("reads every whole number of a unit up to the limit and nothing else (JND-4)", () => {
+  it("the reader of durations reads every whole number of a unit up to the limit and nothing else (JND-4)", () => {
     const units = { m: 60_000, h: 3_600_000, d: 86_400_000 };
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6_000_000 }), fc.constantFrom("m", "h", "d"), (count, unit) => {

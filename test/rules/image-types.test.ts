@@ -15,7 +15,7 @@ it.each([
 });
 
 describe("AST-2 hostile files", () => {
-  it("are more than 40, each a different technique", () => {
+  it("hostile files are more than 40, each a different technique", () => {
     expect(hostileFiles.length).toBeGreaterThanOrEqual(40);
     expect(new Set(hostileFiles.map(({ bytes }) => bytes.toString("latin1"))).size).toBe(hostileFiles.length);
   });
@@ -25,7 +25,7 @@ describe("AST-2 hostile files", () => {
   });
 });
 
-it("accepts only bytes that begin as an image, and never throws (AST-2)", () => {
+it("the check of images accepts only bytes that begin as an image, and never throws (AST-2)", () => {
   const beginnings = [/^89504e470d0a1a0a/, /^ffd8ff/, /^47494638(37|39)61/, /^52494646.{8}57454250/];
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),

@@ -14,12 +14,12 @@ describe("header", () => {
     [["email", ...Array.from({ length: 101 }, (_, i) => `c${i}`)], "at most 100"],
     [["email", "constructor"], "constructor"],
     [["email", "Fav Colour", "fav-colour"], "fav_colour"],
-  ])("refuses %j (IMP-9, AMB-88)", (header, why) => {
+  ])("the header of an import refuses %j (IMP-9, AMB-88)", (header, why) => {
     const read = readHeader(header, "csv");
     expect(read).toMatchObject({ problem: expect.stringContaining(why) });
   });
 
-  it("takes headers in any case and with spaces around (IMP-9)", () => {
+  it("the header of an import takes headers in any case and with spaces around (IMP-9)", () => {
     expect(row({ " Email ": "a@b.co", EXTERNAL_ID: "x" })).toMatchObject({ external_id: "x", email: "a@b.co" });
   });
 });
@@ -139,7 +139,7 @@ describe("standard columns", () => {
     [["u1", "a@b.co", "more"], "cells"],
     [["x".repeat(513), ""], "512"],
     [["u1", `a@${"b".repeat(5_000)}.co`], "bytes"],
-  ])("rejects %j (IMP-3)", (cells, why) => {
+  ])("the reader of rows rejects %j (IMP-3)", (cells, why) => {
     const read = readRow(
       columnsOf(["external_id", "email"]),
       cells.map((cell) => cell.slice(0, 6_000)),

@@ -138,7 +138,7 @@ async function engine(steps: Graph, { x, paid, leaves }: Life, last: number): Pr
 }
 
 describe("the engine", () => {
-  it("does what a naive interpreter does, whatever the graph and the life (JND-3, JND-4, JND-5, JND-6, JND-7, JND-9, JND-13)", async () => {
+  it("the engine of journeys does what a naive interpreter does, whatever the graph and the life (JND-3, JND-4, JND-5, JND-6, JND-7, JND-9, JND-13)", async () => {
     let told = 0;
     await fc.assert(
       fc.asyncProperty(graph, life, async (steps, one) => {
@@ -205,7 +205,7 @@ describe("graphs", () => {
     }
   });
 
-  it("names what runs react to (JND-9)", () => {
+  it("a graph names what runs react to (JND-9)", () => {
     const wait = { id: "a", type: "wait_for_event", wait_for_event: { event_name: "paid", on_event: "b" } } as const;
     const exit_conditions = [
       { attribute: { plan: { $eq: "x" } } },

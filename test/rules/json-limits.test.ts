@@ -15,13 +15,13 @@ const nested = (depth: number): unknown => {
 const wide = (keys: number): unknown => Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, i]));
 
 describe("limits on parsed JSON", () => {
-  it("accepts scalars and ordinary values", () => {
+  it("the limit on parsed JSON accepts scalars and ordinary values", () => {
     for (const value of [null, true, 0, -1.5, "", "text", [], {}, { a: [{ b: null }] }]) {
       expect(checkJson(value)).toBeUndefined();
     }
   });
 
-  it("refuses depth beyond the limit and names the place", () => {
+  it("the limit on parsed JSON refuses depth beyond the limit and names the place", () => {
     expect(checkJson(nested(20))).toBeUndefined();
     expect(checkJson(nested(21))).toMatch(/^must not be nested deeper than 20 levels at /);
     expect(checkJson({ rule: { nodes: [0, { group: {} }] } }, { depth: 4 })).toBe(
@@ -31,14 +31,14 @@ describe("limits on parsed JSON", () => {
     expect(checkJson("bare", { depth: 0 })).toBeUndefined();
   });
 
-  it("survives hostile depth and width without recursing", () => {
+  it("the limit on parsed JSON survives hostile depth and width without recursing", () => {
     expect(checkJson(JSON.parse("[".repeat(200_000) + "]".repeat(200_000)))).toMatch(/deeper than 20/);
     expect(checkJson(nested(100_000), { depth: 200_000 })).toMatch(/keys/);
     expect(checkJson(nested(3_000), { depth: 3_000, keys: 3_000 })).toBeUndefined();
     expect(checkJson(Array.from({ length: 500_000 }, (_, i) => i))).toBeUndefined();
   });
 
-  it("counts keys over the whole value, not the elements of arrays", () => {
+  it("the limit on parsed JSON counts keys over the whole value, not the elements of arrays", () => {
     expect(checkJson(wide(1_000))).toBeUndefined();
     expect(checkJson(wide(1_001))).toBe("must not hold more than 1000 keys");
     expect(checkJson([wide(600), wide(400)])).toBeUndefined();
@@ -46,20 +46,23 @@ describe("limits on parsed JSON", () => {
     expect(checkJson(wide(6), { keys: 5 })).toBe("must not hold more than 5 keys");
   });
 
-  it("counts the text of keys and strings together", () => {
+  it("the limit on parsed JSON counts the text of keys and strings together", () => {
     expect(checkJson({ abc: ["de", "f"] }, { characters: 6 })).toBeUndefined();
     expect(checkJson({ abc: ["de", "fg"] }, { characters: 6 })).toBe("must not hold more than 6 characters of text");
     expect(checkJson({ abc: "", defg: "" }, { characters: 6 })).toBe("must not hold more than 6 characters of text");
     expect(checkJson("x".repeat(1_048_577))).toMatch(/characters/);
   });
 
-  it.each(["__proto__", "constructor", "prototype"])("refuses the key %s at any depth", (key) => {
-    expect(isRefusedKey(key)).toBe(true);
-    expect(checkJson(JSON.parse(`{"${key}": 1}`))).toBe(`must not use the key "${key}"`);
-    expect(checkJson(JSON.parse(`{"a": [{"b": {"${key}": {}}}]}`))).toBe(`must not use the key "${key}" at a[0].b`);
-  });
+  it.each(["__proto__", "constructor", "prototype"])(
+    "the limit on parsed JSON refuses the key %s at any depth",
+    (key) => {
+      expect(isRefusedKey(key)).toBe(true);
+      expect(checkJson(JSON.parse(`{"${key}": 1}`))).toBe(`must not use the key "${key}"`);
+      expect(checkJson(JSON.parse(`{"a": [{"b": {"${key}": {}}}]}`))).toBe(`must not use the key "${key}" at a[0].b`);
+    },
+  );
 
-  it("refuses half of a surrogate pair: two such ids would have the same bytes (GEN-3)", () => {
+  it("the limit on parsed JSON refuses half of a surrogate pair: two such ids would have the same bytes (GEN-3)", () => {
     for (const half of ["\ud83d", "\ude00", "a\ude00\ud83d"]) {
       expect(checkJson({ external_id: half })).toBe("must not hold half a character at external_id");
       expect(checkJson({ a: [{ [half]: 1 }] })).toBe("must not hold half a character in a key at a[0]");
@@ -67,7 +70,7 @@ describe("limits on parsed JSON", () => {
     expect(checkJson({ external_id: "\ud83d\ude00" })).toBeUndefined();
   });
 
-  it("allows other inherited names and look-alikes", () => {
+  it("the limit on parsed JSON allows other inherited names and look-alikes", () => {
     expect(
       checkJson(JSON.parse('{"toString": 1, "hasOwnProperty": 2, "Constructor": 3, "__proto": 4}')),
     ).toBeUndefined();
@@ -75,7 +78,7 @@ describe("limits on parsed JSON", () => {
     expect(checkJson(["__proto__", "constructor"])).toBeUndefined();
   });
 
-  it("refuses numbers that are not finite", () => {
+  it("the limit on parsed JSON refuses numbers that are not finite", () => {
     expect(checkJson(JSON.parse('{"a": {"b": [1, 1e400]}}'))).toBe("must not hold a number out of range at a.b[1]");
     expect(checkJson(Number.NaN)).toBe("must not hold a number out of range");
     expect(checkJson([Number.NEGATIVE_INFINITY])).toBe("must not hold a number out of range at [0]");
@@ -87,7 +90,7 @@ describe("limits on parsed JSON", () => {
     expect(reason.endsWith("…")).toBe(true);
   });
 
-  it("finds exactly the depth that a recursive count finds", () => {
+  it("the limit on parsed JSON finds exactly the depth that a recursive count finds", () => {
     const depthOf = (value: unknown): number =>
       typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     fc.assert(

@@ -42,7 +42,7 @@ describe("DKIM", () => {
   const published = (isThere: boolean) =>
     dkimRecordsOf("example.com", dkim).map((record) => ({ type: "CNAME" as const, ...record, isThere }));
 
-  it("has the records of Easy DKIM, in the zone that SES says (RDA-24)", () => {
+  it("DKIM has the records of Easy DKIM, in the zone that SES says (RDA-24)", () => {
     expect(dkimRecordsOf("example.com", dkim)[0]).toEqual({
       name: "abc._domainkey.example.com",
       value: "abc.dkim.amazonses.com",
@@ -79,7 +79,7 @@ describe("DMARC", () => {
     expect(dmarcOf("example.com", [found(record)])).toMatchObject({ state, policy });
   });
 
-  it("is that of the next domain above without one, with its policy for subdomains (RDA-24)", () => {
+  it("the DMARC of a domain is that of the next domain above without one, with its policy for subdomains (RDA-24)", () => {
     expect(dmarcNamesOf("news.example.co.uk")).toEqual([
       "_dmarc.news.example.co.uk",
       "_dmarc.example.co.uk",
@@ -93,7 +93,7 @@ describe("DMARC", () => {
     expect(dmarcOf("example.co.uk", [above, found()]).policy).toBe("reject");
   });
 
-  it("is unknown where the domain's own name is not answered, whatever is above (RDA-24)", () => {
+  it("the DMARC of a domain is unknown where the domain's own name is not answered, whatever is above (RDA-24)", () => {
     expect(dmarcOf("news.example.com", [FAILED, found("v=DMARC1; p=reject")])).toMatchObject({
       state: "unknown",
       policy: null,

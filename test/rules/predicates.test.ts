@@ -54,7 +54,7 @@ describe("predicates", () => {
     expect(verdicts(refused)).toEqual(refused.map((value) => [value, false]));
   });
 
-  it("knows exactly the nine operators (NTF-15)", () => {
+  it("the rule of predicates knows exactly the nine operators (NTF-15)", () => {
     expect([...PREDICATE_OPERATORS].sort()).toEqual(
       ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"].sort(),
     );
@@ -70,7 +70,7 @@ describe("predicates", () => {
     expect(matches({}, {})).toBe(true);
   });
 
-  it("reads own attributes only (NTF-13)", () => {
+  it("the rule of predicates reads own attributes only (NTF-13)", () => {
     for (const key of ["toString", "valueOf", "hasOwnProperty", "isPrototypeOf"]) {
       expect(matches({ [key]: { $exists: true } }, {})).toBe(false);
       expect(matches({ [key]: { $exists: true } }, { [key]: 1 })).toBe(true);
@@ -113,12 +113,12 @@ describe("predicates", () => {
     ["a prototype key as operator", JSON.parse('{"a": {"__proto__": 1}}'), "a.__proto__"],
   ];
 
-  it.each(refusals)("refuses %s and names the place (RUL-4, AMB-69)", (_, predicate, path) => {
+  it.each(refusals)("the rule of predicates refuses %s and names the place (RUL-4, AMB-69)", (_, predicate, path) => {
     expect(validatePredicate(predicate)?.path).toBe(path);
     expect(() => compilePredicate(predicate)).toThrow(TypeError);
   });
 
-  it("limits a predicate to 50 keys and 200 operands (NTF-13)", () => {
+  it("the rule of predicates limits a predicate to 50 keys and 200 operands (NTF-13)", () => {
     const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, { $eq: i }]));
     const list = (count: number) => Array.from({ length: count }, (_, i) => i);
     expect(validatePredicate(keys(50))).toBeUndefined();
@@ -161,7 +161,7 @@ describe("predicates", () => {
     );
   });
 
-  it("answers each operator and its opposite differently (NTF-15)", () => {
+  it("the rule of predicates answers each operator and its opposite differently (NTF-15)", () => {
     fc.assert(
       fc.property(scalar, fc.array(scalar, { maxLength: 4 }), attributes, (operand, list, subscriber) => {
         const says = (operator: string, value: unknown) => matches({ x: { [operator]: value } }, subscriber);

@@ -27,7 +27,7 @@ describe("quiet hours", () => {
     expect(until(quiet("22:00", "08:00"), "UTC", at)).toBe(end);
   });
 
-  it("count the days on which they begin (D-QUIET, F15)", () => {
+  it("quiet hours count the days on which they begin (D-QUIET, F15)", () => {
     const friday = quiet("22:00", "08:00", [5]);
     expect(until(friday, "UTC", "2026-11-20T23:00")).toBe("2026-11-21T08:00");
     expect(until(friday, "UTC", "2026-11-21T07:00")).toBe("2026-11-21T08:00");

@@ -62,11 +62,11 @@ describe("personalisation (D-LIQUID)", () => {
     ["{% case subscriber.plan %}{% when 'free' %}F{% when 'pro' %}P{% else %}?{% endcase %}", "P"],
     ["a {%- if true -%} b {%- endif %} c", "ab c"],
     ["{ not liquid } }} %} 100%", "{ not liquid } }} %} 100%"],
-  ])("renders %s", (text, expected) => {
+  ])("personalisation renders %s", (text, expected) => {
     expect(render(text)).toEqual({ text: expected, unknown: [] });
   });
 
-  it("renders an unknown variable empty and lists its path once", () => {
+  it("personalisation renders an unknown variable empty and lists its path once", () => {
     expect(
       render("Hi {{ subscriber.nick }}{{ subscriber.nick }}{{ foo }}{{ data.a.b }}{{ event.x | upcase }}!"),
     ).toEqual({
@@ -80,7 +80,7 @@ describe("personalisation (D-LIQUID)", () => {
     ]);
   });
 
-  it("does not list what a condition asks or a default replaces", () => {
+  it("personalisation does not list what a condition asks or a default replaces", () => {
     expect(render("{% if subscriber.nick %}{{ subscriber.nick }}{% endif %}{{ subscriber.x | default: 'y' }}")).toEqual(
       {
         text: "y",
@@ -92,7 +92,7 @@ describe("personalisation (D-LIQUID)", () => {
     expect(render("{{ data.empty }}{{ data.nothing }}", "none", emptied).unknown).toEqual(["data.nothing"]);
   });
 
-  it("reads own properties only, and no invented ones", () => {
+  it("personalisation reads own properties only, and no invented ones", () => {
     const text =
       "{{ subscriber.constructor }}{{ subscriber.__proto__ }}{{ data.toString }}{{ data.hasOwnProperty.name }}" +
       "{{ subscriber.attributes.size }}{{ data.first }}{{ subscriber.first_name.length }}{{ subscriber.tags.map }}";
@@ -108,7 +108,7 @@ describe("personalisation (D-LIQUID)", () => {
     ).toBe("s");
   });
 
-  it("writes nothing for objects and impossible numbers", () => {
+  it("personalisation writes nothing for objects and impossible numbers", () => {
     expect(render("[{{ subscriber.address }}{{ data.items }}{{ 1 | divided_by: 0 }}{{ nil }}{{ empty }}]").text).toBe(
       "[]",
     );
@@ -153,7 +153,7 @@ describe("personalisation (D-LIQUID)", () => {
     expect(render(text).text).toBe(expected);
   });
 
-  it("leaves a text without placeholders untouched", () => {
+  it("personalisation leaves a text without placeholders untouched", () => {
     const compiled = compileTemplate("100 % plain { text }");
     expect(compiled.isStatic).toBe(true);
     expect(compiled.render(scope, { now, escape: "html" })).toEqual({ text: "100 % plain { text }", unknown: [] });
@@ -161,7 +161,7 @@ describe("personalisation (D-LIQUID)", () => {
     expect(compileTemplate("{% if a %}{% endif %}").isStatic).toBe(false);
   });
 
-  it("remembers a template, and renders it for one subscriber after another", () => {
+  it("personalisation remembers a template, and renders it for one subscriber after another", () => {
     const text = "Hi {{ subscriber.first_name }}{{ subscriber.nick }}";
     expect(compileTemplate(text)).toBe(compileTemplate(text));
     const other: RenderScope = { subscriber: { id: "s-2", attributes: { nick: "Bo" } }, data: {} };

@@ -16,7 +16,7 @@ describe("URLs in content", () => {
     "tel:+491511234567",
     "mailto:a@example.com",
     "datax:1",
-  ])("accepts the link %s (INX-8)", (url) => {
+  ])("the check of URLs accepts the link %s (INX-8)", (url) => {
     expect(checkUrl(url)).toBeUndefined();
     expect(checkUrlTemplate(url)).toBeUndefined();
   });
@@ -65,12 +65,12 @@ describe("URLs in content", () => {
     "https://[::1/",
     "https://example.com/\ud800",
     "myapp:",
-  ])("refuses %j (INX-8)", (url) => {
+  ])("the check of URLs refuses %j (INX-8)", (url) => {
     expect(checkUrl(url)).toBeTypeOf("string");
     expect(checkUrlTemplate(url)).toBeTypeOf("string");
   });
 
-  it("takes only http and https for images (INX-7)", () => {
+  it("the check of URLs takes only http and https for images (INX-7)", () => {
     expect(checkUrl("https://cdn.example.com/a.png", "image")).toBeUndefined();
     expect(checkUrl("http://localhost:3000/a.png", "image")).toBeUndefined();
     expect(checkUrl("myapp://a.png", "image")).toBe("must be an http or https URL");
@@ -79,7 +79,7 @@ describe("URLs in content", () => {
     expect(checkUrlTemplate("myapp://{{ data.image }}", "image")).toBeTypeOf("string");
   });
 
-  it("takes at most 2,048 characters (INX-8)", () => {
+  it("the check of URLs takes at most 2,048 characters (INX-8)", () => {
     const start = "https://example.com/";
     expect(checkUrl(start + "a".repeat(URL_LENGTH - start.length))).toBeUndefined();
     expect(checkUrl(start + "a".repeat(URL_LENGTH - start.length + 1))).toMatch(/2048/);
@@ -99,11 +99,11 @@ describe("URLs in content", () => {
     ["https://example.com/{{ data.id", false],
     ["{ data.url }", false],
     ["{", false],
-  ])("judges the fixed part of %s (D-LIQUID)", (url, isAccepted) => {
+  ])("the check of URLs judges the fixed part of %s (D-LIQUID)", (url, isAccepted) => {
     expect(checkUrlTemplate(url) === undefined).toBe(isAccepted);
   });
 
-  it("accepts nothing that a browser would run or read locally (INX-8)", () => {
+  it("the check of URLs accepts nothing that a browser would run or read locally (INX-8)", () => {
     const piece = fc.constantFrom(
       "java",
       "script",

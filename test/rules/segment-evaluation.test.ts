@@ -49,7 +49,7 @@ describe("attributes", () => {
     [false, { gone: { $lt: 1 } }],
     [true, { since: { $gte: "2026-01-01T00:00:00+02:00" } }],
     [true, { tags: { $eq: "b" } }],
-  ])("is %s for %j (RUL-4, AMB-52, AMB-69)", (expected, attribute) => {
+  ])("an attribute is %s for %j (RUL-4, AMB-52, AMB-69)", (expected, attribute) => {
     const attributes = { plan: "pro", age: 36, since: "2026-01-01T00:00:00Z", tags: ["a", "b"] };
     expect(judge({ attribute }, attributes)).toEqual({ matches: expected, nextChangeAt: undefined });
   });

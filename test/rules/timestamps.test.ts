@@ -19,7 +19,7 @@ describe("RFC 3339 timestamps", () => {
     ["0099-12-31T23:59:59.999Z", Date.parse("0099-12-31T23:59:59.999Z")],
     ["9999-12-31T23:59:59.999Z", 253_402_300_799_999],
     ["1969-12-31T23:59:59.999Z", -1],
-  ])("reads %s (AMB-52)", (text, at) => {
+  ])("the reader of timestamps reads %s (AMB-52)", (text, at) => {
     expect(parseTimestamp(text)).toBe(at);
   });
 
@@ -55,11 +55,11 @@ describe("RFC 3339 timestamps", () => {
     ["0000-01-01T00:00:00+00:01"],
     ["9999-12-31T23:59:59-00:01"],
     [`2024-05-05T03:04:05.${"0".repeat(60)}Z`],
-  ])("refuses %j", (text) => {
+  ])("the reader of timestamps refuses %j", (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
-  it("reads back what toISOString writes", () => {
+  it("the reader of timestamps reads back what toISOString writes", () => {
     const range = {
       min: new Date("0000-01-01T00:00:00Z"),
       max: new Date("9999-12-31T23:59:59.999Z"),

@@ -19,7 +19,7 @@ describe("versions", () => {
     ["1.10.0-rc.1", v(1, 10)],
     ["2.0.0+build.7", v(2)],
     ["999999999.1.1", v(999_999_999, 1, 1)],
-  ])("reads %s (NTF-16, D-DEV)", (text, version) => {
+  ])("the rule of versions reads %s (NTF-16, D-DEV)", (text, version) => {
     expect(parseVersion(text)).toEqual(version);
   });
 
@@ -38,19 +38,22 @@ describe("versions", () => {
     ["1,2"],
     ["1234567890"],
     [`1.2.3-${"a".repeat(100)}`],
-  ])("refuses %j as a version (NTF-16)", (text) => {
+  ])("the rule of versions refuses %j as a version (NTF-16)", (text) => {
     expect(parseVersion(text)).toBeUndefined();
   });
 
   const says = (operator: string, operand: unknown, version: unknown, key = "os_version") =>
     compileDevicePredicate({ [key]: { [operator]: operand } })(version === undefined ? {} : { [key]: version });
 
-  it.each(["os_version", "sdk_version", "app_version"])("compares %s as a version, not as text (NTF-16)", (key) => {
-    expect(says("$gt", { major: 9 }, v(10), key)).toBe(true);
-    expect(says("$gt", { major: 1, minor: 9, patch: 9 }, v(1, 10, 0), key)).toBe(true);
-    expect(says("$lt", { major: 1, minor: 9, patch: 9 }, v(1, 10, 0), key)).toBe(false);
-    expect(says("$gt", { major: 1, minor: 0, patch: 9 }, v(1, 0, 10), key)).toBe(true);
-  });
+  it.each(["os_version", "sdk_version", "app_version"])(
+    "the rule of versions compares %s as a version, not as text (NTF-16)",
+    (key) => {
+      expect(says("$gt", { major: 9 }, v(10), key)).toBe(true);
+      expect(says("$gt", { major: 1, minor: 9, patch: 9 }, v(1, 10, 0), key)).toBe(true);
+      expect(says("$lt", { major: 1, minor: 9, patch: 9 }, v(1, 10, 0), key)).toBe(false);
+      expect(says("$gt", { major: 1, minor: 0, patch: 9 }, v(1, 0, 10), key)).toBe(true);
+    },
+  );
 
   const table: [string, unknown, unknown[], unknown[]][] = [
     ["$eq", { major: 17, minor: 4 }, [v(17, 4), "17.4", "17.4.0"], [v(17, 4, 1), v(17), "abc", undefined]],
@@ -83,14 +86,14 @@ describe("versions", () => {
     [{ major: 1.5 }],
     [{ major: 1, build: 2 }],
     [{ major: Number.NaN }],
-  ])("refuses the operand %j on a version key (NTF-16)", (operand) => {
+  ])("the rule of versions refuses the operand %j on a version key (NTF-16)", (operand) => {
     for (const operator of ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]) {
       expect(validateDevicePredicate({ os_version: { [operator]: operand } })?.path).toBe(`os_version.${operator}`);
     }
     expect(validateDevicePredicate({ os_version: { $in: [{ major: 1 }, operand] } })?.path).toBe("os_version.$in[1]");
   });
 
-  it("compares the other device keys as plain values (NTF-12)", () => {
+  it("the rule of versions compares the other device keys as plain values (NTF-12)", () => {
     const predicate = { platform: { $in: ["ios", "android"] }, os_version: { $gte: { major: 17 } } };
     expect(validateDevicePredicate(predicate)).toBeUndefined();
     expect(compileDevicePredicate(predicate)({ platform: "ios", os_version: v(17) })).toBe(true);
@@ -98,7 +101,7 @@ describe("versions", () => {
     expect(validateDevicePredicate({ platform: { $eq: { major: 1 } } })?.path).toBe("platform.$eq");
   });
 
-  it("orders versions as their parts (NTF-16)", () => {
+  it("the rule of versions orders versions as their parts (NTF-16)", () => {
     const version = fc.record({ major: fc.nat(20), minor: fc.nat(20), patch: fc.nat(20) });
     fc.assert(
       fc.property(version, version, (a, b) => {

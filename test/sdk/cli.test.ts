@@ -37,7 +37,7 @@ it.runIf(existsSync("/proc"))(
   },
 );
 
-it("sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
+it("the command line sends to one subscriber, tails it, imports a file and simulates a journey", async () => {
   const { world, tenant, cli } = await openedCli();
   cli.write("people.csv", "external_id,email,first_name\nada,ada@example.com,Ada\nbob,not-an-address,Bob\n");
   const imported = await cli.run("import", "people.csv", "--list", "Readers", "--create");
@@ -65,7 +65,7 @@ it("sends to one subscriber, tails it, imports a file and simulates a journey", 
   expect((await cli.run("send", "--to", "nobody", "--title", "t", "--body", "b")).code).toBe(1);
 });
 
-it("says why a person got a send, and what a journey did with a person, in words", async () => {
+it("the command line says why a person got a send, and what a journey did with a person, in words", async () => {
   const { tenant, cli } = await openedCli();
   await tenant.upsert({ external_id: "ada" });
   await cli.run("send", "--to", "ada", "--title", "Hello", "--body", "b");

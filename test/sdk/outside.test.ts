@@ -120,7 +120,7 @@ it("imports a small file with the request and a large one by way of an upload (A
   });
 }, 60_000);
 
-it("verifies a delivery that really came (WHK-12, WHK-13)", async () => {
+it("the packed SDK verifies a delivery that really came (WHK-12, WHK-13)", async () => {
   const script = `
     import { once } from "node:events";
     import { createServer } from "node:https";

@@ -50,7 +50,7 @@ const template = { name: "n", content: { title: "t", body: "b" } };
 const send = { target: { type: "all" }, title: "t", body: "b" } as const;
 
 describe("requests", () => {
-  it("go where the route says, with the first credential it takes", async () => {
+  it("requests of the SDK go where the route says, with the first credential it takes", async () => {
     const { sent, client } = clientOf(() => json(200, { data: [], total: 0, page: 1 }));
     await client.templates.list({ page: 2, name: "a b" });
     await client.subscribers.listWithServerKey({ cursor: "c" });
@@ -71,7 +71,7 @@ describe("requests", () => {
     expect(sent[2]!.body).toBe('{"external_id":"ada"}');
   });
 
-  it("are not made without a credential for them", async () => {
+  it("requests of the SDK are not made without a credential for them", async () => {
     const client = createClient({ baseUrl: "https://api.example.com", serverKey: "service_srv_x" });
     await expect(client.templates.list()).rejects.toThrow("needs one of these credentials: dashboard");
   });
@@ -93,15 +93,18 @@ describe("requests", () => {
     ]);
   });
 
-  it.each([undefined, null, "", ".", "..", {}])("are not made with %j in place of an id", async (id) => {
-    const { sent, client } = clientOf(() => json(200, {}));
-    await expect(client.templates.get(id as string)).rejects.toThrow(
-      new TypeError(`GET /api/v1/templates/:id: id must be the text of an id, not ${JSON.stringify(id)}.`),
-    );
-    expect(sent).toEqual([]);
-  });
+  it.each([undefined, null, "", ".", "..", {}])(
+    "requests of the SDK are not made with %j in place of an id",
+    async (id) => {
+      const { sent, client } = clientOf(() => json(200, {}));
+      await expect(client.templates.get(id as string)).rejects.toThrow(
+        new TypeError(`GET /api/v1/templates/:id: id must be the text of an id, not ${JSON.stringify(id)}.`),
+      );
+      expect(sent).toEqual([]);
+    },
+  );
 
-  it("are not made without the list of an import, or the subscriber of a stream", async () => {
+  it("requests of the SDK are not made without the list of an import, or the subscriber of a stream", async () => {
     const { sent, client } = clientOf(() => json(200, {}));
     const browser = createBrowserClient({ baseUrl: "https://api.example.com", sdkKey: "sk_x" });
     const missing = undefined as unknown as string;
@@ -115,13 +118,13 @@ describe("requests", () => {
   it.each([
     [{ timeout: 5 }, "there is no option timeout"],
     [5, "options must be an object, not 5"],
-  ])("are not made with the options %j", async (options, problem) => {
+  ])("requests of the SDK are not made with the options %j", async (options, problem) => {
     const { sent, client } = clientOf(() => json(200, {}));
     await expect(client.templates.get("x", options as object)).rejects.toThrow(problem);
     expect(sent).toEqual([]);
   });
 
-  it("answer 204 with nothing", async () => {
+  it("requests of the SDK answer 204 with nothing", async () => {
     const { client } = clientOf(() => json(204, undefined));
     expect(await client.templates.delete("x")).toBeUndefined();
   });
@@ -137,7 +140,7 @@ describe("retries", () => {
     expect(sent.map(({ at }) => at)).toEqual([0, 250, 750, 1_750]);
   });
 
-  it("stops after three more (ERR-21)", async () => {
+  it("a retried request stops after three more (ERR-21)", async () => {
     const { sent, client } = clientOf(envelope(503, "SERVICE_UNAVAILABLE"));
     expect(await outcome(client.templates.list())).toMatchObject({
       status: 503,

@@ -76,7 +76,7 @@ function listen(replies: Reply[], inbox: number[] = [], options: Partial<StreamO
   return { stream, calls, goodbyes, messages, states, errors, titles };
 }
 
-it("says goodbye to an open stream when it is closed, and when the page goes, once (AMB-122)", async () => {
+it("the reader of a stream says goodbye to an open stream when it is closed, and when the page goes, once (AMB-122)", async () => {
   const page = new EventTarget();
   vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
   vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
@@ -94,7 +94,7 @@ it("says goodbye to an open stream when it is closed, and when the page goes, on
   expect(goodbyes).toEqual([{ subscriber_id: READER, stream_id: "stream 2", keepalive: true }]);
 });
 
-it("shows each message once, in whatever pieces it comes", async () => {
+it("the reader of a stream shows each message once, in whatever pieces it comes", async () => {
   const text = `retry: 2000\n\n${frame(1)}: keepalive\n\n${frame(1)}${frame(2)}`;
   const { titles, stream, states } = listen([{ pieces: [...text], open: true }]);
   await vi.advanceTimersByTimeAsync(0);
@@ -104,7 +104,7 @@ it("shows each message once, in whatever pieces it comes", async () => {
   expect(states).toEqual(["connecting", "live", "closed"]);
 });
 
-it("comes back after `retry:`, goes on from the last id, and does not repeat (SSE-4)", async () => {
+it("the reader of a stream comes back after `retry:`, goes on from the last id, and does not repeat (SSE-4)", async () => {
   const { titles, calls, stream } = listen([
     { pieces: ["retry: 5000\n\n", frame(1), frame(2)] },
     { pieces: [frame(2), frame(3)], open: true },
@@ -120,7 +120,7 @@ it("comes back after `retry:`, goes on from the last id, and does not repeat (SS
   stream.close();
 });
 
-it("reads the inbox when it comes back without an id, since the stream begins anew (AMB-122)", async () => {
+it("the reader of a stream reads the inbox when it comes back without an id, since the stream begins anew (AMB-122)", async () => {
   const inbox: number[] = [];
   const { titles, calls, stream } = listen(
     [{ pieces: ["retry: 2000\n\n"] }, { pieces: [frame(3)], open: true }],
@@ -138,7 +138,7 @@ it("reads the inbox when it comes back without an id, since the stream begins an
   await stream.closed;
 });
 
-it("waits for Retry-After of a full service, then reads the inbox beside until there is a stream again", async () => {
+it("the reader of a stream waits for Retry-After of a full service, then reads the inbox beside until there is a stream again", async () => {
   const full = { status: 503, headers: { "retry-after": "30" } };
   const { titles, calls, states, stream, messages } = listen(
     [{ pieces: [frame(1)] }, full, full, full, { pieces: [frame(20), frame(21)], open: true }],
@@ -172,7 +172,7 @@ it("never connected: the first look into the inbox only takes stock", async () =
   stream.close();
 });
 
-it("takes a silent connection for lost", async () => {
+it("the reader of a stream takes a silent connection for lost", async () => {
   const { calls, stream } = listen([{ pieces: ["retry: 1000\n\n"], open: true }]);
   const opened = () => calls.filter(({ path }) => path.endsWith("/stream")).length;
   await vi.advanceTimersByTimeAsync(74_000);
@@ -182,7 +182,7 @@ it("takes a silent connection for lost", async () => {
   stream.close();
 });
 
-it("ends permanently if the key is rejected", async () => {
+it("the reader of a stream ends permanently if the key is rejected", async () => {
   const { errors, states, stream, calls } = listen([{ status: 401 }]);
   await vi.advanceTimersByTimeAsync(60_000);
   await stream.closed;
@@ -190,14 +190,14 @@ it("ends permanently if the key is rejected", async () => {
   expect([states.at(-1), calls.length]).toEqual(["closed", 1]);
 });
 
-it("goes on from an id that was kept", async () => {
+it("the reader of a stream goes on from an id that was kept", async () => {
   const { calls, stream } = listen([{ pieces: [], open: true }], [], { lastEventId: idAt(-9) });
   await vi.advanceTimersByTimeAsync(0);
   expect(calls[0]!.resume).toBe(idAt(-9));
   stream.close();
 });
 
-it("hands on what `onState` throws, and stays connected", async () => {
+it("the reader of a stream hands on what `onState` throws, and stays connected", async () => {
   const onState = () => {
     throw new Error("of the page");
   };
@@ -207,7 +207,7 @@ it("hands on what `onState` throws, and stays connected", async () => {
   stream.close();
 });
 
-it("hands on what the reader throws, and goes on", async () => {
+it("the reader of a stream hands on what the reader throws, and goes on", async () => {
   const seen: string[] = [];
   const onMessage = ({ title }: StreamMessage) => {
     seen.push(title);

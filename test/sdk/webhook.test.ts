@@ -6,7 +6,7 @@ const secret = "whsec_test_0123456789abcdef";
 const body = '{"id":"11111111-1111-4111-8111-111111111111","event_type":"subscriber.created"}';
 const right = "sha256=beddf8b7d2a1d04e3535954125505627d06b883010dd3ead876ae079112f05d4";
 
-it("accepts the right signature, of text and of bytes (WHK-12)", () => {
+it("verifyWebhook accepts the right signature, of text and of bytes (WHK-12)", () => {
   expect(verifyWebhook(secret, body, right)).toBe(true);
   expect(verifyWebhook(secret, Buffer.from(body), right)).toBe(true);
   expect(verifyWebhook(secret, new TextEncoder().encode(body), right)).toBe(true);
@@ -25,11 +25,11 @@ it.each([
   ["an empty header", ""],
   ["no header", undefined],
   ["null", null],
-])("refuses %s (WHK-13)", (_, signature) => {
+])("verifyWebhook refuses %s (WHK-13)", (_, signature) => {
   expect(verifyWebhook(secret, body, signature)).toBe(false);
 });
 
-it("refuses another body and another secret (WHK-13)", () => {
+it("verifyWebhook refuses another body and another secret (WHK-13)", () => {
   expect(verifyWebhook(secret, `${body} `, right)).toBe(false);
   expect(verifyWebhook(`${secret}0`, body, right)).toBe(false);
 });

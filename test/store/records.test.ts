@@ -60,7 +60,7 @@ describe.each([
   const bytes = encoders[name]!(textOf(rows));
   const told = name.startsWith("windows") ? { encoding } : {};
 
-  it.each([1, 2, 3, 7, 64, 100_000])("is read in pieces of %i bytes (AMB-133)", async (size) => {
+  it.each([1, 2, 3, 7, 64, 100_000])("a record is read in pieces of %i bytes (AMB-133)", async (size) => {
     const records = await read(bytes, size, told);
     expect(cellsOf(records)).toEqual(rows);
     expect(records[0]).toMatchObject({ encoding, delimiter: ";" });

@@ -29,7 +29,7 @@ const entry = (more: aws.PutEventsRequestEntry = {}): aws.PutEventsRequestEntry 
 });
 
 describe("PutEvents", () => {
-  test("puts events on the bus as a rule gets them", async () => {
+  test("PutEvents puts events on the bus as a rule gets them", async () => {
     const { standIn, put } = world();
     const { FailedEntryCount, Entries } = await put(entry({ Time: new Date(start + 1_500), Resources: ["arn:x"] }));
     expect(FailedEntryCount).toBe(0);
@@ -60,7 +60,7 @@ describe("PutEvents", () => {
     expect(standIn.events("default")).toHaveLength(2);
   });
 
-  test("takes ten entries and 256 KB at most", async () => {
+  test("PutEvents takes ten entries and 256 KB at most", async () => {
     const { standIn, put } = world();
     expect(await nameOf(put())).toBe("ValidationException");
     expect(await nameOf(put(...Array.from({ length: 11 }, () => entry())))).toBe("ValidationException");
@@ -71,7 +71,7 @@ describe("PutEvents", () => {
     expect((await put(large(128 * KB), large(128 * KB))).FailedEntryCount).toBe(0);
   });
 
-  test("drops what is for a bus that does not exist, as AWS does", async () => {
+  test("PutEvents drops what is for a bus that does not exist, as AWS does", async () => {
     const { standIn, client, put } = world();
     expect((await put(entry({ EventBusName: "own" }))).FailedEntryCount).toBe(0);
     await client.send(new aws.CreateEventBusCommand({ Name: "own" }));
@@ -80,7 +80,7 @@ describe("PutEvents", () => {
     expect(standIn.events("own")).toHaveLength(1);
   });
 
-  test("fails the entries that its owner wants refused, and counts what was asked", async () => {
+  test("PutEvents fails the entries that its owner wants refused, and counts what was asked", async () => {
     const { standIn, put } = world();
     const failure = { ErrorCode: "ThrottlingException", ErrorMessage: "Slow down." };
     standIn.refuse(({ DetailType }) => (DetailType === "sold" ? failure : undefined));

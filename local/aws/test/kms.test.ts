@@ -39,7 +39,7 @@ function world({ database = openDatabase(":memory:") }: { database?: Database } 
 }
 
 describe("keys", () => {
-  test("are described and found by id, ARN, alias and alias ARN", async () => {
+  test("keys are described and found by id, ARN, alias and alias ARN", async () => {
     const { client, create } = world();
     const id = await create();
     await client.send(new aws.CreateAliasCommand({ AliasName: "alias/main", TargetKeyId: id }));
@@ -61,7 +61,7 @@ describe("keys", () => {
     expect(await nameOf(client.send(new aws.DescribeKeyCommand({ KeyId: "alias/none" })))).toBe("NotFoundException");
   });
 
-  test("have aliases, each once", async () => {
+  test("keys have aliases, each once", async () => {
     const { client, create } = world();
     const alias = { AliasName: "alias/main", TargetKeyId: await create() };
     await client.send(new aws.CreateAliasCommand(alias));
@@ -70,7 +70,7 @@ describe("keys", () => {
     expect(await nameOf(client.send(new aws.CreateAliasCommand(badAlias)))).toBe("InvalidAliasNameException");
   });
 
-  test("survive reopening, and nothing of this service is done for members it does not know", async () => {
+  test("keys survive reopening, and nothing of this service is done for members it does not know", async () => {
     const before = world();
     const id = await before.create();
     const text = await before.encrypt(id, "kept");
@@ -90,7 +90,7 @@ describe("keys", () => {
 });
 
 describe("envelopes", () => {
-  test("open with their context, in any order, and with no other", async () => {
+  test("envelopes open with their context, in any order, and with no other", async () => {
     const { create, encrypt, decrypt } = world();
     const id = await create();
     const text = await encrypt(id, "secret", { tenant: "a", use: "webhook" });
@@ -101,7 +101,7 @@ describe("envelopes", () => {
     expect(await encrypt(id, "secret")).not.toEqual(await encrypt(id, "secret"));
   });
 
-  test("open only with the key that closed them, and only whole", async () => {
+  test("envelopes open only with the key that closed them, and only whole", async () => {
     const { create, encrypt, decrypt } = world();
     const [one, two] = [await create(), await create()];
     const text = await encrypt(one, "secret");
@@ -115,7 +115,7 @@ describe("envelopes", () => {
     expect(await nameOf(decrypt(text.subarray(0, 20)))).toBe("InvalidCiphertextException");
   });
 
-  test("hold data keys", async () => {
+  test("envelopes hold data keys", async () => {
     const { client, create } = world();
     const KeyId = await create();
     const context = { EncryptionContext: { tenant: "a" } };
@@ -127,7 +127,7 @@ describe("envelopes", () => {
     expect(await nameOf(client.send(new aws.GenerateDataKeyCommand({ KeyId })))).toBe("ValidationException");
   });
 
-  test("are refused to keys of another use and to long texts", async () => {
+  test("envelopes are refused to keys of another use and to long texts", async () => {
     const { create, encrypt } = world();
     expect(await nameOf(encrypt(await create("RSA_2048", "SIGN_VERIFY"), "x"))).toBe("InvalidKeyUsageException");
     expect(await nameOf(encrypt(await create(), "x".repeat(4097)))).toBe("ValidationException");
@@ -139,7 +139,7 @@ describe("signatures", () => {
   const Message = Buffer.from("header.payload");
   const SigningAlgorithm = "RSASSA_PKCS1_V1_5_SHA_256";
 
-  test("are verified elsewhere, by the public key", async () => {
+  test("signatures are verified elsewhere, by the public key", async () => {
     const { client, create } = world();
     const KeyId = await create("RSA_2048", "SIGN_VERIFY");
     const sign = new aws.SignCommand({ KeyId, SigningAlgorithm, Message, MessageType: "RAW" });
@@ -151,7 +151,7 @@ describe("signatures", () => {
     expect(verify("sha256", Buffer.from("another"), key, Signature!)).toBe(false);
   });
 
-  test("need a fitting key and algorithm, and the message itself", async () => {
+  test("signatures need a fitting key and algorithm, and the message itself", async () => {
     const { client, create } = world();
     const KeyId = await create("RSA_2048", "SIGN_VERIFY");
     const sign = (more: Partial<aws.SignCommandInput>) =>

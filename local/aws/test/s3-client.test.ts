@@ -53,7 +53,7 @@ describe.each(["in process", "over the port"])("a client %s", (place) => {
       ? new S3Client({ ...settings, requestHandler: requestHandler(services) })
       : new S3Client({ ...settings, endpoint: port.url, forcePathStyle: true });
 
-  test("tags objects by header and by call", async () => {
+  test("a client of S3 tags objects by header and by call", async () => {
     const s3 = client();
     const tagsOf = async (Key: string) => (await s3.send(new GetObjectTaggingCommand({ Bucket, Key }))).TagSet;
     const put = new PutObjectCommand({ Bucket, Key: "tagged", Body: "x", Tagging: "team=crm&note=a%20b" });
@@ -76,7 +76,7 @@ describe.each(["in process", "over the port"])("a client %s", (place) => {
     expect(await tagsOf("tagged")).toEqual([]);
   });
 
-  test("puts text, bytes and streams with checksums, and gets them back", async () => {
+  test("a client of S3 puts text, bytes and streams with checksums, and gets them back", async () => {
     const s3 = client();
     await s3.send(new CreateBucketCommand({ Bucket: "another" }));
     const bytes = Buffer.alloc(300_000, "abc");
@@ -121,7 +121,7 @@ describe.each(["in process", "over the port"])("a client %s", (place) => {
     expect((await Body!.transformToByteArray()).length).toBe(5 * MB + 3);
   });
 
-  test("lists and deletes", async () => {
+  test("a client of S3 lists and deletes", async () => {
     const s3 = client();
     for (const Key of ["l/a b", "l/ü", "l/x/1"]) await s3.send(new PutObjectCommand({ Bucket, Key, Body: "1" }));
     const page = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: "l/", Delimiter: "/" }));

@@ -62,7 +62,7 @@ test("ranges, also across the pieces a large object is kept in", async () => {
   expect((await get("lines=1-2")).status).toBe(200);
 });
 
-test("writes and reads under conditions", async () => {
+test("S3 writes and reads under conditions", async () => {
   const { call, clock } = await withBucket();
   const put = (body: string, headers = {}) => call("PUT /box/k", { body, headers });
   expect(code(await put("x", { "if-match": etagOf("x") }))).toBe("NoSuchKey");

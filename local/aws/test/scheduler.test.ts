@@ -6,7 +6,7 @@ import { queue, RoleArn, scheduleWorld, start } from "./support/schedule-world.t
 import { nameOf } from "./support/services.ts";
 
 describe("schedules", () => {
-  test("are created, described and listed", async () => {
+  test("schedules are created, described and listed", async () => {
     const { client, create, get, standIn } = scheduleWorld();
     const created = await create("one", "at(2026-01-01T10:00:00)", { ScheduleExpressionTimezone: "UTC" });
     expect(created.ScheduleArn).toBe("arn:aws:scheduler:us-east-1:000000000000:schedule/default/one");
@@ -34,7 +34,7 @@ describe("schedules", () => {
     expect(standIn.meter()).toEqual({ created: 3, deleted: 0, fired: 0 });
   });
 
-  test("exist once, and a repeat with the same client token is the same request", async () => {
+  test("schedules exist once, and a repeat with the same client token is the same request", async () => {
     const { create, standIn } = scheduleWorld();
     const first = await create("one", "rate(1 hour)", { ClientToken: "token" });
     expect(await create("one", "rate(1 hour)", { ClientToken: "token" })).toMatchObject({
@@ -56,11 +56,11 @@ describe("schedules", () => {
     ["a target of another kind", "rate(1 day)", { Target: { Arn: "arn:aws:sns:us-east-1:000000000000:topic" } }],
     ["no role", "rate(1 day)", { Target: { RoleArn: "" } }],
     ["too many retries", "rate(1 day)", { Target: { RetryPolicy: { MaximumRetryAttempts: 186 } } }],
-  ])("are refused with %s", async (_, expression, more) => {
+  ])("schedules are refused with %s", async (_, expression, more) => {
     expect(await nameOf(scheduleWorld().create("x", expression, more))).toBe("ValidationException");
   });
 
-  test("are refused with members this service does not know", async () => {
+  test("schedules are refused with members this service does not know", async () => {
     const { create } = scheduleWorld();
     const Target = { EventBridgeParameters: { DetailType: "a", Source: "b" } };
     expect(await nameOf(create("x", "rate(1 day)", { Target }))).toBe("UnknownParameterException");
@@ -149,7 +149,7 @@ describe("firing", () => {
 describe("failing targets", () => {
   const dead = "arn:aws:sqs:us-east-1:000000000000:dead";
 
-  test("are tried again until they work", async () => {
+  test("schedules whose target fails are tried again until they work", async () => {
     const { create, failing, delivered, standIn, clock, firesUntil } = scheduleWorld();
     await create("one", "at(2026-01-01T00:10:00)", { Target: { Input: "<aws.scheduler.attempt-number>" } });
     failing.add(queue);
@@ -165,7 +165,7 @@ describe("failing targets", () => {
   test.each([
     ["attempts", { MaximumRetryAttempts: 2 }, 3 * SECOND],
     ["age", { MaximumEventAgeInSeconds: 60 }, 31 * SECOND],
-  ])("end as a dead letter after too many %s", async (_, RetryPolicy, after) => {
+  ])("schedules whose target fails end as a dead letter after too many %s", async (_, RetryPolicy, after) => {
     const { create, failing, delivered, standIn, firesUntil } = scheduleWorld();
     const Target = { RetryPolicy, DeadLetterConfig: { Arn: dead }, Input: "payload" };
     await create("one", "at(2026-01-01T00:10:00)", { Target });
@@ -175,7 +175,7 @@ describe("failing targets", () => {
     expect(standIn.next()).toBeUndefined();
   });
 
-  test("end, too, when the dead-letter queue is not there", async () => {
+  test("schedules whose target fails end, too, when the dead-letter queue is not there", async () => {
     const { create, failing, standIn, firesUntil } = scheduleWorld();
     const Target = { RetryPolicy: { MaximumRetryAttempts: 0 }, DeadLetterConfig: { Arn: dead } };
     await create("one", "at(2026-01-01T00:10:00)", { Target });

@@ -12,7 +12,7 @@ describe.each(places)("queues in %s", (place) => {
   const queueWorld = queuesIn(place);
 
   describe("queues", () => {
-    test("are created once, found by name and listed", async () => {
+    test("queues are created once, found by name and listed", async () => {
       const { client, create } = queueWorld();
       const url = await create("jobs", { VisibilityTimeout: "60" });
       expect(url).toBe("http://sqs.local/000000000000/jobs");
@@ -30,7 +30,7 @@ describe.each(places)("queues in %s", (place) => {
       expect((await client.send(new sqs.ListQueuesCommand({ QueueNamePrefix: "x" }))).QueueUrls).toBeUndefined();
     });
 
-    test("tell their attributes", async () => {
+    test("queues tell their attributes", async () => {
       const { client, create, send } = queueWorld();
       const QueueUrl = await create("q", { DelaySeconds: "5" });
       const attributes = async (...AttributeNames: sqs.QueueAttributeName[]) =>
@@ -62,7 +62,7 @@ describe.each(places)("queues in %s", (place) => {
       ["a share of a receive", "q", redrive("dead", 1.5), "InvalidParameterValue"],
       ["no receive", "q", redrive("dead", 0), "InvalidParameterValue"],
       ["a redrive policy that is no JSON", "q", { RedrivePolicy: "yes" }, "InvalidAttributeValue"],
-    ])("refuse %s", async (_, name, attributes, error) => {
+    ])("queues refuse %s", async (_, name, attributes, error) => {
       expect(await nameOf(queueWorld().create(name, attributes))).toBe(error);
     });
   });
@@ -108,14 +108,14 @@ describe.each(places)("queues in %s", (place) => {
       return { ...world, dead, url, move };
     };
 
-    test("goes to another queue where that is asked for", async () => {
+    test("a message that is moved back goes to another queue where that is asked for", async () => {
       const { create, move, bodies, dead } = await stranded();
       const other = await create("other");
       await move(arnOf("dead"), arnOf("other"));
       expect([await bodies(other), await bodies(dead)]).toEqual([["poison"], []]);
     });
 
-    test("is refused for what is no dead-letter queue, itself, or not there", async () => {
+    test("a message that is moved back is refused for what is no dead-letter queue, itself, or not there", async () => {
       const { move } = await stranded();
       expect(await nameOf(move(arnOf("q")))).toBe("InvalidParameterValue");
       expect(await nameOf(move(arnOf("dead"), arnOf("dead")))).toBe("InvalidParameterValue");
@@ -125,7 +125,7 @@ describe.each(places)("queues in %s", (place) => {
   });
 
   describe("the host's view", () => {
-    test("counts requests, messages sent and received", async () => {
+    test("the host's view of a queue counts requests, messages sent and received", async () => {
       const { create, send, bodies, standIn } = queueWorld();
       const url = await create("q");
       await send(url, "1");

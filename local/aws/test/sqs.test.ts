@@ -9,7 +9,7 @@ describe.each(places)("queues in %s", (place) => {
   const queueWorld = queuesIn(place);
 
   describe("messages", () => {
-    test("arrive with their ids, sums and attributes", async () => {
+    test("messages of a queue arrive with their ids, sums and attributes", async () => {
       const { create, send, receive, clock } = queueWorld({ trace: () => "Root=1-2" });
       const url = await create("q");
       const sent = await send(url, "This is a test message", {
@@ -41,14 +41,14 @@ describe.each(places)("queues in %s", (place) => {
       });
     });
 
-    test("have no attributes of other names", async () => {
+    test("messages of a queue have no attributes of other names", async () => {
       const { create, receive } = queueWorld();
       const url = await create("q");
       const asked = receive(url, { MessageSystemAttributeNames: ["Colour" as "All"] });
       expect(await nameOf(asked)).toBe("InvalidAttributeName");
     });
 
-    test("tell only the attributes that were asked for", async () => {
+    test("messages of a queue tell only the attributes that were asked for", async () => {
       const { create, send, receive, hide } = queueWorld();
       const url = await create("q");
       const attribute = (StringValue: string) => ({ DataType: "String", StringValue });
@@ -66,7 +66,7 @@ describe.each(places)("queues in %s", (place) => {
       expect(message?.MessageAttributes).toEqual({ "a.x": attribute("1"), "a.y": bytes });
     });
 
-    test("are hidden while in flight, come back, and are gone when deleted", async () => {
+    test("messages of a queue are hidden while in flight, come back, and are gone when deleted", async () => {
       const { create, send, receive, bodies, remove, clock, standIn } = queueWorld();
       const url = await create("q", { VisibilityTimeout: "10" });
       await send(url, "1");
@@ -87,7 +87,7 @@ describe.each(places)("queues in %s", (place) => {
       expect(standIn.depth("q")).toEqual({ visible: 0, delayed: 0, inFlight: 0 });
     });
 
-    test("change how long they stay hidden", async () => {
+    test("messages of a queue change how long they stay hidden", async () => {
       const { create, send, receive, hide, remove, clock, standIn } = queueWorld();
       const url = await create("q");
       await send(url, "1");
@@ -106,7 +106,7 @@ describe.each(places)("queues in %s", (place) => {
       expect(await nameOf(hide(url, again?.ReceiptHandle, 43_201))).toBe("InvalidParameterValue");
     });
 
-    test("wait for their delay, their own before the queue's", async () => {
+    test("messages of a queue wait for their delay, their own before the queue's", async () => {
       const { create, send, bodies, clock, standIn } = queueWorld();
       const url = await create("q", { DelaySeconds: "60" });
       await send(url, "queue");
@@ -119,7 +119,7 @@ describe.each(places)("queues in %s", (place) => {
       expect(await bodies(url)).toEqual(["queue"]);
     });
 
-    test("are kept for the retention period", async () => {
+    test("messages of a queue are kept for the retention period", async () => {
       const { create, send, bodies, clock, standIn } = queueWorld();
       const url = await create("q", { MessageRetentionPeriod: "3600" });
       await send(url, "old");
@@ -159,7 +159,7 @@ describe.each(places)("queues in %s", (place) => {
       ],
       ["a FIFO parameter", { MessageDeduplicationId: "1" }, "UnknownParameterException"],
       ["a group id with spaces", { MessageGroupId: "a b" }, "InvalidParameterValue"],
-    ])("are refused with %s", async (_, more, error) => {
+    ])("messages of a queue are refused with %s", async (_, more, error) => {
       const { create, send } = queueWorld();
       const url = await create("q");
       expect(await nameOf(send(url, "b", more))).toBe(error);
@@ -167,7 +167,7 @@ describe.each(places)("queues in %s", (place) => {
   });
 
   describe("batches", () => {
-    test("send, hide and delete each entry on its own", async () => {
+    test("batches of messages send, hide and delete each entry on its own", async () => {
       const { client, create, receive, standIn } = queueWorld();
       const QueueUrl = await create("q");
       const sent = await client.send(
@@ -217,7 +217,7 @@ describe.each(places)("queues in %s", (place) => {
       ["with an id twice", [...entries(1), ...entries(1)], "BatchEntryIdsNotDistinct"],
       ["with a bad id", [{ Id: "a b", MessageBody: "x" }], "InvalidBatchEntryId"],
       ["together over 1 MiB", entries(5, "x".repeat(220_000)), "BatchRequestTooLong"],
-    ])("are refused %s", async (_, Entries, error) => {
+    ])("batches of messages are refused %s", async (_, Entries, error) => {
       const { client, create, standIn } = queueWorld();
       const QueueUrl = await create("q");
       expect(await nameOf(client.send(new sqs.SendMessageBatchCommand({ QueueUrl, Entries })))).toBe(error);
@@ -226,7 +226,7 @@ describe.each(places)("queues in %s", (place) => {
   });
 
   describe("long poll", () => {
-    test("wakes when a message is sent", async () => {
+    test("a long poll wakes when a message is sent", async () => {
       const { create, send, bodies } = queueWorld();
       const url = await create("q");
       const waiting = bodies(url, { WaitTimeSeconds: 20 });
@@ -234,7 +234,7 @@ describe.each(places)("queues in %s", (place) => {
       expect(await waiting).toEqual(["now"]);
     });
 
-    test("wakes when a delay ends, and gives up when its time is over", async () => {
+    test("a long poll wakes when a delay ends, and gives up when its time is over", async () => {
       const { create, send, bodies, clock } = queueWorld();
       const url = await create("q", { ReceiveMessageWaitTimeSeconds: "20" });
       await send(url, "later", { DelaySeconds: 5 });

@@ -136,7 +136,7 @@ test("listeners hear of every committed write, and of none that failed", async (
 });
 
 describe("the streams API", () => {
-  test("describes a stream and reads its shard from either end", async () => {
+  test("the streams API describes a stream and reads its shard from either end", async () => {
     const { call, put, clock, refused } = await streamed();
     expect(await call("ListStreams", { TableName: "things" })).toEqual({
       Streams: [{ StreamArn: ARN, TableName: "things", StreamLabel: "2026-01-01T00:00:00.000" }],
