@@ -27,11 +27,11 @@ export type RowChannel = SignedChannel | "device" | "other";
 
 /** The first counts that a cell names: who says yes to mail among others says yes to mail. */
 const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
-  ["email", /(?<!direct)e?mail|newsletter/],
+  ["email", /(?<!direct|snail|voice?)e?mail|newsletter/],
   ["sms", /sms|^(?:mms|rcs|text)/],
   ["chat_app", /whatsapp/],
   ["device", /push/],
-  ["other", /phone|voice|call|telefon|fax|postal|directmail|messenger|telegram|viber|inapp/],
+  ["other", /phone|voice|call|telefon|fax|postal|(?:direct|snail)mail|messenger|telegram|viber|inapp/],
 ];
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };
 

@@ -57,6 +57,7 @@ it.each([
   ],
   [{ channel: "push", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, {}],
   [{ channel: "Phone call", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, {}],
+  [{ channel: "Voicemail", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" }, {}],
   [
     { channel: "Email, SMS", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" },
     { mail: "opted_in" },
