@@ -5,17 +5,12 @@ import { platformWrite } from "../../shared/store/context.ts";
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
 import { RefreshFamily } from "../../shared/store/workspaces/session-items.ts";
+import { bearer, make } from "../support/workspaces.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
 
-const make = async (world: TestWorld, body: object = {}) => {
-  const answer = await world.call("POST /_local/workspaces", { body });
-  expect(answer.status).toBe(201);
-  return answer.body;
-};
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const platformOf = (world: TestWorld) => platformWrite.open(world.depsFor("control"))("" as TenantId);
 
 describe("workspaces", () => {

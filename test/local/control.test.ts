@@ -3,17 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { ServiceName } from "../../local/aws/index.ts";
 import { createFaults, UNDISTURBED } from "../../local/faults.ts";
 import { openOutbox } from "../../local/outbox.ts";
+import { bearer, make } from "../support/workspaces.ts";
 import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
-
-const make = async (world: TestWorld, body: object = {}) => {
-  const answer = await world.call("POST /_local/workspaces", { body });
-  expect(answer.status).toBe(201);
-  return answer.body;
-};
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("health and unknown calls", () => {
   test("health says ready", async () => {

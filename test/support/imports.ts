@@ -1,4 +1,5 @@
 // Files of imports in tests.
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { type FilePart, multipartBody } from "./multipart.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
@@ -21,7 +22,7 @@ export const importing =
     const list = await listOf();
     const post = async (fields: Record<string, string>, file?: FilePart) =>
       world.call("POST /api/v1/lists/import", { as: await as(), ...multipartBody(fields, file) });
-    const job = async (id: string) => (await world.call(`GET /api/v1/lists/import/${id}`, { as: await as() })).body;
+    const job = async (id: string) => (await tenant.call(`GET /api/v1/lists/import/${id}`)).body;
     /** Imports a file and waits for its end. */
     const run = async (content: string | Buffer, fields: Record<string, string> = {}) => {
       const { body } = await post({ listId: list, ...fields }, { filename: "people.csv", content });
@@ -32,23 +33,27 @@ export const importing =
       const found: { subscriber_id: string; external_id: string }[] = [];
       for (let cursor = ""; ; ) {
         const query = cursor && `cursor=${encodeURIComponent(cursor)}`;
-        const page = (await world.call(`GET /api/v1/lists/${list}/subscribers?${query}`, { as: await as() })).body;
+        const page = (await tenant.call(`GET /api/v1/lists/${list}/subscribers?${query}`)).body;
         found.push(...page.items);
         cursor = page.next_cursor;
         if (!cursor) return found;
       }
     };
-    const attributes = async (external_id: string) => {
-      const { items } = (await world.call(`GET /api/v1/subscribers?external_id=${external_id}`, { as: await as() }))
-        .body;
-      return JSON.parse(items[0].attributes);
+    const found = async (external_id: string) =>
+      (await tenant.call(`GET /api/v1/subscribers?external_id=${external_id}`)).body.items[0];
+    const attributes = async (external_id: string) => JSON.parse((await found(external_id)).attributes);
+    const consents = async (external_id: string) =>
+      (await tenant.call(`GET /api/v1/subscribers/${(await found(external_id)).id}/consents`)).body.items;
+    /** What the table refuses for a while, three times, cuts the reader off each time; then it goes on to the end. */
+    const cutOff = async () => {
+      for (const times of [20, 35, 50]) {
+        await world.call("POST /_local/faults", { body: { channel: "aws:dynamodb", times } });
+        await world.advance(10 * MINUTE);
+      }
+      await world.call("DELETE /_local/faults");
+      await world.advance(HOUR);
     };
-    const consents = async (external_id: string) => {
-      const { items } = (await world.call(`GET /api/v1/subscribers?external_id=${external_id}`, { as: await as() }))
-        .body;
-      return (await world.call(`GET /api/v1/subscribers/${items[0].id}/consents`, { as: await as() })).body.items;
-    };
-    return { world, tenant, as, list, listOf, post, job, run, members, attributes, consents };
+    return { world, tenant, as, list, listOf, post, job, run, members, attributes, consents, cutOff };
   };
 
 /** A file with rows of people. */

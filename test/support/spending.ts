@@ -47,3 +47,12 @@ export async function spentByCall(
     rcu: whole.rcu - entrance.rcu,
   };
 }
+
+/** What `work` takes of the table and of the queues. */
+export async function metered(world: TestWorld, work: () => Promise<unknown>) {
+  world.dynamodb.resetMeter();
+  world.sqs.resetMeter();
+  await work();
+  const { wcu, rcu } = world.dynamodb.meter();
+  return { wcu, rcu, messages: world.sqs.meter().sent };
+}
