@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { receiving } from "../support/hooks.ts";
+import { entriesOf } from "../support/pages.ts";
 import { worlds } from "../support/worlds.ts";
 
 const receivingWorld = receiving(worlds());
@@ -120,21 +121,20 @@ it("a test delivery to a webhook that is switched off is refused with 409 (D-HOO
   expect((await call(`POST ${path}/test`, { event: "notification.terminal" })).status).toBe(409);
 });
 
+interface Logged {
+  payload: { data: { external_id: string } };
+}
+
 it("the log of a webhook is paged newest first (D-HOOKS)", async () => {
   const { world, call, upsert, path } = await setting();
   for (let n = 0; n < 5; n++) {
     await upsert(`u${n}`);
     await world.advance(MINUTE);
   }
-  const seen: string[] = [];
 
-  for (let cursor: string | undefined; cursor !== ""; ) {
-    const { body } = await call(`GET ${path}/deliveries?limit=2${cursor ? `&cursor=${cursor}` : ""}`);
-    for (const { payload } of body.items) seen.push(payload.data.external_id);
-    cursor = body.next_cursor;
-  }
+  const seen = await entriesOf<Logged>((page) => call(`GET ${path}/deliveries${page}`), "limit=2");
 
-  expect(seen).toEqual(["u4", "u3", "u2", "u1", "u0"]);
+  expect(seen.map(({ payload }) => payload.data.external_id)).toEqual(["u4", "u3", "u2", "u1", "u0"]);
 });
 
 it("the log of a webhook is filtered by outcome and by type (D-HOOKS)", async () => {

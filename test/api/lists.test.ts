@@ -7,6 +7,7 @@ import { countMembers } from "../../shared/store/lists/member-counts.ts";
 import { MAX_ENTITIES, Name } from "../../shared/store/name-index.ts";
 import { add, ask, create, drop, get, named } from "../support/lists.ts";
 import { inMs } from "../support/notify.ts";
+import { pagesOf } from "../support/pages.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { recountMembers } from "../support/recounts.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
@@ -19,14 +20,10 @@ const keysOfTable = async (world: TestWorld) =>
   (await wholeTable(world)).map(({ pk, sk }) => ({ pk: String(pk.S), sk: String(sk.S) }));
 
 async function allMembers(world: TestWorld, tenant: Tenant, id: string) {
-  const pages: string[][] = [];
-  for (let cursor = ""; ; ) {
-    const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : "";
-    const { body } = await ask(world, tenant, `GET /api/v1/lists/${id}/subscribers${query}`);
-    pages.push(body.items.map(({ subscriber_id }: { subscriber_id: string }) => subscriber_id));
-    cursor = body.next_cursor;
-    if (!cursor) return pages;
-  }
+  const pages = await pagesOf<{ subscriber_id: string }>((page) =>
+    ask(world, tenant, `GET /api/v1/lists/${id}/subscribers${page}`),
+  );
+  return pages.map((members) => members.map(({ subscriber_id }) => subscriber_id));
 }
 
 describe("records", () => {

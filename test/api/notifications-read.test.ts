@@ -6,6 +6,7 @@ import { fromJson, toJson } from "../../shared/store/json-text.ts";
 import { type JobSource, jobIdOf, laneOf } from "../../shared/store/sends/jobs/job-ids.ts";
 import { JobItem } from "../../shared/store/sends/jobs/job-items.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
+import { entriesOf } from "../support/pages.ts";
 import { quickStore } from "../support/people.ts";
 import { spentByCall } from "../support/spending.ts";
 import { START, type Tenant } from "../support/world.ts";
@@ -16,15 +17,8 @@ const everybody = { target: { type: "all" } };
 const titleOf = ({ title }: { title: string }) => title;
 const idOf = ({ id }: { id: string }) => id;
 const list = async (tenant: Tenant, query = "") => tenant.call(`GET /api/v1/notifications${query}`);
-const everyId = async (tenant: Tenant, query: string): Promise<string[]> => {
-  const found: string[] = [];
-  for (let cursor: string | undefined; cursor !== ""; ) {
-    const page = (await list(tenant, `?${query}${cursor ? `&cursor=${cursor}` : ""}`)).body;
-    found.push(...page.items.map(idOf));
-    cursor = page.next_cursor;
-  }
-  return found;
-};
+const everyId = async (tenant: Tenant, query: string): Promise<string[]> =>
+  (await entriesOf<{ id: string }>((page) => list(tenant, page), query)).map(idOf);
 
 it("a page of sends closes at 4 MB with a cursor, whatever the limit (D-NTF, docs/decisions/0021#page-size)", async () => {
   const { world, tenant } = await withTenant();

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import type { RecipientState } from "../../shared/rules/recipient-states.ts";
+import { entriesOf } from "../support/pages.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
@@ -21,15 +22,8 @@ interface Listed {
 }
 
 async function recipients(world: TestWorld, tenant: Tenant, job: string, query = ""): Promise<Listed[]> {
-  const found: Listed[] = [];
-  for (let cursor = ""; ; ) {
-    const route = `GET /api/v1/notifications/${job}/recipients?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-    const { status, body } = await world.call(route, { as: await tenant.dashboard("viewer") });
-    expect(status).toBe(200);
-    found.push(...body.items);
-    if (body.next_cursor === "") return found;
-    cursor = body.next_cursor;
-  }
+  const as = await tenant.dashboard("viewer");
+  return entriesOf((page) => world.call(`GET /api/v1/notifications/${job}/recipients${page}`, { as }), query);
 }
 
 it("a send lists every recipient once, as the counts and the explanations say, and by state, reason and channel (RDA-4)", async () => {

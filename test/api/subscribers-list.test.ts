@@ -1,6 +1,7 @@
 // Listing of subscribers for integrations and the dashboard (SUB-15, D-SUB-LIST).
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { pagesOf } from "../support/pages.ts";
 import { addDevice, addPeople } from "../support/people.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -12,15 +13,8 @@ const list = (world: TestWorld, tenant: Tenant, query = "") =>
 
 /** Follows the cursors to the end. @returns the pages' external ids. */
 async function pages(world: TestWorld, tenant: Tenant, query: string): Promise<string[][]> {
-  const found: string[][] = [];
-  for (let cursor = ""; ; ) {
-    const { status, body } = await list(world, tenant, `?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-    expect(status).toBe(200);
-    found.push(body.items.map(({ external_id }: { external_id: string }) => external_id));
-    if (body.next_cursor === "") return found;
-    expect(found.length).toBeLessThan(100);
-    cursor = body.next_cursor;
-  }
+  const found = await pagesOf<{ external_id: string }>((page) => list(world, tenant, page), query);
+  return found.map((people) => people.map(({ external_id }) => external_id));
 }
 
 describe("paging", () => {

@@ -1,6 +1,7 @@
 // Subscribers found by the beginning of a name, and counted (RDA-6).
 import { expect, it } from "vitest";
 import { SearchEntry } from "../../shared/store/subscribers/search-items.ts";
+import { entriesOf } from "../support/pages.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -11,14 +12,12 @@ const search = async (world: TestWorld, tenant: Tenant, query: string) =>
   (await world.call(`GET /api/v1/subscribers?${query}`, { as: await tenant.dashboard("viewer") })).body;
 
 async function found(world: TestWorld, tenant: Tenant, q: string, limit = 100): Promise<string[]> {
-  const names: string[] = [];
-  for (let cursor = ""; ; ) {
-    const next = cursor && `&cursor=${encodeURIComponent(cursor)}`;
-    const page = await search(world, tenant, `q=${encodeURIComponent(q)}&limit=${limit}${next}`);
-    names.push(...page.items.map(({ external_id }: { external_id: string }) => external_id));
-    if (page.next_cursor === "") return names;
-    cursor = page.next_cursor;
-  }
+  const as = await tenant.dashboard("viewer");
+  const people = await entriesOf<{ external_id: string }>(
+    (page) => world.call(`GET /api/v1/subscribers${page}`, { as }),
+    `q=${encodeURIComponent(q)}&limit=${limit}`,
+  );
+  return people.map(({ external_id }) => external_id);
 }
 
 it("a search finds by e-mail, external id and last name, whatever the case, each subscriber once (RDA-6)", async () => {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { identify, ingest } from "../support/events.ts";
 import { attribute, graphOf, journeySetting } from "../support/journeys.ts";
+import { pagesOf } from "../support/pages.ts";
 import { addPeople, send } from "../support/people.ts";
 import { quietSetting } from "../support/quiet-hours.ts";
 import { addPhone, openChannels } from "../support/reached.ts";
@@ -19,16 +20,12 @@ interface Entry {
 }
 
 async function timeline(world: TestWorld, tenant: Tenant, id: string, query = ""): Promise<Entry[]> {
-  const found: Entry[] = [];
-  for (let cursor = ""; ; ) {
-    const route = `GET /api/v1/subscribers/${id}/timeline?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-    const { status, body } = await world.call(route, { as: await tenant.dashboard("viewer") });
-    expect(status).toBe(200);
-    found.push(...body.items);
-    if (body.next_cursor === "") return found;
-    expect(body.items.length).toBeGreaterThan(0);
-    cursor = body.next_cursor;
-  }
+  const as = await tenant.dashboard("viewer");
+  const ask = (page: string) => world.call(`GET /api/v1/subscribers/${id}/timeline${page}`, { as });
+  const pages = await pagesOf<Entry>(ask, query);
+  // A page that has a next one is not empty.
+  expect(pages.slice(0, -1).map(({ length }) => length)).not.toContain(0);
+  return pages.flat();
 }
 
 function expectNewestFirst(entries: readonly Entry[]) {

@@ -1,6 +1,7 @@
 // Suppressions and opt-outs of addresses: they hold for whoever has the address, and for nobody who left it.
 import { describe, expect, it } from "vitest";
 import { consentsOf, follow, mailing } from "../support/mails.ts";
+import { entriesOf } from "../support/pages.ts";
 import { send } from "../support/people.ts";
 import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -159,14 +160,8 @@ describe("/api/v1/suppressions", () => {
       await call("POST /api/v1/suppressions", { address: `p${n}@example.com`, note: `n${n}` });
       await world.advance(SECOND);
     }
-    const pages: string[][] = [];
-    for (let cursor = ""; pages.length === 0 || cursor !== ""; ) {
-      const { items, next_cursor } = (await call(`GET /api/v1/suppressions?limit=2${cursor && `&cursor=${cursor}`}`))
-        .body;
-      pages.push(items.map(({ note }: { note: string }) => note));
-      cursor = next_cursor;
-    }
-    expect(pages.flat()).toEqual(["n4", "n3", "n2", "n1", "n0"]);
+    const listed = await entriesOf<{ note: string }>((page) => call(`GET /api/v1/suppressions${page}`), "limit=2");
+    expect(listed.map(({ note }) => note)).toEqual(["n4", "n3", "n2", "n1", "n0"]);
     const found = async (query: string) => (await call(`GET /api/v1/suppressions?${query}`)).body.items.length;
     expect(await found("address=P3@EXAMPLE.com")).toBe(1);
     expect(await found("address=p9@example.com")).toBe(0);

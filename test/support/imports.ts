@@ -1,6 +1,7 @@
 // Files of imports in tests.
 import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { type FilePart, multipartBody } from "./multipart.ts";
+import { entriesOf } from "./pages.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 import type { worlds } from "./worlds.ts";
 
@@ -29,16 +30,10 @@ export const importing =
       await world.settle();
       return job(body.import_job_id);
     };
-    const members = async () => {
-      const found: { subscriber_id: string; external_id: string }[] = [];
-      for (let cursor = ""; ; ) {
-        const query = cursor && `cursor=${encodeURIComponent(cursor)}`;
-        const page = (await tenant.call(`GET /api/v1/lists/${list}/subscribers?${query}`)).body;
-        found.push(...page.items);
-        cursor = page.next_cursor;
-        if (!cursor) return found;
-      }
-    };
+    const members = () =>
+      entriesOf<{ subscriber_id: string; external_id: string }>((page) =>
+        tenant.call(`GET /api/v1/lists/${list}/subscribers${page}`),
+      );
     const found = async (external_id: string) =>
       (await tenant.call(`GET /api/v1/subscribers?external_id=${external_id}`)).body.items[0];
     const attributes = async (external_id: string) => JSON.parse((await found(external_id)).attributes);

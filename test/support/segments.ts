@@ -1,5 +1,6 @@
 // Segments for tests: created as the owner, changed and read through the API.
 import { ingest } from "./events.ts";
+import { entriesOf } from "./pages.ts";
 import { recountMembers } from "./recounts.ts";
 import type { Answer, Tenant, TestWorld } from "./world.ts";
 
@@ -23,14 +24,10 @@ export async function segmentOf(
 
 /** External ids of the members, and that the count agrees with them. */
 export async function membersOf(world: TestWorld, tenant: Tenant, id: string): Promise<string[]> {
-  const members: string[] = [];
-  for (let cursor = ""; ; ) {
-    const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : "";
-    const { body } = await ask(world, tenant, `GET /api/v1/segments/${id}/members${query}`);
-    members.push(...body.items.map(({ external_id }: { external_id: string }) => external_id));
-    cursor = body.next_cursor;
-    if (!cursor) break;
-  }
+  const listed = await entriesOf<{ external_id: string }>((page) =>
+    ask(world, tenant, `GET /api/v1/segments/${id}/members${page}`),
+  );
+  const members = listed.map(({ external_id }) => external_id);
   const { count } = (await ask(world, tenant, `GET /api/v1/segments/${id}`)).body;
   const rows = await recountMembers(tenant.store, { kind: "segment", id });
   if (count !== members.length || rows !== members.length)
