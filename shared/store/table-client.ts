@@ -29,9 +29,14 @@ export const countingSend = (client: TableClient): Pick<TableClient, "send"> => 
   send: async (command: Parameters<TableClient["send"]>[0]) => {
     if (!written.isCounted || !WRITES.some((write) => command instanceof write)) return client.send(command);
     Object.assign(command.input, { ReturnConsumedCapacity: "TOTAL" });
-    const output = await client.send(command);
-    written.units += unitsOf(output as Written);
-    return output;
+    try {
+      const output = await client.send(command);
+      written.units += unitsOf(output as Written);
+      return output;
+    } catch (error) {
+      written.units += refusedUnits(error as Refused);
+      throw error;
+    }
   },
 });
 
@@ -43,6 +48,26 @@ interface Written {
 
 const unitsOf = ({ ConsumedCapacity = [] }: Written): number =>
   [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+
+/** A refusal of a write or of a transaction, with the items that its conditions met. */
+interface Refused extends Partial<Error> {
+  Item?: object;
+  CancellationReasons?: { Item?: object }[];
+}
+
+/** The table bills a refused write by the item that its condition met, in a transaction twice, and does not say so: about that. */
+function refusedUnits({ name, Item, CancellationReasons }: Refused): number {
+  if (name === "ConditionalCheckFailedException") return unitsOfItem(Item);
+  if (name !== "TransactionCanceledException" || !CancellationReasons) return 0;
+  return CancellationReasons.reduce((sum, reason) => sum + 2 * unitsOfItem(reason.Item), 0);
+}
+
+const UNIT_BYTES = 1_024;
+
+function unitsOfItem(item: object | undefined): number {
+  const sized = (_: string, value: unknown) => (value instanceof Uint8Array ? " ".repeat(value.byteLength) : value);
+  return Math.ceil(Buffer.byteLength(JSON.stringify(item ?? {}, sized)) / UNIT_BYTES);
+}
 
 type Stack = TableClient["middlewareStack"];
 

@@ -229,10 +229,24 @@ describe("requests with a publishable key", () => {
 
       const statuses = await statusesOf(60, (n) => upsert({ n }));
 
-      expect(statuses.slice(0, 20)).toEqual(Array(20).fill(200));
+      expect(statuses.slice(0, 10)).toEqual(Array(10).fill(200));
       expect(statuses.at(-1)).toBe(last);
     },
   );
+
+  it("requests with a publishable key count what they really write: changes that the table refuses, as it bills them (AMB-146, D2)", async () => {
+    const { tenant } = await limited(ONLY_ADDRESSES);
+    const upsert = (attributes: object) =>
+      world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: { external_id: "p", attributes } });
+    expect((await upsert(LARGE)).status).toBe(200);
+    await world.advance(MINUTE);
+
+    // Each is refused by its condition, which reads the whole profile, and would make it too large.
+    const statuses = await statusesOf(60, () => upsert({ more: "x".repeat(1_600) }));
+
+    expect(statuses.slice(0, 20)).toEqual(Array(20).fill(422));
+    expect(statuses.at(-1)).toBe(429);
+  });
 
   /** A workspace with a subscriber who has eight messages of 40 KB. */
   async function withLongInbox() {

@@ -52,14 +52,17 @@ export async function registerDevice(
 ): Promise<{ device: Device; isNew: boolean } | undefined> {
   const { subscription } = input;
   const address = addressOf({ ...input, subscription: subscription && toJson(subscription) });
+  let isFirst = true;
   return untilUncontended(
     async () => {
+      const eventual = isFirst;
+      isFirst = false;
       const existing = await findExisting(store, input, address);
       const row = registrationOf(store, input, existing.device);
       const outcome =
         existing.device && isInPlace(existing.device, row) && existing.token?.device === row.id
           ? await refresh(store, row, existing.device)
-          : await applyRegistration(store, row, existing);
+          : await applyRegistration(store, row, existing, { eventual });
       if (outcome === "gone") return done(undefined);
       if (outcome === "done") return done({ device: deviceOf(row), isNew: !existing.device });
       return contended;
@@ -148,15 +151,24 @@ const refresh = (store: Store, row: DeviceRecord, existing: DeviceRow): Promise<
     onConditionFailed(() => "again"),
   );
 
-/** The row, its pointers, and the rows that must be removed for it: all or nothing. */
-async function applyRegistration(store: Store, row: DeviceRecord, existing: ExistingDevice): Promise<Outcome> {
+/**
+ * The row, its pointers, and the rows that must be removed for it: all or nothing.
+ * @param options.eventual the other devices are read at half the price: one that is missed is removed by the next
+ * registration, and one that was changed meanwhile is found by its condition
+ */
+async function applyRegistration(
+  store: Store,
+  row: DeviceRecord,
+  existing: ExistingDevice,
+  options: { eventual: boolean },
+): Promise<Outcome> {
   const subscriber = row.subscriber_id;
   const same = isSame(existing.device, row) ? existing.device : undefined;
   // Not a condition of the transaction, which costs 2 units for each KB of the profile. The second pass of an erasure
   // removes a device that is registered meanwhile.
   const [profile, surplus] = await Promise.all([
     store.get(Profile, { id: subscriber }),
-    same ? [] : surplusOf(store, subscriber, existing),
+    same ? [] : surplusOf(store, subscriber, existing, options),
   ]);
   if (!profile || !isLiving(profile)) return "gone";
   const moved = same ? undefined : existing.device;
@@ -193,9 +205,10 @@ async function surplusOf(
   store: StoreReader,
   subscriber: string,
   { device, former }: ExistingDevice,
+  options: { eventual: boolean },
 ): Promise<DeviceRow[]> {
   const gone = new Set([device?.sk, former?.sk]);
-  const others = (await deviceRows(store, subscriber)).filter(({ sk }) => !gone.has(sk));
+  const others = (await deviceRows(store, subscriber, options)).filter(({ sk }) => !gone.has(sk));
   const order = ({ last_seen_at, id }: DeviceRow) => `${last_seen_at}#${id}`;
   others.sort(byText(order));
   return others.slice(0, Math.max(0, others.length - (MAX_DEVICES - 1)));

@@ -61,8 +61,12 @@ export const pointersOf = (device: Addressed & Pick<DeviceRow, "device_id">): Po
 ];
 
 /** The device rows of a subscriber, as stored. */
-export const deviceRows = async (store: StoreReader, subscriber: string): Promise<DeviceRow[]> =>
-  (await store.query(DeviceItem, { subscriber }, devicesBySubscriber(subscriber))).items;
+export const deviceRows = async (
+  store: StoreReader,
+  subscriber: string,
+  options?: { eventual?: boolean },
+): Promise<DeviceRow[]> =>
+  (await store.query(DeviceItem, { subscriber }, { ...devicesBySubscriber(subscriber), ...options })).items;
 
 /** A subscriber's devices, oldest first. */
 export const devicesOf = async (store: StoreReader, subscriber: string): Promise<Device[]> =>
