@@ -1,16 +1,11 @@
 // From sent to converted, as bars with their numbers and shares.
+import type { InsightsGetFunnelAnswer } from "../../sdk/src/types.gen.ts";
 import { amount, number, share } from "../app/time.ts";
 
-interface Stages {
-  sent: number;
-  delivered: number;
-  opened: number;
-  opened_human: number;
-  clicked: number;
-  clicked_human: number;
-  converted: number;
-  revenue_cents: number;
-}
+type Stages = Pick<
+  InsightsGetFunnelAnswer,
+  "sent" | "delivered" | "opened" | "opened_human" | "clicked" | "clicked_human" | "converted" | "revenue_cents"
+>;
 
 export function Funnel({ of, caption }: { of: Stages; caption: string }) {
   const { sent, delivered, opened, opened_human, clicked, clicked_human, converted, revenue_cents } = of;

@@ -5,17 +5,10 @@ import { useAction } from "../app/action.ts";
 import { useQuery } from "../app/query.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { TextField } from "./field.tsx";
+import { TextField, type TextProps } from "./field.tsx";
 import { Empty, Failure, Loaded } from "./states.tsx";
 
-interface ImageFieldProps {
-  label: string;
-  value: string;
-  onInput: (url: string) => void;
-  fault?: string | undefined;
-}
-
-export function ImageField({ label, value, onInput, fault }: ImageFieldProps) {
+export function ImageField({ label, value, onInput, fault }: Omit<TextProps, "type" | "placeholder">) {
   const [isChoosing, setChoosing] = useState(false);
   return (
     <div class="row image-field">

@@ -6,7 +6,7 @@ import { useQuery } from "../app/query.ts";
 import { useSettled } from "../app/settled.ts";
 import { plural } from "../app/time.ts";
 import { Button } from "./button.tsx";
-import { Field, Known, TextField } from "./field.tsx";
+import { Field, Known, TextField, type TextProps } from "./field.tsx";
 
 const WAIT_MS = 250;
 const MAX_OFFERED = 8;
@@ -95,15 +95,9 @@ export function PersonField({ label, picked, placeholder, fault, hint, hasButton
   );
 }
 
-interface PeopleFieldProps {
-  label: string;
-  /** External IDs, separated by commas, spaces or line breaks. */
-  value: string;
-  onInput: (value: string) => void;
-  fault?: string | undefined;
-}
+type PeopleFieldProps = Pick<TextProps, "label" | "value" | "onInput" | "fault">;
 
-/** Several people: their external IDs are pasted, or found one by one. */
+/** Several people: their external IDs, separated by commas, spaces or line breaks, are pasted, or found one by one. */
 export function PeopleField({ label, value, onInput, fault }: PeopleFieldProps) {
   const picked = usePicked();
   const { person, reason, setText } = picked;

@@ -169,7 +169,7 @@ export function TopicPicker({ value, onInput, fault }: TopicPickerProps) {
   );
 }
 
-interface SliderProps {
+export interface SliderProps {
   label: string;
   /** In percent. */
   value: number;

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { Button } from "../components/button.tsx";
 import { Check, Field, SelectField, TextField } from "../components/field.tsx";
 import { ImageField } from "../components/image-field.tsx";
+import type { SliderProps } from "../components/pickers.tsx";
 import { EMPTY_CELL } from "./blocks/columns.ts";
 import type { Align, Block, BlockType, Cell, Look, Says } from "./design.ts";
 
@@ -114,15 +115,7 @@ const forms: { [T in BlockType]: Form<T> } = {
   ),
 };
 
-interface PixelsProps {
-  label: string;
-  value: number;
-  min: number;
-  max: number;
-  onInput: (value: number) => void;
-}
-
-const Pixels = ({ label, value, onInput, ...bounds }: PixelsProps) => (
+const Pixels = ({ label, value, onInput, ...bounds }: Omit<SliderProps, "hint">) => (
   <TextField
     label={`${label}, pixels`}
     type="number"

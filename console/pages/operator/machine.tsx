@@ -96,15 +96,6 @@ export function Faults() {
   );
 }
 
-interface Metered {
-  dynamodb: { requests: number; wcu: number; rcu: number };
-  sqs: { requests: number; sent: number; received: number };
-  scheduler: { created: number; deleted: number; fired: number };
-  s3: { requests: number };
-  kms: { requests: number };
-  providers: { requests: number };
-}
-
 const services = [
   ["dynamodb", "DynamoDB"],
   ["sqs", "SQS"],
@@ -117,7 +108,7 @@ const services = [
 const units: Record<string, string> = { wcu: "write units", rcu: "read units", index_wcu: "of them for indexes" };
 
 export function Meter() {
-  const meter = useLocal<Metered>("meter", EVERY_MS);
+  const meter = useLocal<Record<string, object>>("meter", EVERY_MS);
   const reset = useLocalCall();
   const textOf = ([service]: (typeof services)[number]) =>
     Object.entries(meter.data?.[service] ?? {})

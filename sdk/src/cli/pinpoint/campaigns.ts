@@ -2,7 +2,7 @@
 
 import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
-import type { Report } from "./report.ts";
+import type { At, Report } from "./report.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
 import { emailContent, liquidBy, pushContent, type Templates } from "./templates.ts";
 
@@ -14,8 +14,6 @@ interface Context {
   /** Milliseconds. */
   now: number;
 }
-
-type At = { kind: string; name: string };
 
 const KNOWN = [
   ...["Id", "Name", "SegmentId", "SegmentVersion", "Schedule", "HoldoutPercent", "MessageConfiguration"],

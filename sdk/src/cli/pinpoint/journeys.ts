@@ -3,7 +3,7 @@
 import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import { reachableFrom, type Steps, withTargets } from "./graph.ts";
-import type { Report } from "./report.ts";
+import type { At, Report } from "./report.ts";
 import { combineBy, eventOf, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
 import type { Templates } from "./templates.ts";
@@ -15,8 +15,6 @@ interface Context {
   templates: Templates;
   channels: Channels;
 }
-
-type At = { kind: string; name: string };
 
 const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition", "Limits"];
 const END = "end";

@@ -13,11 +13,14 @@ export interface Unmapped {
   count: number;
 }
 
+/** The thing that a field is of. */
+export type At = Pick<Unmapped, "kind" | "name">;
+
 export interface Report {
   /** Notes a field that was not carried over. Of endpoints, the same field and reason are counted. */
-  unmapped(at: { kind: string; name: string }, field: string, reason: string): void;
+  unmapped(at: At, field: string, reason: string): void;
   /** Reports all fields of an object but these. */
-  rest(at: { kind: string; name: string }, object: Resource, known: readonly string[], path?: string): void;
+  rest(at: At, object: Resource, known: readonly string[], path?: string): void;
   /** Counts what was read or written. */
   count(what: string, n?: number): void;
   counts: Record<string, number>;

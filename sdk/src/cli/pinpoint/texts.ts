@@ -2,9 +2,7 @@
 
 import { isObject, type Resource } from "../resource.ts";
 import { type Node, nodesOf } from "./handlebars.ts";
-import type { Report } from "./report.ts";
-
-type At = { kind: string; name: string };
+import type { At, Report } from "./report.ts";
 
 const NAME = /^[A-Za-z_][\w-]*$/;
 const PATH = /^(?:User\.UserAttributes|Attributes|Metrics)\.([^.[\]]+)(?:\.?\[(\d+)\])?$/;
