@@ -16,8 +16,7 @@ import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import { cancelImport, createImport, describeColumns, getImport } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
-import { bad, mappingOf, refuseUnknownTopics } from "./mapping.ts";
-import { readingFields, readingOptionsOf } from "./reading.ts";
+import { bad, mappingOf, readingFields, readingOptionsOf, refuseUnknownTopics } from "./reading.ts";
 import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
 
 /** LIM-6, AMB-83. */
