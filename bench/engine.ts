@@ -6,8 +6,7 @@ import { createDynamoDb, openDatabase, type StandIn, startAwsPort } from "../loc
 import { systemClock, systemIds } from "../shared/runtime/system.ts";
 import { hasEngines, startDynamoDbLocal } from "../test/parity/engines.ts";
 import { remote } from "../test/parity/remote.ts";
-import { type Figure, measurePlain } from "./measure.ts";
-import type { Answer } from "./product.ts";
+import { type Answer, type Figure, measure } from "./measure.ts";
 
 const ITEMS = 1_000_000;
 const SINGLE = 50_000;
@@ -41,7 +40,7 @@ async function work(
   const { items, single, queries, transactions } = sizes;
   const figures: Figure[] = [];
   const run = async (scenario: string, count: number, action: (n: number) => Promise<unknown>, step = 1) => {
-    const figure = await measurePlain(scenario + on, count, async () => {
+    const figure = await measure(scenario + on, count, async () => {
       for (let n = 0; n < count; n += step) await action(n);
     });
     figures.push(figure);

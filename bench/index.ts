@@ -1,4 +1,4 @@
-// `npm run bench`: what the service asks of AWS and of the processor, beside its budgets; `--help` lists what there is.
+// `npm run bench`: what the service asks of AWS and of the processor, beside its targets; `--help` lists what there is.
 // Run it in a small heap (--max-old-space-size=128), so that the peak shows what the work needs, not garbage.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -6,8 +6,8 @@ import { getHeapStatistics } from "node:v8";
 import { readArguments, refuse, wholeNumber } from "../tools/arguments.ts";
 import { type Figure, tableOf } from "./measure.ts";
 
-const USAGE = `npm run bench -- [product|costs|scale|service|local|weight]: scenarios beside their budgets, the cost of each unit of
-work beside its target, loads on a table of limited throughput, the local service, its engine alone, or the bundles.
+const USAGE = `npm run bench -- [costs|scale|service|local|weight]: the cost of each unit of work beside its target, loads on a
+table of limited throughput, the local service, its engine alone, or the bundles.
 
   costs [work…]       the rows whose names contain one of these
   scale [load…]       the loads whose names contain one of these, on a fresh and on a warm table, and the ceilings
@@ -15,7 +15,6 @@ work beside its target, loads on a table of limited throughput, the local servic
   --write             writes docs/performance.md: of costs and service all rows, or those that are named; of scale all
                       ceilings
   --seconds 20        of service time that a load of scale lasts: a shorter one is smaller and has less burst
-  --sizes 100,1000    of the product's scenarios
   --items N           of the engine's table
   --json              figures for machines (not of costs, scale and service)
 
@@ -30,12 +29,11 @@ const { positionals, values } = readArguments(USAGE, {
   options: {
     json: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
-    sizes: { type: "string" },
     items: { type: "string" },
     seconds: { type: "string", default: "20" },
   },
 });
-const [what = "product", ...rest] = positionals;
+const [what = "costs", ...rest] = positionals;
 
 let doing = what;
 let told = "";
@@ -50,11 +48,6 @@ const progress = ({ scenario, items }: Figure) => tell(`${scenario}: ${items}`);
 
 /** Each is imported only when it is run. */
 const benches = {
-  product: async () =>
-    (await import("./product.ts")).benchProduct(
-      progress,
-      values.sizes?.split(",").map((size) => wholeNumber("--sizes", size, 1)),
-    ),
   local: async () =>
     (await import("./engine.ts")).benchEngine(
       progress,
