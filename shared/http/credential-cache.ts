@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { SECOND } from "../kernel/clock.ts";
 import { ApiError } from "../kernel/errors.ts";
+import { recent } from "../store/recent.ts";
 import type { Caller } from "./authenticate.ts";
 
 /** From the validation, not from the last use. */
@@ -13,7 +14,7 @@ type Entry = { until: number } & ({ kind: "accepted"; caller: Caller } | { kind:
 
 /** One cache per environment. */
 export function createCredentialCache(now: () => number) {
-  const cache = new Map<string, Entry>();
+  const cache = recent<Entry>(MAX_CACHED);
 
   /** @param isFresh says of a caller that it is never kept */
   return async (
@@ -28,21 +29,13 @@ export function createCredentialCache(now: () => number) {
       return found.caller;
     }
     const at = now();
-    const remember = (entry: Entry) => {
-      cache.delete(key);
-      for (const oldest of cache.keys()) {
-        if (cache.size < MAX_CACHED) break;
-        cache.delete(oldest);
-      }
-      cache.set(key, entry);
-    };
     try {
       const caller = await validate();
-      if (!isFresh(caller)) remember({ kind: "accepted", caller, until: at + CREDENTIAL_TTL_MS });
+      if (!isFresh(caller)) cache.set(key, { kind: "accepted", caller, until: at + CREDENTIAL_TTL_MS });
       return caller;
     } catch (refusal) {
       if (refusal instanceof ApiError && refusal.status === 401)
-        remember({ kind: "refused", refusal, until: at + NEGATIVE_TTL_MS });
+        cache.set(key, { kind: "refused", refusal, until: at + NEGATIVE_TTL_MS });
       throw refusal;
     }
   };

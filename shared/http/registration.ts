@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { OwnName } from "../contract/schemas.ts";
 import { DAY, SECOND, timestamp } from "../kernel/clock.ts";
-import { type Capability, type Context, setting } from "../kernel/deps.ts";
+import { type Capability, type Context, settingAmong } from "../kernel/deps.ts";
 import { ApiError, invalid } from "../kernel/errors.ts";
 import type { Ids, TenantId } from "../kernel/ids.ts";
 import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
@@ -25,9 +25,7 @@ export const registrationMode: Capability<"registration", RegistrationMode> = {
   env: ["REGISTRATION"],
   grants: [],
   open: (deps) => {
-    const name = setting(deps, "REGISTRATION");
-    const mode = registrations.find((candidate) => candidate === name);
-    if (!mode) throw new Error(`REGISTRATION is ${name}, which is none of ${registrations.join(", ")}.`);
+    const mode = settingAmong(deps, "REGISTRATION", registrations);
     return () => mode;
   },
 };

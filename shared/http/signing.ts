@@ -1,7 +1,7 @@
 // The one signer of dashboard tokens: RS256 by a KMS key whose public half is published in the table.
 import { createHash, createPublicKey } from "node:crypto";
 import { GetPublicKeyCommand, KMSClient, SignCommand } from "@aws-sdk/client-kms";
-import { type Capability, type Deps, setting } from "../kernel/deps.ts";
+import { type Capability, type Deps, setting, settingAmong } from "../kernel/deps.ts";
 import type { TenantId } from "../kernel/ids.ts";
 import { type PlanName, planNames } from "../rules/plans.ts";
 import { type Store, storeWrite } from "../store/context.ts";
@@ -74,9 +74,7 @@ export const defaultPlan: Capability<"defaultPlan", PlanName> = {
   env: ["DEFAULT_PLAN"],
   grants: [],
   open: (deps) => {
-    const name = setting(deps, "DEFAULT_PLAN");
-    const plan = planNames.find((candidate) => candidate === name);
-    if (!plan) throw new Error(`DEFAULT_PLAN is ${name}, which is none of ${planNames.join(", ")}.`);
+    const plan = settingAmong(deps, "DEFAULT_PLAN", planNames);
     return () => plan;
   },
 };
