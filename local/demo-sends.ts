@@ -1,15 +1,21 @@
 // What the demo workspace sends, and what its subscribers do with it.
 import type { Client } from "./demo-client.ts";
 
-/** @returns their ids by their own ids. */
-export async function recipientsOf(client: Client, job: string, state: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+interface Recipient {
+  subscriber_id: string;
+  /** Their arm, of a send with two. */
+  variant_id: string | null;
+}
+
+/** @returns them by their own ids. */
+export async function recipientsOf(client: Client, job: string, state: string): Promise<Map<string, Recipient>> {
+  const found = new Map<string, Recipient>();
   let cursor = "";
   do {
     const page = (await client.owner(
       `GET /api/v1/notifications/${job}/recipients?state=${state}&limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
-    )) as { items: { subscriber_id: string; external_id: string }[]; next_cursor: string };
-    for (const { external_id, subscriber_id } of page.items) found.set(external_id, subscriber_id);
+    )) as { items: (Recipient & { external_id: string })[]; next_cursor: string };
+    for (const one of page.items) found.set(one.external_id, one);
     cursor = page.next_cursor;
   } while (cursor);
   return found;
@@ -29,7 +35,7 @@ export async function campaign(client: Client, { channels, name, target, holdout
     name,
     target,
     holdout_percentage: holdout,
-    messages: [{ content, channel_ids: channels }],
+    messages: [{ content, variant_b: { title: "Two days: 20 % less" }, channel_ids: channels }],
   });
   const released = (await client.owner(`POST /api/v1/campaigns/${id}/release`)) as { messages: { job_id: string }[] };
   return released.messages[0]!.job_id;
@@ -66,9 +72,9 @@ export async function interact(
   random: () => number,
 ): Promise<void> {
   const delivered = await recipientsOf(client, job_id, "delivered");
-  for (const [, id] of [...delivered].sort()) {
+  for (const [, { subscriber_id, variant_id }] of [...delivered].sort()) {
     if (random() > 0.42) continue;
-    const seen = { job_id, platform: "web", subscriber_id: id, occurred_at };
+    const seen = { job_id, platform: "web", subscriber_id, occurred_at, ...(variant_id && { variant_id }) };
     await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
     if (random() < 0.35)
       await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_click" });

@@ -1,5 +1,5 @@
 // What a send changed: those who got it beside those who were held out, with interval and sentence.
-import type { InsightsGetLiftAnswer } from "../../sdk/src/types.gen.ts";
+import type { CampaignsGetReportAnswer, InsightsGetLiftAnswer } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
 import { amount, plural, share } from "../app/time.ts";
@@ -8,12 +8,17 @@ import { Loaded, Skeleton } from "./states.tsx";
 
 const points = (value: number): string => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
 
-/** `+1.4 points, between −0.2 and +3.0: not proven; 1.9 would show.` */
-function liftSentence({ ci_low, ci_high, significant, min_detectable_points, ...lift }: InsightsGetLiftAnswer): string {
+export type Difference = NonNullable<CampaignsGetReportAnswer["b_over_a"]>["opened"];
+
+/** `+1.4 points, between −0.2 and +3.0: not proven; 1.9 would show.` @param words of a sure difference, above and below zero */
+function liftSentence(
+  { ci_low, ci_high, significant, min_detectable_points, ...lift }: Difference,
+  words: readonly [more: string, less: string],
+): string {
   if (ci_low === null || ci_high === null) return "There are too few people in one of the groups to compare them.";
   const value = lift.lift_percentage_points;
   const found = `${points(value)} points, between ${points(ci_low)} and ${points(ci_high)}`;
-  if (significant) return `${found}: ${value > 0 ? "it works" : "it does harm"}, at 95% confidence.`;
+  if (significant) return `${found}: ${words[value > 0 ? 0 : 1]}, at 95% confidence.`;
   const would = min_detectable_points === null ? "" : `; ${min_detectable_points.toFixed(1)} would show`;
   return `${found}: not proven${would}.`;
 }
@@ -33,10 +38,7 @@ export function Lift({ job }: { job: string }) {
         {(found) =>
           found.conversion_configured ? (
             <>
-              <p>
-                <b>{liftSentence(found)}</b>
-              </p>
-              <Interval lift={found} />
+              <Compared difference={found} words={["it works", "it does harm"]} />
               <Facts
                 of={[
                   ["Received it", groupText(found.treated)],
@@ -59,11 +61,29 @@ export function Lift({ job }: { job: string }) {
   );
 }
 
+interface ComparedProps {
+  /** What is compared. */
+  of?: string;
+  difference: Difference;
+  words: readonly [more: string, less: string];
+}
+
+/** A difference in words, and its interval. */
+export const Compared = ({ of, difference, words }: ComparedProps) => (
+  <>
+    <p>
+      {of && `${of}: `}
+      <b>{liftSentence(difference, words)}</b>
+    </p>
+    <Interval lift={difference} />
+  </>
+);
+
 /** Labels that are nearer would cover each other. */
 const LABEL_WIDTH = 26;
 
 /** A dot and its interval across zero. The sentence above says the same in words. */
-function Interval({ lift: { lift_percentage_points: value, ci_low, ci_high } }: { lift: InsightsGetLiftAnswer }) {
+function Interval({ lift: { lift_percentage_points: value, ci_low, ci_high } }: { lift: Difference }) {
   if (ci_low === null || ci_high === null) return null;
   const reach = Math.max(1, Math.abs(ci_low), Math.abs(ci_high)) * 1.15;
   const at = (one: number) => 150 + (150 * one) / reach;

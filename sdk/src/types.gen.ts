@@ -4036,6 +4036,8 @@ export interface TrackingAnswer {
 export interface VariantReport {
   /** The arm: `a` or `b` */
   variant_id: string;
+  /** Recipients that a provider accepted the message for */
+  delivered: number;
   /** Recipients who opened it */
   opened: number;
   /** Recipients who opened it, without what a machine seems to have done */
@@ -5804,6 +5806,39 @@ export interface CampaignsGetReportAnswer {
   skip_reasons: Record<string, number>;
   /** The numbers of each arm; only of experiences with two arms */
   by_variant: VariantReport[];
+  /** Opens and clicks by people, among those whom each arm reached; `null` without arms */
+  b_over_a: {
+    /** Recipients who opened it */
+    opened: {
+      /** The rate of arm B minus that of arm A, in percentage points */
+      lift_percentage_points: number;
+      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      ci_low: number | null;
+      /** The upper end, in percentage points */
+      ci_high: number | null;
+      /** How likely a difference as large is by chance */
+      p_value: number | null;
+      /** Whether the interval leaves out zero */
+      significant: boolean;
+      /** The smallest difference that these groups would show, in percentage points */
+      min_detectable_points: number | null;
+    };
+    /** Recipients who clicked or tapped */
+    clicked: {
+      /** The rate of arm B minus that of arm A, in percentage points */
+      lift_percentage_points: number;
+      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      ci_low: number | null;
+      /** The upper end, in percentage points */
+      ci_high: number | null;
+      /** How likely a difference as large is by chance */
+      p_value: number | null;
+      /** Whether the interval leaves out zero */
+      significant: boolean;
+      /** The smallest difference that these groups would show, in percentage points */
+      min_detectable_points: number | null;
+    };
+  } | null;
   /** The numbers of each message; empty for a campaign of one message */
   by_message: MessageReport[];
 }
@@ -6701,15 +6736,15 @@ export interface InsightsGetLiftAnswer {
   };
   /** The conversion rate of `treated` minus that of `holdout`, in percentage points */
   lift_percentage_points: number;
-  /** The lower end of the 95 % interval of the lift, in percentage points */
+  /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
   ci_low: number | null;
-  /** The upper end of the 95 % interval of the lift, in percentage points */
+  /** The upper end, in percentage points */
   ci_high: number | null;
-  /** The probability of such a lift by chance; `null` if a group is empty */
+  /** How likely a difference as large is by chance */
   p_value: number | null;
-  /** Whether the interval leaves out 0 */
+  /** Whether the interval leaves out zero */
   significant: boolean;
-  /** The smallest lift that these groups would show, in percentage points */
+  /** The smallest difference that these groups would show, in percentage points */
   min_detectable_points: number | null;
   /** The number of days */
   window_days: number;

@@ -20,6 +20,16 @@ export interface Lift {
   detectable: number | null;
 }
 
+/** A lift as the API returns it. */
+export const liftFields = ({ points, low, high, pValue, significant, detectable }: Lift) => ({
+  lift_percentage_points: points,
+  ci_low: low,
+  ci_high: high,
+  p_value: pValue,
+  significant,
+  min_detectable_points: detectable,
+});
+
 const Z95 = 1.959963984540054;
 const Z80 = 0.8416212335729143;
 

@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 
 const BUCKETS = 10_000;
 
+/** The share of arm A where none is given, in percent. */
+export const HALF = 50;
+
 /** What a bucket is used for. Each purpose has its own hash, so that holdout and arm are independent. */
 export type SplitPurpose = "holdout" | "split" | "canary";
 

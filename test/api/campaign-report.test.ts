@@ -1,6 +1,7 @@
 // The report of a campaign.
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { liftFields, liftOf } from "../../shared/rules/lift.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { NOTHING_BACK, NOTHING_LATE } from "../support/late.ts";
 import { worlds } from "../support/worlds.ts";
@@ -63,6 +64,7 @@ it("the report of a campaign has its funnel from the send to the revenue (CRP-1,
     uncertain: 0,
     skip_reasons: {},
     by_variant: [],
+    b_over_a: null,
     cost: expect.objectContaining({ provider_dollars: 0, per_conversion: expect.any(Number) }),
     by_channel: expect.any(Array),
     by_message: expect.any(Array),
@@ -155,10 +157,23 @@ it("the report of a campaign counts each arm of a message (CMP-12, CRP-1)", asyn
   for (const [person, variant_id] of Object.entries(sent)) await react(job_id, person, "inapp_click", { variant_id });
 
   const { by_variant } = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
-  const clicks = by_variant.map((arm: { variant_id: string; clicked: number }) => [arm.variant_id, arm.clicked]);
-  const members = Map.groupBy(Object.values(sent), (arm) => arm);
-  const counts = [...members].map(([arm, people]) => [arm, people.length]);
-  expect(Object.fromEntries(clicks)).toEqual(Object.fromEntries(counts));
+  const counts = ["a", "b"].map((variant_id) => {
+    const people = Object.values(sent).filter((arm) => arm === variant_id).length;
+    return { variant_id, delivered: people, clicked: people };
+  });
+  expect(by_variant).toMatchObject(counts);
+});
+
+it("the arms of a message are compared among those whom they reached, with an interval (F9, CRP-1)", async () => {
+  const { call, react, id, job_id, sent } = await drawnCampaign();
+
+  const ofB = Object.keys(sent).filter((person) => sent[person] === "b");
+  for (const person of ofB) await react(job_id, person, "inapp_click", { variant_id: "b" });
+
+  const { b_over_a } = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+  const sizes = { b: ofB.length, a: 4 - ofB.length };
+  const clicks = liftOf({ size: sizes.b, converters: sizes.b }, { size: sizes.a, converters: 0 });
+  expect(b_over_a.clicked).toEqual(liftFields(clicks));
 });
 
 it("a campaign is refused with 422 for a share of the arms without a second arm (CMP-12)", async () => {

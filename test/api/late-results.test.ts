@@ -57,6 +57,22 @@ describe("a mail that comes back", () => {
     });
   });
 
+  it("a mail that comes back is taken from the arm of its recipient (AMB-139, CRP-1)", async () => {
+    const { world, tenant } = await withTenant();
+    const { channel } = await mailing(world, tenant, BOUNCES);
+    const read = reader(world, tenant);
+    const content = { title: "t", body: "b" };
+    const messages = [{ content, variant_b: content, split_percentage: 99, channel_ids: [channel] }];
+    const { id } = await read("POST /api/v1/campaigns", { name: "News", messages, target: { type: "all" } });
+    await read(`POST /api/v1/campaigns/${id}/release`);
+    await world.advance(MINUTE);
+
+    expect((await read(`GET /api/v1/campaigns/${id}/report`)).by_variant).toMatchObject([
+      { variant_id: "a", delivered: 0 },
+      { variant_id: "b", delivered: 0 },
+    ]);
+  });
+
   it("a mail that comes back moves in the report, the funnel and the series of its campaign (AMB-139)", async () => {
     const { world, tenant } = await withTenant();
     const { channel } = await mailing(world, tenant, BOUNCES);

@@ -31,6 +31,7 @@ import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
 import {
   acted,
   CampaignShape,
+  comparedArms,
   failures,
   halted,
   ListedCampaign,
@@ -248,7 +249,13 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
           ),
         ),
         skip_reasons: v.record(v.string(), v.number()),
-        by_variant: v.array(v.pipe(v.object({ variant_id: v.string(), ...acted }), v.title("VariantReport"))),
+        by_variant: v.array(
+          v.pipe(
+            v.object({ variant_id: v.string(), delivered: reached.delivered, ...acted }),
+            v.title("VariantReport"),
+          ),
+        ),
+        b_over_a: comparedArms,
         by_message: v.array(
           v.pipe(
             v.object({

@@ -1,6 +1,7 @@
 // What the API returns of a campaign: its fields, its numbers, and the keys of its audience that no subscriber has.
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
+import { liftEntries } from "../../../shared/contract/lift.ts";
 import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import type { Campaign } from "../../../shared/store/campaigns/campaigns.ts";
@@ -45,6 +46,13 @@ export const reached = {
   unsubscribed: v.pipe(v.number(), v.description("Who opted out by a link of the mail")),
   ...acted,
 };
+
+/** Arm B over arm A. */
+const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
+export const comparedArms = v.pipe(
+  v.nullable(v.object({ opened: compared, clicked: compared })),
+  v.description("Opens and clicks by people, among those whom each arm reached; `null` without arms"),
+);
 
 /** A campaign in the list. */
 export const ListedCampaign = v.pipe(

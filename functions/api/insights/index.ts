@@ -1,6 +1,7 @@
 // Insights: results of sends, the lift they caused, and the definitions of conversions.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
+import { liftEntries } from "../../../shared/contract/lift.ts";
 import { Id, maxCharacters, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -37,7 +38,6 @@ const conversions = "Conversions whose last touch it was: each counts once in th
 const lastTouchRevenue = "Revenue of these conversions by last touch, in cents";
 const described = (count: v.GenericSchema<unknown, number>, text: string) => v.pipe(count, v.description(text));
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
-const Measure = v.nullable(v.number());
 
 const COUNTED_LATE =
   "Where more than 100 sends to one subscriber each were made in the last hour, these are counted 15 to 30 minutes after " +
@@ -216,12 +216,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
         job: v.pipe(Named, v.description("The send with its name, or its title")),
         treated: Arm,
         holdout: Arm,
-        lift_percentage_points: v.number(),
-        ci_low: Measure,
-        ci_high: Measure,
-        p_value: Measure,
-        significant: v.boolean(),
-        min_detectable_points: Measure,
+        ...liftEntries("The conversion rate of `treated` minus that of `holdout`"),
         window_days: Count,
         conversion_configured: v.boolean(),
       }),

@@ -3,7 +3,7 @@
 import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { findWritten, type InAppMessages, prepareInApp } from "../../../shared/providers/in-app.ts";
-import { tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { byArm, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import { beginRound, claimChunk } from "../../../shared/store/sends/chunks/claims.ts";
 import type { Hold } from "../../../shared/store/sends/chunks/closing.ts";
 import type { Tally } from "../../../shared/store/sends/chunks/tallies.ts";
@@ -88,6 +88,7 @@ function tallyOf({ job, chunk }: Work, { delivered, erased }: InAppMessages): Ta
     ...plain,
     counts: { ...plain.counts, delivered: delivered.size, failed },
     delivered_by_channel: { in_app: delivered.size },
+    delivered_by_arm: byArm(chunk, ({ subscriber }) => delivered.has(subscriber)),
     fail_reasons: { erased, template_error: failed - erased },
     ...(isCounted(job) && {
       attempts: { tried: { in_app: total - erased }, errors: { in_app: failed - erased }, passed: 1 },

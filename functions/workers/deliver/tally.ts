@@ -1,7 +1,7 @@
 // The numbers of a chunk from its progress.
 import type { Progress } from "../../../shared/rules/progress.ts";
 import { isLateSkip, UNCONFIRMED } from "../../../shared/rules/reasons.ts";
-import { type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
+import { byArm, type Chunk, tallyOfChunk } from "../../../shared/store/sends/chunks/chunks.ts";
 import { NO_TALLY, sumOf, type Tally } from "../../../shared/store/sends/chunks/tallies.ts";
 
 /** The tally of the chunk so far: a recipient that still waits is neither delivered nor failed. */
@@ -12,6 +12,7 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   return {
     ...plain,
     ...reached,
+    delivered_by_arm: byArm(chunk, (_, n) => isAmong(reachedIn(progress), n)),
     // A recipient that is skipped only now was not accepted into delivery after all.
     counts: { ...counts, delivered, failed, sent: counts.sent - skipped, skipped: counts.skipped + skipped },
     skip_reasons: sumOf([plain, { ...NO_TALLY, skip_reasons }]).skip_reasons,
@@ -25,17 +26,22 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
   };
 }
 
+/** The recipients who were reached by one channel at least, as bits. */
+const reachedIn = ({ reached }: Pick<Progress, "reached">): bigint =>
+  Object.values(reached).reduce((sum, set) => sum | set, 0n);
+const isAmong = (set: bigint, recipient: number): boolean => ((set >> BigInt(recipient)) & 1n) === 1n;
+
 const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length;
 
 /** How many recipients were reached, by channel type and in all, and why the others were not. */
 export function resultOf({ reached, why, work = [], to, next }: Progress, recipients: number) {
   const pending = new Set([...work.slice(to), ...next].map(({ recipient }) => recipient));
-  const all = Object.values(reached).reduce((sum, set) => sum | set, 0n);
+  const all = reachedIn({ reached });
   const fail_reasons: Record<string, number> = {};
   const skip_reasons: Record<string, number> = {};
   let [skipped, failed] = [0, 0];
   for (let i = 0; i < recipients; i++) {
-    if ((all >> BigInt(i)) & 1n || pending.has(i)) continue;
+    if (isAmong(all, i) || pending.has(i)) continue;
     const reason = why[i] ?? UNCONFIRMED;
     const reasons = isLateSkip(reason) ? skip_reasons : fail_reasons;
     reasons[reason] = (reasons[reason] ?? 0) + 1;

@@ -26,7 +26,7 @@ export async function windUp(work: Work): Promise<End> {
     case "begun": {
       await recordHeldOut(work, taken.at);
       const written = await writtenIn(work, taken.at);
-      return closeWith(work, taken.hold, tallyOfInbox(chunk, written.size), { isStopped: true });
+      return closeWith(work, taken.hold, tallyOfInbox(chunk, written), { isStopped: true });
     }
   }
 }

@@ -4,6 +4,7 @@ import { DAY } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, sumOfCosts } from "../../rules/cost.ts";
+import { liftFields, liftOf } from "../../rules/lift.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import {
@@ -17,12 +18,12 @@ import {
   type Window,
 } from "../insights/insights.ts";
 import { sumOf, uncertainIn } from "../sends/chunks/tallies.ts";
-import { type InteractionDay, type InteractionTotals, interactionCourse } from "../sends/interactions/totals.ts";
+import { type InteractionDay, interactionCourse } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
-import { countsNow, failReasonsNow, reachedNow } from "../sends/jobs/late.ts";
+import { countsNow, failReasonsNow, reachedByArm, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign } from "./campaigns.ts";
 
@@ -87,7 +88,7 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
       .map(([channel, reached]) => ({ channel, ...reached, provider_dollars: chargedBy(channel, jobs) }))
       .sort(byText(({ channel }) => channel)),
     skip_reasons: sumOf(sends.map(({ job }) => job)).skip_reasons,
-    by_variant: armsOf(sends.map(({ totals }) => totals)),
+    ...armsOf(sends),
     by_message: campaign.messages.length > 1 ? by_message : [],
   };
 }
@@ -125,15 +126,27 @@ function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
   return roundedDollars(costs.reduce((sum, { dollars }) => sum + dollars, 0));
 }
 
-/** What the recipients of each arm did. */
-function armsOf(totals: readonly InteractionTotals[]) {
-  const arms = new Set(totals.flatMap(({ variants }) => Object.keys(variants)));
-  return [...arms].sort().map((variant_id) => {
-    const sum = (stage: "opened" | "opened_human" | "clicked" | "clicked_human") =>
-      totals.reduce((all, { variants }) => all + (variants[variant_id]?.recipients[stage] ?? 0), 0);
-    const [opened, opened_human] = [sum("opened"), sum("opened_human")];
-    return { variant_id, opened, opened_human, clicked: sum("clicked"), clicked_human: sum("clicked_human") };
-  });
+/** Whom each arm reached, what they did, and how sure it is that the arms differ (F9). */
+function armsOf(sends: readonly CampaignSend[]) {
+  const split = sends.filter(({ job }) => job.isSplit);
+  if (split.length === 0) return { by_variant: [], b_over_a: null };
+  const [a, b] = [armIn(split, "a"), armIn(split, "b")];
+  const lift = (stage: "opened_human" | "clicked_human") => {
+    const arm = (one: typeof a) => ({ size: one.delivered, converters: Math.min(one[stage], one.delivered) });
+    return liftFields(liftOf(arm(b), arm(a)));
+  };
+  return { by_variant: [a, b], b_over_a: { opened: lift("opened_human"), clicked: lift("clicked_human") } };
+}
+
+function armIn(split: readonly CampaignSend[], variant_id: "a" | "b") {
+  const stages = { opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 };
+  let delivered = 0;
+  for (const { job, totals } of split) {
+    delivered += reachedByArm(job, job)[variant_id];
+    for (const stage of Object.keys(stages) as (keyof typeof stages)[])
+      stages[stage] += totals.variants[variant_id]?.recipients[stage] ?? 0;
+  }
+  return { variant_id, delivered, ...stages };
 }
 
 const EVER: Window = { start: 0, end: Number.POSITIVE_INFINITY };

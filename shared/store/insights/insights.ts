@@ -3,7 +3,7 @@
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { compareTexts } from "../../kernel/order.ts";
 import { type SendCost, sumOfCosts } from "../../rules/cost.ts";
-import { liftOf, rateOf } from "../../rules/lift.ts";
+import { liftFields, liftOf, rateOf } from "../../rules/lift.ts";
 import { type Campaign, findCampaign } from "../campaigns/campaigns.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
@@ -236,19 +236,13 @@ export async function liftOfJob(store: StoreReader, id: string) {
   });
   const treated = arm(assignedTo(job), conversions.treated);
   const holdout = arm(job.counts.held_out, conversions.holdout);
-  const { points, low, high, pValue, significant, detectable } = liftOf(treated, holdout);
   const longest = Math.max(0, ...definitions.map(({ window_seconds }) => window_seconds));
   return {
     job_id: id,
     job: { id, name: names.of("notification", id) },
     treated,
     holdout,
-    lift_percentage_points: points,
-    ci_low: low,
-    ci_high: high,
-    p_value: pValue,
-    significant,
-    min_detectable_points: detectable,
+    ...liftFields(liftOf(treated, holdout)),
     window_days: Math.ceil(((longest || DEFAULT_WINDOW_SECONDS) * SECOND) / DAY),
     conversion_configured: definitions.length > 0,
   };

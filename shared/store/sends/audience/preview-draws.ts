@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { openCursor, sealCursor } from "../../../contract/paging.ts";
 import { MINUTE } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
-import { armOf, isHeldOut } from "../../../rules/split.ts";
+import { armOf, HALF, isHeldOut } from "../../../rules/split.ts";
 import type { StoreReader } from "../../context.ts";
 import { hashOf } from "../../hash.ts";
 import type { RootSecrets } from "../../secrets.ts";
@@ -14,7 +14,6 @@ import type { JobSpec } from "../jobs/job-spec.ts";
 const VALID_MS = 10 * MINUTE;
 const DIGEST_LENGTH = 16;
 /** Percent of arm A where a send names none. */
-const HALF = 50;
 
 const Sealed = v.object({
   draw: v.string(),

@@ -134,6 +134,14 @@ const skippedIn = ({ skipped }: Chunk): number => Object.values(skipped).reduce(
 /** How many people are in a chunk, held out and skipped included. */
 export const peopleIn = (chunk: Chunk): number => chunk.recipients.length + chunk.heldOut.length + skippedIn(chunk);
 
+/** How many recipients of a chunk are in each arm. @param isReached by their place in the chunk */
+export function byArm({ recipients }: Chunk, isReached: (recipient: Recipient, n: number) => boolean) {
+  const counts: Record<string, number> = {};
+  for (const [n, one] of recipients.entries())
+    if (one.arm && isReached(one, n)) counts[one.arm] = (counts[one.arm] ?? 0) + 1;
+  return counts;
+}
+
 /** The tally of a chunk before anything was sent. */
 export function tallyOfChunk(chunk: Chunk): Tally {
   const { recipients, heldOut, skipped } = chunk;

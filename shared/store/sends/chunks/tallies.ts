@@ -63,6 +63,8 @@ interface Attempts {
 }
 
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
+  /** Recipients reached, by arm; empty of a send without arms. */
+  delivered_by_arm: Record<string, number>;
   arbitration: Arbitration;
   attempts: Attempts;
   /** Among `skipped`, those who were planned as recipients: the lift looks at them (D-ATTRIB). */
@@ -88,6 +90,7 @@ export const NO_TALLY: Tally = {
   skip_reasons: {},
   fail_reasons: {},
   delivered_by_channel: {},
+  delivered_by_arm: {},
   arbitration: NO_ARBITRATION,
   attempts: NO_ATTEMPTS,
   late_skips: 0,
@@ -98,6 +101,7 @@ const COUNT = "n:";
 const SKIP = "skip:";
 const FAIL = "fail:";
 const CHANNEL = "by:";
+const ARM = "arm:";
 const CHOSEN = "chosen:";
 const ARBITRATION = "arb:";
 const TRIED = "try:";
@@ -105,7 +109,7 @@ const ERRORS = "err:";
 const PASSED = "pass:";
 const LATE = "late:";
 const LONG = "long:";
-const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE, LONG];
+const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, ARM, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE, LONG];
 
 /** The attributes of a row that holds a tally. */
 export const tallyAttributes = {
@@ -113,6 +117,7 @@ export const tallyAttributes = {
   "skip:*": v.number(),
   "fail:*": v.number(),
   "by:*": v.number(),
+  "arm:*": v.number(),
   "chosen:*": v.number(),
   "arb:*": v.number(),
   "try:*": v.number(),
@@ -130,6 +135,7 @@ export function addends(tally: Tally): Record<string, number> {
     [SKIP, tally.skip_reasons],
     [FAIL, tally.fail_reasons],
     [CHANNEL, tally.delivered_by_channel],
+    [ARM, tally.delivered_by_arm],
     [CHOSEN, chosen],
     [ARBITRATION, plain],
     [TRIED, tally.attempts.tried],
@@ -174,6 +180,7 @@ export function tallyOf(row: object): Tally {
     skip_reasons: under(SKIP),
     fail_reasons: under(FAIL),
     delivered_by_channel: under(CHANNEL),
+    delivered_by_arm: under(ARM),
     arbitration: { ...NO_ARBITRATION, ...under(ARBITRATION), chosen: under(CHOSEN) },
     attempts: { tried: under(TRIED), errors: under(ERRORS), passed: under(PASSED).chunks ?? 0 },
     late_skips: under(LATE).skips ?? 0,

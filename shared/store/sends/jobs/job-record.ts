@@ -21,6 +21,11 @@ export interface Late {
   /** Of the mails that came back, those without an answer, and recipients who were counted as failed until then. */
   returned: number;
   missed: number;
+  /** Of those recipients, by their arm: `found` ones and `lost` ones. */
+  gained_a: number;
+  gained_b: number;
+  lost_a: number;
+  lost_b: number;
 }
 
 /** A job as its row says it. `withContent` adds what it says. */

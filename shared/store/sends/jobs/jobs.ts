@@ -102,6 +102,10 @@ const NOTHING_LATE = {
   found: 0,
   returned: 0,
   missed: 0,
+  gained_a: 0,
+  gained_b: 0,
+  lost_a: 0,
+  lost_b: 0,
 };
 
 /** The job of a row, with its counts. */

@@ -3,6 +3,7 @@
 // became of mails whose provider did not answer, which the tally counts as failed.
 import * as v from "valibot";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import { armOf, HALF } from "../../../rules/split.ts";
 import { LANES } from "../../../rules/step-brake.ts";
 import { present } from "../../conditions.ts";
 import type { StoreReader } from "../../context.ts";
@@ -62,6 +63,15 @@ export function reachedNow(
     : { ...reached, email: Math.max(0, (reached.email ?? 0) + change) };
 }
 
+/** Recipients reached by arm, without those whose mail came back. */
+export const reachedByArm = (
+  { late }: Pick<JobRecord, "late">,
+  { delivered_by_arm }: Pick<Tally, "delivered_by_arm">,
+) => ({
+  a: Math.max(0, (delivered_by_arm.a ?? 0) + late.gained_a - late.lost_a),
+  b: Math.max(0, (delivered_by_arm.b ?? 0) + late.gained_b - late.lost_b),
+});
+
 /** Count a late result, for the transaction that records it. None for a job that is gone. */
 export async function lateWrites(
   store: StoreReader,
@@ -75,7 +85,7 @@ export async function lateWrites(
   const add = {
     [`late:${kind}`]: 1,
     ...(kind === "bounced" && isUnsure && { "late:returned": 1 }),
-    ...(isAlone && { [`late:${recipientFate(result)}`]: 1 }),
+    ...(isAlone && { [`late:${recipientFate(result)}`]: 1, ...armAddend(job, subscriber, recipientFate(result)) }),
   };
   return [
     changeItem(JobItem, { job: id }, { add }, present("id")),
@@ -85,10 +95,19 @@ export async function lateWrites(
   ];
 }
 
+type Fate = "found" | "missed" | "lost";
+
 /** What it means for a recipient who had this mail alone. */
-function recipientFate({ kind, isUnsure }: Pick<LateResult, "kind" | "isUnsure">): "found" | "missed" | "lost" {
+function recipientFate({ kind, isUnsure }: Pick<LateResult, "kind" | "isUnsure">): Fate {
   if (kind === "arrived") return "found";
   return isUnsure ? "missed" : "lost";
+}
+
+/** What it changes for the arm of the recipient. */
+function armAddend({ id, draw, isSplit, split_percentage }: JobRecord, subscriber: string, fate: Fate) {
+  if (!isSplit || fate === "missed") return {};
+  const arm = armOf(draw ?? id, subscriber, split_percentage ?? HALF);
+  return { [`late:${fate === "found" ? "gained" : "lost"}_${arm}`]: 1 };
 }
 
 /** For the brake of a journey's step (F21). */

@@ -1,6 +1,6 @@
 // The totals of a send that was stopped: who was not reached by then counts as skipped (docs/decisions/0089).
 import type { Chunk } from "../chunks/chunks.ts";
-import { tallyOfChunk } from "../chunks/chunks.ts";
+import { byArm, tallyOfChunk } from "../chunks/chunks.ts";
 import { NO_COUNTS, NO_TALLY, type Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 
@@ -31,10 +31,12 @@ export function tallyOfUnbegun(chunk: Chunk): Tally {
 }
 
 /** The tally of a chunk of inboxes of which some were written. */
-export function tallyOfInbox(chunk: Chunk, delivered: number): Tally {
+export function tallyOfInbox(chunk: Chunk, written: ReadonlySet<string>): Tally {
   const plain = tallyOfChunk(chunk);
+  const delivered = written.size;
+  const delivered_by_arm = byArm(chunk, ({ subscriber }) => written.has(subscriber));
   const counts = { ...plain.counts, delivered };
-  return withoutOpen({ ...plain, counts, delivered_by_channel: { in_app: delivered } });
+  return withoutOpen({ ...plain, counts, delivered_by_channel: { in_app: delivered }, delivered_by_arm });
 }
 
 /** Counts those as skipped that nothing is known of: they wait for a worker that is going to look at them. */
