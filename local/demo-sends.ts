@@ -30,12 +30,14 @@ interface DemoCampaign {
 
 /** @returns the send of its message. */
 export async function campaign(client: Client, { channels, name, target, holdout }: DemoCampaign): Promise<string> {
-  const content = { title: "{{ subscriber.first_name }}, 20 % until Sunday", body: "The autumn sale has begun." };
+  const body = "The autumn sale has begun.";
+  const content = { title: "{{ subscriber.first_name }}, 20 % until Sunday", body };
+  const variant_b = { title: "Two days: 20 % less", body };
   const { id } = await client.owner("POST /api/v1/campaigns", {
     name,
     target,
     holdout_percentage: holdout,
-    messages: [{ content, variant_b: { title: "Two days: 20 % less" }, channel_ids: channels }],
+    messages: [{ content, variant_b, channel_ids: channels }],
   });
   const released = (await client.owner(`POST /api/v1/campaigns/${id}/release`)) as { messages: { job_id: string }[] };
   return released.messages[0]!.job_id;
