@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { consentsOf, follow, mailing } from "../support/mails.ts";
 import { entriesOf } from "../support/pages.ts";
 import { send } from "../support/people.ts";
+import { mend, openChannels, spoil } from "../support/reached.ts";
 import type { Tenant } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -96,6 +97,28 @@ describe("the suppression of an address", () => {
     expect((await call("GET /api/v1/suppressions")).body.items).toEqual([]);
     expect((await to(ada)).skip_reasons).toEqual({});
   });
+});
+
+it("a number that its provider calls deactivated is not tried again, whoever has it, until an operator lifts it (AMB-128)", async () => {
+  const { world, tenant } = await withTenant();
+  const { sms = "" } = await openChannels(world, tenant, "sms");
+  const { upsert, call } = client(tenant);
+  const phone = "+491511234567";
+  const ada = await upsert("ada", { attributes: { phone } });
+  const text = async (subscriber: string) =>
+    (await send(world, tenant, { subscriberIds: [subscriber], channel_ids: [sms] })).job;
+  await spoil(world, { channel: "sms", outcome: "invalid_token" });
+  await text(ada);
+  await mend(world);
+  const twin = await upsert("twin", { attributes: { phone } });
+
+  expect((await text(ada)).skip_reasons).toEqual({ suppressed: 1 });
+  expect((await text(twin)).skip_reasons).toEqual({ suppressed: 1 });
+
+  const [found] = (await call("GET /api/v1/suppressions")).body.items;
+  expect(found).toMatchObject({ kind: "phone", address: phone, reason: "bounce", source: "provider" });
+  await call(`DELETE /api/v1/suppressions/${found.id}?reason=Number%20is%20back`);
+  expect((await text(ada)).counts.delivered).toBe(1);
 });
 
 describe("the opt-out by a link", () => {

@@ -3,7 +3,6 @@
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { throwFailures } from "../../../shared/kernel/failures.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
-import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { progressOf } from "../../../shared/rules/progress-text.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { closeChunks } from "../../../shared/store/sends/chunks/closing.ts";
@@ -169,10 +168,8 @@ async function markDeadAddresses(work: Work, started: number): Promise<void> {
     });
 }
 
-async function markOne({ store, clock }: Work, { device, email }: Prepared, until: number): Promise<void> {
+async function markOne({ store, clock }: Work, { device, address }: Prepared, until: number): Promise<void> {
   if (clock.now() >= until) throw new Error("The worker's time is over.");
   if (device) await markInvalid(store, device);
-  const address = normalizedAddress("email", email);
-  if (address !== undefined)
-    await suppressAddress(store, { kind: "email", address, reason: "bounce", source: "provider" });
+  if (address) await suppressAddress(store, { ...address, reason: "bounce", source: "provider" });
 }

@@ -6,7 +6,7 @@ import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
 import { rejected } from "../../../shared/providers/provider.ts";
-import { addressKindOf } from "../../../shared/rules/addresses.ts";
+import { addressKindOf, normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
 import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
@@ -139,9 +139,9 @@ async function prepareMessage(
   if (deviceId !== undefined && !(device && isReachableDevice(deviceOf(device)))) return refused(rejected("no_device"));
   const message = await messageTo(sources, unit, channel, device);
   if (message.kind === "decided") return refused(message.outcome);
-  const email = channel === "email" ? rows.profileOf(subscriber)?.email : undefined;
   const { said, send } = message;
-  return { unit, channel, subscriber, device, email, send, claimedWith: claimedWith && { ...claimedWith, said } };
+  const address = addressIn(channel, rows.profileOf(subscriber));
+  return { unit, channel, subscriber, device, address, send, claimedWith: claimedWith && { ...claimedWith, said } };
 }
 
 /** What holds for the address of a unit; undefined where nothing of its subscriber was read. */
@@ -157,6 +157,13 @@ function claimedOf({ work: { job, chunk }, rows }: Sources, unit: Unit): Claimed
     ...(kind && { consent: consents[channel], suppression: addresses[kind]?.reason }),
     ...(job.topic && { topic: consents[consentChannelOf(job.topic.key)] }),
   };
+}
+
+function addressIn(channel: ProvidedChannel, profile: LivingProfile | undefined): Prepared["address"] {
+  const kind = addressKindOf(channel);
+  const text = kind === "email" ? profile?.email : profile && attributesOf(profile).phone;
+  const address = kind && normalizedAddress(kind, text);
+  return address === undefined ? undefined : { kind, address };
 }
 
 type MessageTo =

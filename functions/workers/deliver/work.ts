@@ -6,6 +6,7 @@ import type { Context, Deps } from "../../../shared/kernel/deps.ts";
 import type { Ids } from "../../../shared/kernel/ids.ts";
 import { providers } from "../../../shared/providers/providers.ts";
 import { sesAccount } from "../../../shared/providers/ses.ts";
+import type { AddressKind } from "../../../shared/rules/addresses.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Addressee, Progress, SendOutcome, Unit } from "../../../shared/rules/progress.ts";
@@ -145,8 +146,8 @@ export interface Prepared {
   subscriber: string;
   channel: ChannelType;
   device?: DeviceRow | undefined;
-  /** The address of an e-mail. */
-  email?: string | undefined;
+  /** Where it goes, unless to a device or an inbox. */
+  address?: { kind: AddressKind; address: string } | undefined;
   /** Known before the claim: it cannot be sent. */
   isRefused?: true;
   /** A frequency cap is reached. */

@@ -172,6 +172,7 @@ function fail(world: World, job: Job, recipient: Recipient, delivery: Delivery, 
   Object.assign(delivery, { state: "failed", reason: outcome });
   recipient.at = world.now;
   if (outcome === "invalid_token" && delivery.device) delivery.device.status = "invalid";
+  else if (outcome === "invalid_token") suppress(world, delivery.to, { reason: "bounce", source: "provider" });
   if (outcome !== "transient") fallBack(world, job, recipient, delivery);
 }
 
