@@ -76,8 +76,11 @@ export function isNothing(text: string): boolean {
 export const isClear = (text: string, form: TimeForm): boolean =>
   isYes(text) || isNo(text) || readTime(text, form) !== undefined || negativeOf(text) !== undefined || saysOut(text);
 
-/** As Kit writes it of those who unsubscribed. */
-const CANCELLED = /^cancell?ed$/;
+/** As Kit writes it of those who unsubscribed, and other platforms of those whom they do not write to. */
+const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held)$/;
+/** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
+const UNCONFIRMED =
+  /^(?:un|not)confirmed|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
 
 /** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
 const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;
@@ -88,8 +91,9 @@ function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
   if (isDenied(key)) return undefined;
   const sign = signOf(key);
-  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|complaint|^invalid/.test(key)) return "suppressed";
-  return sign === "out" || isRefusal(status) || CANCELLED.test(key) ? "opted_out" : undefined;
+  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
+  const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
+  return isOut ? "opted_out" : undefined;
 }
 
 type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
@@ -117,7 +121,7 @@ const translators: Record<ImportSource, Translator> = {
     if (status === "nonsubscribed" && !clean_time && !unsub_time) return { status: "unknown" };
     const negative = negativeOf(said);
     if (clean_time || negative === "suppressed") return { status: "suppressed", time: clean_time, source };
-    if (unsub_time || negative) return { status: "opted_out", time: unsub_time, source };
+    if (unsub_time || negative || status === "pending") return { status: "opted_out", time: unsub_time, source };
     if (status === "transactional") return { status: "unknown" };
     if (confirm_time) return { status: "opted_in", time: confirm_time, source, ip: confirm_ip ?? optin_ip };
     if (optin_time) return { status: "opted_in", time: optin_time, source, ip: optin_ip };
@@ -153,6 +157,7 @@ const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
   ...["blocked", "stop(ped)?", "cancell?ed", "removed", "deleted", "noconsent", "ausgetragen", "gesperrt", "baja"],
+  ...["archived", "revoked", "withdrawn", "nopermission", "optoutrequested"],
   "cancellat[oa]",
 );
 const STANDING_SUPPRESSED = any(
@@ -162,7 +167,9 @@ const STANDING_SUPPRESSED = any(
     "(spam|direct|issp)?complain[a-z]*",
     "spam(report(ed)?)?",
     "markedasspam",
-    "([a-z]+ly|domain|manually)?suppressed",
+    "([a-z]+ly|domain|manually|marketing|email)?suppressed",
+    "junk",
+    "quarantined",
   ],
   ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
 );
@@ -172,7 +179,7 @@ const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
 function standingOf(value: string): Claim | undefined {
   const key = columnKey(value);
   if (STANDING_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value)) return { status: "suppressed" };
-  return STANDING_OUT.test(key) ? { status: "opted_out" } : undefined;
+  return STANDING_OUT.test(key) || UNCONFIRMED.test(key) ? { status: "opted_out" } : undefined;
 }
 
 /** A cell whose column says something of consent by its name. */

@@ -15,6 +15,15 @@ it.each([
   ["status", "unmarketable", "opted_out"],
   ["Status", "Deleted", "opted_out"],
   ["Status", "GloballySuppressed", "suppressed"],
+  ["Status", "Unconfirmed", "opted_out"],
+  ["Email Status", "Awaiting confirmation", "opted_out"],
+  ["consent_status", "Not confirmed", "opted_out"],
+  ["Status", "Archived", "opted_out"],
+  ["consent_status", "Archived", "opted_out"],
+  ["Status", "Junk", "suppressed"],
+  ["consent_status", "Cleaned", "suppressed"],
+  ["Email Status", "Bounced", "suppressed"],
+  ["consent_status", "Pending", "unknown"],
   ["Status", "IsspComplained", "suppressed"],
   ["Email Suspended", "1", "suppressed"],
   ["Person - Marketing status", "No consent", "opted_out"],
@@ -38,6 +47,14 @@ it.each([
 ])("in a column of anything, %s %s means %s (AMB-132)", (name, value, expected) => {
   expect(statusOf(name, value)).toBe(expected);
 });
+
+it.each(["pending", "Unconfirmed", "archived"])(
+  "who is %s at the other platform has not agreed, though its file says when they signed up (AMB-132)",
+  (Status) => {
+    const cells = { "Email Address": "a@example.com", Status, OPTIN_TIME: "2026-03-01 10:00:00" };
+    expect(rowOf(cells, { source: "platform_b" }).consent?.status).toBe("opted_out");
+  },
+);
 
 it("an opt-out of a channel in a column of anything is of that channel alone (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@example.com", "SMS campaigns": "Unsubscribed" });
