@@ -91,7 +91,8 @@ function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
   if (isDenied(key)) return undefined;
   const sign = signOf(key);
-  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
+  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key))
+    return "suppressed";
   const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
   return isOut ? "opted_out" : undefined;
 }
@@ -243,8 +244,10 @@ function settled(
   const { status, said, ip } = strongest;
   const source = strongest.source ?? standard.consent_source ?? reading.consent_source;
   if (status === "unknown") return { status, ...(said !== undefined && { said }) };
-  // `Unsubscribed` may stand in one column, and when it was in another.
-  const time = strongest.time ?? claims.find((one) => one.status === status && one.time !== undefined)?.time;
+  // `Unsubscribed` may stand in one column, and when it was in another: before the time of the row's consent, which may be
+  // that of the yes before.
+  const times = claims.flatMap((one) => (one.status === status && one.time !== undefined ? [one.time] : []));
+  const time = status === "opted_in" ? times[0] : times.at(-1);
   if (status !== "opted_in") return { status, at: timeOf(time, reading).at, source };
   const [beside] = signed.flatMap((cell) => momentOf(cell, reading) ?? []);
   const { at, isAhead } = timeOf(time ?? standard.consent_at ?? beside ?? reading.consent_at, reading);

@@ -270,3 +270,13 @@ describe("statuses and reasons", () => {
     expect(statusOf(name, value)).toBe(expected);
   });
 });
+
+it("an opt-out has the time of its own column, not that of the yes before (AMB-132)", () => {
+  const { consent } = rowOf({
+    email: "a@example.com",
+    email_subscribe: "unsubscribed",
+    email_opted_in_at: "2025-01-02T00:00:00Z",
+    unsubscribed_from_emails_at: "2025-06-01T10:00:00Z",
+  });
+  expect(consent).toMatchObject({ status: "opted_out", at: "2025-06-01T10:00:00.000Z" });
+});

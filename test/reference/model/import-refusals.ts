@@ -3,7 +3,7 @@
 import { addressOf, optOutAddress, suppress } from "./addresses.ts";
 import { isNo, isYes, SIGNS, timeOf } from "./import-consents.ts";
 import { refuseNumber, translate } from "./import-outcomes.ts";
-import { bare, e164, fieldOf, isEmail, type Row } from "./import-rows.ts";
+import { bare, e164, fieldOf, isEmail, NEGATIVE, type Row } from "./import-rows.ts";
 import { isOut, takeChoice } from "./import-topics.ts";
 
 import { ANY, type Body } from "./kit.ts";
@@ -55,8 +55,6 @@ export function readingsOf(source: string, header: string[], whole: string[][], 
     .filter((one) => one.every((cell, n) => columns[n]?.(cell.trim()) ?? true))
     .map((one) => one.map((cell, n) => (bare(header[n]!) in SIGNS && !isClear(cell) ? "" : cell)));
 }
-
-const NEGATIVE = ["opted_out", "suppressed"];
 
 const isOfSomebody = ({ body }: Import, { fields }: Row) =>
   Boolean(fields.external_id) || isEmail(fields.email ?? "") || e164(fields.phone ?? "", body.phone_region) !== null;

@@ -48,6 +48,7 @@ export interface Row {
   choices: Choice[];
 }
 
+export const NEGATIVE = ["opted_out", "suppressed"];
 /** Columns whose names say that they are of mail. */
 const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
 
@@ -77,9 +78,10 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
     (held, one) => (held && strength(held) >= strength(one) ? held : one),
     null,
   );
-  // One column may say it, and another one when it was.
-  const when = all.find(({ status, at }) => status === strongest?.status && at !== null)?.at ?? null;
-  const said = strongest && { ...strongest, at: strongest.at ?? when };
+  // One column may say a no, and another one when it was.
+  const times = all.flatMap(({ status, at }) => (status === strongest?.status && at !== null ? [at] : []));
+  const when = NEGATIVE.includes(strongest?.status ?? "") ? times.at(-1) : times[0];
+  const said = strongest && { ...strongest, at: when ?? null };
   const general = header.flatMap((name, n) => (OF_MAIL.includes(bare(name)) ? [] : named[n] || []));
   const isOfMail = source !== "csv" || header.some((name) => bare(name) === "emailmarketingconsent");
   if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));

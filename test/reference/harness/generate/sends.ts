@@ -174,7 +174,12 @@ export function fault(draft: Draft): void {
     return;
   }
   const channel = random.pick(["email", "sms", "ios", "android"]);
-  const outcome = random.pick(["permanent", "permanent", "transient", ...(["ios", "sms"].includes(channel) ? ["invalid_token"] : [])]);
+  const outcome = random.pick([
+    "permanent",
+    "permanent",
+    "transient",
+    ...(["ios", "sms"].includes(channel) ? ["invalid_token"] : []),
+  ]);
   const person = made.person.length > 0 && random.chance(0.6) ? { person: random.pick(made.person) } : {};
   const times = outcome === "transient" && "person" in person && channel !== "ios" && channel !== "android";
   commands.push({ kind: "fault", wait: 0, channel, outcome, ...person, ...(times && { times: random.between(1, 4) }) });
