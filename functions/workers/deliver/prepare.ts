@@ -161,8 +161,8 @@ function claimedOf({ work: { job, chunk }, rows }: Sources, unit: Unit): Claimed
 
 function addressIn(channel: ProvidedChannel, profile: LivingProfile | undefined): Prepared["address"] {
   const kind = addressKindOf(channel);
-  const text = kind === "email" ? profile?.email : profile && attributesOf(profile).phone;
-  const address = kind && normalizedAddress(kind, text);
+  if (kind === undefined || !profile) return undefined;
+  const address = normalizedAddress(kind, kind === "email" ? profile.email : attributesOf(profile).phone);
   return address === undefined ? undefined : { kind, address };
 }
 
