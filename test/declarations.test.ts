@@ -59,7 +59,7 @@ const capabilities: [capability: string, routes: string[]][] = [
   ["webhooks", ["POST /v1/hooks", "GET /v1/hooks", "DELETE /v1/hooks/:id", "GET /v1/hooks/samples/:event"]],
 ];
 
-describe("GEN-9 every capability is there", () => {
+describe("every capability is there", () => {
   let world: TestWorld;
   let tenant: Tenant;
   /** What bodies and queries name, as it is in this workspace. */

@@ -126,7 +126,7 @@ it("a rejected template of a chat app has the reason, and may be submitted again
   expect(again.body).not.toHaveProperty("status_reason");
 });
 
-describe("D-WAT statuses of the provider", () => {
+describe("statuses of the provider", () => {
   it.each([
     // Reading a pending template ends the review of the embedded provider.
     ["PENDING", "approved", undefined],
@@ -153,7 +153,7 @@ describe("D-WAT statuses of the provider", () => {
     expect(body.status_reason).toBe(reason);
   });
 
-  it("an unknown status of the provider changes no template of a chat app", async () => {
+  it("an unknown status of the provider changes no template of a chat app (D-WAT)", async () => {
     const { world, draft, submit, refresh } = await chatWorld();
     const { id } = await draft();
     const { body } = await submit(id);

@@ -26,7 +26,7 @@ const plan = async (body: object = toAll) => (await mcp.tool(key, "plan_send", b
 const confirm = (token: string, as = key) => mcp.tool(as, "confirm_send", { token });
 const sends = async () => (await tenant.call("GET /api/v1/notifications")).body.items;
 
-describe("AGT-3 F18 a send by an agent", () => {
+describe("a send by an agent", () => {
   it("a send by an agent is planned without being sent, and sent once by its confirmation (AGT-3, F18, D-MCP)", async () => {
     const planned = await plan();
     expect(planned).toMatchObject({

@@ -71,9 +71,9 @@ const stops = {
 };
 
 it.each([
-  ["AMB-112", "suspended"],
-  ["AMB-113", "paused"],
-] as const)("%s a send that is %s in the middle of a chunk stops after the group, and goes on", async (_, how) => {
+  ["suspended", "AMB-112"],
+  ["paused", "AMB-113"],
+] as const)("a send that is %s in the middle of a chunk stops after the group, and goes on (%s)", async (how) => {
   const campaign = await pushCampaign();
   const { world, tenant, people, between, release, reached } = campaign;
   between.onClaim = () => stops[how].stop(campaign);

@@ -25,7 +25,7 @@ const graphs: [string, JourneyGraph][] = [
   ["no start", {}],
 ];
 
-describe("CON-3 the chart of a journey", () => {
+describe("the chart of a journey", () => {
   it.each(graphs)("with %s", (_, graph) => {
     const { nodes, edges, width, height } = layoutOf(graph);
     const at = new Map(nodes.map((node) => [node.id, node]));
@@ -45,7 +45,7 @@ describe("CON-3 the chart of a journey", () => {
     }
   });
 
-  it("a loop leads back, and what nothing leads to any more is taken out", () => {
+  it("a loop leads back, and what nothing leads to any more is taken out (CON-3)", () => {
     expect(
       layoutOf(looped)
         .edges.filter(({ isBack }) => isBack)

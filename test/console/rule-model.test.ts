@@ -84,16 +84,16 @@ function and(...nodes: RuleNode[]): SegmentRule {
   return { group: { op: "and", nodes } };
 }
 
-describe("CON-3 a rule is saved as it was read", () => {
+describe("a rule is saved as it was read", () => {
   it.each(shown)("%s", (text, rule) => {
     const rows = rowsOf(rule);
     expect([rows && ruleOf(rows), ruleText(rule)]).toEqual([rule, text]);
   });
 
-  it.each(reworded)("in rows: %s", (text, rule, saved) => {
+  it.each(reworded)("in rows: %s (CON-3)", (text, rule, saved) => {
     const rows = rowsOf(rule);
     expect([rows && ruleOf(rows), ruleText(rule)]).toEqual([saved, text]);
   });
 
-  it.each(asJson)("with %s it is edited as JSON", (_, rule) => expect(rowsOf(rule)).toBeUndefined());
+  it.each(asJson)("with %s it is edited as JSON (CON-3)", (_, rule) => expect(rowsOf(rule)).toBeUndefined());
 });

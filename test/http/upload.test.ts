@@ -24,8 +24,8 @@ const refusal = (source: Buffer | Readable, type: string | undefined = TYPE) =>
     (error: unknown) => (error instanceof ApiError ? `${error.status} ${error.code}` : "exception"),
   );
 
-describe("GEN-11 multipart bodies", () => {
-  it("multipart bodies give their fields and their file", async () => {
+describe("multipart bodies", () => {
+  it("multipart bodies give their fields and their file (GEN-11)", async () => {
     const { fields, file: sent } = await readUpload(form(field("listId", "x"), file("a,b\r\n1,2")), TYPE, limits);
     expect({ ...fields }).toEqual({ listId: "x" });
     expect(sent).toEqual({
@@ -36,7 +36,7 @@ describe("GEN-11 multipart bodies", () => {
     });
   });
 
-  it("multipart bodies are read as they stream in, whatever the pieces", async () => {
+  it("multipart bodies are read as they stream in, whatever the pieces (GEN-11)", async () => {
     const whole = form(field("listId", "x"), file("y".repeat(900)));
     for (const size of [1, 7, 64, 1_000]) {
       const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, i) =>
@@ -47,7 +47,7 @@ describe("GEN-11 multipart bodies", () => {
     }
   });
 
-  it("multipart bodies hand a large file on piece by piece without keeping it", async () => {
+  it("multipart bodies hand a large file on piece by piece without keeping it (GEN-11)", async () => {
     let seen = 0;
     const sink = (chunk: Buffer) => {
       seen += chunk.length;
@@ -74,7 +74,7 @@ describe("GEN-11 multipart bodies", () => {
     expect(await refusal(body, type)).toBe("400 BAD_REQUEST");
   });
 
-  it("multipart bodies keep no prototype keys", async () => {
+  it("multipart bodies keep no prototype keys (GEN-11)", async () => {
     const { fields } = await readUpload(form(field("__proto__", "x"), field("constructor", "y")), TYPE, limits);
     expect(Object.getPrototypeOf(fields)).toBeNull();
     expect(({} as Record<string, unknown>).x).toBeUndefined();

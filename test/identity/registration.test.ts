@@ -104,7 +104,7 @@ describe("registration", () => {
 });
 
 describe("addresses", () => {
-  it("E8 E9 behind the edge the viewer's address counts, where the edge's secret comes with it (LIM-4)", async () => {
+  it("behind the edge the viewer's address counts, where the edge's secret comes with it (LIM-4, E8, E9)", async () => {
     const edge = await testWorld({ env: { ORIGIN_SECRET: "right" } });
     const from = async (n: number, headers: Record<string, string>) => {
       const body = { ...ada, email: `${n}@many${n}.example` };
@@ -120,7 +120,7 @@ describe("addresses", () => {
     expect(pretended).toEqual([201, 201, 201, 201, 201, 429]);
   });
 
-  it("E27 with a web ACL the API accepts only what came through the edge, and shows its keys to everybody (F6)", async () => {
+  it("with a web ACL the API accepts only what came through the edge, and shows its keys to everybody (F6, E27)", async () => {
     const guarded = await testWorld({ env: { ORIGIN_SECRET: "right", EDGE_ONLY: "1" } });
     const ask = async (path: string, headers: Record<string, string> = {}) => {
       const request = { method: "GET", path, headers, body: Buffer.alloc(0), sourceIp: "203.0.113.7" };

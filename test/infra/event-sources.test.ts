@@ -155,10 +155,10 @@ it("every worker is woken by exactly one thing", () => {
   expect(ofType(template, "AWS::Lambda::EventSourceMapping")).toHaveLength(standardContents.workers.length);
 });
 
-describe("what is published (CLI-3)", () => {
+describe("what is published", () => {
   const published = publishing();
 
-  it("the publication of events has a worker of its own on the stream, whose records are tried again until they are nearly a day old", () => {
+  it("the publication of events has a worker of its own on the stream, whose records are tried again until they are nearly a day old (CLI-3)", () => {
     const [, { Properties }] = ofType(published, "AWS::Lambda::EventSourceMapping").find(
       ([, mapping]) => textOf(mapping.Properties.FunctionName) === "<PublishEvents>",
     )!;
@@ -175,7 +175,7 @@ describe("what is published (CLI-3)", () => {
     expect(textOf(Properties.DestinationConfig.OnFailure.Destination)).toMatch(/^<PublishFailures[0-9A-F]{8}\.Arn>$/);
   });
 
-  it("notes what was given up in a queue with alarms, apart from that of react", () => {
+  it("notes what was given up in a queue with alarms, apart from that of react (CLI-3)", () => {
     const rules = ofType(published, "AWS::Events::Rule").map(([, { Properties }]) => [
       textOf(Properties.EventPattern.detail.bucket.name[0]).replace(/[0-9A-F]{8}>$/, ""),
       textOf(Properties.Targets[0].Arn).replace(/[0-9A-F]{8}\.Arn>$/, ""),
@@ -188,13 +188,13 @@ describe("what is published (CLI-3)", () => {
     expect(alarms).toEqual(expect.arrayContaining(["PublishEventsDeadAlarm", "PublishedLateAlarm"]));
   });
 
-  it("the publication of events leaves nothing in the template when the setting is off", () => {
+  it("the publication of events leaves nothing in the template when the setting is off (CLI-3)", () => {
     expect(JSON.stringify(template)).not.toMatch(
       /publish-?events|PublishFailures|PublishedLate|EVENT_BUS|events:Put|"Archive|ARCHIVE_BUCKET|PutObjectTagging/i,
     );
   });
 
-  it("of a deployment with an archive alone has no right on a bus, and gathers for five minutes", () => {
+  it("of a deployment with an archive alone has no right on a bus, and gathers for five minutes (CLI-3)", () => {
     const archiving = synthesize({ context: { archive: "400" } });
     const rights = rightsOf(statementsOf(archiving, "PublishEvents")).filter((right) => /^(?:events|s3):/.test(right));
     expect(rights.map((right) => right.replaceAll(/[0-9A-F]{8}/g, ""))).toEqual([
@@ -210,7 +210,7 @@ describe("what is published (CLI-3)", () => {
     expect(Math.max(...windows)).toBe(300);
   });
 
-  it("the publication of events takes the rows of the ledger for the archive alone", () => {
+  it("the publication of events takes the rows of the ledger for the archive alone (CLI-3)", () => {
     const patternsOf = (of: Template) =>
       ofType(of, "AWS::Lambda::EventSourceMapping")
         .filter(([, { Properties }]) => textOf(Properties.FunctionName) === "<PublishEvents>")
@@ -222,7 +222,7 @@ describe("what is published (CLI-3)", () => {
     expect([bus.length, bus]).toEqual([3, expect.not.arrayContaining([ledger])]);
   });
 
-  it("expires in the archive after the days of the setting, and an archive that is there is adopted", () => {
+  it("expires in the archive after the days of the setting, and an archive that is there is adopted (CLI-3)", () => {
     const archives = (of: Template) => ofType(of, "AWS::S3::Bucket").filter(([id]) => id.startsWith("Archive"));
     const [[, archive] = []] = archives(published);
     expect(archive!.Properties.LifecycleConfiguration.Rules).toMatchObject([{ ExpirationInDays: 400 }]);
@@ -240,7 +240,7 @@ describe("what is published (CLI-3)", () => {
     expect(adopting.Resources.PublishEvents!.Properties.Environment.Variables.ARCHIVE_BUCKET).toBe("kept-archive");
   });
 
-  it("the publication of events may put events on the named bus and on no other", () => {
+  it("the publication of events may put events on the named bus and on no other (CLI-3)", () => {
     const rights = rightsOf(statementsOf(published, "PublishEvents"));
     expect(rights.filter((right) => right.startsWith("events:"))).toEqual([
       `events:PutEvents on arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:event-bus/${BUS}`,

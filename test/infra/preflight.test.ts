@@ -143,7 +143,7 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
 });
 
-describe("the settings of the last deployment (F6)", () => {
+describe("the settings of the last deployment", () => {
   const remembering = (settings: object) => answering({ Parameter: { Value: JSON.stringify(settings) } });
   const reportOf = async (before: object, context: Record<string, unknown>) => {
     const parameters = {
@@ -154,7 +154,7 @@ describe("the settings of the last deployment (F6)", () => {
   };
   const defaults = JSON.parse(rememberedOf(deployed()));
 
-  it("the settings of the last deployment are kept by the stack itself, in a parameter of its name", () => {
+  it("the settings of the last deployment are kept by the stack itself, in a parameter of its name (F6)", () => {
     const settings = rememberedOf(
       synthesize({ context: { stackName: "Staging", alarmEmail: "a@b.example" } }),
       "Staging",
@@ -162,21 +162,21 @@ describe("the settings of the last deployment (F6)", () => {
     expect(JSON.parse(settings)).toMatchObject({ stackName: "Staging", alarmEmail: "a@b.example", workers: "on" });
   });
 
-  it("the settings of the last deployment are not forgotten: one that nobody names stops the deployment, until --drop", async () => {
+  it("the settings of the last deployment are not forgotten: one that nobody names stops the deployment, until --drop (F6)", async () => {
     const report = await reportOf({ ...defaults, emailIdentity: "mail.example.com" }, { defaultPlan: "enterprise" });
     expect(report.changes).toEqual(['emailIdentity: "mail.example.com" -> none']);
     expect(stopsOf(report, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("emailIdentity was set")]);
     expect(stopsOf(report, argumentsOf(["--drop"]))).toEqual([]);
   });
 
-  it("the settings of the last deployment are shown where they change, and a person is asked once", async () => {
+  it("the settings of the last deployment are shown where they change, and a person is asked once (F6)", async () => {
     const report = await reportOf(defaults, { registration: "open" });
     expect(report.changes).toEqual(['registration: "closed" -> "open"']);
     expect([stopsOf(report, argumentsOf([])), asks(report, argumentsOf([]))]).toEqual([[], true]);
     expect(asks(report, argumentsOf(["--yes"]))).toBe(false);
   });
 
-  it("the settings of the last deployment stop the deployment where they cannot be read, until --drop", async () => {
+  it("the settings of the last deployment stop the deployment where they cannot be read, until --drop (F6)", async () => {
     const unread = await runPreflight({ ...inOrder, parameters: refusing("AccessDeniedException") });
     expect(stopsOf(unread, argumentsOf(["--anyway"]))).toEqual([expect.stringContaining("are not known")]);
     expect(stopsOf(unread, argumentsOf(["--drop"]))).toEqual([]);
@@ -187,12 +187,12 @@ describe("the settings of the last deployment (F6)", () => {
     expect(stopsOf(first, argumentsOf(["--anyway"]))).toEqual([]);
   });
 
-  it("nobody is asked where they are as they were", async () => {
+  it("nobody is asked where they are as they were (F6)", async () => {
     const report = await reportOf(defaults, { commit: "abc" });
     expect([report.changes, asks(report, argumentsOf([]))]).toEqual([[], false]);
   });
 
-  it("the settings of the last deployment do not turn workers on that were switched off by hand: the deployment stops", async () => {
+  it("the settings of the last deployment do not turn workers on that were switched off by hand: the deployment stops (F6)", async () => {
     const FunctionArn = "arn:aws:lambda:eu-west-1:123456789012:function:Engagement-deliver";
     const functions = answering({
       AccountLimit: { UnreservedConcurrentExecutions: 1_000 },

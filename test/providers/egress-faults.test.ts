@@ -10,7 +10,7 @@ const url = "https://hooks.example.com/in";
 const clientOn = (network: Network) => openEgress({ clock: systemClock, network });
 
 it.each([false, true])(
-  "S6 never throws, and connects for no header that cannot be sent (HTTP/2: %s) (T4)",
+  "the egress never throws, and connects for no header that cannot be sent (HTTP/2: %s) (T4)",
   async (http2) => {
     const network = answeringNetwork(() => ({ status: 200 }));
     for (const headers of [
@@ -39,7 +39,7 @@ it("a request knows the status of an answer whose body does not end in time (T4)
   });
 });
 
-it("S6 an answer that changes the protocol ends the request (T4)", async () => {
+it("an answer that changes the protocol ends the request (T4)", async () => {
   const network = onLines((line) =>
     line.once("data", () => line.write("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n")),
   );

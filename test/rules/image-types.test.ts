@@ -14,13 +14,13 @@ it.each([
   expect(imageTypeOf(pictures[kind])).toEqual({ contentType, extension });
 });
 
-describe("AST-2 hostile files", () => {
-  it("hostile files are more than 40, each a different technique", () => {
+describe("hostile files", () => {
+  it("hostile files are more than 40, each a different technique (AST-2)", () => {
     expect(hostileFiles.length).toBeGreaterThanOrEqual(40);
     expect(new Set(hostileFiles.map(({ bytes }) => bytes.toString("latin1"))).size).toBe(hostileFiles.length);
   });
 
-  it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))("%s is no image", (_, bytes) => {
+  it.each(hostileFiles.map(({ about, bytes }) => [about, bytes] as const))("%s is no image (AST-2)", (_, bytes) => {
     expect(imageTypeOf(bytes)).toBeUndefined();
   });
 });

@@ -149,22 +149,25 @@ describe("standard columns", () => {
   });
 });
 
-describe("IMP-12 consent is translated conservatively", () => {
+describe("consent is translated conservatively", () => {
   const csv = (consent_status: string, consent_at = "") => row({ email: "a@b.co", consent_status, consent_at }).consent;
-  it.each(["opted_in", "subscribed", "true", "yes", "1", "YES"])("csv %s is an opt-in only with a time", (status) => {
-    expect(csv(status, AT)).toMatchObject({ status: "opted_in", at: INSTANT });
-    expect(csv(status)).toMatchObject({ status: "unknown", said: status });
-  });
-  it.each(["opted_out", "unsubscribed", "false", "no", "0"])("csv %s is an opt-out (AMB-88)", (status) => {
+  it.each(["opted_in", "subscribed", "true", "yes", "1", "YES"])(
+    "%s in a CSV is an opt-in only with a time (IMP-12)",
+    (status) => {
+      expect(csv(status, AT)).toMatchObject({ status: "opted_in", at: INSTANT });
+      expect(csv(status)).toMatchObject({ status: "unknown", said: status });
+    },
+  );
+  it.each(["opted_out", "unsubscribed", "false", "no", "0"])("%s in a CSV is an opt-out (AMB-88)", (status) => {
     expect(csv(status)).toMatchObject({ status: "opted_out" });
   });
-  it("csv anything else is unknown, nothing is nothing", () => {
+  it("a consent of a CSV that is anything else is unknown, nothing is nothing (IMP-12)", () => {
     expect(csv("maybe", AT)).toMatchObject({ status: "unknown" });
     expect(row({ email: "a@b.co" }).consent).toBeUndefined();
   });
 
   const a = (cells: Record<string, string>) => row({ Email: "a@b.co", ...cells }, "platform_a");
-  it("platform_a: headers are aliased, its other columns become attributes (IMP-10)", () => {
+  it("of an export of platform_a headers are aliased, its other columns become attributes (IMP-10)", () => {
     expect(
       a({ "External ID": "x1", "First Name": "Ada", "Klaviyo ID": "01H", "Historic Customer Lifetime Value": "12.5" }),
     ).toMatchObject({
@@ -180,21 +183,24 @@ describe("IMP-12 consent is translated conservatively", () => {
     ["UNSUBSCRIBED", AT, "", { status: "opted_out" }],
     ["SUBSCRIBED", AT, "USER_SUPPRESSED", { status: "suppressed" }],
     ["", "", "HARD_BOUNCE", { status: "suppressed" }],
-  ])("platform_a %s %s %s", (status, at, suppressions, expected) => {
-    const { consent } = a({
-      "Email Marketing Consent": status,
-      "Email Marketing Consent Timestamp": at,
-      "Email Suppressions": suppressions,
-    });
-    expect(consent).toMatchObject(expected);
-  });
-  it("platform_a keeps what it only claimed as an attribute", () => {
+  ])(
+    "an export of platform_a that says %s at %s with the suppressions %j (IMP-12)",
+    (status, at, suppressions, expected) => {
+      const { consent } = a({
+        "Email Marketing Consent": status,
+        "Email Marketing Consent Timestamp": at,
+        "Email Suppressions": suppressions,
+      });
+      expect(consent).toMatchObject(expected);
+    },
+  );
+  it("an export of platform_a keeps what it only claimed as an attribute (IMP-12)", () => {
     expect(a({ "Email Marketing Consent": "SUBSCRIBED" }).attributes).toEqual({ imported_consent: "SUBSCRIBED" });
     expect(a({ "Email Marketing Consent": "" }).consent).toBeUndefined();
   });
 
   const b = (cells: Record<string, string>) => row({ "Email Address": "a@b.co", ...cells }, "platform_b");
-  it("platform_b: headers are aliased, merge fields become attributes (IMP-10)", () => {
+  it("of an export of platform_b headers are aliased, merge fields become attributes (IMP-10)", () => {
     expect(
       b({ FNAME: "Ada", LNAME: "L", MEMBER_RATING: "2", TAGS: '"vip","beta"', BIRTHDAY: "03/01", OPTIN_IP: "1.2.3.4" }),
     ).toMatchObject({
@@ -225,7 +231,7 @@ describe("IMP-12 consent is translated conservatively", () => {
     [{ Status: "nonsubscribed", CONFIRM_TIME: AT }, { status: "unknown" }],
     [{ Status: "transactional" }, { status: "unknown" }],
     [{ OPTIN_TIME: "" }, { status: "unknown" }],
-  ])("platform_b %j", (cells, expected) => {
+  ])("the consent of an export of platform_b with %j (IMP-12)", (cells, expected) => {
     expect(b(cells as Record<string, string>).consent).toMatchObject(expected);
   });
 });

@@ -5,8 +5,8 @@ import { compileData, validateData } from "../../shared/rules/render-data.ts";
 const scope = { subscriber: { id: "s-1", attributes: { name: "Ann" } }, data: {} };
 const render = (data: object) => compileData(data).render(scope, { now: 0 });
 
-describe("personalised data (D-LIQUID)", () => {
-  it("fills strings at any depth, leaves names and other values, and lists what is unknown once", () => {
+describe("personalised data", () => {
+  it("fills strings at any depth, leaves names and other values, and lists what is unknown once (D-LIQUID)", () => {
     const data = {
       "{{ x }}": ["{{ subscriber.name }}", { a: "{{ subscriber.no }}{{ subscriber.no }}", n: 1.5, z: null }],
     };
@@ -17,20 +17,20 @@ describe("personalised data (D-LIQUID)", () => {
     expect(data["{{ x }}"][0]).toBe("{{ subscriber.name }}");
   });
 
-  it("without placeholders it is the same object", () => {
+  it("without placeholders it is the same object (D-LIQUID)", () => {
     const data = { a: "} {", b: ["{ }"] };
     expect(compileData(data).isStatic).toBe(true);
     expect(render(data).data).toBe(data);
   });
 
-  it("a string that is not valid stays as it is, beside valid ones", () => {
+  it("a string that is not valid stays as it is, beside valid ones (D-LIQUID)", () => {
     const data = { bad: "{{ oops", good: "{{ subscriber.name }}" };
     expect(render(data).data).toEqual({ bad: "{{ oops", good: "Ann" });
     expect(compileData({ bad: "{{ oops" }).isStatic).toBe(true);
     expect(validateData(data)).toMatch(/^bad: /);
   });
 
-  it("bounds placeholders and the size of the result, in bytes", () => {
+  it("bounds placeholders and the size of the result, in bytes (D-LIQUID)", () => {
     expect(validateData({ list: Array.from({ length: 1_000 }, () => "{{ a }}") })).toBeUndefined();
     expect(validateData({ list: Array.from({ length: 501 }, () => "{{ a }}{{ b }}") })).toMatch(/1000 placeholders/);
     const wide = { ...scope, subscriber: { id: "s-1", attributes: { name: "é".repeat(40_000) } } };

@@ -17,7 +17,7 @@ const scope: RenderScope = {
 const render = (text: string, mode: "none" | "html" = "none", given: RenderScope = scope) =>
   compileTemplate(text).render(given, { now: 0, escape: mode });
 
-describe("what personalisation refuses (D-LIQUID)", () => {
+describe("what personalisation refuses", () => {
   it.each([
     ["{% for a in data.items %}{% endfor %}", "for"],
     ["{% tablerow a in data.items %}{% endtablerow %}", "tablerow"],
@@ -48,12 +48,12 @@ describe("what personalisation refuses (D-LIQUID)", () => {
     ["{{ }}", "invalid value"],
     ["{% if %}{% endif %}", "invalid value"],
     ["{{ a ! b }}", "line:1"],
-  ])("personalisation refuses %s and names the trouble", (text, trouble) => {
+  ])("personalisation refuses %s and names the trouble (D-LIQUID)", (text, trouble) => {
     expect(validateTemplate(text)).toContain(trouble);
     expect(() => compileTemplate(text)).toThrow(expect.objectContaining({ name: "RenderError" }));
   });
 
-  it("personalisation limits a template's size, nesting and number of placeholders", () => {
+  it("personalisation limits a template's size, nesting and number of placeholders (D-LIQUID)", () => {
     expect(validateTemplate("a".repeat(TEMPLATE_BYTES))).toBeUndefined();
     expect(validateTemplate("a".repeat(TEMPLATE_BYTES + 1))).toMatch(/at most 65536 bytes/);
     expect(validateTemplate("é".repeat(TEMPLATE_BYTES / 2))).toBeUndefined();
@@ -66,7 +66,7 @@ describe("what personalisation refuses (D-LIQUID)", () => {
     expect(validateTemplate("{{ a }}".repeat(1_001))).toMatch(/1000 placeholders/);
   });
 
-  it("personalisation limits the result and the memory, with an Error named RenderError", () => {
+  it("personalisation limits the result and the memory, with an Error named RenderError (D-LIQUID)", () => {
     const long = {
       ...scope,
       data: { v: "x".repeat(10_000), wide: "é".repeat(100_000), list: Array(200_000).fill("x") },
@@ -85,7 +85,7 @@ describe("what personalisation refuses (D-LIQUID)", () => {
     expect(() => render("{{ data.v }}".repeat(26), "html", { ...long, data: { v: "<".repeat(10_000) } })).toThrow();
   });
 
-  it("personalisation tells its own errors from others", () => {
+  it("personalisation tells its own errors from others (D-LIQUID)", () => {
     try {
       compileTemplate("{% for %}");
       expect.unreachable();
@@ -95,7 +95,7 @@ describe("what personalisation refuses (D-LIQUID)", () => {
     expect(isRenderError(new Error("no"))).toBe(false);
   });
 
-  it("personalisation stays quick on hostile syntax", () => {
+  it("personalisation stays quick on hostile syntax (D-LIQUID)", () => {
     const hostile = [
       `{{ ${"a[".repeat(30_000)} }}`,
       `{{ ${"a.".repeat(30_000)} }}`,
@@ -121,7 +121,7 @@ describe("what personalisation refuses (D-LIQUID)", () => {
     }
   });
 
-  it("never throws anything but a RenderError", () => {
+  it("never throws anything but a RenderError (D-LIQUID)", () => {
     const piece = fc.constantFrom(
       "{{",
       "}}",

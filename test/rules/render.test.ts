@@ -29,7 +29,7 @@ const scope: RenderScope = {
 const render = (text: string, mode: "none" | "html" = "none", given: RenderScope = scope) =>
   compileTemplate(text).render(given, { now, escape: mode });
 
-describe("personalisation (D-LIQUID)", () => {
+describe("personalisation", () => {
   it.each([
     ["{{ subscriber.first_name }}", "Ann"],
     ["{{ subscriber.attributes.first_name }}", "Ann"],
@@ -62,11 +62,11 @@ describe("personalisation (D-LIQUID)", () => {
     ["{% case subscriber.plan %}{% when 'free' %}F{% when 'pro' %}P{% else %}?{% endcase %}", "P"],
     ["a {%- if true -%} b {%- endif %} c", "ab c"],
     ["{ not liquid } }} %} 100%", "{ not liquid } }} %} 100%"],
-  ])("personalisation renders %s", (text, expected) => {
+  ])("personalisation renders %s (D-LIQUID)", (text, expected) => {
     expect(render(text)).toEqual({ text: expected, unknown: [] });
   });
 
-  it("personalisation renders an unknown variable empty and lists its path once", () => {
+  it("personalisation renders an unknown variable empty and lists its path once (D-LIQUID)", () => {
     expect(
       render("Hi {{ subscriber.nick }}{{ subscriber.nick }}{{ foo }}{{ data.a.b }}{{ event.x | upcase }}!"),
     ).toEqual({
@@ -80,7 +80,7 @@ describe("personalisation (D-LIQUID)", () => {
     ]);
   });
 
-  it("personalisation does not list what a condition asks or a default replaces", () => {
+  it("personalisation does not list what a condition asks or a default replaces (D-LIQUID)", () => {
     expect(render("{% if subscriber.nick %}{{ subscriber.nick }}{% endif %}{{ subscriber.x | default: 'y' }}")).toEqual(
       {
         text: "y",
@@ -92,7 +92,7 @@ describe("personalisation (D-LIQUID)", () => {
     expect(render("{{ data.empty }}{{ data.nothing }}", "none", emptied).unknown).toEqual(["data.nothing"]);
   });
 
-  it("personalisation reads own properties only, and no invented ones", () => {
+  it("personalisation reads own properties only, and no invented ones (D-LIQUID)", () => {
     const text =
       "{{ subscriber.constructor }}{{ subscriber.__proto__ }}{{ data.toString }}{{ data.hasOwnProperty.name }}" +
       "{{ subscriber.attributes.size }}{{ data.first }}{{ subscriber.first_name.length }}{{ subscriber.tags.map }}";
@@ -108,13 +108,13 @@ describe("personalisation (D-LIQUID)", () => {
     ).toBe("s");
   });
 
-  it("personalisation writes nothing for objects and impossible numbers", () => {
+  it("personalisation writes nothing for objects and impossible numbers (D-LIQUID)", () => {
     expect(render("[{{ subscriber.address }}{{ data.items }}{{ 1 | divided_by: 0 }}{{ nil }}{{ empty }}]").text).toBe(
       "[]",
     );
   });
 
-  it("never expands a value again", () => {
+  it("never expands a value again (D-LIQUID)", () => {
     expect(render("{{ subscriber.liquid }}").text).toBe(scope.subscriber.attributes.liquid);
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("{", "}", "%", " ", "a", "data.code") }), (value) => {
@@ -123,7 +123,7 @@ describe("personalisation (D-LIQUID)", () => {
     );
   });
 
-  it("escapes values for HTML, once, and leaves the template's own text alone", () => {
+  it("escapes values for HTML, once, and leaves the template's own text alone (D-LIQUID)", () => {
     const escaped = "&lt;b&gt;&#34;x&#34; &amp; &#39;y&#39;&lt;/b&gt;";
     expect(render("<p>{{ subscriber.markup }}</p>", "html").text).toBe(`<p>${escaped}</p>`);
     expect(render("{{ subscriber.markup | escape }}", "html").text).toBe(escaped);
@@ -149,11 +149,11 @@ describe("personalisation (D-LIQUID)", () => {
     ["{{ '2026-02-30' | date: '%Y' }}", "2026-02-30"],
     ["{{ 99999999999999 | date: '%Y' }}", "99999999999999"],
     ["{{ subscriber.nick | date: '%Y' }}", ""],
-  ])("formats dates by the time passed in: %s", (text, expected) => {
+  ])("formats dates by the time passed in: %s (D-LIQUID)", (text, expected) => {
     expect(render(text).text).toBe(expected);
   });
 
-  it("personalisation leaves a text without placeholders untouched", () => {
+  it("personalisation leaves a text without placeholders untouched (D-LIQUID)", () => {
     const compiled = compileTemplate("100 % plain { text }");
     expect(compiled.isStatic).toBe(true);
     expect(compiled.render(scope, { now, escape: "html" })).toEqual({ text: "100 % plain { text }", unknown: [] });
@@ -161,7 +161,7 @@ describe("personalisation (D-LIQUID)", () => {
     expect(compileTemplate("{% if a %}{% endif %}").isStatic).toBe(false);
   });
 
-  it("personalisation remembers a template, and renders it for one subscriber after another", () => {
+  it("personalisation remembers a template, and renders it for one subscriber after another (D-LIQUID)", () => {
     const text = "Hi {{ subscriber.first_name }}{{ subscriber.nick }}";
     expect(compileTemplate(text)).toBe(compileTemplate(text));
     const other: RenderScope = { subscriber: { id: "s-2", attributes: { nick: "Bo" } }, data: {} };

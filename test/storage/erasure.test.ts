@@ -12,10 +12,10 @@ const isOwnRow = (item: AnyItem): boolean => {
   return pk === "T#tenant#U#subscriber" && sk >= OWN_ROWS_FROM;
 };
 
-describe("SUB-9 SUB-16 an item with personal data is erased", () => {
+describe("an item with personal data is erased", () => {
   const personal = items.filter(({ item }) => item.personal !== undefined);
 
-  it.each(personal)("$name", ({ item }) => {
+  it.each(personal)("$name has personal data, and an erasure visits it (SUB-9, SUB-16)", ({ item }) => {
     expect(isOwnRow(item) || covered.has(item)).toBe(true);
   });
 });
@@ -23,7 +23,10 @@ describe("SUB-9 SUB-16 an item with personal data is erased", () => {
 describe("an item that an erasure visits is declared to hold personal data", () => {
   const visited = items.filter(({ item }) => isOwnRow(item) || covered.has(item));
 
-  it.each(visited)("$name", ({ item }) => {
-    expect(item.personal).toBeDefined();
-  });
+  it.each(visited)(
+    "$name is visited by an erasure, and is declared to hold personal data (SUB-9, SUB-16)",
+    ({ item }) => {
+      expect(item.personal).toBeDefined();
+    },
+  );
 });
