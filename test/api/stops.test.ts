@@ -73,7 +73,7 @@ const stops = {
 it.each([
   ["suspended", "AMB-112"],
   ["paused", "AMB-113"],
-] as const)("a send that is %s in the middle of a chunk stops after the group, and goes on (%s)", async (how) => {
+] as const)("a send that is %s in the middle of a chunk stops after the group, and goes on (%s)", async (how, _) => {
   const campaign = await pushCampaign();
   const { world, tenant, people, between, release, reached } = campaign;
   between.onClaim = () => stops[how].stop(campaign);

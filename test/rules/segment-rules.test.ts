@@ -30,7 +30,7 @@ describe("trees", () => {
     [{ attribute: { key: { $eq: "a tree whose key is called key" } } }, "AMB-51"],
     [nested(RULE_DEPTH), "RUL-3"],
     [group(Array.from({ length: RULE_NODES - 1 }, () => leaf)), "RUL-2"],
-  ])("the rule %j is taken (%s)", (rule) => {
+  ])("the rule %j is taken (%s)", (rule, _) => {
     expect(problemOf(rule)).toBeUndefined();
   });
 
@@ -72,7 +72,7 @@ describe("trees", () => {
     ["group.nodes[0]", "flat form inside", group([event({ count: 1 })]), "AMB-69"],
     ["attribute", "prototype|constructor", JSON.parse('{"attribute": {"constructor": {"$eq": 1}}}'), "RUL-4"],
     ["attribute", "__proto__", JSON.parse('{"attribute": {"__proto__": {"$eq": 1}}}'), "RUL-4"],
-  ] as const)("a rule is refused at %j, because of %s: %j (%s)", (path, reason, rule) => {
+  ] as const)("a rule is refused at %j, because of %s: %j (%s)", (path, reason, rule, _) => {
     expect(problemOf(rule)).toEqual([path, expect.stringMatching(reason)]);
   });
 
@@ -113,7 +113,7 @@ describe("the flat form", () => {
     [event({ operator: "lte", count: 3 }), counted({ min: 0, max: 3 }), "RUL-11"],
     [event({ operator: "eq", count: 3 }), counted({ min: 3, max: 3 }), "RUL-11"],
     [event({ within_days: 7 }), counted({ min: 1, max: undefined, within: 7 * DAY }), "RUL-11"],
-  ])("the flat form %j means the tree %j (%s)", (rule, tree) => {
+  ])("the flat form %j means the tree %j (%s)", (rule, tree, _) => {
     expect(root(rule)).toEqual(tree);
   });
 
@@ -145,7 +145,7 @@ describe("the flat form", () => {
     ["attribute.plan", "not a field", { attribute: { plan: { $eq: 1 } }, ...event({ count: 1 }) }, "AMB-51"],
     ["event.where", "not a field", { attribute: { key: "a", value: 1 }, ...event({ where: {} }) }, "AMB-51"],
     ["group", "combined", { attribute: { key: "a", value: 1 }, ...group([leaf]) }, "AMB-51"],
-  ])("a rule is refused at %j, because of %s: %j (%s)", (path, reason, rule) => {
+  ])("a rule is refused at %j, because of %s: %j (%s)", (path, reason, rule, _) => {
     expect(problemOf(rule)).toEqual([path, expect.stringMatching(reason)]);
   });
 });
