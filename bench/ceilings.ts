@@ -2,17 +2,14 @@
 // to a warm table, and whether it is taken; and single sends beside the import of another workspace.
 import { readFileSync, writeFileSync } from "node:fs";
 import { MINUTE, SECOND } from "../shared/kernel/clock.ts";
-import { chunksOf } from "../shared/rules/chunks.ts";
 import { timers } from "../shared/store/capabilities.ts";
-import { greetingGraph, journeySetting } from "../test/support/journeys.ts";
 import { multipartBody } from "../test/support/multipart.ts";
 import { openChannels } from "../test/support/reached.ts";
-import type { Tenant, TestWorld } from "../test/support/world.ts";
 import { columnsOf, short } from "../tools/text-table.ts";
 import { PAGE, withCeilings } from "./costs/page.ts";
-import { equip, fill } from "./people.ts";
+import { equip } from "./people.ts";
 import { liftLimits, runLoad, type ScaleFigure } from "./scale.ts";
-import { inboxOf, LOAD_SECONDS, type Load, loads, type Prepared, TICK, workspace } from "./scale-loads.ts";
+import { journeyMoves, LOAD_SECONDS, type Load, loads, singleSends, TICK, workspace } from "./scale-loads.ts";
 
 const REASONS: Record<string, string> = {
   "journey moves, by batches of 10":
@@ -25,8 +22,6 @@ interface Ceiling {
   target: number;
 }
 
-const BACKEND_ROUTE = "POST /v1/notifications";
-const BATCH = 10;
 const ROWS_AT_ONCE = 100;
 /** Timers of one minute, and how long they may take. */
 const TIMERS = 1_000_000;
@@ -46,35 +41,7 @@ function knownLoad(name: string): Load {
   return found;
 }
 
-/** A single send of a backend to each of these, by a channel or to the inbox. */
-async function singleSends(
-  world: TestWorld,
-  tenant: Tenant,
-  ids: readonly string[],
-  more: object = {},
-): Promise<Prepared> {
-  const as = await tenant.backend("messages:send");
-  return {
-    arrive: (from, some, waits) =>
-      Promise.all(
-        ids.slice(from, from + some).map(async (id) => {
-          if (!("channel_ids" in more)) waits.until(inboxOf(tenant, id));
-          const body = { subscriberIds: [id], title: "Hello", body: "World", ...more };
-          waits.answered(await world.call(BACKEND_ROUTE, { as, body }));
-        }),
-      ),
-  };
-}
-
-const inApp: Load = {
-  name: "single in-app sends",
-  unit: "send",
-  wcu: 4.5,
-  prepare: async (world, count) => {
-    const { tenant, ids } = await workspace(world, count);
-    return singleSends(world, tenant, ids);
-  },
-};
+const inApp = knownLoad("single in-app sends");
 
 const pushes: Load = {
   name: "single push sends",
@@ -89,26 +56,9 @@ const pushes: Load = {
 };
 
 const moves: Load = {
+  ...knownLoad("journey moves"),
   name: "journey moves, by batches of 10",
-  unit: "entry, send and delay",
-  wcu: 5.3,
-  prepare: async (world, count) => {
-    const { tenant, active, send } = await journeySetting(world);
-    const ids = await fill(world, tenant, count);
-    await active(greetingGraph(send));
-    return {
-      arrive: (from, some, waits) => {
-        const people = ids.slice(from, from + some);
-        for (const id of people) waits.until(inboxOf(tenant, id));
-        return Promise.all(
-          chunksOf(people, BATCH).map(async (batch) => {
-            const events = batch.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
-            waits.answered(await world.call("POST /v1/events", { as: tenant.server, body: { events } }));
-          }),
-        );
-      },
-    };
-  },
+  prepare: journeyMoves(10),
 };
 
 const timersOfOneMinute: Load = {

@@ -88,21 +88,12 @@ async function run(): Promise<boolean> {
     console.log([...figures.lines, ...ceilings.lines].join("\n"));
     return figures.kept && ceilings.kept;
   }
-  if (what === "costs") {
-    const { lines, kept } = await (await import("./costs/index.ts")).benchCosts({
-      only: rest,
-      write: values.write,
-      tell,
-    });
-    console.log(lines.join("\n"));
-    return kept;
-  }
-  if (what === "service") {
-    const { lines, kept } = await (await import("./local-service.ts")).benchLocalService({
-      only: rest,
-      write: values.write,
-      tell,
-    });
+  if (what === "costs" || what === "service") {
+    const options = { only: rest, write: values.write, tell };
+    const { lines, kept } =
+      what === "costs"
+        ? await (await import("./costs/index.ts")).benchCosts(options)
+        : await (await import("./local-service.ts")).benchLocalService(options);
     console.log(lines.join("\n"));
     return kept;
   }

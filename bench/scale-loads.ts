@@ -45,8 +45,7 @@ const PEOPLE = 1_000;
 /** What one worker sets at a time. */
 const ROWS_AT_ONCE = 100;
 
-export const inboxOf = (tenant: Tenant, subscriber: string) =>
-  keyOf(Message, tenant.id, { subscriber, message: "" }).pk;
+const inboxOf = (tenant: Tenant, subscriber: string) => keyOf(Message, tenant.id, { subscriber, message: "" }).pk;
 
 export async function workspace(world: TestWorld, people: number, more: object = {}) {
   const tenant = await world.tenant();
@@ -63,6 +62,47 @@ async function broadcast(world: TestWorld, tenant: Tenant, channel: string): Pro
   };
 }
 
+/** A single send of a backend to each of these, by a channel or to the inbox. */
+export async function singleSends(
+  world: TestWorld,
+  tenant: Tenant,
+  ids: readonly string[],
+  more: object = {},
+): Promise<Prepared> {
+  const as = await tenant.backend("messages:send");
+  return {
+    arrive: (from, some, waits) =>
+      Promise.all(
+        ids.slice(from, from + some).map(async (id) => {
+          if (!("channel_ids" in more)) waits.until(inboxOf(tenant, id));
+          const body = { subscriberIds: [id], title: "Hello", body: "World", ...more };
+          waits.answered(await world.call("POST /v1/notifications", { as, body }));
+        }),
+      ),
+  };
+}
+
+/** Entries of a journey that sends, by so many events a request. */
+export const journeyMoves =
+  (batch: number): Load["prepare"] =>
+  async (world, count) => {
+    const { tenant, active, send } = await journeySetting(world);
+    const ids = await fill(world, tenant, count);
+    await active(greetingGraph(send));
+    return {
+      arrive: (from, some, waits) => {
+        const people = ids.slice(from, from + some);
+        for (const id of people) waits.until(inboxOf(tenant, id));
+        return Promise.all(
+          chunksOf(people, batch).map(async (some) => {
+            const events = some.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
+            waits.answered(await world.call("POST /v1/events", { as: tenant.server, body: { events } }));
+          }),
+        );
+      },
+    };
+  };
+
 export const loads: readonly Load[] = [
   {
     name: "single in-app sends",
@@ -71,17 +111,7 @@ export const loads: readonly Load[] = [
     wcu: 4.5,
     prepare: async (world, count) => {
       const { tenant, ids } = await workspace(world, count);
-      const as = await tenant.dashboard();
-      return {
-        arrive: (from, some, waits) =>
-          Promise.all(
-            ids.slice(from, from + some).map(async (id) => {
-              waits.until(inboxOf(tenant, id));
-              const body = { subscriberIds: [id], title: "Hello", body: "World" };
-              waits.answered(await world.call("POST /api/v1/notifications", { as, body }));
-            }),
-          ),
-      };
+      return singleSends(world, tenant, ids);
     },
   },
   {
@@ -89,20 +119,7 @@ export const loads: readonly Load[] = [
     unit: "entry, send and delay",
     perSecond: 1_000,
     wcu: 5.3,
-    prepare: async (world, count) => {
-      const { tenant, active, send } = await journeySetting(world);
-      const ids = await fill(world, tenant, count);
-      await active(greetingGraph(send));
-      return {
-        arrive: async (from, some, waits) => {
-          const people = ids.slice(from, from + some);
-          for (const id of people) waits.until(inboxOf(tenant, id));
-          const events = people.map((subscriber_id) => ({ event_name: "signed_up", subscriber_id }));
-          if (events.length > 0)
-            waits.answered(await world.call("POST /v1/events", { as: tenant.server, body: { events } }));
-        },
-      };
-    },
+    prepare: journeyMoves(EVENTS_A_REQUEST),
   },
   {
     name: "events in batches",
