@@ -282,6 +282,10 @@ export const deadQueueOf = (worker: DeadQueueName): string => `${worker}-dead`;
 
 /** Seconds a worker may run; an unfinished message is delivered again after six times that (docs/decisions/0021#worker-timeouts). */
 export const WORKER_TIMEOUT_SECONDS = 60;
+/** After this time a worker stops long work, and another message continues it. */
+export const WORKING_MS = 40_000;
+/** The longest delay of a message of SQS. */
+export const MAX_DELAY_SECONDS = 900;
 export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;
 /** Receives before a message goes to the dead-letter queue: half an hour, by the delays of `redelivery.ts`. */
 export const MAX_RECEIVES = 9;

@@ -1,6 +1,6 @@
 // The links of an HTML body, found in one pass by a reader that is as forgiving as a browser.
 
-import { escapeHtml } from "./mail-body.ts";
+import { escapeHtml } from "./characters.ts";
 import { usesRefusedScheme } from "./safe-url.ts";
 
 const MAX_LINKS = 1_000;

@@ -1,4 +1,5 @@
 // The two bodies of an e-mail: HTML if it starts with a tag, else text with paragraphs; a text part always (D-EMAIL).
+import { escapeHtml } from "./characters.ts";
 import { textOfHtml } from "./mail-text.ts";
 
 const STARTS_WITH_TAG = /^\s*<[a-z!]/i;
@@ -92,6 +93,3 @@ function withLinks(text: string): string {
   }
   return html + escapeHtml(text.slice(from));
 }
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

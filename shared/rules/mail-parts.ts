@@ -1,8 +1,9 @@
 // Adds to a mail: tracked links, an open pixel, and links to unsubscribe and to the preferences (D-EMAIL, TPC-4).
 
+import { escapeHtml } from "./characters.ts";
 import type { FooterWords } from "./footer-words.ts";
 import { mappedLinks } from "./html-links.ts";
-import { escapeHtml, type MailBodies } from "./mail-body.ts";
+import type { MailBodies } from "./mail-body.ts";
 
 export type MailParts = MailBodies;
 

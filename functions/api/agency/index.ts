@@ -1,6 +1,6 @@
 // An agency's workspaces for its clients. Tokens for them are signed in functions/api/auth, as all tokens are.
 import * as v from "valibot";
-import { cursor, cursorPage, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { OwnName, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { NewKind } from "../../../shared/http/registration.ts";
@@ -8,8 +8,6 @@ import { anyStore, defaultPlan } from "../../../shared/http/signing.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { Client, createClient, listClients } from "../../../shared/store/workspaces/agencies.ts";
-
-const MAX_PER_PAGE = 100;
 
 const endpoint = endpoints({ credentials: ["dashboard"], feature: "agency", inRealTime: true, uses: [] });
 

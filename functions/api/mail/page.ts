@@ -1,5 +1,6 @@
 // The pages of links in mails. They load no resources, run no scripts, and contain nothing about the reader but the topics.
 
+import { escapeHtml } from "../../../shared/rules/characters.ts";
 import type { Language } from "../../../shared/rules/translations.ts";
 import type { Preference } from "../../../shared/store/topics/preferences.ts";
 
@@ -29,13 +30,10 @@ small { display: block; color: #555 }
 <main>
 <h1>${title}</h1>
 ${content}
-</main>${sender.length > 0 ? `\n<footer><small>${sender.map(escaped).join("<br>\n")}</small></footer>` : ""}
+</main>${sender.length > 0 ? `\n<footer><small>${sender.map(escapeHtml).join("<br>\n")}</small></footer>` : ""}
 </body>
 </html>
 `;
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 
 /** Where the pages of a token are, relative to this origin. */
 const unsubscribePath = (token: string) => `/u/${token}`;
@@ -107,8 +105,8 @@ export function preferencesPage(
   const { words } = language;
   const boxes = topics.map(({ key, name, description, status }) => {
     const box = `<input type="checkbox" name="in" value="${key}"${status === "opted_in" ? " checked" : ""}>`;
-    const about = description ? `<small>${escaped(description)}</small>` : "";
-    return `<label>${box}${escaped(name)}${about}<input type="hidden" name="shown" value="${key}"></label>`;
+    const about = description ? `<small>${escapeHtml(description)}</small>` : "";
+    return `<label>${box}${escapeHtml(name)}${about}<input type="hidden" name="shown" value="${key}"></label>`;
   });
   const form =
     boxes.length === 0

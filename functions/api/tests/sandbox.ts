@@ -1,6 +1,6 @@
 // The clock and the outbox of a sandbox (F4, docs/decisions/0072).
 import * as v from "valibot";
-import { cursor, cursorPage, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
@@ -27,8 +27,6 @@ import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 const WAIT_MS = 15 * SECOND;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2 * SECOND;
-const MAX_PER_PAGE = 100;
-
 const TestClock = v.object({
   now: v.pipe(Timestamp, v.description("The time of the sandbox. It passes as usual, except during a move")),
   move: v.pipe(v.nullable(Move), v.description("The latest move of the clock")),

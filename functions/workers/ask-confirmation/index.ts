@@ -3,6 +3,7 @@
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
+import { escapeHtml } from "../../../shared/rules/characters.ts";
 import { listIdOf } from "../../../shared/rules/list-consents.ts";
 import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
 import { senderOf } from "../../../shared/rules/mail-parts.ts";
@@ -99,8 +100,6 @@ const specOf = (channel: string, { subject, text, html }: ReturnType<typeof mail
   source: { type: "api", id: null },
 });
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 const plain = (text: string): string => text.replaceAll(/[{}%]/g, "").trim();
 
 /** @param options.about the name of the topic or list that it is about, if it is about one */
@@ -114,7 +113,7 @@ function mailThatAsks(
     subject: `${confirm}: ${what}`,
     text: `${confirmAsk}\n\n${what}\n\n${CONFIRM_LINK}\n\n${confirmIgnore}`,
     html:
-      `<p>${escaped(confirmAsk)}</p><p><strong>${escaped(what)}</strong></p>` +
-      `<p><a href="${CONFIRM_LINK}">${escaped(confirm)}</a></p><p>${escaped(confirmIgnore)}</p>`,
+      `<p>${escapeHtml(confirmAsk)}</p><p><strong>${escapeHtml(what)}</strong></p>` +
+      `<p><a href="${CONFIRM_LINK}">${escapeHtml(confirm)}</a></p><p>${escapeHtml(confirmIgnore)}</p>`,
   };
 }

@@ -1,12 +1,9 @@
 // Removes the members of a deleted list or segment: at once, and again once late writers have ended.
-import { SECOND } from "../../../shared/kernel/clock.ts";
+import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { deleteMembershipsQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { deleteSomeMemberships } from "../../../shared/store/lists/membership-deletion.ts";
-
-/** Work stops after this time and continues in another message. */
-const WORKING_MS = 40 * SECOND;
 
 export const deleteMemberships = queueWorker(
   "delete-memberships",

@@ -1,7 +1,7 @@
 // Timers: at the start of a minute its due rows become messages, each delayed to the second it is due.
 
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
-import type { Message } from "../../../shared/contract/messages.ts";
+import { type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { dueQueue, dueTargets } from "../../../shared/runtime/resources.ts";
@@ -21,8 +21,6 @@ const MAX_MINUTES = 7 * 24 * 60;
 const MINUTES_PER_SWEEP = 60;
 /** Rows that are forwarded and removed together. */
 const PAGE = 250;
-/** A shard that takes longer continues in another message, before the invocation times out. */
-const WORKING_MS = 40 * SECOND;
 
 const uses = [platformWrite, dueTargets, dueQueue] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;

@@ -1,4 +1,5 @@
 // Ends experiences at their end_at (AMB-7), with the same effects as the end through the API.
+import { MAX_DELAY_SECONDS } from "../../../shared/contract/messages.ts";
 import { type Clock, SECOND } from "../../../shared/kernel/clock.ts";
 import { endExperienceQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
@@ -9,8 +10,6 @@ import { endExperience } from "../../../shared/store/experiences/life.ts";
 /** How long a draft is checked again after its timer was set: its publishing may still be under way. */
 const PUBLISHING_MS = 60 * SECOND;
 const PUBLISHING_RETRY_SECONDS = 10;
-/** The longest delay of an SQS message. */
-const MAX_DELAY_SECONDS = 900;
 
 export const endExperiences = queueWorker(
   "end-experience",

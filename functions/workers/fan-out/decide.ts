@@ -1,5 +1,5 @@
 // What a message leads to, from its job as it is now. Nothing is written here.
-import type { Message } from "../../../shared/contract/messages.ts";
+import { MAX_DELAY_SECONDS, type Message } from "../../../shared/contract/messages.ts";
 import { HOUR, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { targetExists } from "../../../shared/store/lists/targets.ts";
 import { channelSettings, selectedChannels } from "../../../shared/store/sends/audience/planning.ts";
@@ -15,8 +15,6 @@ const HELD_RETRY_MS = 5 * MINUTE;
 const PAUSED_RETRY_SECONDS = 60;
 /** A held job may stay so for long. */
 const HELD_WATCH_AFTER_MS = 6 * HOUR;
-/** The longest delay of a queue. */
-const MAX_DELAY_SECONDS = 900;
 
 /** Decides what becomes of a message. It reads only. */
 export async function decide(work: Work, message: Extract<Message<"fan-out">, { job: string }>): Promise<Verdict> {

@@ -1,5 +1,6 @@
 // A job is fired, dispatched, announced and planned.
-import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
+import { WORKING_MS } from "../../../shared/contract/messages.ts";
+import { timestamp } from "../../../shared/kernel/clock.ts";
 import { absent, all, is } from "../../../shared/store/conditions.ts";
 import { changeItem } from "../../../shared/store/item.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
@@ -19,9 +20,6 @@ import { Usage } from "../../../shared/store/workspaces/items.ts";
 import { sendReservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { WATCH_AFTER_MS } from "./watch.ts";
 import { chunkMessages, type Verdict, type Work } from "./work.ts";
-
-/** Planning stops after this time and continues with another message. */
-const PLANNING_MS = 40 * SECOND;
 
 type Of<K extends Verdict["kind"]> = Extract<Verdict, { kind: K }>;
 
@@ -110,7 +108,7 @@ export async function announce({ store, log, fanOutQueue, deliverQueue, job }: W
 export async function plan(work: Work, { range, settings }: Of<"plan">): Promise<void> {
   const { store, clock, fanOutQueue, deliverQueue, job } = work;
   const { tenant } = store;
-  const until = clock.now() + PLANNING_MS;
+  const until = clock.now() + WORKING_MS;
   const rules = await planningRules(store, job.id, await withContent(store, job), settings);
   const state = await planRange(store, { job: job.id, range }, rules, {
     announce: (chunks) => deliverQueue.send(chunks.map((chunk) => ({ tenant, job: job.id, range, chunk }))),

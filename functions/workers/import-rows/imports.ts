@@ -1,7 +1,7 @@
 // Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
 // IMP-4). One worker reads at a time; after a crash another message continues.
 
-import type { Message } from "../../../shared/contract/messages.ts";
+import { type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
@@ -36,8 +36,6 @@ import { type FileReading, takeRows } from "./take-rows.ts";
 const BATCH_ROWS = 100;
 /** 1,000 rows a second, in service time: other workspaces share the partitions of the table. */
 const BATCH_MS = SECOND / 10;
-/** After this time the worker stops, and another message continues. */
-const WORKING_MS = 40 * SECOND;
 /** New subscribers are counted by then, so that a file does not pass the plan's cap. */
 const COUNTING_SECONDS = 2;
 /** The most rows of the file of rejected rows. */

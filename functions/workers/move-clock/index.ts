@@ -1,7 +1,7 @@
 // Moves the clock of a sandbox: from one timer to the next, each only when the work of the one before is done
 // (docs/decisions/0072).
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
-import { type QueueName, queueNames } from "../../../shared/contract/messages.ts";
+import { type QueueName, queueNames, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
@@ -89,8 +89,6 @@ const sandboxTargets = targets(
   queueNames.filter((queue) => !OUTSIDE_SANDBOXES.includes(queue)),
 );
 
-/** After this the work continues in another message. */
-const WORKING_MS = 40 * SECOND;
 /** When a message looks again at a move that another worker has. */
 const TAKEN_SECONDS = 30;
 /** Timers of one moment that are forwarded together. */

@@ -1,5 +1,6 @@
 // Workspaces that were deleted 30 days ago: their data is removed, in steps of under a minute.
 
+import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { purgeQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
@@ -9,9 +10,6 @@ import { assetRemoval } from "../../../shared/store/files/assets.ts";
 import { importRemoval } from "../../../shared/store/files/imports.ts";
 import { purgeStep } from "../../../shared/store/workspaces/purge.ts";
 import { workspaceRows } from "../../../shared/store/workspaces/rows.ts";
-
-/** After this the work continues in another message. */
-const WORKING_MS = 40 * SECOND;
 
 export const purgeWorkspace = queueWorker(
   "purge",

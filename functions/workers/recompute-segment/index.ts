@@ -1,14 +1,11 @@
 // Computes segments over all subscribers, in parts and pages. A watchdog sends the messages of unfinished parts again.
-import { SECOND } from "../../../shared/kernel/clock.ts";
+import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { recomputeQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { fillPart, openParts } from "../../../shared/store/segments/fill.ts";
 import { findSegment, noteLate, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
-
-/** Work stops after this time and continues in another message. */
-const WORKING_MS = 40 * SECOND;
 
 export const recomputeSegment = queueWorker(
   "recompute-segment",

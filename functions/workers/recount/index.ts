@@ -1,14 +1,11 @@
 // Every night: the counters of a workspace, compared with the rows they count, and schedules that were left behind.
-import { SECOND } from "../../../shared/kernel/clock.ts";
+import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { recountQueue } from "../../../shared/runtime/resources.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { sealing } from "../../../shared/store/audit/trail.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { recountPart } from "../../../shared/store/recount.ts";
-
-/** After this the work continues in another message. */
-const WORKING_MS = 40 * SECOND;
 
 export const recountWorkspace = queueWorker(
   "recount",

@@ -1,6 +1,6 @@
 // Keeps dynamic segments up to date: after a change of a subscriber, an event, or the end of a window.
 
-import type { Message } from "../../../shared/contract/messages.ts";
+import { MAX_DELAY_SECONDS, type Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { segmentQueue } from "../../../shared/runtime/resources.ts";
@@ -10,8 +10,6 @@ import { storeWrite } from "../../../shared/store/context.ts";
 import { dynamicSegments, type SegmentIndex } from "../../../shared/store/segments/active.ts";
 import { reevaluate, type Subject } from "../../../shared/store/segments/reevaluation.ts";
 import { ownersOf } from "../../../shared/store/subscribers/aliases.ts";
-
-const MAX_DELAY_SECONDS = 900;
 
 const uses = [storeWrite, timers, segmentQueue, dynamicSegments] as const;
 type WorkerContext = Context<typeof uses>;

@@ -1,6 +1,6 @@
 // Moves runs of journeys: when a timer fires, when something happens that starts or concerns them, and all at once.
 
-import type { Message, RunTimer } from "../../../shared/contract/messages.ts";
+import { MAX_DELAY_SECONDS, type Message, type RunTimer, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { isTooOld } from "../../../shared/rules/journey-paths.ts";
@@ -37,13 +37,10 @@ type StepMessage = Message<"step-journey">;
 /** How long after its timer was set a run may still be stored, or reach the position that the timer is for. */
 const APPEARING_MS = 60 * SECOND;
 const APPEARING_RETRY_SECONDS = 10;
-const MAX_DELAY_SECONDS = 900;
 /** The sends of a suspended workspace are held, and tried again this much later (AMB-86). */
 const HELD_SECONDS = 300;
 /** A pack that is older may be of the worker that failed. */
 const LEFT_AFTER_MS = 10 * SECOND;
-/** Work on a whole journey stops after this time and continues in another message. */
-const WORKING_MS = 40 * SECOND;
 
 export const stepJourney = queueWorker(
   "step-journey",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CommandError } from "./command.ts";
 import { makeFolder } from "./folders.ts";
 import type { Io } from "./io.ts";
-import { isObject } from "./resource.ts";
+import { isObject, parsed } from "./resource.ts";
 
 export interface Login {
   url: string;
@@ -40,14 +40,6 @@ export function readLogins(io: Io): Logins {
   const logins = parsed(text);
   if (!isLogins(logins)) throw new CommandError(`${file} is damaged. Remove it and log in again.`);
   return logins;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isLogins(given: unknown): given is Logins {

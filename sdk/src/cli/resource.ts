@@ -5,3 +5,12 @@ export type Resource = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is Resource =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What a text says as JSON; undefined where it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -7,6 +7,7 @@ import { type Connection, connect } from "../connection.ts";
 import type { Io } from "../io.ts";
 import { idOf } from "../names.ts";
 import { patiently } from "../patience.ts";
+import { parsed } from "../resource.ts";
 
 const POLL_MS = 2_000;
 
@@ -27,11 +28,9 @@ const declared = {
 } as const;
 
 function jsonOf(text: string, of: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw usageError(`${of} is not JSON.`);
-  }
+  const value = parsed(text);
+  if (value === undefined) throw usageError(`${of} is not JSON.`);
+  return value;
 }
 
 function readJson(io: Io, file: string): unknown {

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { CommandError } from "../command.ts";
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, parsed, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 
 export type Thing = "segments" | "journeys" | "templates" | "campaigns";
@@ -46,14 +46,6 @@ function responsesIn(value: unknown, isCut: () => void): Resource[] {
   if (!Array.isArray(value.Item)) return [value];
   if (typeof value.NextToken === "string" && value.NextToken !== "") isCut();
   return value.Item.flatMap((one) => responsesIn(one, isCut));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Sorts the files of a folder, whatever their names. @throws CommandError if there is none */

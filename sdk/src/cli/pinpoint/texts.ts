@@ -1,6 +1,6 @@
 // Texts of Pinpoint, whose placeholders and blocks become Liquid.
 
-import { isObject, type Resource } from "../resource.ts";
+import { isObject, parsed, type Resource } from "../resource.ts";
 import { type Node, nodesOf } from "./handlebars.ts";
 import type { At, Report } from "./report.ts";
 
@@ -118,12 +118,7 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
 
 /** `DefaultSubstitutions`: JSON in a text. */
 export function defaultsOf({ DefaultSubstitutions }: Resource): unknown {
-  if (typeof DefaultSubstitutions !== "string") return undefined;
-  try {
-    return JSON.parse(DefaultSubstitutions);
-  } catch {
-    return undefined;
-  }
+  return typeof DefaultSubstitutions === "string" ? parsed(DefaultSubstitutions) : undefined;
 }
 
 /** The words of a page of HTML, where there is no plain text. */
