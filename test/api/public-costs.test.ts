@@ -14,6 +14,8 @@ const LONGEST_TOKEN = 4_096;
 const PHONE_TOKEN = 300;
 const LONGEST_DETAIL = 128;
 const MAX_TOPICS = 100;
+/** Of a call with the publishable key, and more where it states a consent. */
+const [KEY_UNITS, CONSENT_UNITS] = [40, 15];
 /** Of a choice of a topic, and of an event. */
 const [TOPIC_UNITS, EVENT_UNITS] = [3, 2];
 
@@ -96,6 +98,18 @@ describe("choices", () => {
     const chosen = Object.fromEntries(keys.map((key) => [key, "opted_in"]));
     const put = { as: tenant.sdk, body: { external_id: "ada", topics: chosen } };
     const byKey = await unitsOf(world, () => world.call("PUT /v1/preferences", put));
-    expect(byKey).toBeLessThanOrEqual(40 + 30 + TOPIC_UNITS * MAX_TOPICS);
+    expect(byKey).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS + TOPIC_UNITS * MAX_TOPICS);
+  });
+
+  it("a consent with a change that nearly fills a profile costs 55 units at most, and its length (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    await tenant.upsert({
+      external_id: "ada",
+      attributes: Object.fromEntries(Object.entries(attributes).slice(0, 30)),
+    });
+    const consent = { channel: "sms", status: "opted_in", source: "form" };
+    const body = { external_id: "ada", attributes, consent };
+    const upsert = () => world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+    expect(await unitsOf(world, upsert)).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS);
   });
 });

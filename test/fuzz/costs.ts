@@ -33,8 +33,8 @@ export interface Dearest {
 const ANYBODY = { units: ANYBODY_UNITS, bytes: 64 * 1_024 };
 const KEY_UNITS = 40;
 const EVENT_UNITS = 2;
-/** Two units for each KB of a profile of 16 KB, where a change without a consent costs one. */
-const CONSENT_UNITS = 30;
+/** A profile of 16 KB at the price of a transaction, read before and after, and the history: so much beyond the others. */
+const CONSENT_UNITS = 15;
 const KB = 1_024;
 /** What a unit reads, eventually consistent. */
 const READ_KB = 8;

@@ -19,6 +19,8 @@ export interface SubscriberInput {
   consent?: ConsentAssertion | undefined;
   /** It is written with the publishable key (AMB-146). */
   isPublishable?: boolean;
+  /** The profile is nearly full with it. */
+  isFull?: boolean;
   /** By an import that starts no journeys (AMB-133). */
   isHistorical?: boolean;
 }
@@ -28,12 +30,13 @@ export type ProfileInput = Omit<SubscriberInput, "external_id"> & { external_id?
 
 /** What an input sets and removes of the row of a profile. */
 export function profileChange(store: Store, input: ProfileInput, id: string) {
-  const { external_id, email, attributes = {}, isHistorical = false } = input;
+  const { external_id, email, attributes = {}, isHistorical = false, isFull = false } = input;
   const set: Partial<ProfileRow> = {
     ...(external_id !== undefined && { external_id }),
     updated_at: timestamp(store.clock.now()),
     react: "subscriber",
     ...(isHistorical && { historical: true }),
+    ...(isFull && { full: true }),
   };
   const remove: ("email" | "historical" | "i3pk" | "i3sk" | `a:${string}`)[] = isHistorical ? [] : ["historical"];
   if (email === null) remove.push("email");

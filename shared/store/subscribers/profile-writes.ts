@@ -28,7 +28,7 @@ import {
 } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
 import { countWrite, newProfile, type ProfileInput, profileChange, type SubscriberInput } from "./profile-changes.ts";
-import { growsTooLarge, isNearlyFull, isSmall } from "./publishable-profiles.ts";
+import { becomesNearlyFull, growsTooLarge, isNearlyFull, isSmall } from "./publishable-profiles.ts";
 
 /** How many subscribers a plan allows and how many there are, as last counted; hence whether one may be added. */
 export interface SubscriberCap {
@@ -109,7 +109,8 @@ async function updateMeasured(
 ): Promise<ProfileRow | undefined> {
   const row = await store.get(Profile, { id });
   if (row && growsTooLarge(row, attributes)) throw refusedGrowth();
-  return updateAsIs(store, id, input);
+  const isFull = row !== undefined && becomesNearlyFull(row, attributes);
+  return updateAsIs(store, id, { ...input, isFull });
 }
 
 const refusedGrowth = () =>

@@ -41,18 +41,25 @@ export function isSmall(changed: Readonly<Record<string, Value>>): boolean {
 }
 
 /** Whether a profile is so large that a small change may be too much for it. */
-export function isNearlyFull(row: ProfileRow): boolean {
-  const { attributes, bytes } = sizeOf(familyOf(row, "a:"));
-  return attributes > MAX_ATTRIBUTES - SMALL.attributes || bytes > MAX_BYTES - SMALL.bytes;
-}
+export const isNearlyFull = (row: ProfileRow): boolean => leavesLittle(sizeOf(familyOf(row, "a:")));
+
+const leavesLittle = ({ attributes, bytes }: Size): boolean =>
+  attributes > MAX_ATTRIBUTES - SMALL.attributes || bytes > MAX_BYTES - SMALL.bytes;
 
 /** Whether a change makes a profile larger than it may become: one that was large before may stay as it is. */
 export function growsTooLarge(row: ProfileRow, changed: Readonly<Record<string, Value>>): boolean {
-  const before = new Map<string, string>(familyOf(row, "a:"));
-  const after = new Map(before);
+  const [old, now] = [sizeOf([...familyOf(row, "a:")]), sizeAfter(row, changed)];
+  return isTooLarge(now) && (now.attributes > old.attributes || now.bytes > old.bytes);
+}
+
+/** Whether it is nearly full with a change. */
+export const becomesNearlyFull = (row: ProfileRow, changed: Readonly<Record<string, Value>>): boolean =>
+  leavesLittle(sizeAfter(row, changed));
+
+function sizeAfter(row: ProfileRow, changed: Readonly<Record<string, Value>>): Size {
+  const after = new Map<string, string>(familyOf(row, "a:"));
   for (const [name, value] of Object.entries(changed))
     if (value === null) after.delete(name);
     else after.set(name, toJson(value));
-  const [old, now] = [sizeOf([...before]), sizeOf([...after])];
-  return isTooLarge(now) && (now.attributes > old.attributes || now.bytes > old.bytes);
+  return sizeOf([...after]);
 }
