@@ -10,94 +10,47 @@ const consentOf = (cells: Record<string, string>, options: Parameters<typeof row
   rowOf({ email: "a@b.co", ...cells }, options).consent;
 const statusOf = (name: string, value: string) => consentOf({ [name]: value })?.status;
 
-const NEGATIVE = [
-  ...[
-    "unsubscribed",
-    "Unsubscribed from all email",
-    "is_unsubscribed",
-    "isUnsubscribed",
-    "unsubscribed_at",
-    "UNSUB_TIME",
-  ],
-  ...[
-    "Opt Out",
-    "opt-out",
-    "OptedOut",
-    "Opted out of email: Newsletter",
-    "HasOptedOutOfEmail",
-    "Email Opt Out",
-    "optout",
-  ],
-  ...["Do Not Email", "do_not_email", "DoNotContact", "dont_email", "Do not mail", "No e-mail"],
-  ...["blacklisted", "EMAIL_BLACKLISTED", "Blocklisted", "Global unsubscribe", "Consent revoked"],
-  ...[
-    "Abgemeldet",
-    "Abbestellt am",
-    "Newsletter abgemeldet",
-    "Keine Werbung",
-    "Kein Newsletter",
-    "Widerspruch",
-    "Gesperrt",
-  ],
-  ...["Désabonné", "Désinscrit", "Ne pas contacter", "Liste noire", "Refus e-mail"],
-  ...["Dado de baja", "Baja", "Desuscrito", "No contactar", "Lista negra"],
-  ...["Disiscritto", "Non contattare", "Lista nera", "Iscrizione cancellata"],
-  ...["Descadastrado", "Não contatar", "Não enviar e-mail", "Inscrição cancelada"],
-  ...["Uitgeschreven", "Afgemeld", "Niet mailen", "Geen e-mail", "Zwarte lijst"],
-  ...["IsExcludedFromCampaigns", "Marketing Suspended", "deactivated"],
-  ...["Wypisany", "Wypisana", "Nie wysyłać", "Rezygnacja", "Brak zgody", "Czarna lista"],
-];
-const SUPPRESSED = [
-  ...["Bounced", "hard_bounced", "Email hard bounced", "is bounced", "bounced_at", "Complained", "complaint_at"],
-  ...[
-    "Suppressed",
-    "Email Suppressions",
-    "cleaned",
-    "CLEAN_TIME",
-    "Marked as spam",
-    "Marked email as spam",
-    "Unzustellbar",
-    "Beschwerde",
-  ],
-  ...["Email Invalid", "invalid_email", "email_disabled", "E-Mail ungültig", "Email non valida", "E-mail inválido"],
-  ...[
-    "Email invalide",
-    "Correo inválido",
-    "Ongeldig e-mailadres",
-    "Nieprawidłowy e-mail",
-    "Email Bounced Reason",
-    "Bounceback?",
-  ],
-  ...["Plainte", "Rebotado", "Rimbalzato", "Reclamação", "Klacht", "Odrzucony", "Skarga"],
-];
-const POSITIVE = [
-  ...["subscribed", "is_subscribed", "Email Subscribed", "Opt-In", "OPT_IN", "DOUBLE_OPT-IN", "opted_in", "Newsletter"],
-  ...[
-    "Accepts Marketing",
-    "Accepts Email Marketing",
-    "accepts_marketing",
-    "Newsletter consent",
-    "Marketing permission",
-  ],
-  ...["Mailable", "MSG-email", "Receive emails", "Recibir correos", "Recevoir la newsletter", "Otrzymuje newsletter"],
-  ...["Angemeldet", "Einwilligung", "Zustimmung Newsletter", "Abonné", "Inscrit à la newsletter", "Consentement"],
-  ...["Suscrito", "Consentimiento", "Boletín", "Iscritto", "Consenso marketing", "Inscrito", "Aceita e-mails"],
-  ...["Ingeschreven", "Toestemming", "Nieuwsbrief", "Zapisany", "Zgoda", "Subskrybuje"],
-];
-const SILENT = [
-  ...["Marketing contact status", "Record ID", "plan", "status", "Unsubscribe URL", "Bounce rate"],
-  ...[
-    "Marketing emails bounced",
-    "bounce count",
-    "Cookie consent",
-    "push_opt_in",
-    "Last Activity Date",
-    "subscription_plan",
-  ],
-  ...["Fax Opt Out", "IsOptInPending", "Soft bounce reason", "Emails received"],
-  ...["Newsletter opens", "Payment declined", "Pedido cancelado", "Zahlung widerrufen"],
-  ...["(Do Not Modify) Contact", "Phone opt-in", "Country", "created_at", "_last_emailed"],
-];
+/** Names of columns, divided by bars; a language a line. */
+const names = (text: string) => text.split("|").map((name) => name.trim());
+
+const NEGATIVE = names(`
+  unsubscribed | Unsubscribed from all email | is_unsubscribed | isUnsubscribed | unsubscribed_at | UNSUB_TIME |
+  Opt Out | opt-out | OptedOut | Opted out of email: Newsletter | HasOptedOutOfEmail | Email Opt Out | optout |
+  Do Not Email | do_not_email | DoNotContact | dont_email | Do not mail | No e-mail |
+  blacklisted | EMAIL_BLACKLISTED | Blocklisted | Global unsubscribe | Consent revoked |
+  Abgemeldet | Abbestellt am | Newsletter abgemeldet | Keine Werbung | Kein Newsletter | Widerspruch | Gesperrt |
+  Désabonné | Désinscrit | Ne pas contacter | Liste noire | Refus e-mail |
+  Dado de baja | Baja | Desuscrito | No contactar | Lista negra |
+  Disiscritto | Non contattare | Lista nera | Iscrizione cancellata |
+  Descadastrado | Não contatar | Não enviar e-mail | Inscrição cancelada |
+  Uitgeschreven | Afgemeld | Niet mailen | Geen e-mail | Zwarte lijst |
+  IsExcludedFromCampaigns | Marketing Suspended | deactivated |
+  Wypisany | Wypisana | Nie wysyłać | Rezygnacja | Brak zgody | Czarna lista
+`);
+const SUPPRESSED = names(`
+  Bounced | hard_bounced | Email hard bounced | is bounced | bounced_at | Complained | complaint_at |
+  Suppressed | Email Suppressions | cleaned | CLEAN_TIME | Marked as spam | Marked email as spam | Unzustellbar |
+  Beschwerde |
+  Email Invalid | invalid_email | email_disabled | E-Mail ungültig | Email non valida | E-mail inválido |
+  Email invalide | Correo inválido | Ongeldig e-mailadres | Nieprawidłowy e-mail | Email Bounced Reason |
+  Bounceback? |
+  Plainte | Rebotado | Rimbalzato | Reclamação | Klacht | Odrzucony | Skarga
+`);
+const POSITIVE = names(`
+  subscribed | is_subscribed | Email Subscribed | Opt-In | OPT_IN | DOUBLE_OPT-IN | opted_in | Newsletter |
+  Accepts Marketing | Accepts Email Marketing | accepts_marketing | Newsletter consent | Marketing permission |
+  Mailable | MSG-email | Receive emails | Recibir correos | Recevoir la newsletter | Otrzymuje newsletter |
+  Angemeldet | Einwilligung | Zustimmung Newsletter | Abonné | Inscrit à la newsletter | Consentement |
+  Suscrito | Consentimiento | Boletín | Iscritto | Consenso marketing | Inscrito | Aceita e-mails |
+  Ingeschreven | Toestemming | Nieuwsbrief | Zapisany | Zgoda | Subskrybuje
+`);
+const SILENT = names(`
+  Marketing contact status | Record ID | plan | status | Unsubscribe URL | Bounce rate |
+  Marketing emails bounced | bounce count | Cookie consent | push_opt_in | Last Activity Date | subscription_plan |
+  Fax Opt Out | IsOptInPending | Soft bounce reason | Emails received |
+  Newsletter opens | Payment declined | Pedido cancelado | Zahlung widerrufen |
+  (Do Not Modify) Contact | Phone opt-in | Country | created_at | _last_emailed
+`);
 const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak", "✓"];
 const FALSE = ["false", "No", "0", "nein", "non", "não", "nee", "nie"];
 
