@@ -1,6 +1,6 @@
 // Runs that move together: their sends are shared, and each run still moves and is sent to once (docs/decisions/0029).
 import { expect, it } from "vitest";
-import type { Hooks, Wire } from "../../local/aws/index.ts";
+import type { Hooks } from "../../local/aws/index.ts";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { absent } from "../../shared/store/conditions.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
@@ -10,6 +10,7 @@ import { endRun, entryOf, findRun } from "../../shared/store/journeys/runs.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
 import { recountRuns } from "../support/recounts.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -113,18 +114,14 @@ it("a run that its worker begins after another one ended its pack does not begin
 });
 
 it("runs that begin while another worker ends their pack begin in the next one (JND-15)", async () => {
+  const pack = requests({ of: "step-journey", operation: "PutItem", naming: "RUNPACK#", moment: "after" });
+  const { tenant, people, enter, active, stats } = await crowd(5, pack.hooks);
   let ended = 0;
-  let end: (() => Promise<void>) | undefined;
-  const isPack = (operation: string, { Item }: Wire) =>
-    operation === "PutItem" && JSON.stringify(Item).includes("RUNPACK#");
-  const { tenant, people, enter, active, stats } = await crowd(5, (name) => ({
-    after: async (_, operation, input) => {
-      if (name !== "step-journey" || ended === 2 || !isPack(operation, input)) return;
-      ended++;
-      await end?.();
-    },
-  }));
-  end = () => settleLeftPacks(tenant.store);
+  pack.each(async () => {
+    if (ended === 2) return;
+    ended++;
+    await settleLeftPacks(tenant.store);
+  });
   const id = await active(graphOf({ pause: { delay: { duration: "1h", next: "end" } }, end: "exit" }));
   await enter(people);
   expect(ended).toBe(2);

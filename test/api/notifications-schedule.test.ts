@@ -1,10 +1,10 @@
 // Scheduled sends and their cancellation (NTF-9, NTF-10, NTF-18, NTF-20, NTF-22, D-NTF-STATE, D-NTF-CANCEL, AMB-86).
 import { describe, expect, it } from "vitest";
-import type { Hooks } from "../../local/aws/index.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { cancelJob } from "../../shared/store/sends/jobs/jobs.ts";
 import { cancel, inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, operate, reachedOf } from "../support/people.ts";
+import { requests } from "../support/requests.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -141,33 +141,26 @@ describe("cancel", () => {
     });
   });
 
-  it("cancel and fire at one moment: either all are reached and cancel is 409, or none and it is 200 (NTF-10, ARC-10)", async () => {
-    for (const at of ["before", "after"] as const) {
-      let act: (() => Promise<unknown>) | undefined;
-      const hook = async (operation: string, input: Record<string, unknown>) => {
-        const values = JSON.stringify(input.ExpressionAttributeValues ?? {});
-        if (operation !== "UpdateItem" || !values.includes('"queued"') || !act) return;
-        const work = act;
-        act = undefined;
-        await work();
-      };
-      const hooks = (name: string): Hooks =>
-        name === "fan-out"
-          ? { [at]: (_: string, operation: string, input: Record<string, unknown>) => hook(operation, input) }
-          : {};
-      const { world, tenant, ids } = await withPeople(2, { hooks });
-      const id = await schedule(world, tenant, SOON);
-      // The hook runs inside an advance, behind which a request would queue, so the store is called directly.
-      const outcomes: string[] = [];
-      act = () =>
-        cancelJob(tenant.store, id).then(
-          ({ status }) => outcomes.push(status),
-          (error) => outcomes.push(error.code),
-        );
-      await world.advance(SOON + MINUTE);
-      expect(outcomes).toEqual([at === "before" ? "canceled" : "CONFLICT"]);
-      expect(await reachedOf(world, tenant, ids)).toEqual(at === "before" ? [] : ids);
-    }
+  it.each([
+    ["just before a send fires stops it", "before", "canceled"],
+    ["just after a send fired is refused, and all are reached", "after", "CONFLICT"],
+  ] as const)("a cancellation %s (NTF-10, ARC-10)", async (_, moment, outcome) => {
+    const dispatch = requests({ of: "fan-out", operation: "UpdateItem", naming: '"queued"', moment });
+    const { world, tenant, ids } = await withPeople(2, { hooks: dispatch.hooks });
+    const id = await schedule(world, tenant, SOON);
+    // It happens inside an advance, behind which a request would queue, so the store is called directly.
+    let seen: unknown;
+    dispatch.next(async () => {
+      seen = await cancelJob(tenant.store, id).then(
+        ({ status }) => status,
+        ({ code }) => code,
+      );
+    });
+
+    await world.advance(SOON + MINUTE);
+
+    expect(seen).toBe(outcome);
+    expect(await reachedOf(world, tenant, ids)).toEqual(moment === "before" ? [] : ids);
   });
 });
 

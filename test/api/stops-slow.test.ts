@@ -1,7 +1,6 @@
 // A send is stopped while a worker waits for an answer of the table that takes half a minute: nothing is handed over on
 // what was read before, and what was held goes on.
 import { expect, it } from "vitest";
-import type { Wire } from "../../local/aws/index.ts";
 import { HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { putItem } from "../../shared/store/item.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
@@ -10,23 +9,24 @@ import { Profile } from "../../shared/store/subscribers/items.ts";
 import { jobOf, post } from "../support/notify.ts";
 import { deviceRow, operate } from "../support/people.ts";
 import { openChannels, outboxOf } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const PERSON = "00000000-0000-8000-8000-000000000001";
 
-const requests = {
-  "read of the workspace": { operation: "GetItem", part: '"TENANT#' },
-  "read of the send and its workspace": { operation: "BatchGetItem", part: '"TENANT#' },
-  "read of devices": { operation: "BatchGetItem", part: "#D#" },
-  "read of profiles": { operation: "BatchGetItem", part: `"${PERSON}"` },
-  "read of the inbox": { operation: "BatchGetItem", part: '"I#' },
-  "claim of a group": { operation: "UpdateItem", part: '"K#all/0-7#' },
-  "claim on the job": { operation: "UpdateItem", part: "#JOB#" },
+const slowRequests = {
+  "read of the workspace": { operation: "GetItem", naming: '"TENANT#' },
+  "read of the send and its workspace": { operation: "BatchGetItem", naming: '"TENANT#' },
+  "read of devices": { operation: "BatchGetItem", naming: "#D#" },
+  "read of profiles": { operation: "BatchGetItem", naming: `"${PERSON}"` },
+  "read of the inbox": { operation: "BatchGetItem", naming: '"I#' },
+  "claim of a group": { operation: "UpdateItem", naming: '"K#all/0-7#' },
+  "claim on the job": { operation: "UpdateItem", naming: "#JOB#" },
 } as const;
 
 interface Case {
-  slow: keyof typeof requests;
+  slow: keyof typeof slowRequests;
   to: "a phone" | "an inbox";
   /** A send to one subscriber is suspended, a message of a campaign is paused. */
   how: "suspended" | "paused";
@@ -36,19 +36,13 @@ interface Case {
 
 /** The worker's request is carried out, then the send is stopped, and half a minute later the answer arrives. */
 async function slowWorld({ slow, to, how, isCapped = false }: Case) {
-  const { operation, part } = requests[slow];
-  const state = { isOpen: false, stop: async (): Promise<unknown> => undefined };
-  const { world, tenant } = await withTenant({
-    hooks: (name) => ({
-      after: async (_, carriedOut: string, input: Wire) => {
-        const isSlow = carriedOut === operation && JSON.stringify(input).includes(part);
-        if (name !== "deliver" || !isSlow || !state.isOpen) return;
-        state.isOpen = false;
-        await state.stop();
-        world.clock.jumpTo(world.clock.now() + 30 * SECOND);
-      },
-    }),
-  });
+  const request = requests({ of: "deliver", moment: "after", ...slowRequests[slow] });
+  const { world, tenant } = await withTenant({ hooks: request.hooks });
+  const stopsAtNext = (stop: () => Promise<unknown>) => () =>
+    request.next(async () => {
+      await stop();
+      world.clock.jumpTo(world.clock.now() + 30 * SECOND);
+    });
   const { ios } = await openChannels(world, tenant, "ios-push");
   const at = world.clock.now();
   const time = timestamp(at);
@@ -66,8 +60,8 @@ async function slowWorld({ slow, to, how, isCapped = false }: Case) {
     toInbox ? (await tenant.store.queryAll(Message, { subscriber: PERSON })).length : (await outboxOf(world)).length;
   if (how === "suspended") {
     const job: string = (await post(world, tenant, { subscriberIds: [PERSON], ...content })).body.id;
-    state.stop = () => operate(world, tenant, { status: "suspended" });
-    return { world, tenant, job, state, go: () => operate(world, tenant, { status: "active" }), reached };
+    const begin = stopsAtNext(() => operate(world, tenant, { status: "suspended" }));
+    return { world, tenant, job, request, begin, go: () => operate(world, tenant, { status: "active" }), reached };
   }
   const { channels } = (await call("GET /api/v1/channels")).body;
   const inApp = channels.find(({ type }: { type: string }) => type === "in_app").id;
@@ -75,8 +69,8 @@ async function slowWorld({ slow, to, how, isCapped = false }: Case) {
   const { id } = (await call("POST /api/v1/campaigns", { name: "c", messages })).body;
   const job = String((await call(`POST /api/v1/campaigns/${id}/release`)).body.messages[0].job_id);
   const act = (action: string) => call(`PATCH /api/v1/campaigns/${id}`, { action });
-  state.stop = () => act("pause");
-  return { world, tenant, job, state, go: () => act("resume"), reached };
+  const begin = stopsAtNext(() => act("pause"));
+  return { world, tenant, job, request, begin, go: () => act("resume"), reached };
 }
 
 it.each<Case>([
@@ -91,10 +85,10 @@ it.each<Case>([
   { slow: "read of devices", to: "a phone", how: "paused" },
   { slow: "claim of a group", to: "a phone", how: "paused" },
 ])("a send to $to that is $how during a slow $slow reaches nobody until it goes on (AMB-112, AMB-113)", async (one) => {
-  const { world, tenant, job, state, go, reached } = await slowWorld(one);
-  state.isOpen = true;
+  const { world, tenant, job, request, begin, go, reached } = await slowWorld(one);
+  begin();
   await world.settle();
-  expect(state.isOpen).toBe(false);
+  expect(request.isAwaited()).toBe(false);
   await world.advance(10 * SECOND);
   expect(await reached()).toBe(0);
   await go();

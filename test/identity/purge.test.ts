@@ -14,6 +14,7 @@ import { fillWorkspace, join } from "../support/full-workspace.ts";
 import { uploadFile } from "../support/imports.ts";
 import { quickDeps, quickStore, wholeTable } from "../support/people.ts";
 import { deletedLongAgo, objectsOf, operate, pass30Days, rowsOf, wake } from "../support/purge.ts";
+import { requests } from "../support/requests.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -226,17 +227,14 @@ describe("concurrent work", () => {
   });
 
   it("a user who joins another workspace just when the purge would remove them stays (D-TENANT)", async () => {
-    let meanwhile = async () => {};
-    const before = async (_: string, operation: string, input: { Key?: { pk?: { S?: string } } }) => {
-      if (operation === "DeleteItem" && input.Key?.pk?.S === UserItem.pk({ email: "ada@team.example" }))
-        await meanwhile();
-    };
-    const world = await fresh({ hooks: (name) => (name === "purge" ? { before } : {}) });
+    const naming = `"${UserItem.pk({ email: "ada@team.example" })}"`;
+    const removal = requests({ of: "purge", operation: "DeleteItem", naming });
+    const world = await fresh({ hooks: removal.hooks });
     const [tenant, other] = [await world.tenant(), await world.tenant()];
     const { user } = (await join(world, callerOf(world, tenant), "ada@team.example", "admin")).body;
     const platform = platformWrite.open(quickDeps(world))("" as TenantId);
     // What accepting an invitation writes, without the time that a password takes.
-    meanwhile = async () => {
+    removal.each(async () => {
       const member = {
         user_id: user.id,
         tenant: other.id,
@@ -249,7 +247,7 @@ describe("concurrent work", () => {
       await platform.change(UserItem, { email: user.email }, { add: { joined: 1 } });
       await platform.put(MemberItem, keys, { ...member, created_at });
       await platform.put(MembershipItem, keys, { ...member, created_at });
-    };
+    });
 
     await deletedLongAgo(world, tenant);
     await wake(world, tenant);
