@@ -3,12 +3,26 @@ import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { item } from "../item.ts";
 import { json } from "../json-text.ts";
-import type { SealedSends } from "./macs.ts";
 
 /** Chains of a workspace. A row belongs to one of them, so that writers at the same time rarely meet. */
 export const AUDIT_SHARDS = 8;
 
 export const actorTypes = ["user", "server_key", "agent_key", "publishable_key"] as const;
+
+/** How many sends, and the sum of a MAC of each: it needs no order and no memory, and can be added up. */
+export interface Seal {
+  count: number;
+  /** Hexadecimal, modulo 2^128. */
+  sum: string;
+}
+
+/** By the id of the server key. */
+export type Seals = Readonly<Record<string, Seal>>;
+
+/** What an entry of the trail says of sends. */
+export interface SealedSends extends Seal {
+  quarter: number;
+}
 
 /** How a call ended, with the MAC of what it says. */
 export interface AuditOutcome {

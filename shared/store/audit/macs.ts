@@ -1,7 +1,9 @@
 // What makes the audit trail tamper-evident: every row, outcome and end of a chain has a MAC under a key that is not in
 // the table in clear text.
 import { hmacUnder } from "../../kernel/hmac.ts";
+import type { NewRowOf } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
+import type { AuditRow, SealedSends } from "./items.ts";
 
 /** The `prev` of the first row of a chain. */
 export const GENESIS = "0";
@@ -11,23 +13,8 @@ const MAC_CHARACTERS = 32;
 export const auditKey = ({ cursorKey }: Pick<RootSecrets, "cursorKey">, tenant: string): Buffer =>
   hmacUnder(cursorKey).update(`audit:v1:${tenant}`).digest();
 
-/** What a row says, and where it stands. */
-export interface SealedRow {
-  shard: number;
-  seq: number;
-  at: string;
-  action: string;
-  actor_type: string;
-  actor: string;
-  role?: string | undefined;
-  target?: string | undefined;
-  request_id: string;
-  ip?: string | undefined;
-  /** As it is stored. */
-  outcomes?: string | undefined;
-  sends?: string | undefined;
-  prev: string;
-}
+/** What a row says, as it is stored, and where it stands. */
+type SealedRow = { shard: number } & Omit<NewRowOf<typeof AuditRow>, "mac">;
 
 /** The fields of a row under its MAC, in their order. */
 const SEALED_FIELDS = [
@@ -69,21 +56,6 @@ export interface SealedSend {
   body?: string | null | undefined;
   content?: string | undefined;
   details?: string | undefined;
-}
-
-/** How many sends, and the sum of a MAC of each: it needs no order and no memory, and can be added up. */
-export interface Seal {
-  count: number;
-  /** Hexadecimal, modulo 2^128. */
-  sum: string;
-}
-
-/** By the id of the server key. */
-export type Seals = Readonly<Record<string, Seal>>;
-
-/** What an entry of the trail says of sends. */
-export interface SealedSends extends Seal {
-  quarter: number;
 }
 
 /** Of what a send says and who made it, as far as no later step changes it. The texts of one to many are set at its dispatch. */

@@ -10,7 +10,8 @@ import { fromJson, toJson } from "../json-text.ts";
 import type { JobLane } from "../sends/jobs/job-ids.ts";
 import { QuarterItem } from "../sends/jobs/job-items.ts";
 import { QUARTER_MS } from "../workspaces/sends-ahead.ts";
-import { auditKey, type SealedSends, type Seals, totalMac } from "./macs.ts";
+import type { SealedSends, Seals } from "./items.ts";
+import { auditKey, totalMac } from "./macs.ts";
 import { addedSeals } from "./seals.ts";
 import type { Sealing } from "./trail.ts";
 

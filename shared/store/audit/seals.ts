@@ -1,5 +1,6 @@
 // Adds up the seals of sends.
-import { type SealedSend, type Seals, sendMac } from "./macs.ts";
+import type { Seals } from "./items.ts";
+import { type SealedSend, sendMac } from "./macs.ts";
 
 const MODULUS = 1n << 128n;
 

@@ -2,7 +2,8 @@
 // and the difference is counted. It may run at any time and any number of times (docs/decisions/0055, 0056).
 import { timeOfUuid, uuidPrefixOf } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
-import { auditKey, type Seals } from "../../audit/macs.ts";
+import type { Seals } from "../../audit/items.ts";
+import { auditKey } from "../../audit/macs.ts";
 import { addedSeals, sealsOf } from "../../audit/seals.ts";
 import { absent, is, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";

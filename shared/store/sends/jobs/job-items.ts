@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../../contract/schemas.ts";
 import type { Figures, Halt } from "../../../rules/brake.ts";
-import type { Seals } from "../../audit/macs.ts";
+import type { Seals } from "../../audit/items.ts";
 import { hashOf } from "../../hash.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
