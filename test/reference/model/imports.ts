@@ -78,7 +78,8 @@ function take(world: World, job: Import, { fields, attributes, said, isNumberRef
   if (outcome) job.consent_summary[outcome]!++;
   if (isNumberRefused) refuseNumber(world, job, subscriber, said);
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
-  if (!known) tellCreated(world, subscriber);
+  // Rows of one person are one profile.
+  if (!known) at(world, world.now, () => tellCreated(world, subscriber));
   // The proof is of the address of the row (docs/decisions/0101-the-confirmed-opt-in.md).
   join(world, job, subscriber, outcome === "opted_in" && Boolean(fields.email));
   subscriberChanged(world, subscriber);
