@@ -28,15 +28,13 @@ function refusal(world: World, journey: Journey, subscriber: Subscriber, event: 
   return tree && !holdsFor(world, tree, subscriber, event ? momentOf(event) : world.now) ? "not_eligible" : null;
 }
 
-function refuse({ refused }: Journey, reason: string): void {
-  refused[reason] = (refused[reason] ?? 0) + 1;
-}
-
 function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
   if (journey.status !== "active" && journey.status !== "paused") return;
   const refused = refusal(world, journey, subscriber, event);
   const run = refused ? undefined : startRun(world, journey, subscriber, event);
-  if (!run) refuse(journey, refused ?? "over_quota");
+  if (run) return;
+  const reason = refused ?? "over_quota";
+  journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
 }
 
 /** First the runs under way move by it, then it starts others: the trigger never satisfies a wait (AMB-75). */

@@ -1,6 +1,6 @@
-// Stories of what is tried again: deliveries of webhooks, and messages of one send by several channels.
+// Stories of what is tried again: deliveries of webhooks, and messages of one send by several channels, reports.
 import type { Body } from "../../model/kit.ts";
-import { type Draft, newHandle, PEOPLE } from "./draft.ts";
+import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
 import {
   ask,
   campaignOf,
@@ -115,4 +115,25 @@ export function beyondTheCap(draft: Draft): void {
   if (random.chance(0.5)) cap(random.between(0, 6));
   pass(draft, HOUR);
   cap(null);
+}
+
+/** Several reports of one experience: of one person again, of another, of nobody that is known (AMB-41, AMB-106). */
+export function seenAgain(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 2).map((name) => personOf(draft, name));
+  const content = { title: "Look", body: "Here" };
+  const arms = random.chance(0.5) ? { variant_b: { title: "B", body: "Arm B" } } : {};
+  const body = { name: "Seen", format: "card", content, audience: { type: "all" }, ...arms };
+  const experience = newHandle(draft, "experience");
+  post(draft, SECOND, "/api/v1/in-app/experiences", body, { handle: experience }, "experience");
+  post(draft, SECOND, `/api/v1/in-app/experiences/@${experience}/publish`, undefined);
+  for (let n = random.between(2, 5); n > 0; n--) {
+    const report = {
+      ...{ job_id: `@job(${experience},0)`, platform: random.pick(["ios", "web"]) },
+      interaction: random.pick(["inapp_impression", "inapp_impression", "inapp_click", "inapp_dismiss"]),
+      ...{ occurred_at: iso(draft.now - random.pick([0, SECOND])), subscriber_id: random.pick([...people, "@no_one"]) },
+      ...(random.chance(0.5) && { variant_id: random.pick(["a", "b"]) }),
+    };
+    post(draft, SECOND, "/api/v1/notifications/interactions", report, { as: "sdk" });
+  }
 }

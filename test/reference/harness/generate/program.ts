@@ -70,6 +70,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults", "insights", "events", "campaigns"], again.lastTouch],
   [["sends", "faults", "insights", "events", "campaigns", "journeys"], again.severalMessages],
   [["hooks"], again.sentOnceMore],
+  [["experiences", "sends"], again.seenAgain],
   [["events", "journeys", "billing"], again.beyondTheCap],
   [["events", "segments", "journeys"], stories.windowEnd],
   [["sends", "settings", "lists", "topics"], stories.confirmation],
@@ -86,7 +87,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "settings", "billing", "faults"], files.overMonthsEnd],
 ];
 /** How many commands in a hundred begin one. */
-const STORIES_PERCENT = 6;
+const STORIES_PERCENT = 10;
 
 export interface Scope {
   areas: readonly string[];

@@ -156,9 +156,11 @@ function sourceOf(draft: Draft): string {
 
 export function interact(draft: Draft): void {
   const { random } = draft;
+  const job_id = sourceOf(draft);
+  const kinds = job_id.startsWith("@job(experience") ? KINDS.filter((kind) => kind.startsWith("inapp")) : KINDS;
   const body = {
-    job_id: sourceOf(draft),
-    interaction: random.chance(0.97) ? random.pick(KINDS) : "licked",
+    job_id,
+    interaction: random.chance(0.97) ? random.pick(kinds) : "licked",
     platform: random.pick(["ios", "android", "web", "email"]),
     occurred_at: iso(draft.now - random.pick([0, 1000])),
     subscriber_id: someOf(draft, "person"),

@@ -210,7 +210,7 @@ export function windowEnd(draft: Draft): void {
     ["1h", HOUR],
     ["24h", DAY],
   ]);
-  const frequencies: Body[] = [{ max: 0 }, { max: 1 }, { min: 1, max: 1 }, { min: 1 }];
+  const frequencies: Body[] = [{ max: 0 }, { max: 0 }, { max: 1 }, { min: 1, max: 1 }, { min: 1 }];
   const [segment] = random
     .some(frequencies, 2)
     .map((frequency) => segmentOf(draft, { event: { name, within, frequency } }));
@@ -229,7 +229,7 @@ export function windowEnd(draft: Draft): void {
 export function confirmation(draft: Draft): void {
   const { random } = draft;
   mailChannel(draft);
-  const of = random.pick(["workspace", "topic", "list"]);
+  const of = random.pick(["workspace", "topic", "topic", "list"]);
   const person = personOf(draft);
   let state: () => void;
   if (of === "workspace") {
