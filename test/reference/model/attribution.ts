@@ -72,7 +72,9 @@ export function conversionsAfter(world: World, subscriber: string, time: number)
   return own.flatMap((event) => {
     const after = event.occurred_at - time;
     const definition = event.conversions.find(({ window_seconds }) => after >= 0 && after <= window_seconds * 1000);
-    if (!definition) return [];
+    // A send of the instant of an event, which it may have led to, is known when the event is looked at again.
+    const isEarly = after === 0 && world.now < event.received_at + LOOKS[0]!;
+    if (!definition || isEarly) return [];
     const value = definition.value_property === null ? 0 : event.properties[definition.value_property];
     return [{ event, revenue: Number.isInteger(value) ? value : 0 }];
   });

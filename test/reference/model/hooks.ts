@@ -34,14 +34,14 @@ const RETRIES = [SECOND, 2 * SECOND, 4 * SECOND];
 const FAILURES = 20;
 
 /** WEV-11: one delivery for each endpoint that wants the type, numbered from 1 without gaps. */
-export function notifyHooks(world: World, event_type: string, data: Body): void {
+export function notifyHooks(world: World, event_type: string, data: Body, created_at = world.now): void {
   for (const hook of world.hooks)
-    if (hook.active && hook.events.includes(event_type)) send(world, hook, event_type, data);
+    if (hook.active && hook.events.includes(event_type)) send(world, hook, event_type, { data, created_at });
 }
 
-function send(world: World, hook: Hook, event_type: string, data: Body): HookDelivery {
+function send(world: World, hook: Hook, event_type: string, said: { data: Body; created_at: number }): HookDelivery {
   hook.sequence++;
-  const rest = { data, created_at: world.now, attempts: [], tries: 0, outcome: "pending", isOpen: false };
+  const rest = { ...said, attempts: [], tries: 0, outcome: "pending", isOpen: false };
   const row = { id: newId(world, "delivery"), hook_id: hook.id, sequence: hook.sequence, event_type, ...rest };
   world.hookDeliveries.push(row);
   at(world, world.now, () => attempt(world, row));
@@ -151,7 +151,7 @@ function test(world: World, { body }: Request, { id }: Record<string, string>) {
   const hook = existing(world.hooks, id);
   if (!KNOWN.includes(body.event)) invalid("event");
   if (!hook.active) conflict();
-  return { status: 202, body: { delivery_id: send(world, hook, body.event, ANY).id } };
+  return { status: 202, body: { delivery_id: send(world, hook, body.event, { data: ANY, created_at: world.now }).id } };
 }
 
 function redeliver(world: World, _: Request, { id, deliveryId }: Record<string, string>) {

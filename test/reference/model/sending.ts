@@ -92,7 +92,9 @@ export function dispatch(world: World, job: Job): void {
   job.status = "processing";
   job.dispatched_at = world.now;
   job.settings = structuredClone(world.settings);
-  notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: isoOrNull(job.scheduled_at) });
+  const data = { job_id: job.id, scheduled_at: isoOrNull(job.scheduled_at) };
+  // One that its worker comes late to is told of as of its time.
+  notifyHooks(world, "notification.dispatched", data, job.scheduled_at ?? world.now);
   const cause = failureOf(world, job) ?? quotaRefusal(world, job);
   job.title = contentOf(world, job.spec)?.title;
   if (cause) {
