@@ -61,7 +61,7 @@ const isBusy = ({ visible, inFlight, delayed }: ReturnType<Sqs["depth"]>) => vis
 
 /** What a name of a credential means. */
 export function credentialOf(name: string): Credential {
-  if (name === "none") return { kind: "none" };
+  if (name === "none" || name.startsWith("bearer:")) return { kind: "none" };
   if (name === "agent") return { kind: "agent" };
   if (name === "sdk") return { kind: "sdk" };
   if (name === "server") return { kind: "server" };
@@ -85,6 +85,7 @@ export async function openProduct(
   world.providers.hosts.set("hooks.example.com", () => ({ status: receiver }));
 
   const headersOf = async (name: string): Promise<Headers> => {
+    if (name.startsWith("bearer:")) return { authorization: `Bearer ${name.slice(7)}` };
     const { kind, role, readOnly = false, scopes } = credentialOf(name);
     if (kind === "none") return {};
     if (kind === "sdk") return tenant.sdk;

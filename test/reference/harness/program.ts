@@ -1,6 +1,7 @@
 // Programs: commands that name what they make and use by handles, so that any of them can be left out.
 import { type Body, isRecord } from "../model/kit.ts";
 import type { Reference } from "../model/reference.ts";
+import type { SessionStep } from "../model/sessions.ts";
 import type { Bindings } from "./unify.ts";
 
 export interface Call {
@@ -63,7 +64,12 @@ export interface ClearFaults {
   kind: "clear faults";
   wait: number;
 }
-export type Command = Call | FaultCommand | Wait | Late | Link | Receiver | Stream | ClearFaults;
+/** A user signs in, or uses what a session gave (AMB-145). */
+export interface SessionCommand extends SessionStep {
+  kind: "session";
+  wait: number;
+}
+export type Command = Call | FaultCommand | Wait | Late | Link | Receiver | Stream | ClearFaults | SessionCommand;
 
 export interface Program {
   seed: number;

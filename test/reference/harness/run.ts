@@ -9,6 +9,7 @@ import { compareFile } from "./files.ts";
 import { allLooks, looksAfter, looksAfterWaiting } from "./looks.ts";
 import { openProduct } from "./product.ts";
 import { type Call, type Command, HANDLE, idOf, type Program } from "./program.ts";
+import { useSession } from "./sessions.ts";
 import { type Failure, type Line, type Sides, tell } from "./sides.ts";
 import { createStorm, stillness } from "./storm.ts";
 import { compareStreams, hangUp, listen } from "./streams.ts";
@@ -44,7 +45,7 @@ export async function run(
   const reference = createReference({ now: product.start, bucket });
   if (sandbox) reference.world.receiver = 200;
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
-  const sides: Sides = { product, reference, bindings, storm, seen: new Map(), streams: new Map(), readsAll, ...told };
+  const sides: Sides = { product, reference, bindings, storm, seen: new Map(), streams: new Map(), tokens: new Map(), readsAll, ...told };
   try {
     const failure = await play(sides, program.commands).catch((error: unknown) => {
       if (!(error instanceof Unpromised)) throw error;
@@ -107,6 +108,7 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   if (command.kind === "wait" || command.kind === "late" || (sides.storm && dependsOnAnOrder(command)))
     return undefined;
   if (sides.storm === stillness && REACHES_OUT.has(command.kind)) return undefined;
+  if (command.kind === "session") return useSession(sides, command, number);
   if (command.kind === "stream") return listen(sides, command, number);
   if (command.kind === "receiver") return answerHooks(sides, command.status);
   if (command.kind === "link") return link(sides, command, number);
@@ -126,8 +128,8 @@ async function step(sides: Sides, command: Command, number: number): Promise<Fai
   return lookAt(sides, looksAfter(reference.world, command.path), number);
 }
 
-/** Nothing leaves a sandbox: who is reached by it, and what they answer, is beyond it. */
-const REACHES_OUT: ReadonlySet<string> = new Set(["link", "receiver", "fault", "clear faults"]);
+/** Nothing leaves a sandbox: who is reached by it, and what they answer, is beyond it. Sessions have real time. */
+const REACHES_OUT: ReadonlySet<string> = new Set(["link", "receiver", "fault", "clear faults", "session"]);
 
 /** Whether the command is of something whose id in the product no answer has told yet. */
 const isOfUnseen = ({ reference, handles, bindings }: Sides, { path }: Call): boolean =>

@@ -24,6 +24,8 @@ export interface Sides {
   storm?: Storm | undefined;
   /** Connections of apps, by our ids of their people. */
   streams: Map<string, OpenStream[]>;
+  /** Tokens of sessions, by the name of who holds them. */
+  tokens: Map<string, Body>;
   /** What should come back as it was last seen, by path. */
   seen: Map<string, string>;
   readsAll: boolean;

@@ -37,6 +37,8 @@ import type {
   Template,
 } from "./records/sends.ts";
 
+import type { Token } from "./sessions.ts";
+
 export interface Timer {
   at: number;
   order: number;
@@ -104,60 +106,25 @@ export interface World {
   /** What was previewed, by which a send may draw. */
   previews: { id: string; said: string; at: number }[];
   plans: SendPlan[];
+  tokens: Token[];
   keys: { request: string; answer: Body; fingerprint: string; at: number }[];
 }
 
+const LISTS = [
+  ...["spent", "subscribers", "consents", "addresses", "devices", "lists", "memberships", "templates", "channels"],
+  ...["topics", "jobs", "inbox", "readers", "interactions", "events", "aliases", "forgotten", "segments", "members"],
+  ...["campaigns", "schedules", "journeys", "runs", "outcomes", "definitions", "experiences", "hooks"],
+  ...["hookDeliveries", "imports", "exports", "annotations", "calls", "outbox", "timers", "faults", "usedFaults"],
+  ...["previews", "plans", "tokens", "keys"],
+];
+
 export function createWorld(now: number, bucket: World["bucket"]): World {
-  const none = <T>(): T[] => [];
+  const settings = { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null };
   return {
-    ...{
-      now,
-      bucket,
-      askOwner: () => undefined,
-      made: {},
-      order: 0,
-      receiver: 204,
-      plan: "enterprise",
-      monthly_send_cap: null,
-    },
-    settings: {
-      timezone: "UTC",
-      email_consent_mode: "opt_out",
-      quiet_hours: null,
-      frequency_caps: [],
-      double_opt_in: false,
-    },
-    ...{
-      subscribers: none(),
-      consents: none(),
-      addresses: none(),
-      devices: none(),
-      lists: none(),
-      memberships: none(),
-    },
-    ...{ templates: none(), channels: none(), topics: none(), jobs: none(), inbox: none(), readers: none() },
-    ...{ interactions: none(), events: none(), aliases: none(), forgotten: none(), segments: none(), members: none() },
-    ...{ campaigns: none(), schedules: none(), journeys: none(), runs: none(), outcomes: none() },
-    ...{
-      definitions: none(),
-      experiences: none(),
-      hooks: none(),
-      hookDeliveries: none(),
-      imports: none(),
-      exports: none(),
-    },
-    ...{
-      annotations: none(),
-      calls: none(),
-      outbox: none(),
-      spent: none(),
-      timers: none(),
-      faults: none(),
-      usedFaults: none(),
-      keys: none(),
-      previews: none(),
-      plans: none(),
-    },
+    ...(Object.fromEntries(LISTS.map((name) => [name, []])) as unknown as World),
+    ...{ now, bucket, askOwner: () => undefined, made: {}, order: 0, receiver: 204 },
+    ...{ plan: "enterprise", monthly_send_cap: null },
+    settings: { ...settings, frequency_caps: [], double_opt_in: false },
   };
 }
 

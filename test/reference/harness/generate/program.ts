@@ -9,6 +9,7 @@ import * as meetings from "./meetings.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
 import * as sends from "./sends.ts";
+import * as sessions from "./sessions.ts";
 import * as stories from "./stories.ts";
 
 type Make = (draft: Draft) => void;
@@ -70,6 +71,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "faults", "insights", "events", "campaigns"], again.lastTouch],
   [["sends", "faults", "insights", "events", "campaigns", "journeys"], again.severalMessages],
   [["hooks"], again.sentOnceMore],
+  [["settings"], sessions.derivedSessions],
   [["experiences", "sends"], again.seenAgain],
   [["events", "journeys", "billing"], again.beyondTheCap],
   [["events", "segments", "journeys"], stories.windowEnd],
