@@ -45,7 +45,17 @@ export async function run(
   const reference = createReference({ now: product.start, bucket });
   if (sandbox) reference.world.receiver = 200;
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
-  const sides: Sides = { product, reference, bindings, storm, seen: new Map(), streams: new Map(), tokens: new Map(), readsAll, ...told };
+  const sides: Sides = {
+    product,
+    reference,
+    bindings,
+    storm,
+    seen: new Map(),
+    streams: new Map(),
+    tokens: new Map(),
+    readsAll,
+    ...told,
+  };
   try {
     const failure = await play(sides, program.commands).catch((error: unknown) => {
       if (!(error instanceof Unpromised)) throw error;

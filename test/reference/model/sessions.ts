@@ -28,7 +28,8 @@ export interface SessionStep {
 const isOver = ({ parent, isEnded }: Session): boolean => isEnded || (parent !== undefined && isOver(parent));
 
 /** A session lives 30 days from its last use, and never longer than the one that it came from. */
-const lasting = ({ now }: World, parent: Session | undefined) => Math.min(now + REFRESH, parent?.until ?? now + REFRESH);
+const lasting = ({ now }: World, parent: Session | undefined) =>
+  Math.min(now + REFRESH, parent?.until ?? now + REFRESH);
 
 function give(world: World, name: string, session: Session, isReadOnly: boolean): void {
   world.tokens = world.tokens.filter((other) => other.name !== name);

@@ -15,17 +15,18 @@ export function derivedSessions(draft: Draft): void {
   // A token that only reads has no session of its own, and no other token to go on with.
   const held = [step(isKnown ? "login" : "register")];
   const sessions = [...held];
-  const limited = () => random.pick(held);
   for (let n = random.between(6, 14); n > 0; n--) {
     const does = random.pick<SessionStep["does"]>([
       ...(["switch", "switch", "read-only", "refresh", "refresh", "logout", "login"] as const),
       ...(["read", "read", "write"] as const),
     ]);
-    const wait = random.pick([SECOND, SECOND, SECOND, MINUTE, 14 * MINUTE, 16 * MINUTE, 11 * DAY, 20 * DAY]);
-    const of = does === "refresh" || does === "logout" ? random.pick(sessions) : limited();
+    const away = random.pick([14 * MINUTE, 16 * MINUTE, 11 * DAY, 20 * DAY]);
+    const wait = random.chance(0.8) ? SECOND : away;
+    const of = does === "refresh" || does === "logout" ? random.pick(sessions) : random.pick(held);
     const name = step(does, of, wait);
     if (does === "read-only") held.push(name);
     if (does === "switch" || does === "login") for (const group of [held, sessions]) group.push(name);
   }
   for (const name of held) step("read", name);
+  for (const name of sessions) step("refresh", name);
 }
