@@ -47,15 +47,8 @@ export function plan(world: World, job: Job, asksCaps: boolean): Recipient[] {
 
 const blank = (world: World, id: string, external_id: string | null, state: string, reasons: string[]): Recipient => ({
   ...{ subscriber_id: id, external_id, state, reasons, variant: null, deliveries: [], fallbacks: [] },
-  ...{
-    deferred_until: null,
-    at: world.now,
-    isAssigned: false,
-    planned: [],
-    hasComplained: false,
-    hasUnsubscribed: false,
-    outcome: null,
-  },
+  ...{ deferred_until: null, at: world.now, isAssigned: false, planned: [], outcome: null },
+  ...{ hasComplained: false, hasUnsubscribed: false },
 });
 
 /** ABH-1, ABH-2: who is reached on no channel is skipped with the reason; of the others some are held out. */

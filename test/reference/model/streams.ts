@@ -14,14 +14,8 @@ const isShown = ({ hidden, recalled }: InboxMessage) => !hidden && !recalled;
 export function openStream(world: World, subscriber: string): Reader {
   if (!found(world.subscribers, subscriber)) notFound();
   const known = world.readers.find(({ subscriber_id }) => subscriber_id === subscriber);
-  const reader = known ?? {
-    subscriber_id: subscriber,
-    began_at: world.now,
-    opened_at: null,
-    told: [],
-    free: [],
-    gone: [],
-  };
+  const none = { told: [], free: [], gone: [] };
+  const reader = known ?? { subscriber_id: subscriber, began_at: world.now, opened_at: null, ...none };
   if (!known) world.readers.push(reader);
   for (const message of missing(world, reader)) if (known) tell(reader, message, [isShown(message)]);
   const opened_at = world.now;

@@ -1,41 +1,9 @@
 // Everything the service knows, in plain arrays. The clock is a number.
 import type { SendPlan } from "./agents.ts";
 import { type Body, notFound } from "./kit.ts";
-import type {
-  Address,
-  Consent,
-  Device,
-  Event,
-  Export,
-  Import,
-  List,
-  Membership,
-  Subscriber,
-  Topic,
-} from "./records/people.ts";
-import type {
-  Annotation,
-  Called,
-  Campaign,
-  Definition,
-  Experience,
-  Journey,
-  Outcome,
-  Run,
-  Schedule,
-  Segment,
-} from "./records/plans.ts";
-import type {
-  Channel,
-  Hook,
-  HookDelivery,
-  InboxMessage,
-  Interaction,
-  Job,
-  Reader,
-  Sent,
-  Template,
-} from "./records/sends.ts";
+import type * as people from "./records/people.ts";
+import type * as plans from "./records/plans.ts";
+import type * as sends from "./records/sends.ts";
 
 import type { Token } from "./sessions.ts";
 
@@ -56,7 +24,7 @@ export interface World {
   /** Rulings 3: the split, over the ids that the product gave. */
   bucket: (purpose: string, unit: string, subscriber: string) => number;
   /** Asks the owner of an address to confirm a statement. */
-  askOwner: (subscriber: Subscriber, row: Consent) => void;
+  askOwner: (subscriber: people.Subscriber, row: people.Consent) => void;
   made: Record<string, number>;
   order: number;
   plan: string;
@@ -64,41 +32,41 @@ export interface World {
   monthly_send_cap: number | null;
   /** The times at which sends were accepted. */
   spent: { at: number; sends: number }[];
-  subscribers: Subscriber[];
-  consents: Consent[];
-  addresses: Address[];
-  devices: Device[];
-  lists: List[];
-  memberships: Membership[];
-  templates: Template[];
-  channels: Channel[];
-  topics: Topic[];
-  jobs: Job[];
-  inbox: InboxMessage[];
-  readers: Reader[];
-  interactions: Interaction[];
-  events: Event[];
+  subscribers: people.Subscriber[];
+  consents: people.Consent[];
+  addresses: people.Address[];
+  devices: people.Device[];
+  lists: people.List[];
+  memberships: people.Membership[];
+  templates: sends.Template[];
+  channels: sends.Channel[];
+  topics: people.Topic[];
+  jobs: sends.Job[];
+  inbox: sends.InboxMessage[];
+  readers: sends.Reader[];
+  interactions: sends.Interaction[];
+  events: people.Event[];
   aliases: { anonymous_id: string; subscriber_id: string }[];
   /** Anonymous ids of erased people: requests that were under way are theirs. */
   forgotten: { anonymous_id: string; until: number }[];
-  segments: Segment[];
-  members: Membership[];
-  campaigns: Campaign[];
-  schedules: Schedule[];
-  journeys: Journey[];
-  runs: Run[];
-  outcomes: Outcome[];
-  definitions: Definition[];
-  experiences: Experience[];
-  hooks: Hook[];
-  hookDeliveries: HookDelivery[];
+  segments: plans.Segment[];
+  members: people.Membership[];
+  campaigns: plans.Campaign[];
+  schedules: plans.Schedule[];
+  journeys: plans.Journey[];
+  runs: plans.Run[];
+  outcomes: plans.Outcome[];
+  definitions: plans.Definition[];
+  experiences: plans.Experience[];
+  hooks: sends.Hook[];
+  hookDeliveries: sends.HookDelivery[];
   /** What receivers of webhooks answer. */
   receiver: number;
-  imports: Import[];
-  exports: Export[];
-  annotations: Annotation[];
-  calls: Called[];
-  outbox: Sent[];
+  imports: people.Import[];
+  exports: people.Export[];
+  annotations: plans.Annotation[];
+  calls: plans.Called[];
+  outbox: sends.Sent[];
   timers: Timer[];
   faults: Fault[];
   /** Whose times are used up: when, and by which send. */
