@@ -98,9 +98,15 @@ export const TimeZone = v.pipe(
   v.check(isTimeZone, "must be an IANA time zone"),
 );
 
+const REGION = "must be an ISO 3166 code such as DE";
+const regionNames = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+
+/** A code that has come out of use, as `UK`, becomes the one in its place. */
 export const Region = v.pipe(
-  v.string("must be an ISO 3166 code such as DE"),
-  v.regex(/^[A-Z]{2}$/, "must be an ISO 3166 code such as DE"),
+  v.string(REGION),
+  v.regex(/^[A-Z]{2}$/, REGION),
+  v.check((code) => code !== "ZZ" && regionNames.of(code) !== undefined, REGION),
+  v.transform((code) => new Intl.Locale(`und-${code}`).region ?? code),
 );
 
 export const Currency = v.pipe(

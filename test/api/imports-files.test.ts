@@ -221,6 +221,7 @@ it.each([
   ["time_zone", "Berlin"],
   ["date_format", "dd/dd/yyyy"],
   ["phone_region", "Germany"],
+  ["phone_region", "XX"],
   ["encoding", "ebcdic"],
   ["consent_at", "lately"],
   ["consent_at", "2999-01-01"],
@@ -230,4 +231,12 @@ it.each([
 
   expect(answer.status).toBe(422);
   expect(Object.keys(answer.body.fields)).toEqual([name]);
+});
+
+it("the phone region UK is the United Kingdom (AMB-133)", async () => {
+  const { run, attributes } = await importer();
+  const { phone_summary } = await run("external_id,phone\nu1,07911 123456\n", { phone_region: "UK" });
+
+  expect(phone_summary).toEqual({ kept: 0, converted: 1, unreadable: 0 });
+  expect((await attributes("u1")).phone).toBe("+447911123456");
 });
