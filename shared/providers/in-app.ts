@@ -1,6 +1,7 @@
 // The in-app channel: its provider is our own table. A repeat writes the same rows, and no outcome is unknown.
 
 import { isPseudonym } from "../kernel/ids.ts";
+import { isBlank } from "../rules/characters.ts";
 import { type CompiledTemplate, compileTemplate } from "../rules/render.ts";
 import { compileData } from "../rules/render-data.ts";
 import { checkUrl } from "../rules/safe-url.ts";
@@ -111,7 +112,9 @@ function contentRenderer(job: Job, now: number, event: Event): ArmRenderer<Messa
       ...(look?.display && { display: look.display }),
       ...(arm && { variant_id: arm }),
     };
-    if (isTooLarge(content, charactersOf(content))) return undefined;
+    const hasMore = content.image_url !== undefined || data !== undefined || (content.actions ?? []).length > 0;
+    const isEmpty = !hasMore && isBlank(content.title + content.body);
+    if (isEmpty || isTooLarge(content, charactersOf(content))) return undefined;
     return { content, data: data && toJson(data.render(scope, { now }).data) };
   });
 }

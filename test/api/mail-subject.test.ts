@@ -1,6 +1,7 @@
 // No mail goes out without a subject: a blank one is refused when it is given, and skipped when it renders to nothing.
 import { describe, expect, it } from "vitest";
 import { mailing, mailsOf } from "../support/mails.ts";
+import { send } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -86,5 +87,24 @@ describe("a subject that renders to nothing", () => {
     await send({ content: { title: template, body: "b", by_channel: { email: { subject: "Hello" } } } });
 
     expect((await mailsOf(world)).map(({ headers }) => headers.Subject)).toEqual(["Hello"]);
+  });
+});
+
+describe("a message without a word for its recipient", () => {
+  it.each([
+    [
+      { title: "{{ subscriber.nickname }}", body: "{{ subscriber.nickname }}" },
+      { delivered: 0, failed: 1 },
+    ],
+    [
+      { title: "{{ subscriber.nickname }}", body: "Hello" },
+      { delivered: 1, failed: 0 },
+    ],
+  ])("%j to an inbox ends as %j (D-LIQUID)", async (content, counts) => {
+    const { world, tenant } = await withTenant();
+    const ada = await tenant.upsert({ external_id: "ada" });
+    const { job } = await send(world, tenant, { subscriberIds: [ada], ...content });
+
+    expect(job.counts).toMatchObject(counts);
   });
 });

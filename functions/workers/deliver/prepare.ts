@@ -194,6 +194,8 @@ async function messageTo(
   const words = texts.render(arm, profile, channel);
   if (!words) return decided(rejected("template_error"));
   if (channel === "email" && isBlank(words.title)) return decided({ status: "skipped", reason: "blank_subject" });
+  if (channel !== "email" && channel !== "chat_app" && isBlank(words.title + words.body))
+    return decided(rejected("template_error"));
   const { unknown: _, bodies, ...said } = words;
   const filled =
     channel === "chat_app" && chatAppOf(job, arm) && profile ? filledTemplate(await template(arm), profile) : undefined;
