@@ -100,7 +100,7 @@ function create(world: World, request: Request) {
 export function startSend(world: World, body: Body, unit: string | undefined): Job {
   const time = body.scheduled_at === undefined ? null : instant(body.scheduled_at)!;
   const spec = structuredClone(body);
-  if (!spec.channel_ids && time === null) spec.channel_ids = channelsOf(world, spec).map(({ id }) => id);
+  spec.channel_ids ??= channelsOf(world, spec).map(({ id }) => id);
   const job = createJob(world, spec, { type: "api", id: null });
   job.unit = unit ?? job.id;
   const planned = time === null ? takeQuota(world, job, unit !== undefined) : plan(world, job, false);

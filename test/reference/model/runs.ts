@@ -156,6 +156,8 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   // Who cannot be reached is in no send.
   if (recipient.planned.length > 0) job.recipients.push(recipient);
   const skipped = recipient.state === "skipped";
+  if (skipped) job.status = "completed";
+  else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   // Of a run that goes on beyond the quota, the send fails.
   if (recipient.deliveries.length > 0 && sendsLeft(world) < 1) {
     job.recipients = [];
@@ -163,8 +165,6 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
     note(world, run, "failed");
     return;
   }
-  if (skipped) job.status = "completed";
-  else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   deliverOne(world, job, recipient);
   closeIfDone(world, job);
   recipient.outcome = note(
