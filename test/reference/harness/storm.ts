@@ -14,7 +14,7 @@ export interface Storm {
 
 /** Of a call of AWS, before it is made and after it was. */
 const CALL_FAILS = 0.01;
-/** Calls without a fault after each, so that a message does not fail as often as a queue bears. */
+/** Calls without a fault after each, more where it strikes one worker again: no message fails as often as a queue bears. */
 const PAUSE_CALLS = 30;
 const MESSAGE_TWICE = 0.08;
 
@@ -40,18 +40,21 @@ export function createStorm(seed: number): Storm {
   let isOver = false;
   let struck = 0;
   let quiet = 0;
+  let last = { name: "", times: 0 };
   const strikes = (probability: number): boolean => {
     if (isOver || !random.chance(probability)) return false;
     struck++;
     return true;
   };
-  const fail = (when: string) => {
+  const fail = (name: string, when: string) => {
     if (quiet-- > 0 || !strikes(CALL_FAILS)) return;
-    quiet = PAUSE_CALLS;
+    last = { name, times: name === last.name ? last.times + 1 : 1 };
+    quiet = PAUSE_CALLS * last.times;
     throw new Error(`the storm ends this worker ${when} a call`);
   };
   return {
-    hooks: (name) => (mayFail.has(name) ? { before: () => fail("before"), after: () => fail("after") } : {}),
+    hooks: (name) =>
+      mayFail.has(name) ? { before: () => fail(name, "before"), after: () => fail(name, "after") } : {},
     queueFaults: { duplicate: () => strikes(MESSAGE_TWICE), reorder: () => !isOver && random.chance(0.3) },
     end: () => {
       isOver = true;
