@@ -39,10 +39,11 @@ export const everyTouch = (jobs: Job[]): ChannelTouch[] =>
     ),
   );
 
-function touchTime({ deliveries }: Recipient): number | null {
-  const times = deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+const arrivals = ({ deliveries }: Recipient): number[] => deliveries.flatMap(({ delivered_at }) => delivered_at ?? []);
+const touchTime = (recipient: Recipient): number | null => {
+  const times = arrivals(recipient);
   return times.length > 0 ? Math.min(...times) : null;
-}
+};
 
 /** How long the outcome of a send may come after an event that it led to. */
 const LOOKS = [2 * MINUTE, 15 * MINUTE];
@@ -84,11 +85,13 @@ export function conversionsAfter(world: World, subscriber: string, time: number)
 export function converted(world: World, touches: Touch[]): { converted: number; revenue_cents: number } {
   const events = new Map<Event, number>();
   const people = new Set<string>();
-  for (const { recipient, at } of touches)
-    for (const { event, revenue } of conversionsAfter(world, recipient.subscriber_id, at)) {
-      events.set(event, revenue);
-      people.add(recipient.subscriber_id);
-    }
+  // Each message that arrived is a touch.
+  for (const { recipient } of touches)
+    for (const at of arrivals(recipient))
+      for (const { event, revenue } of conversionsAfter(world, recipient.subscriber_id, at)) {
+        events.set(event, revenue);
+        people.add(recipient.subscriber_id);
+      }
   const revenue_cents = [...events.values()].reduce((sum, revenue) => sum + revenue, 0);
   return { converted: people.size, revenue_cents };
 }
