@@ -168,6 +168,7 @@ export function series(world: World, { query }: Request) {
   if (source_type !== undefined)
     return { status: 200, body: { buckets: ofSource(world, source_type, source_id, window) } };
   if (interval === "hour" && group_by !== undefined) invalid("group_by");
+  if (interval === "hour" && window[1] - window[0] > 31 * DAY) invalid("start");
   const width = interval === "hour" ? HOUR : DAY;
   const isByChannel = group_by === "channel";
   const lasts = interval === "hour" ? [] : isByChannel ? lastTouchesByChannel(world) : lastTouches(world);
