@@ -91,10 +91,13 @@ const trimmed = (text: Body): Body => (typeof text === "string" ? text.trim() : 
 /** Texts and addresses of everything that was handed to a provider. */
 export async function outbox({ product, reference, bindings }: Sides, command: number): Promise<Failure | undefined> {
   const got = await product.outbox();
+  const ofJourneys = new Set(
+    reference.world.jobs.filter(({ source }) => source.type === "journey").map(({ id }) => id),
+  );
   const expected = reference.world.outbox.map(({ at, links, category, confirms, ...sent }) => ({
     ...{ ...sent, at: iso(at), body: trimmed(sent.body) },
     // No answer tells the sends of journeys: of two at one instant, which is which stays open.
-    ...((confirms || !bindings.product.has(sent.job_id)) && { job_id: ANY }),
+    ...((confirms || ofJourneys.has(sent.job_id)) && { job_id: ANY }),
   }));
   const known = new Set(reference.world.subscribers.map(({ id }) => id));
   const living = expected.filter(({ subscriber_id }) => known.has(subscriber_id));

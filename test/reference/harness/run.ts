@@ -184,5 +184,7 @@ async function endStorm(sides: Sides): Promise<void> {
   await product.advance(HOUR);
   reference.advance(product.now());
   await quieten(sides);
+  // An export whose worker ended is made by another one, of what there is by then.
+  for (const job of reference.world.exports) job.isForgotten = true;
   tell(sides, `${storm.struck()} faults struck`);
 }
