@@ -213,6 +213,8 @@ function Shown({ reach: { usable, chosen, missing, asked, preview }, wanted, wan
     <Card title="Preview">
       {missing ? (
         <p class="dim">The preview appears here once the message has a title and a body.</p>
+      ) : preview.error ? (
+        <p class="dim">There is no preview: the reason stands above the button.</p>
       ) : (
         <Skeleton rows={4} />
       )}
