@@ -4,6 +4,7 @@ import { ANY, type Answer, type Body, iso, Unordered } from "../model/kit.ts";
 import type { Look } from "./looks.ts";
 import { credentialOf, type ProductCall } from "./product.ts";
 import { type Failure, type Sides, short, tell } from "./sides.ts";
+import { stillness } from "./storm.ts";
 import { type Difference, differenceOf } from "./unify.ts";
 
 /** Of the answers that should be as they were, one of so many is read all the same. */
@@ -89,7 +90,10 @@ function isSpared({ seen, counted, readsAll }: Sides, name: string, expected: An
 const trimmed = (text: Body): Body => (typeof text === "string" ? text.trim() : text);
 
 /** Texts and addresses of everything that was handed to a provider. */
-export async function outbox({ product, reference, bindings }: Sides, command: number): Promise<Failure | undefined> {
+export async function outbox(
+  { product, reference, bindings, storm }: Sides,
+  command: number,
+): Promise<Failure | undefined> {
   const got = await product.outbox();
   const ofJourneys = new Set(
     reference.world.jobs.filter(({ source }) => source.type === "journey").map(({ id }) => id),
@@ -101,6 +105,11 @@ export async function outbox({ product, reference, bindings }: Sides, command: n
   }));
   const known = new Set(reference.world.subscribers.map(({ id }) => id));
   const living = expected.filter(({ subscriber_id }) => known.has(subscriber_id));
+  const gone = [...bindings.product].filter(([ours]) => ours.startsWith("#sub-") && !known.has(ours));
+  const left = got.find((item) => gone.some(([, id]) => JSON.stringify(item).includes(id)));
+  // SUB-10: a sandbox keeps what it would have sent, and forgets with the rest.
+  if (storm === stillness && left)
+    return { path: "of the erased", expected: "nothing", got: left, command, route: "outbox" };
   const theirs = new Set(living.map(({ subscriber_id }) => bindings.product.get(subscriber_id)));
   const difference = differenceOf(
     bindings,
