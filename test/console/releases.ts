@@ -43,6 +43,17 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByRole("heading", { level: 1 }).waitFor();
   });
 
+  it("a message that cannot be rendered has a reason in place of its preview, and nothing goes on loading (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await write(page);
+    await page.getByLabel("Title").fill("Hello {{ subscriber.first_name | nosuch }}");
+    await page.getByText("There is no preview: the reason stands above the button.").waitFor();
+    await page.getByRole("alert").getByText("undefined filter: nosuch").waitFor();
+    expect(await page.locator("main [aria-busy=true]").count()).toBe(0);
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
   it("a campaign with a time that has passed is released once that is confirmed (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("campaigns/new");

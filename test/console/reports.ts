@@ -21,6 +21,8 @@ export function reportStories(open: () => Promise<Tab>): void {
       .getByText(/^€[\d,]+\.\d\d, €[\d,]+\.\d\d a person$/)
       .first()
       .waitFor();
+    await page.getByRole("row", { name: /^A \d+ \d+ \([\d.]+%\) \d+ \([\d.]+%\)$/ }).waitFor();
+    await page.getByText(/^Clicked, B against A: [+−]?[\d.]+ points, between /).waitFor();
     const file = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download By channel as CSV" }).click();
     const text = readFileSync(await (await file).path(), "utf8");
