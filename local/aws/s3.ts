@@ -7,9 +7,8 @@ import { readForm, readUpload } from "./s3/post-policy.ts";
 import { isFormUpload, locate, queryOf, readRequest } from "./s3/requests.ts";
 import { document, refuse, respond } from "./s3/responses.ts";
 import { authenticate, type Keys } from "./s3/signatures.ts";
-import type { S3Storage, Stored } from "./s3/storage.ts";
+import type { S3Storage } from "./s3/storage.ts";
 import { openS3Storage } from "./s3/storage.ts";
-import { type Tags, tagsOf } from "./s3/tags.ts";
 import {
   type AwsRequest,
   type AwsResponse,
@@ -128,23 +127,12 @@ async function bytesOf(body: unknown): Promise<Buffer> {
 }
 
 function tagOperations(storage: S3Storage): Record<string, (input: Wire) => Wire> {
-  const find = (input: Wire): Stored & { bucket: string } => {
-    const { bucket, key } = placeOf(storage, input);
-    const object = storage.object(bucket, key);
-    if (!object) throw errors.noSuchKey({ Key: key });
-    return { bucket, ...object };
-  };
-  const tag = (input: Wire, tags: Tags): Wire => {
-    const { bucket, key, about } = find(input);
-    storage.changeAbout(bucket, key, { ...about, tags });
-    return {};
-  };
-
   return {
-    PutObjectTagging: (input) => tag(input, tagsOf(input.Tagging as [string, string][])),
-    DeleteObjectTagging: (input) => tag(input, {}),
-    GetObjectTagging: (input) => ({
-      TagSet: Object.entries(find(input).about.tags ?? {}).map(([Key, Value]) => ({ Key, Value })),
-    }),
+    GetObjectTagging: (input) => {
+      const { bucket, key } = placeOf(storage, input);
+      const object = storage.object(bucket, key);
+      if (!object) throw errors.noSuchKey({ Key: key });
+      return { TagSet: Object.entries(object.about.tags ?? {}).map(([Key, Value]) => ({ Key, Value })) };
+    },
   };
 }

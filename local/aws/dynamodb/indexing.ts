@@ -1,7 +1,7 @@
 // Secondary indexes: their entries, their updates when an item changes, and reads of an earlier state.
 import type { Database } from "../database.ts";
 import { type IndexUnits, writeUnits } from "./capacity.ts";
-import { fitsIndex, indexKey, type StoredKey } from "./keys.ts";
+import { indexKey, type StoredKey } from "./keys.ts";
 import { INDEX_COLUMNS, type RowKey, type Rows } from "./rows.ts";
 import { freeze, itemOf, type Stored } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
@@ -33,8 +33,6 @@ interface Undo {
 
 export interface Indexing {
   create(index: Index): void;
-  /** Fills a new index from the existing items. */
-  fill(table: Table, index: Index): void;
   drop(index: Index): void;
   /** What a change of an item does to each index that it concerns. */
   plan(table: Table, before: Stored | undefined, after: Stored | undefined): IndexChange[];
@@ -118,12 +116,6 @@ export function openIndexing(database: Database, rows: Rows, now: () => number):
 
   return {
     create: ({ storage }) => rows.create(storage, INDEX_COLUMNS),
-    fill: (table, index) => {
-      for (const { key, stored } of rows.all(table.storage)) {
-        const entry = fitsIndex(itemOf(stored), index) && entryOf(index, stored);
-        if (entry) put(index, entry, { pk: key[0]!, sk: key[1]! });
-      }
-    },
     drop: (index) => {
       undo = undo?.filter((step) => step.index.storage !== index.storage);
       rows.drop(index.storage);

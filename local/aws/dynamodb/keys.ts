@@ -84,14 +84,6 @@ function checkIndexKeys(item: Item, table: Table): void {
   }
 }
 
-/** Whether an item that is older than the index can be in it; if not, it is left out. */
-export const fitsIndex = (item: Item, { keys }: Index): boolean =>
-  keyParts(keys).every((part) => {
-    const value = attributeOf(item, part.name);
-    if (!value || typeOf(value) !== part.type || isEmpty(value)) return false;
-    return bytesOf(value) <= (part === keys.hash ? MAX_HASH_BYTES : MAX_RANGE_BYTES);
-  });
-
 /** Checks the index keys that an update has changed. */
 export function checkUpdatedIndexKeys(before: Item, after: Item, table: Table): void {
   for (const index of table.indexes) {

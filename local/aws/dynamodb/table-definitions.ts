@@ -20,7 +20,7 @@ const KEY_SCHEMA: Rule = {
   required: true,
 };
 
-export const ATTRIBUTES = listOf(
+const ATTRIBUTES = listOf(
   structure({ AttributeName: needed(KEY_NAME), AttributeType: needed(choice("B", "N", "S")) }, "AttributeDefinition"),
 );
 
@@ -32,7 +32,7 @@ const PROJECTION = structure(
   "Projection",
 );
 
-export const GLOBAL_INDEX = {
+const GLOBAL_INDEX = {
   IndexName: needed(NAME),
   KeySchema: KEY_SCHEMA,
   Projection: needed(PROJECTION),
@@ -94,7 +94,7 @@ export function checkCreate(input: CreateInput): void {
 
 type Definitions = CreateInput["AttributeDefinitions"];
 
-export function refuseRedefined(definitions: Definitions): void {
+function refuseRedefined(definitions: Definitions): void {
   const names = definitions.map(({ AttributeName }) => AttributeName);
   const repeat = names.find((name, at) => names.indexOf(name) < at);
   if (repeat !== undefined) throw invalidParameter(`Duplicate AttributeName in AttributeDefinitions: ${repeat}`);
@@ -137,15 +137,13 @@ function checkDefinitions(input: CreateInput): void {
 
 function checkGlobalIndexes(indexes: IndexDefinition[], input: CreateInput): void {
   if (indexes.length === 0) throw invalidParameter("List of GlobalSecondaryIndexes is empty");
-  for (const index of indexes) checkGlobalIndex(index, input.AttributeDefinitions);
+  for (const index of indexes) {
+    checkIndexKeys(index, input.AttributeDefinitions);
+    checkProjection(index);
+  }
   refuseDuplicates(indexes);
   if (indexes.length > MAX_GLOBAL)
     throw invalidParameter(`GlobalSecondaryIndex count exceeds the per-table limit of ${MAX_GLOBAL}`);
-}
-
-export function checkGlobalIndex(index: IndexDefinition, definitions: Definitions): void {
-  checkIndexKeys(index, definitions);
-  checkProjection(index);
 }
 
 function checkIndexKeys({ KeySchema }: IndexDefinition, definitions: Definitions): void {

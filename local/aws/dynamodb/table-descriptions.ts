@@ -6,14 +6,14 @@ import { type IndexDefinition, streamArn, type Table, type TableRecord, tableArn
 const NO_PROVISION: Wire = { NumberOfDecreasesToday: 0, ReadCapacityUnits: 0, WriteCapacityUnits: 0 };
 
 /** `TableDescription`; `status` shows a change in progress that is in fact done. */
-export function describe(storage: Storage, table: Table, status = "ACTIVE", changing: readonly string[] = []): Wire {
+export function describe(storage: Storage, table: Table, status = "ACTIVE"): Wire {
   const { record } = table;
   const measure = status === "CREATING" ? () => NOTHING : storage.measure;
   const { items, bytes } = measure(table.storage);
   const onDemandSince = { LastUpdateToPayPerRequestDateTime: record.CreationDateTime };
   const globals = record.globalIndexes.map((definition) => ({
     ...describeIndex(measure, table, definition),
-    IndexStatus: changing.includes(definition.IndexName) ? "CREATING" : "ACTIVE",
+    IndexStatus: status,
     ProvisionedThroughput: NO_PROVISION,
   }));
   return {
@@ -48,7 +48,8 @@ function streamOf({ TableName, stream }: TableRecord): Wire {
 const NOTHING = { items: 0, bytes: 0 };
 
 function describeIndex(measure: Storage["measure"], table: Table, definition: IndexDefinition): Wire {
-  const { items, bytes } = measure(table.record.indexStorage[definition.IndexName]!);
+  const { storage } = table.indexes.find(({ name }) => name === definition.IndexName)!;
+  const { items, bytes } = measure(storage);
   return {
     IndexName: definition.IndexName,
     KeySchema: definition.KeySchema,

@@ -1,4 +1,4 @@
-// CreateTable, UpdateTable, DescribeTable, DeleteTable and ListTables.
+// CreateTable, DescribeTable, DeleteTable and ListTables.
 
 import type { Wire } from "../stand-in.ts";
 import { SECOND } from "../time.ts";
@@ -8,7 +8,6 @@ import { checkParameters, count, NAME } from "./parameters.ts";
 import { CREATE_SHAPE, type CreateInput, checkCreate, checkTableName } from "./table-definitions.ts";
 import { describe } from "./table-descriptions.ts";
 import { findTable, onTable } from "./table-lookup.ts";
-import { named, updateTable } from "./table-updates.ts";
 import type { TableRecord } from "./tables.ts";
 
 const LIST_LIMIT = 100;
@@ -27,7 +26,6 @@ export function tableOperations(engine: Engine): Operations {
       },
       run: (input) => createTable(engine, input as CreateInput),
     },
-    UpdateTable: updateTable(engine),
     DescribeTable: onTable({}, false, ({ TableName }) => ({ Table: describe(storage, findTable(engine, TableName)) })),
     DeleteTable: onTable({}, true, ({ TableName }) => {
       const table = findTable(engine, TableName);
@@ -60,16 +58,11 @@ function createTable(engine: Engine, input: CreateInput): Wire {
     CreationDateTime: clock.now() / SECOND,
     AttributeDefinitions: input.AttributeDefinitions,
     KeySchema: input.KeySchema,
-    globalIndexes: [],
+    globalIndexes: input.GlobalSecondaryIndexes ?? [],
     ...(StreamEnabled && view && { stream: { label, view } }),
-    indexesMade: 0,
-    indexStorage: {},
   };
-  const bare = tables.add(record);
-  for (const definition of input.GlobalSecondaryIndexes ?? []) record.globalIndexes.push(named(bare, definition));
-  const table = record.indexesMade > 0 ? tables.save(bare) : bare;
+  const table = tables.add(record);
   storage.create(table);
   for (const index of table.indexes) storage.indexing.create(index);
-  const changing = record.globalIndexes.map(({ IndexName }) => IndexName);
-  return { TableDescription: describe(storage, table, "CREATING", changing) };
+  return { TableDescription: describe(storage, table, "CREATING") };
 }

@@ -43,9 +43,6 @@ export interface TableRecord {
   timeToLive?: { attribute: string };
   /** When the time to live was last enabled or disabled, in milliseconds. */
   timeToLiveAt?: number;
-  /** Grows with every index, so that a storage name is never used twice. */
-  indexesMade: number;
-  indexStorage: Record<string, string>;
 }
 
 export interface Index {
@@ -133,7 +130,7 @@ const nameOfArn = (arn: string): string => (arn.startsWith("arn:") ? (/:table\/(
 function tableOf(id: number, record: TableRecord): Table {
   const keys = keysOf(record, record.KeySchema);
   const indexes = record.globalIndexes
-    .map((definition) => indexOf(record, keys, definition))
+    .map((definition, at) => indexOf(record, keys, definition, `dynamodb_index_${id}_${at + 1}`))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     id,
@@ -158,14 +155,14 @@ function keysOf(record: TableRecord, schema: KeyElement[]): Keys {
   return { hash: part("HASH")!, ...(range && { range }) };
 }
 
-function indexOf(record: TableRecord, table: Keys, definition: IndexDefinition): Index {
+function indexOf(record: TableRecord, table: Keys, definition: IndexDefinition, storage: string): Index {
   const { IndexName: name, Projection: projection } = definition;
   const keys = keysOf(record, definition.KeySchema);
   const projected =
     projection.ProjectionType === "ALL"
       ? undefined
       : new Set([...keyNames(table), ...keyNames(keys), ...(projection.NonKeyAttributes ?? [])]);
-  return { name, keys, projected, projection, storage: record.indexStorage[name]! };
+  return { name, keys, projected, projection, storage };
 }
 
 export const keyNames = ({ hash, range }: Keys): string[] => (range ? [hash.name, range.name] : [hash.name]);

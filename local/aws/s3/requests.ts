@@ -106,7 +106,6 @@ export function readRequest(request: AwsRequest, body: Buffer): S3Operation {
     if (queryMembers[name]) input[queryMembers[name]] = value;
     else if (!choosing.has(name) && !/^x-amz-/i.test(name)) throw notImplemented(`the parameter ${name}`);
   const operation = operationOf(request.method, query, { bucket, key });
-  if (operation === "PutObjectTagging") return { operation, input: { ...input, Tagging: readTags(bytes) } };
   if (operation === "DeleteObjects") return { operation, input: { ...input, Delete: readDeletions(bytes) } };
   if (operation === "CompleteMultipartUpload")
     return { operation, input: { ...input, MultipartUpload: { Parts: readParts(bytes) } } };
@@ -130,9 +129,7 @@ const operations: Record<string, string> = {
   "PUT bucket": "CreateBucket",
   "GET bucket list-type": "ListObjectsV2",
   "POST bucket delete": "DeleteObjects",
-  "PUT object tagging": "PutObjectTagging",
   "GET object tagging": "GetObjectTagging",
-  "DELETE object tagging": "DeleteObjectTagging",
   "PUT object": "PutObject",
   "GET object": "GetObject",
   "HEAD object": "HeadObject",
@@ -192,12 +189,6 @@ function readDeletions(bytes: Buffer): Wire {
     .filter(({ name }) => name === "Object")
     .map((object) => ({ Key: textOf(object, "Key") ?? "", ETag: textOf(object, "ETag") }));
   return { Objects, Quiet: textOf(root, "Quiet") === "true" };
-}
-
-function readTags(bytes: Buffer): [key: string, value: string][] {
-  const set = parse(bytes).children.find(({ name }) => name === "TagSet");
-  if (!set) throw malformed();
-  return set.children.map((tag) => [textOf(tag, "Key") ?? "", textOf(tag, "Value") ?? ""]);
 }
 
 function readParts(bytes: Buffer): Wire[] {

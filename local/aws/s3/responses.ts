@@ -5,7 +5,7 @@ import { keptHeaders } from "./objects.ts";
 import type { Stored } from "./storage.ts";
 import { type Xml, xmlOf } from "./xml.ts";
 
-const NO_CONTENT = new Set(["DeleteObject", "DeleteObjectTagging", "AbortMultipartUpload"]);
+const NO_CONTENT = new Set(["DeleteObject", "AbortMultipartUpload"]);
 /** Operations whose output is a document, and the name of its root. */
 const documents: Record<string, string> = {
   ListBuckets: "ListAllMyBucketsResult",

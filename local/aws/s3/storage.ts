@@ -109,8 +109,6 @@ export function openS3Storage(database: Database) {
         ...[bucket, key, blob, etag, size, modified, JSON.stringify(about)],
       );
     },
-    changeAbout: (bucket: string, key: string, about: About) =>
-      void db().run("UPDATE s3_objects SET about = ? WHERE bucket = ? AND key = ?", JSON.stringify(about), bucket, key),
     removeObject: (bucket: string, key: string) => {
       const old = db().first("SELECT blob FROM s3_objects WHERE bucket = ? AND key = ?", bucket, key);
       if (old) dropBlob(String(old.blob));

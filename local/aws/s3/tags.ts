@@ -11,7 +11,7 @@ const ALLOWED = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 const invalidTag = (message: string) => awsFailure("InvalidTag", message);
 
 /** @throws S3's errors for what cannot be tags */
-export function tagsOf(pairs: readonly (readonly [key: string, value: string])[]): Tags {
+function tagsOf(pairs: readonly (readonly [key: string, value: string])[]): Tags {
   if (pairs.length > MAX_TAGS) throw awsFailure("BadRequest", "Object tags cannot be greater than 10");
   const tags: Tags = Object.fromEntries(pairs);
   if (Object.keys(tags).length < pairs.length) throw invalidTag("Cannot provide multiple Tags with the same key");

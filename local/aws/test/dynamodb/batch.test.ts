@@ -116,3 +116,15 @@ test("a fault leaves the last items of a batch unprocessed", async () => {
   const read = await call("BatchGetItem", { RequestItems: { things: { Keys: keys(3) } } });
   expect(read).toEqual({ Responses: { things: keys(2) }, UnprocessedKeys: { things: { Keys: [key("p2")] } } });
 });
+
+test.each<[string, Wire]>([
+  ["BatchWriteItem", { RequestItems: { things: null } }],
+  ["BatchWriteItem", { RequestItems: { things: [null] } }],
+  ["BatchWriteItem", { RequestItems: { things: [{ PutRequest: {} }] } }],
+  ["BatchWriteItem", { RequestItems: { things: [{ DeleteRequest: { Key: null } }] } }],
+  ["BatchGetItem", { RequestItems: { things: null } }],
+  ["BatchGetItem", { RequestItems: { things: { Keys: [null] } } }],
+])("%s of %j is refused: what is not there is no item", async (operation, input) => {
+  const { refused } = await world();
+  expect(await refused(operation, input)).toMatch(/^Validation: /);
+});

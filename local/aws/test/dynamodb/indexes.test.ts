@@ -1,4 +1,4 @@
-// Secondary indexes: sparse entries, projections, refusals, building and dropping them, and looking back in time.
+// Secondary indexes: sparse entries, projections, refusals, and looking back in time.
 import { expect, test } from "vitest";
 import { type Answer, enveloped, invalid, key, N, S, type TableOptions, world } from "../support/dynamodb-world.ts";
 
@@ -113,38 +113,6 @@ test("what an index cannot answer is refused", async () => {
   expect(await query({ IndexName: "keysOnly", ProjectionExpression: "a" })).toBe(
     invalid("One or more parameter values were invalid: Global secondary index keysOnly does not project [a]"),
   );
-});
-
-const NEW_INDEX = {
-  AttributeDefinitions: [{ AttributeName: "later", AttributeType: "S" }],
-  GlobalSecondaryIndexUpdates: [
-    {
-      Create: {
-        IndexName: "byLater",
-        KeySchema: [{ AttributeName: "later", KeyType: "HASH" }],
-        Projection: { ProjectionType: "ALL" },
-      },
-    },
-  ],
-};
-
-test("an index made later is filled from what is there, and one dropped is gone", async () => {
-  const the = await indexed();
-  for (let at = 0; at < 3; at++) await the.put({ ...key(`p${at}`), ...(at > 0 && { later: S("l") }) });
-  await the.call("UpdateTable", { TableName: "things", ...NEW_INDEX });
-  expect((await the.call("Scan", { IndexName: "byLater" })).Count).toBe(2);
-  await the.put({ ...key("p9"), later: S("l") });
-  expect((await the.call("Scan", { IndexName: "byLater" })).Count).toBe(3);
-  expect(await the.refused("UpdateTable", { TableName: "things", ...NEW_INDEX })).toBe(
-    invalid("Attempting to create an index which already exists"),
-  );
-
-  const drop = { TableName: "things", GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: "byLater" } }] };
-  await the.call("UpdateTable", drop);
-  expect(await the.refused("Scan", { IndexName: "byLater" })).toBe(
-    invalid("The table does not have the specified index: byLater"),
-  );
-  await the.put({ ...key("p8"), later: N(1) });
 });
 
 test("index data can be made to lag, reads of the table never do", async () => {

@@ -1,4 +1,4 @@
-// Names: of attributes in every parameter that takes them, of keys, of tables; and the tags of a table.
+// Names: of attributes in every parameter that takes them, of keys, of tables.
 import { expect, test } from "vitest";
 import type { Wire } from "../../stand-in.ts";
 import { type Item, invalid, key, N, S, tableInput, world } from "../support/dynamodb-world.ts";
@@ -46,14 +46,6 @@ test("a key has a name of 255 characters at most, in tables, indexes and what th
     { ...table, GlobalSecondaryIndexes: [indexOf("g", included)] },
   ])
     expect(await refused("CreateTable", input)).toContain(constraint);
-  const Create = indexOf(much);
-  expect(
-    await refused("UpdateTable", {
-      TableName: "long",
-      AttributeDefinitions: attributes("g"),
-      GlobalSecondaryIndexUpdates: [{ Create }],
-    }),
-  ).toContain(constraint);
 });
 
 test("a start key of a partition that holds one item at most is refused", async () => {

@@ -12,11 +12,6 @@ test.each<[string, Wire, string | RegExp]>([
   ["CreateTable", { KeySchema: ["x"] }, serialization("Unexpected value type in payload")],
   ["CreateTable", { KeySchema: [[]] }, serialization(`Unrecognized collection type class ${MODEL}.KeySchemaElement`)],
   [
-    "UpdateTable",
-    { GlobalSecondaryIndexUpdates: [{ Create: [] }] },
-    serialization(`Unrecognized collection type class ${MODEL}.CreateGlobalSecondaryIndexAction`),
-  ],
-  [
     "BatchGetItem",
     { RequestItems: [] },
     serialization(`Unrecognized collection type java.util.Map<java.lang.String, ${MODEL}.KeysAndAttributes>`),

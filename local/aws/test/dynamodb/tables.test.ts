@@ -44,6 +44,14 @@ test("a name is used once, deleted, and free again, empty", async () => {
   expect((await call("Scan")).Count).toBe(0);
 });
 
+test("the description of a deleted table has no keys, indexes or creation time", async () => {
+  const { call } = await world({ table: { indexes: { byG: { hash: ["g", "S"] } } } });
+  const { TableDescription } = await call("DeleteTable", { TableName: "things" });
+  expect(TableDescription).toMatchObject({ TableName: "things", TableStatus: "DELETING", ItemCount: 0 });
+  for (const gone of ["KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "CreationDateTime"])
+    expect(TableDescription).not.toHaveProperty(gone);
+});
+
 test("tables are listed in order, page by page", async () => {
   const { call } = await world({ table: false });
   for (const name of ["ccc", "aaa", "bbb"]) await call("CreateTable", tableInput({ name }));
@@ -117,6 +125,11 @@ test.each<[string, Wire, string]>([
     { KeySchema: [part("pk", "HASH"), part("pk", "RANGE")] },
     "Both the Hash Key and the Range Key element in the KeySchema have the same name",
   ],
+  [
+    "an attribute defined twice",
+    { AttributeDefinitions: [definition("pk"), definition("sk"), definition("sk", "N")] },
+    `${WRONG}Duplicate AttributeName in AttributeDefinitions: sk`,
+  ],
   ["an empty list of indexes", { GlobalSecondaryIndexes: [] }, `${WRONG}List of GlobalSecondaryIndexes is empty`],
   [
     "two indexes of one name",
@@ -132,6 +145,15 @@ test.each<[string, Wire, string]>([
     "attributes beside a projection of all",
     { GlobalSecondaryIndexes: [index("some", { Projection: { ProjectionType: "ALL", NonKeyAttributes: ["a"] } })] },
     `${WRONG}ProjectionType is ALL, but NonKeyAttributes is specified`,
+  ],
+  [
+    "an attribute projected twice",
+    {
+      GlobalSecondaryIndexes: [
+        index("some", { Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: ["a", "a"] } }),
+      ],
+    },
+    `${WRONG}Duplicate value in NonKeyAttributes: a`,
   ],
   [
     "an index on something undefined",
@@ -156,28 +178,9 @@ test("table operations refuse a missing, a short and an unknown name", async () 
   expect(await refused("DescribeTable", { TableName: "ab" })).toBe(
     invalid("TableName must be at least 3 characters long and at most 255 characters long"),
   );
-  expect(
-    await refused("UpdateTable", {
-      TableName: "nowhere",
-      GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: "any" } }],
-    }),
-  ).toBe("ResourceNotFound: Requested resource not found: Table: nowhere not found");
-});
-
-test.each<[string, Wire, string]>([
-  [
-    "changes nothing",
-    {},
-    "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required",
-  ],
-  [
-    "does nothing to an index",
-    { GlobalSecondaryIndexUpdates: [{}] },
-    `${WRONG}One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null`,
-  ],
-])("an update that %s is refused", async (_, input, message) => {
-  const { refused } = await world();
-  expect(await refused("UpdateTable", { TableName: "things", ...input })).toBe(invalid(message));
+  expect(await refused("DescribeTable", { TableName: "nowhere" })).toBe(
+    "ResourceNotFound: Requested resource not found: Table: nowhere not found",
+  );
 });
 
 test("what no table of ours has is refused loudly", async () => {
