@@ -12,7 +12,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/support/setup.ts"],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     reporters: ["default", "./test/support/count-reporter.ts"],
     coverage: { provider: "v8", include: ["functions/**", "shared/**", "local/**"], exclude: ["local/aws/test/**"] },
   },

@@ -146,8 +146,8 @@ describe.each(channels)("POST /_local/faults of %s", (channel) => {
       ["rate_limited", "sent", 1],
       ["timeout", "unknown", 0],
     ] as const;
-    for (const [outcome, state, given] of fates) {
-      const ada = await person(world, tenant, `ada-${outcome}`, "+4915112345678");
+    for (const [n, [outcome, state, given]] of fates.entries()) {
+      const ada = await person(world, tenant, `ada-${outcome}`, `+491511234560${n}`);
       const body = { channel, outcome, times: 1, subscriber_id: ada };
       expect((await world.call("POST /_local/faults", { body })).status).toBe(201);
       const send = async () => {
@@ -163,7 +163,7 @@ describe.each(channels)("POST /_local/faults of %s", (channel) => {
       expect((await jobOf(tenant, spoilt.id)).counts).toMatchObject({ delivered: 1 + given, failed: 1 - given });
       const whole = await send();
       expect(await whole.of(bob)).toBe(1);
-      // A push token that the provider gave up is not used again; a number or an address that was refused may be.
+      // A push token or a number that the provider gave up is not used again; one that was refused may be.
       if (outcome !== "invalid_token") expect(await whole.of(ada)).toBe(1);
     }
   });

@@ -13,7 +13,7 @@ export const pages = readdirSync(new URL("../../console/pages/", import.meta.url
 /** These ask the control surface of the machine, which refuses in its own words. */
 export const ofMachine: readonly string[] = ["outbox", "operator"];
 
-export const SETTLE_MS = 20_000;
+export const SETTLE_MS = 40_000;
 
 export interface Tab {
   context: BrowserContext;
