@@ -134,6 +134,21 @@ describe("GET /_local/outbox", () => {
   });
 });
 
+it.each(channels.filter((channel) => channel !== "email" && channel !== "chat_app"))(
+  "%s does not go out to somebody for whom title and body are blank (D-LIQUID)",
+  async (channel) => {
+    const { world, tenant } = await withTenant();
+    const ids = await verified(world, tenant, channel);
+    const ada = await person(world, tenant, "ada", "+4915112345678");
+    const blank = { title: "{{ subscriber.nickname }}", body: "{{ subscriber.nickname }}" };
+    const { id } = (await post(world, tenant, { subscriberIds: [ada], channel_ids: [ids[channel]], ...blank })).body;
+    await world.settle();
+
+    expect(await outboxOf(world)).toEqual([]);
+    expect((await jobOf(tenant, id)).counts).toMatchObject({ delivered: 0, failed: 1 });
+  },
+);
+
 describe.each(channels)("POST /_local/faults of %s", (channel) => {
   it("a fault of a provider answers so as often as it says, that subscriber alone", async () => {
     const { world, tenant } = await withTenant();
