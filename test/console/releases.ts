@@ -212,6 +212,8 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel(/^Ends/).fill("2030-05-01T09:00");
     expect(await violationsInThemes(page)).toEqual({});
     await press(page, "Save as a draft");
+    // The editor has a preview and its variants too.
+    await page.getByRole("link", { name: "Edit", exact: true }).waitFor();
     await page.locator(".phone").getByText("Shop now").waitFor();
     await press(page, "Variant B");
     await page.locator(".phone").getByText("Winter is over").waitFor();
