@@ -5,7 +5,6 @@ import { SECOND } from "../time.ts";
 import { md5, memberOf, verify } from "./checksums.ts";
 import * as errors from "./errors.ts";
 import type { About, S3Storage, Stored } from "./storage.ts";
-import { tagsOfHeader } from "./tags.ts";
 
 /** Headers kept with an object, and the members that carry them. */
 export const keptHeaders: Record<string, string> = {
@@ -218,3 +217,26 @@ export function objectOperations(storage: S3Storage, { clock, ids }: Deps): Reco
 }
 
 const readToken = (token: unknown): string => Buffer.from(String(token), "base64url").toString();
+
+const MAX_TAGS = 10;
+const MAX_TAG_KEY = 128;
+const MAX_TAG_VALUE = 256;
+const TAG_CHARACTERS = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+const invalidTag = (message: string) => awsFailure("InvalidTag", message);
+
+/** The tags of the header `x-amz-tagging`, which is written as a query. @throws S3's errors for what cannot be tags */
+function tagsOfHeader(header: unknown): Record<string, string> {
+  const pairs = [...new URLSearchParams(String(header))];
+  if (new Set(pairs.map(([key]) => key)).size < pairs.length)
+    throw errors.invalidArgument(
+      "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
+    );
+  if (pairs.length > MAX_TAGS) throw awsFailure("BadRequest", "Object tags cannot be greater than 10");
+  for (const [key, value] of pairs) {
+    if (key === "" || key.length > MAX_TAG_KEY || key.startsWith("aws:") || !TAG_CHARACTERS.test(key))
+      throw invalidTag("The TagKey you have provided is invalid");
+    if (value.length > MAX_TAG_VALUE || !TAG_CHARACTERS.test(value))
+      throw invalidTag("The TagValue you have provided is invalid");
+  }
+  return Object.fromEntries(pairs);
+}
