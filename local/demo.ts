@@ -79,8 +79,12 @@ export interface Addresses {
   variables: string | undefined;
 }
 
-/** The page that `npm start` prints. */
-export function welcome({ url, aws, folder, variables }: Addresses, demo: Demo): string {
+/** The page that `npm start` prints. @param quiet the quiet hours of the demo workspace, where it has some */
+export function welcome(
+  { url, aws, folder, variables }: Addresses,
+  demo: Demo,
+  quiet: { start: string; end: string } | null,
+): string {
   const [upsert, listen, send] = tryIt(url, demo);
   const facts = [
     ["service", url],
@@ -95,6 +99,7 @@ export function welcome({ url, aws, folder, variables }: Addresses, demo: Demo):
     ["server key", demo.server_key],
     ...(demo.agent_key ? [["agent key", demo.agent_key]] : []),
     ["access token", demo.access_token],
+    ...(quiet ? [["quiet hours", `${quiet.start} to ${quiet.end}: all but in-app messages wait until they are over`]] : []),
   ];
   return `The service is ready.
 

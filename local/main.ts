@@ -54,6 +54,7 @@ async function start(): Promise<void> {
   if (folder.isNew && !settings.dynamodbEndpoint) await beginSweeps(running.service.depsFor(UNDISTURBED));
   running.service.time.start();
   const demo = await prepare();
+  const quiet = await running.tenancy.quietHours(demo.tenant_id);
   const servers = await openServers(settings, running, log, address);
   const variables = writeVariables(settings, servers.url, demo);
   stopOnSignals(async () => {
@@ -66,7 +67,7 @@ async function start(): Promise<void> {
   // A service that is killed writes nothing more, and would be compiled anew at every start.
   flushCompileCache();
   // Printed last: a reader may stop the service as soon as it is printed.
-  console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo));
+  console.log(welcome({ url: servers.url, aws: servers.awsUrl, folder: settings.dataFolder, variables }, demo, quiet));
 }
 
 const demoName = ({ dynamodbEndpoint }: Settings) => (dynamodbEndpoint ? "remote-demo" : "demo");

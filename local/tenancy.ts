@@ -23,7 +23,8 @@ import { MemberItem, MembershipItem, UserItem } from "../shared/store/workspaces
 import { WorkspaceItem } from "../shared/store/workspaces/items.ts";
 import { listMembers } from "../shared/store/workspaces/members.ts";
 import { beginSession } from "../shared/store/workspaces/refresh.ts";
-import type { WorkspaceRow } from "../shared/store/workspaces/workspaces.ts";
+import type { SendingSettings } from "../shared/store/workspaces/settings.ts";
+import { sendingSettingsOf, type WorkspaceRow } from "../shared/store/workspaces/workspaces.ts";
 
 export interface NewWorkspace {
   tenant_id: string;
@@ -58,6 +59,8 @@ export interface Tenancy {
   /** An access token of a member with the role. The member is created if there is none. @throws 404. */
   issueToken(wish: v.InferOutput<typeof TokenWish>): Promise<string>;
   upsertSubscriber(tenant: string, externalId: string, attributes: Record<string, Value>): Promise<Subscriber>;
+  /** Null where it has none. @throws 404. */
+  quietHours(tenant: string): Promise<SendingSettings["quiet_hours"]>;
 }
 
 const SALT_BYTES = 16;
@@ -146,5 +149,7 @@ export function openTenancy(deps: Deps): Tenancy {
 
     upsertSubscriber: async (tenant, external_id, attributes) =>
       upsertSubscriber(storeOf(tenant as TenantId), await root(), { external_id, attributes }),
+
+    quietHours: async (tenant) => sendingSettingsOf(await requireWorkspace(tenant)).quiet_hours,
   };
 }

@@ -1,5 +1,7 @@
 // What is installed with the service: a licence or an install script that is new fails, until somebody looked at it.
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { expect, it } from "vitest";
 
 const LICENCES = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "OFL-1.1"];
@@ -31,6 +33,23 @@ it("no package that runs with the service runs a script at its installation, but
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([path]) => path.slice(PREFIX.length));
   expect(scripts).toEqual(INSTALL_SCRIPTS);
+});
+
+/** The packages that a program and the console, which it builds, import by themselves. */
+async function importedBy(...entryPoints: string[]): Promise<string[]> {
+  const options = { bundle: true, write: false, metafile: true, packages: "external", format: "esm" } as const;
+  const absWorkingDir = fileURLToPath(new URL("..", import.meta.url));
+  const outdir = "nowhere";
+  const { metafile } = await build({ entryPoints, absWorkingDir, outdir, platform: "node", ...options });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  const names = imports.flatMap(({ path, external }) => (external && !path.startsWith("node:") ? [path] : []));
+  return [...new Set(names.map((path) => path.split("/", path.startsWith("@") ? 2 : 1).join("/")))];
+}
+
+it("npm start imports no package that npm ci --omit=dev leaves out (F5)", async () => {
+  const imported = await importedBy("local/main.ts", "local/launch.mjs", "console/app/main.tsx");
+  expect(imported).toEqual(expect.arrayContaining(["valibot", "preact", "esbuild"]));
+  expect(imported.filter((name) => packages[PREFIX + name]?.dev !== undefined)).toEqual([]);
 });
 
 it.each(["package-lock.json", "test/clients/package-lock.json"])("%s names no registry", (file) => {

@@ -1,7 +1,7 @@
 // The demo's week of history, with few people: every page of the console has something to show. In CI alone: it takes
 // more than a second.
 import { expect, it } from "vitest";
-import { prepareDemo } from "../../local/demo.ts";
+import { prepareDemo, welcome } from "../../local/demo.ts";
 import { fillDemo, WEEK_MS } from "../../local/demo-week.ts";
 import { UNDISTURBED } from "../../local/faults.ts";
 import { openState } from "../../local/state.ts";
@@ -19,6 +19,10 @@ it.skipIf(!process.env.CI)(
     // With them, the start of a demo of 240 people takes less than five seconds.
     expect(world.dynamodb.meter().requests).toBeLessThan(5_000);
     expect(world.clock.now()).toBe(START + WEEK_MS);
+    const addresses = { url: "http://x", aws: undefined, folder: ":memory:", variables: undefined };
+    const told = (quiet: Awaited<ReturnType<typeof tenancy.quietHours>>) => welcome(addresses, demo, quiet);
+    expect(told(await tenancy.quietHours(demo.tenant_id))).toMatch(/^ {2}quiet hours +22:00 to 07:00: /m);
+    expect(told(null)).not.toContain("quiet hours");
     const as = { authorization: `Bearer ${await tenancy.issueToken({ tenant_id: demo.tenant_id, role: "owner" })}` };
     const get = async (path: string) => (await world.call(`GET /api/v1/${path}`, { as })).body;
     const { items: campaigns } = await get("campaigns");
