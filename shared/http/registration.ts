@@ -9,7 +9,7 @@ import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
 import { weaknessOf } from "../rules/passwords.ts";
 import type { PlanName } from "../rules/plans.ts";
 import type { Platform, PlatformReader, platformWrite } from "../store/context.ts";
-import { hashPassword, register, type User, workspaceKinds } from "../store/workspaces/identity.ts";
+import { hashPassword, register, requireFree, type User, workspaceKinds } from "../store/workspaces/identity.ts";
 import { RegistrationInvite } from "../store/workspaces/identity-items.ts";
 import type { anyStore, secretsMaker } from "./signing.ts";
 
@@ -65,6 +65,7 @@ export async function createAccount(
   { plan, isConfirmed }: { plan: PlanName; isConfirmed: boolean },
 ): Promise<{ user: User; tenant: TenantId; secret: string }> {
   refuseWeak(password, [account.email, account.workspace_name]);
+  await requireFree(platform, account.email);
   await secretsMaker.ensure();
   const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
   return { ...(await register(platform, storeOf, { ...account, secret, plan, isConfirmed })), secret };

@@ -16,6 +16,8 @@ const LONGEST_DETAIL = 128;
 const MAX_TOPICS = 100;
 /** Of a call with the publishable key, and more where it states a consent. */
 const [KEY_UNITS, CONSENT_UNITS] = [40, 15];
+/** Of the page to unsubscribe, and of its button. */
+const [PAGE_UNITS, OPT_OUT_UNITS] = [6, 46];
 /** Of a choice of a topic, and of an event. */
 const [TOPIC_UNITS, EVENT_UNITS] = [3, 2];
 
@@ -99,6 +101,20 @@ describe("choices", () => {
     const put = { as: tenant.sdk, body: { external_id: "ada", topics: chosen } };
     const byKey = await unitsOf(world, () => world.call("PUT /v1/preferences", put));
     expect(byKey).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS + TOPIC_UNITS * MAX_TOPICS);
+  });
+
+  it("the page of an opt-out and the opt-out itself read no list of topics, and the profile at half the price (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const { mail } = await mailing(world, tenant);
+    await tenant.upsert({ external_id: "ada", attributes });
+    for (let n = 0; n < MAX_TOPICS; n++) {
+      const [key, description] = [`topic-${n}`, "x".repeat(200)];
+      await tenant.call("POST /api/v1/topics", { key, name: key, description });
+    }
+    const { mail: receipt } = await mail({ topic: "topic-0" });
+    const page = await unitsOf(world, () => world.call(`GET ${receipt.unsubscribe}`));
+    const optOut = await unitsOf(world, () => world.call(`POST ${receipt.unsubscribe}`));
+    expect([page <= PAGE_UNITS, optOut <= OPT_OUT_UNITS]).toEqual([true, true]);
   });
 
   it("a consent with a change that nearly fills a profile costs 55 units at most, and its length (D2)", async () => {

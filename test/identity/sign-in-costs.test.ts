@@ -40,3 +40,15 @@ it("a sign-in, a reset and an accepted invitation cost no more than docs/access.
     expect(units <= known[route]!.public!.units + SLACK, `${route} ${units}`).toBe(true);
   }
 });
+
+it("a registration of an address that is taken is refused before it costs a password, and leaves no row of a workspace (D2)", async () => {
+  const world = await testWorld();
+  const account = { ...ADA, name: "Ada", workspace_name: "Engines" };
+  expect((await world.call("POST /api/v1/auth/register", { body: account })).status).toBe(201);
+  world.dynamodb.resetMeter();
+  expect((await world.call("POST /api/v1/auth/register", { body: account })).status).toBe(409);
+  const { wcu, rcu, by_operation } = world.dynamodb.meter();
+  expect(wcu + rcu).toBeLessThanOrEqual(MOST);
+  // What counts the attempt is an update.
+  expect(Object.keys(by_operation).sort()).toEqual(["GetItem", "UpdateItem"]);
+});

@@ -13,9 +13,9 @@ import { lateWrites } from "../../../shared/store/sends/jobs/late.ts";
 import { newestMailOf } from "../../../shared/store/sends/ledger/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/addresses.ts";
 import { confirm, confirmationOf } from "../../../shared/store/subscribers/confirmations.ts";
-import { attributesOf, getProfile } from "../../../shared/store/subscribers/subscribers.ts";
+import { attributesOf, getProfile, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { choose, preferencesOf } from "../../../shared/store/topics/preferences.ts";
-import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
+import { hasTopics, listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 import { getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import {
   confirmationPage,
@@ -60,7 +60,7 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
     },
     async (call) => {
-      const { store, token, profile, language, sender } = await readerOf("unsubscribe", call);
+      const { store, token, profile, language, sender } = await readerOf("unsubscribe", call, { eventual: true });
       if (!profile) return gonePage(language, sender);
       return unsubscribePage(language, { token, sender, hasTopics: await hasTopics(store) });
     },
@@ -77,8 +77,12 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
     },
     async (call) => {
-      const { store, link, token, profile, language, sender } = await readerOf("unsubscribe", call);
-      const isNew = profile !== undefined && profile["c:email"] !== "opted_out";
+      const { store, link, token, profile: read, language, sender } = await readerOf("unsubscribe", call, {
+        eventual: true,
+      });
+      // What would end here by a read that is a moment old is read again; the others have conditions.
+      const profile = isOpen(read) ? read : await getProfile(store, link.subscriber);
+      const isNew = isOpen(profile);
       const counted = isNew ? await optOutWrites(store, link) : [];
       await unsubscribe(store, link, profile, counted);
       if (!profile) return gonePage(language, sender);
@@ -221,15 +225,18 @@ interface PageCall {
 
 const confirmationPages = { open: confirmPage, confirmed: confirmedPage, gone: confirmGonePage } as const;
 
+const isOpen = (profile: LivingProfile | undefined) => profile !== undefined && profile["c:email"] !== "opted_out";
+
 /** Who reads the page; without a profile where the subscriber was erased (AMB-143). @throws 404 for an invalid token. */
 async function readerOf<K extends "unsubscribe" | "confirm">(
   kind: K,
   { openLink, platform, params: { token }, headers }: PageCall,
+  options?: { eventual: boolean },
 ) {
   const opened = requireFound(await openLink(kind, token), "link");
   const { store, link } = opened;
   const [profile, workspace] = await Promise.all([
-    getProfile(store, (link as MailToken).subscriber),
+    getProfile(store, (link as MailToken).subscriber, options),
     getWorkspace(platform, store.tenant),
   ]);
   const language = languageOf(profile && attributesOf(profile).locale, headers["accept-language"]);
@@ -242,4 +249,3 @@ async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<Mail
   return mail ? lateWrites(store, mail.job, subscriber, { kind: "unsubscribed", at: mail.at }) : [];
 }
 
-const hasTopics = async (store: StoreReader): Promise<boolean> => (await listTopics(store)).length > 0;

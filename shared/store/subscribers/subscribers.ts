@@ -84,8 +84,12 @@ async function rememberGeneration(store: Store, secrets: IdKey, externalId: stri
 }
 
 /** The profile of a subscriber; undefined if there is none or it was erased. */
-export async function getProfile(store: StoreReader, id: string): Promise<LivingProfile | undefined> {
-  return living(await store.get(Profile, { id }));
+export async function getProfile(
+  store: StoreReader,
+  id: string,
+  options?: { eventual?: boolean },
+): Promise<LivingProfile | undefined> {
+  return living(await store.get(Profile, { id }, options));
 }
 
 /** The subscriber with this id; undefined if there is none or it was erased. */

@@ -28,6 +28,12 @@ export async function listTopics(store: StoreReader): Promise<Topic[]> {
   return (await store.queryAll(TopicItem, {})).map(topicOf);
 }
 
+/** Reads one, a moment old. */
+export async function hasTopics(store: StoreReader): Promise<boolean> {
+  const { items } = await store.query(TopicItem, {}, { limit: 1, eventual: true });
+  return items.length > 0;
+}
+
 export const topicExists = async (store: StoreReader, key: string): Promise<boolean> =>
   (await store.get(TopicItem, { key })) !== undefined;
 

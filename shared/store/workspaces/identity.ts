@@ -62,6 +62,13 @@ export interface Registration {
   isConfirmed: boolean;
 }
 
+const isTaken = () => conflict("This e-mail address is already registered.");
+
+/** Asked before a password is hashed, which costs most of a registration. @throws 409 if the e-mail address is taken. */
+export async function requireFree(platform: PlatformReader, email: string): Promise<void> {
+  if (await platform.get(UserItem, { email })) throw isTaken();
+}
+
 /** Makes a user, a workspace and its owner in one transaction. @throws 409 if the e-mail address is taken. */
 export async function register(
   platform: Platform,
@@ -98,7 +105,7 @@ export async function register(
     ])
     .catch(
       onTransactionCanceled(() => {
-        throw conflict("This e-mail address is already registered.");
+        throw isTaken();
       }),
     );
   return { user, tenant };
