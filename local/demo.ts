@@ -99,7 +99,9 @@ export function welcome(
     ["server key", demo.server_key],
     ...(demo.agent_key ? [["agent key", demo.agent_key]] : []),
     ["access token", demo.access_token],
-    ...(quiet ? [["quiet hours", `${quiet.start} to ${quiet.end}: all but in-app messages wait until they are over`]] : []),
+    ...(quiet
+      ? [["quiet hours", `${quiet.start} to ${quiet.end}: all but in-app messages wait until they are over`]]
+      : []),
   ];
   return `The service is ready.
 

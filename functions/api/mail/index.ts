@@ -77,7 +77,14 @@ export const mail = group("mail", "The links of e-mails.", [
       text: asPage,
     },
     async (call) => {
-      const { store, link, token, profile: read, language, sender } = await readerOf("unsubscribe", call, {
+      const {
+        store,
+        link,
+        token,
+        profile: read,
+        language,
+        sender,
+      } = await readerOf("unsubscribe", call, {
         eventual: true,
       });
       // What would end here by a read that is a moment old is read again; the others have conditions.
@@ -248,4 +255,3 @@ async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<Mail
   const mail = of ? { job: of.job, at: of.sentAt * SECOND } : await newestMailOf(store, subscriber);
   return mail ? lateWrites(store, mail.job, subscriber, { kind: "unsubscribed", at: mail.at }) : [];
 }
-
