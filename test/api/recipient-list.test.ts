@@ -96,6 +96,18 @@ it("a send to one inbox lists its only recipient of a send to one inbox, also on
   expect(await recipients(world, tenant, job.id)).toMatchObject(expected);
 });
 
+it("a send that failed whole lists nobody, as its counts say, though it was planned (AMB-139)", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada] = await addPeople(world, tenant, 1);
+  const as = await tenant.dashboard("owner");
+  const { body: channel } = await world.call("POST /api/v1/channels", { as, body: { type: "email", name: "Mail" } });
+  const body = { title: "Hi", body: "There", subscriberIds: [ada], channel_ids: [channel.id] };
+  const { job } = await send(world, tenant, body);
+
+  expect(job).toMatchObject({ status: "failed", counts: { total: 0, skipped: 0 } });
+  expect(await recipients(world, tenant, job.id)).toEqual([]);
+});
+
 it("a list of the recipients of a state that none has reads little (RDA-4)", async () => {
   const { world, tenant } = await withPeople(160);
   const { job } = await send(world, tenant, { target: { type: "all" } });

@@ -38,7 +38,7 @@ export const recipients = group("recipients", "Who would get a notification, and
       summary: "List the recipients of a notification with what became of each",
       description:
         "In the order of the plan. A page may be short, or empty with a cursor, where a filter leaves most out. " +
-        "Subscribers that the plan skipped are listed for 30 days.",
+        "Subscribers that the plan skipped are listed for 30 days. A send that failed before it was dispatched has nobody.",
       query: v.object({
         state: v.pipe(
           v.optional(v.picklist(recipientStates, `must be one of ${recipientStates.join(", ")}`)),

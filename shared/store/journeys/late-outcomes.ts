@@ -5,7 +5,7 @@ import type { Store } from "../context.ts";
 import { changeItem } from "../item.ts";
 import { happened } from "../refusals.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
-import { listRecipients } from "../sends/ledger/recipient-list.ts";
+import { listPlanned } from "../sends/ledger/recipient-list.ts";
 import { CLOCK_TOLERANCE_MS } from "../sends/ledger/touches.ts";
 import { countWrites, type OutcomeAddends } from "./counts.ts";
 import { RunItem, type RunRow, rowKeyOf, runPrefix } from "./run-items.ts";
@@ -27,9 +27,9 @@ export const stepSendOf = ({ id, source, step }: Pick<JobRecord, "id" | "source"
 export async function followSend(store: Store, job: JobRecord): Promise<void> {
   const send = stepSendOf(job);
   if (!send) return;
-  let from: Parameters<typeof listRecipients>[3]["from"];
+  let from: Parameters<typeof listPlanned>[3]["from"];
   do {
-    const page = await listRecipients(store, job, {}, { from, limit: PAGE });
+    const page = await listPlanned(store, job, {}, { from, limit: PAGE });
     for (const { subscriber_id, state, reason } of page.items) {
       // Of a send that failed before anybody was written to, nobody was in its audience.
       const isWhole = job.error !== null && state === "skipped" && reason === null;

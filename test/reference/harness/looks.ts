@@ -19,8 +19,8 @@ const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">)
   );
 
 /** The ids of those whom a plan skipped are kept for 30 days (docs/decisions/0013-the-send-ledger.md). */
-const isListed = ({ now }: World, { error, recipients, dispatched_at }: Job): boolean =>
-  !error && (now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped"));
+const isListed = ({ now }: World, { recipients, dispatched_at }: Job): boolean =>
+  now < (dispatched_at ?? now) + 30 * DAY || recipients.every(({ state }) => state !== "skipped");
 
 type Looks = (world: World, isEnd: boolean) => Look[];
 

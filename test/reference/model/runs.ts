@@ -155,11 +155,12 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   const recipient = decide(world, job, subscriber);
   // Who cannot be reached is in no send.
   if (recipient.planned.length > 0) job.recipients.push(recipient);
-  const skipped = recipient.state === "skipped";
+  // Of a run that goes on beyond the quota, the send fails, whatever a cap would say of it when it is handed over.
+  const isBeyond = recipient.planned.length > 0 && sendsLeft(world) < 1;
+  const skipped = !isBeyond && recipient.state === "skipped";
   if (skipped) job.status = "completed";
   else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
-  // Of a run that goes on beyond the quota, the send fails.
-  if (recipient.deliveries.length > 0 && sendsLeft(world) < 1) {
+  if (isBeyond) {
     job.recipients = [];
     close(world, job, { code: "SEND_CAP_REACHED" });
     note(world, run, "failed");

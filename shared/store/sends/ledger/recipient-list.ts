@@ -7,8 +7,7 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
-import { UNCONFIRMED } from "../../../rules/reasons.ts";
-import { type RecipientState, recipientStates } from "../../../rules/recipient-states.ts";
+import { recipientStates } from "../../../rules/recipient-states.ts";
 import type { StoreReader } from "../../context.ts";
 import { type RowOf, ref } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
@@ -22,8 +21,9 @@ import type { Recipient } from "../chunks/recipients.ts";
 import { tallyOf } from "../chunks/tallies.ts";
 import { MESSAGE_LIFETIME_MS, messagesBetween } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
-import { isStopped, stoppedIn } from "../jobs/stopped.ts";
+import { isStopped } from "../jobs/stopped.ts";
 import { ChannelOutcome, channelOutcomes } from "./channel-outcomes.ts";
+import { matches, mayHold, type RecipientFilter } from "./recipient-filter.ts";
 import { recipientOutcome } from "./recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
@@ -46,12 +46,6 @@ export const ListedRecipient = v.object({
   ),
 });
 type ListedRecipient = v.InferOutput<typeof ListedRecipient>;
-
-export interface RecipientFilter {
-  state?: RecipientState | undefined;
-  reason?: string | undefined;
-  channel?: string | undefined;
-}
 
 /** Where a page begins: a chunk of a range, and a place in it. */
 export const RecipientPosition = v.object({ range: v.string(), n: v.number(), i: v.number() });
@@ -77,15 +71,36 @@ interface Listed {
   plannedAt: number;
 }
 
-type Totals = (RowOf<typeof ClaimItem> | RowOf<typeof RangeItem>) | undefined;
+interface Page {
+  items: ListedRecipient[];
+  next?: Position | undefined;
+}
+interface PageOf {
+  from: Position | undefined;
+  limit: number;
+}
 
-/** A page may be short, or empty with a position, where a filter leaves most out. */
+/**
+ * A page may be short, or empty with a position, where a filter leaves most out. A send that failed before it was
+ * dispatched has nobody, as its counts say (AMB-139).
+ */
 export async function listRecipients(
   store: StoreReader,
   job: JobRecord,
   filter: RecipientFilter,
-  { from, limit }: { from: Position | undefined; limit: number },
-): Promise<{ items: ListedRecipient[]; next?: Position | undefined }> {
+  page: PageOf,
+): Promise<Page> {
+  const hasFailedWhole = job.status === "failed" && job.dispatched_at === null;
+  return hasFailedWhole ? { items: [] } : listPlanned(store, job, filter, page);
+}
+
+/** The same, and of a send that failed whole those who were planned. */
+export async function listPlanned(
+  store: StoreReader,
+  job: JobRecord,
+  filter: RecipientFilter,
+  { from, limit }: PageOf,
+): Promise<Page> {
   const items: ListedRecipient[] = [];
   const takes = pageRoom();
   let [examined, chunks] = [0, 0];
@@ -105,33 +120,6 @@ export async function listRecipients(
     }
   }
   return { items };
-}
-
-const matches = (one: ListedRecipient, { state, reason, channel }: RecipientFilter): boolean =>
-  (state === undefined || one.state === state) &&
-  (reason === undefined || one.reason === reason) &&
-  (channel === undefined || hasChannel(one, { state, channel }));
-
-/** A recipient in a state counts for the channels that are in it too. */
-const hasChannel = ({ channels, channel: shown }: ListedRecipient, { state, channel }: RecipientFilter): boolean =>
-  shown === channel || channels.some((one) => one.channel === channel && (state === undefined || one.state === state));
-
-/** Whether totals leave room for a recipient of the filter. What is not closed may still hold any. */
-function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {
-  if (!totals?.closed) return true;
-  const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
-  // Of a mail without an answer its provider may report later that it arrived, or that it came back.
-  const unconfirmed = fail_reasons[UNCONFIRMED];
-  if (state === "skipped" || state === "failed" || state === "held_out") if (counts[state] === 0) return false;
-  if (state === "uncertain" && !unconfirmed) return false;
-  if (state === "pending" || state === "deferred") return false;
-  if (state === "canceled") return stoppedIn(skip_reasons) > 0;
-  const delivered = unconfirmed || (channel ? delivered_by_channel[channel] : counts.delivered);
-  if (state === "delivered" && !delivered) return false;
-  // A mail that came back later counts as delivered.
-  const mayBounce = (!state || state === "bounced") && !!(unconfirmed || delivered_by_channel.email);
-  if (state === "bounced") return mayBounce;
-  return reason === undefined || mayBounce || (skip_reasons[reason] ?? 0) + (fail_reasons[reason] ?? 0) > 0;
 }
 
 interface OpenChunk {

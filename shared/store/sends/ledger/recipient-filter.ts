@@ -1,0 +1,52 @@
+// Which recipients of a send a filter wants, and which totals leave room for one.
+
+import type { ChannelType } from "../../../rules/channel-types.ts";
+import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import type { RecipientState } from "../../../rules/recipient-states.ts";
+import type { RowOf } from "../../item.ts";
+import type { ClaimItem, RangeItem } from "../audience/audience-items.ts";
+import { tallyOf } from "../chunks/tallies.ts";
+import { stoppedIn } from "../jobs/stopped.ts";
+import type { ChannelOutcome } from "./channel-outcomes.ts";
+
+export interface RecipientFilter {
+  state?: RecipientState | undefined;
+  reason?: string | undefined;
+  channel?: string | undefined;
+}
+
+interface Shown {
+  state: RecipientState;
+  reason: string | null;
+  channel: ChannelType | null;
+  channels: readonly ChannelOutcome[];
+}
+
+type Totals = (RowOf<typeof ClaimItem> | RowOf<typeof RangeItem>) | undefined;
+
+export const matches = (one: Shown, { state, reason, channel }: RecipientFilter): boolean =>
+  (state === undefined || one.state === state) &&
+  (reason === undefined || one.reason === reason) &&
+  (channel === undefined || hasChannel(one, { state, channel }));
+
+/** A recipient in a state counts for the channels that are in it too. */
+const hasChannel = ({ channels, channel: shown }: Shown, { state, channel }: RecipientFilter): boolean =>
+  shown === channel || channels.some((one) => one.channel === channel && (state === undefined || one.state === state));
+
+/** Whether totals leave room for a recipient of the filter. What is not closed may still hold any. */
+export function mayHold(totals: Totals, { state, reason, channel }: RecipientFilter): boolean {
+  if (!totals?.closed) return true;
+  const { counts, skip_reasons, fail_reasons, delivered_by_channel } = tallyOf(totals);
+  // Of a mail without an answer its provider may report later that it arrived, or that it came back.
+  const unconfirmed = fail_reasons[UNCONFIRMED];
+  if (state === "skipped" || state === "failed" || state === "held_out") if (counts[state] === 0) return false;
+  if (state === "uncertain" && !unconfirmed) return false;
+  if (state === "pending" || state === "deferred") return false;
+  if (state === "canceled") return stoppedIn(skip_reasons) > 0;
+  const delivered = unconfirmed || (channel ? delivered_by_channel[channel] : counts.delivered);
+  if (state === "delivered" && !delivered) return false;
+  // A mail that came back later counts as delivered.
+  const mayBounce = (!state || state === "bounced") && !!(unconfirmed || delivered_by_channel.email);
+  if (state === "bounced") return mayBounce;
+  return reason === undefined || mayBounce || (skip_reasons[reason] ?? 0) + (fail_reasons[reason] ?? 0) > 0;
+}
