@@ -128,4 +128,23 @@ describe("choices", () => {
     const upsert = () => world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
     expect(await unitsOf(world, upsert)).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS);
   });
+
+  it.each([
+    ["with attributes", { plan: "pro" }],
+    ["alone", {}],
+  ])("a consent that is older than the one that there is, %s, is written at the first try (D2)", async (_, more) => {
+    const { world, tenant } = await withTenant();
+    const id = await tenant.upsert({ external_id: "ada", attributes });
+    const consent = { channel: "email", status: "opted_in", source: "form" };
+    const upsert = (said: object, given: object) => () =>
+      world.call("POST /api/v1/subscribers/upsert", {
+        as: tenant.sdk,
+        body: { external_id: "ada", attributes: given, consent: { ...consent, ...said } },
+      });
+    await upsert({}, {})();
+    const older = upsert({ status: "opted_out", consented_at: "2026-01-01T00:00:00Z" }, more);
+    expect(await unitsOf(world, older)).toBeLessThanOrEqual(KEY_UNITS + CONSENT_UNITS);
+    const { items } = (await tenant.call(`GET /api/v1/subscribers/${id}/consents`)).body;
+    expect(items.map(({ status }: { status: string }) => status).sort()).toEqual(["opted_in", "opted_out"]);
+  });
 });

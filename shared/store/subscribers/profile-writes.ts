@@ -76,8 +76,16 @@ async function update(store: Store, id: string, input: SubscriberInput): Promise
   return row;
 }
 
-const updateAsIs = (store: Store, id: string, input: SubscriberInput): Promise<ProfileRow | undefined> =>
-  input.consent ? updateWithConsent(store, id, input, { stated: input.consent }) : updateProfile(store, id, input);
+/** @param read the profile, where it was read */
+const updateAsIs = (
+  store: Store,
+  id: string,
+  input: SubscriberInput,
+  read?: ProfileRow,
+): Promise<ProfileRow | undefined> =>
+  input.consent
+    ? updateWithConsent(store, id, input, { stated: input.consent, read })
+    : updateProfile(store, id, input);
 
 /** One write, unless the change is large or the profile is known to be nearly full: then what it has is measured. @throws 422 if it would grow */
 async function updateWithin(
@@ -96,8 +104,11 @@ async function updateWithin(
     );
   if (outcome.kind === "written") return outcome.row;
   if (!outcome.old || outcome.old.erased_at) return outcome.old;
-  if (growsTooLarge(outcome.old, attributes)) throw refusedGrowth();
-  return updateProfile(store, id, input);
+  const { old } = outcome;
+  if (growsTooLarge(old, attributes)) throw refusedGrowth();
+  return isConfirmedElsewhere(old, input.email)
+    ? moveAddress(store, id, { input, old })
+    : updateProfile(store, id, input);
 }
 
 /** @throws 422 if the profile would grow too large */
@@ -108,9 +119,9 @@ async function updateMeasured(
   attributes: Readonly<Record<string, Value>>,
 ): Promise<ProfileRow | undefined> {
   const row = await store.get(Profile, { id });
-  if (row && growsTooLarge(row, attributes)) throw refusedGrowth();
-  const isFull = row !== undefined && becomesNearlyFull(row, attributes);
-  return updateAsIs(store, id, { ...input, isFull });
+  if (!row || row.erased_at) return row;
+  if (growsTooLarge(row, attributes)) throw refusedGrowth();
+  return updateAsIs(store, id, { ...input, isFull: becomesNearlyFull(row, attributes) }, row);
 }
 
 const refusedGrowth = () =>
@@ -143,8 +154,7 @@ async function moveAddress(
   { input, old, stated }: AddressMove,
 ): Promise<ProfileRow | undefined> {
   const now = store.clock.now();
-  const isNewest = stated && (old[`ct:${stated.consent.channel}`] ?? "") <= stated.consent.consented_at;
-  const newest = isNewest ? [stated.consent] : [];
+  const newest = stated && isNewestIn(old, stated.consent) ? [stated.consent] : [];
   const again = unconfirmedAgain(old, timestamp(now)).filter(({ channel }) => channel !== newest[0]?.channel);
 
   const { set, remove } = profileChange(store, input, id);
@@ -165,6 +175,9 @@ async function moveAddress(
   return store.get(Profile, { id });
 }
 
+const isNewestIn = (row: ProfileRow, { channel, consented_at }: ConsentAssertion): boolean =>
+  (row[`ct:${channel}`] ?? "") <= consented_at;
+
 const beingChanged = () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now.");
 
 type ConsentUpdate =
@@ -175,15 +188,24 @@ type ConsentUpdate =
   /** It has another address, whose owner confirmed opt-ins. */
   | { kind: "confirmed elsewhere"; old: ProfileRow };
 
-/** The same with a consent, in one transaction. */
+/**
+ * The same with a consent, in one transaction. A refused one costs as much as one that is made, so whoever needs no secret
+ * is read first.
+ * @param given.read the profile, where it was read
+ */
 export async function updateWithConsent(
   store: Store,
   id: string,
   input: ProfileInput,
-  { stated, consentId = store.ids.uuidAt(store.clock.now()) }: { stated: ConsentAssertion; consentId?: string },
+  given: { stated: ConsentAssertion; consentId?: string; read?: ProfileRow | undefined },
 ): Promise<ProfileRow | undefined> {
-  const consent =
-    stated.status === "pending" ? confirmedBefore(stated, await store.get(Profile, { id }), input.email) : stated;
+  const { stated, consentId = store.ids.uuidAt(store.clock.now()) } = given;
+  const isAsked = stated.status === "pending" || input.isPublishable === true;
+  const read = given.read ?? (isAsked ? await store.get(Profile, { id }) : undefined);
+  if (isAsked && (!read || read.erased_at)) return read;
+  const consent = stated.status === "pending" ? confirmedBefore(stated, read, input.email) : stated;
+  if (read && isConfirmedElsewhere(read, input.email))
+    return moveAddress(store, id, { input, old: read, stated: { consent, consentId } });
   const history = consentWrite(store, { subscriber: id, id: consentId }, consent);
   const plain = profileChange(store, input, id);
   const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };
@@ -206,7 +228,7 @@ export async function updateWithConsent(
           return isConfirmedElsewhere(old, input.email) ? { kind: "confirmed elsewhere", old } : { kind: "older" };
         }),
       );
-  const first = await attempt(true);
+  const first = await attempt(!read || isNewestIn(read, consent));
   const outcome = first.kind === "older" ? await attempt(false) : first;
   switch (outcome.kind) {
     case "written":
