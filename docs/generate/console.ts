@@ -3,7 +3,7 @@
 import { permissions } from "../../shared/contract/roles.ts";
 import { camel, methodNames } from "../../shared/http/operation-names.ts";
 import { channels } from "../../shared/rules/channels.ts";
-import { importFields } from "../../shared/rules/import-columns.ts";
+import { importFields } from "../../shared/rules/import-mapping.ts";
 import { plans } from "../../shared/rules/plans.ts";
 import { type Contents, operationsOf } from "./contents.ts";
 import type { OpenApi } from "./openapi.ts";

@@ -1,13 +1,13 @@
 // Chapters of the reference on formats that no JSON Schema describes: templates, CSV files, headers of webhooks (GEN-16).
+import { OPTED_IN, OPTED_OUT } from "../../shared/rules/import-answers.ts";
 import {
   EVIDENCE,
-  importFields,
   importSources,
   MAX_EXTRA_COLUMNS,
   MAX_VALUE_BYTES,
   presets,
 } from "../../shared/rules/import-columns.ts";
-import { OPTED_IN, OPTED_OUT } from "../../shared/rules/import-consents.ts";
+import { importFields } from "../../shared/rules/import-mapping.ts";
 import { usualNames } from "../../shared/rules/import-names.ts";
 import { FILTERS } from "../../shared/rules/liquid-filters.ts";
 import { PLACEHOLDERS, RENDERED_BYTES, TAGS, TEMPLATE_BYTES } from "../../shared/rules/render.ts";

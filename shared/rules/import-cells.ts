@@ -3,9 +3,11 @@ import { isBeyondAscii, isEmailAddress, withAsciiDomain } from "./contacts.ts";
 import { type RowChannel, rowChannelOf } from "./import-channels.ts";
 import { type Columns, OF_WHOM, type Problem } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
-import type { Standard } from "./import-names.ts";
-import { INVISIBLE, readPhone, regionOf } from "./import-phones.ts";
-import { cellValue, tagsOf, type Value } from "./import-values.ts";
+import type { PluslessNumbers, Standard } from "./import-names.ts";
+import { INVISIBLE, readPhone } from "./import-phones.ts";
+import { regionOf } from "./import-places.ts";
+import { signedName } from "./import-signs.ts";
+import { cellValue, jsonOf, tagsOf, type Value } from "./import-values.ts";
 
 /** How the rows of a file are read. */
 export interface RowReading extends ConsentReading {
@@ -37,7 +39,7 @@ export interface Sorted {
 interface WrittenPhone {
   text: string;
   rank: number;
-  isPlusless: boolean;
+  lacksPlus: PluslessNumbers | undefined;
 }
 
 /** The column of the phone comes before others with a name of one. */
@@ -53,24 +55,26 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   };
   for (const [
     i,
-    { standard, evidence, attribute, topic, topicTime, signed, isCountry, isPlusless = false, phoneRank, ...cell },
+    { standard, evidence, attribute, topic, topicTime, signed, isCountry, lacksPlus, phoneRank, timeColumn, ...cell },
   ] of cells.entries()) {
     const value = textOf(row[i] ?? "");
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
     if (standard && !signed) sorted.standard[standard] = value;
     if (standard === "consent_status" && !signed && !cell.isOfMail) sorted.said = value;
+    const time = timeColumn === undefined ? undefined : textOf(row[timeColumn] ?? "") || undefined;
+    if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
     if (standard === "tags") sorted.signed.push(...signedTags(value));
     if (cell.rowColumn === "address") sorted.address = value;
     else if (cell.rowColumn) sorted.channel = rowChannelOf(cell.rowColumn, value) ?? sorted.channel;
     if (evidence) sorted.evidence[evidence] = value;
     if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
-    if (topic && signed) topicOf(topic).signed.push({ signed, value });
+    if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
-    else if (signed) sorted.signed.push({ signed, value });
+    else if (signed) sorted.signed.push({ signed, value, time });
     if (topicTime) topicOf(topicTime).time = value;
-    if (isCountry) sorted.country = value;
+    if (isCountry && regionOf(value) !== undefined) sorted.country = value;
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
-    if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, isPlusless });
+    if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });
   }
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
@@ -81,8 +85,14 @@ const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell =
   signed: { sign: "word", channels: [channel] },
   value: tags.join(),
 });
-/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`. */
+/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`, `{"unsubscribed": "1"}`. */
 function signedTags(text: string): SignedCell[] {
+  const json = text.startsWith("{") ? jsonOf(text) : undefined;
+  if (json !== null && typeof json === "object" && !Array.isArray(json))
+    return Object.entries(json).flatMap(([name, value]) => {
+      const signed = signedName(name);
+      return signed && typeof value !== "object" ? [{ signed, value: String(value) }] : [];
+    });
   const tags = tagsOf(text);
   const isOfNumbers = (tag: string) => /sms/i.test(tag);
   return [
@@ -98,7 +108,7 @@ function signedTags(text: string): SignedCell[] {
 function takeAddress({ standard, channel, address, phones }: Sorted): void {
   if (address === undefined) return;
   if (channel === "email") standard.email ??= address;
-  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, isPlusless: false });
+  if (channel === "sms") phones.push({ text: address, rank: LAST_PHONE, lacksPlus: undefined });
 }
 
 /** What stands for no value where a name, an address or a number would. */
@@ -107,17 +117,32 @@ const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 /** What keeps a spreadsheet from reading a text as a number: `="0151"`. */
 const AS_TEXT = /^="([^"]*)"$/;
-/** The same in some exports: `'0151`. */
-const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$)/;
+/** The same in some exports: `'0151`, `'=1+1`. */
+const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$|[=@])/;
 const textOf = (cell: string): string =>
   cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replace(MARKED_NUMBER, "").replaceAll(AROUND, "");
 const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 
-/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`. */
-export function readAddress(written: string): { kind: "address"; email: string; warning?: string } | Problem {
+type Address = { kind: "address"; email: string; warning?: string };
+
+/** Where one address ends and another begins; Google Contacts writes three colons. */
+const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
+
+/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`, or be the first of several. */
+export function readAddress(written: string): Address | Problem {
+  const read = readOneAddress(written);
+  if (read.kind === "address") return read;
+  const several = written.split(BETWEEN_ADDRESSES).filter(Boolean).map(readOneAddress);
+  const [first] = several;
+  if (several.length < 2 || first?.kind !== "address" || several.some(({ kind }) => kind === "problem")) return read;
+  return { kind: "address", email: first.email, warning: "has several email addresses, of which the first is taken" };
+}
+
+function readOneAddress(written: string): Address | Problem {
   const visible = written.replaceAll(INVISIBLE, "");
-  const unquoted = visible.replace(QUOTED, "$2");
+  // An apostrophe alone keeps a spreadsheet from reading the cell.
+  const unquoted = visible.replace(QUOTED, "$2").replace(/^['‘’]/, "");
   const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
@@ -134,8 +159,8 @@ export type PhoneKind = "kept" | "converted" | "unreadable";
 /** The first number that can be read. Where none can, the first stays as it is: a send says that it is invalid. */
 export function takePhone({ attributes, country, phones }: Sorted, reading: RowReading): PhoneKind | undefined {
   const region = reading.phoneRegion ?? regionOf(country) ?? reading.region;
-  for (const { text, isPlusless } of phones) {
-    const read = readPhone(text, region, isPlusless);
+  for (const { text, lacksPlus } of phones) {
+    const read = readPhone(text, region, lacksPlus);
     if (read.kind === "unreadable") continue;
     attributes.phone = read.phone;
     return read.kind;

@@ -10,11 +10,14 @@ const CHANNEL =
   /^(?:(?:subscription|endpoint|contact|consent|optin|marketing|communication|permission|message|messaging)(?:channel|medium|type)|channel|channeltype)$/;
 /** Only beside one of these is a `device_type` the channel of a row. */
 const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
+/** Pinpoint writes an address of any channel beside the name of that channel. */
+const OF_ENDPOINTS = ["channeltype", "endpointstatus"];
 
 /** By the name of a column, and those of its file. */
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
   if (CHANNEL.test(key)) return "channel";
+  if (key === "address") return header.some((one) => OF_ENDPOINTS.includes(columnKey(one))) ? "address" : undefined;
   const isOfDevices = (key === "devicetype" || key === "identifier") && header.some(isOfADevice);
   if (!isOfDevices) return undefined;
   return key === "devicetype" ? "device" : "address";
@@ -30,7 +33,7 @@ const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
   ["email", /(?<!direct|snail|voice?)e?mail|newsletter/],
   ["sms", /sms|^(?:mms|rcs|text)/],
   ["chat_app", /whatsapp/],
-  ["device", /push/],
+  ["device", /push|^(?:apns|gcm|fcm|adm|baidu)/],
   ["other", /phone|voice|call|telefon|fax|postal|(?:direct|snail)mail|messenger|telegram|viber|inapp/],
 ];
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };

@@ -1,16 +1,30 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { type RowColumn, rowColumn } from "./import-channels.ts";
 import {
+  ATTRIBUTE,
+  type ColumnMapping,
+  columnName,
+  givenTargets,
+  IGNORED,
+  importFields,
+  isField,
+  MAX_KEY,
+  misfitOf,
+  REFUSED_KEYS,
+  TOPIC_TIME,
+} from "./import-mapping.ts";
+import {
   bareName,
   columnKey,
   isCountryColumn,
-  isPlusless,
   maybeAddress,
+  OF_CUSTOMER_IO,
+  type PluslessNumbers,
+  pluslessOf,
   rankOf,
   type Standard,
-  usualNames,
 } from "./import-names.ts";
-import { type SignedName, signedName } from "./import-signs.ts";
+import { type SignedName, signedName, timeColumnOf } from "./import-signs.ts";
 import type { ColumnType } from "./import-values.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
@@ -35,36 +49,6 @@ const KEPT = ["optin_ip", "confirm_ip"];
 
 export const MAX_EXTRA_COLUMNS = 100;
 export const MAX_VALUE_BYTES = 4_096;
-const MAX_KEY = 128;
-const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
-
-/** What a column may be mapped to: a standard field, `attribute:<key>`, `topic:<key>`, or `ignore`. */
-export type ColumnMapping = Record<string, string>;
-export const IGNORED = "ignore";
-export const ATTRIBUTE = "attribute:";
-/** Before the key of a topic: the column holds when the choice was made. */
-export const TOPIC_TIME = "topic_at:";
-
-/** The fields that a column may be mapped to. */
-// The table has no other names.
-export const importFields = Object.keys(usualNames) as Standard[];
-
-const isField = (text: string): text is Standard => importFields.some((field) => field === text);
-
-/** The form in which the names of columns are compared. */
-export const columnName = (name: string): string => name.trim().toLowerCase();
-
-/** Why a column cannot be mapped so; undefined if it can. */
-export function mappingProblem(target: string): string | undefined {
-  if (target === IGNORED || isField(target) || topicKeyOf(target)) return undefined;
-  const key = target.startsWith(ATTRIBUTE) ? target.slice(ATTRIBUTE.length) : "";
-  if (key.length > 0 && key.length <= MAX_KEY && !REFUSED_KEYS.includes(key)) return undefined;
-  return `must be ignore, attribute:<key>, topic:<key>, or one of ${importFields.join(", ")}`;
-}
-
-/** The keys of the topics that a mapping names. */
-export const mappedTopics = (mapping: ColumnMapping): string[] =>
-  Object.values(mapping).flatMap((target) => topicKeyOf(target) ?? []);
 
 export interface Cell {
   standard?: Standard;
@@ -80,8 +64,10 @@ export interface Cell {
   isCountry?: boolean;
   /** A phone number of the row, where the column of the phone is empty or cannot be read; the smallest first. */
   phoneRank?: number;
-  /** International phone numbers stand there without their plus. */
-  isPlusless?: boolean;
+  /** Which of its phone numbers are international ones without their plus. */
+  lacksPlus?: PluslessNumbers;
+  /** The index of the column that says when what it says became so. */
+  timeColumn?: number | undefined;
   /** It says of which channel the row is, or holds its address there. */
   rowColumn?: RowColumn;
   /** A standard field whose name is about mail. */
@@ -117,19 +103,40 @@ export interface KnownColumns {
 export function readHeader(
   header: readonly string[],
   source: ImportSource,
-  { mapping = {}, topics = [], types = [] }: KnownColumns = {},
+  known: KnownColumns = {},
 ): Columns | Problem {
-  const given = new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
-  const problem = problemOf(header, given);
+  const problem = misfitOf(header, known.mapping);
   if (problem) return { kind: "problem", problem };
+  const columns = columnsOfHeader(header, source, known);
+  const isOfSomebody = ({ standard, rowColumn }: Cell) =>
+    standard === "external_id" || standard === "email" || rowColumn === "address";
+  if (!columns.cells.some(isOfSomebody))
+    return { kind: "problem", problem: "the header has neither an external_id nor an email column" };
+  const extra = extraProblem(columns.cells);
+  return extra ? { kind: "problem", problem: extra } : columns;
+}
+
+/** What the columns of a header mean, also of one that cannot be imported so. */
+export function columnsOfHeader(
+  header: readonly string[],
+  source: ImportSource,
+  { mapping = {}, topics = [], types = [] }: KnownColumns,
+): Columns {
+  const given = givenTargets(mapping);
   const taken = new Set([...given.values()].filter((target) => target !== IGNORED));
-  const isFree = header.map((name) => !given.has(columnName(name)));
+  const names = header.map(columnName);
+  // Of two columns with one name, a mapping is of the first.
+  const targets = names.map((name, i) => {
+    const target = given.get(name);
+    return target === IGNORED || names.indexOf(name) === i ? target : undefined;
+  });
+  const isFree = targets.map((target) => target === undefined);
   const fields = usualFields(header, source, { taken, isFree, types });
   const unknownTopics: string[] = [];
-  const cells = header.map((name, i): Cell => {
+  const found = header.map((name, i): Cell => {
     const wanted = columnName(name);
-    const target = given.get(wanted);
-    if (target !== undefined) return mappedCell(name, target);
+    const target = targets[i];
+    if (target !== undefined) return mappedCell(name, target, header);
     const ofTopic = topicCell(wanted, topics);
     if (ofTopic && !taken.has(wanted)) {
       taken.add(wanted);
@@ -138,23 +145,9 @@ export function readHeader(
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
-    return standard ? standardCell(name, standard) : furtherCell(name, source, { taken, header, type: types[i] });
+    return standard ? standardCell(name, standard, header) : furtherCell(i, source, { taken, header, type: types[i] });
   });
-  const named = cells.flatMap(({ standard }) => standard ?? []);
-  if (!named.includes("external_id") && !named.includes("email"))
-    return { kind: "problem", problem: "the header has neither an external_id nor an email column" };
-  const extra = extraProblem(cells);
-  return extra ? { kind: "problem", problem: extra } : { kind: "columns", source, cells, types, unknownTopics };
-}
-
-/** Why a mapping does not fit a header. */
-function problemOf(header: readonly string[], given: ReadonlyMap<string, string>): string | undefined {
-  const names = new Set(header.map(columnName));
-  const missing = [...given.keys()].find((name) => !names.has(name));
-  if (missing !== undefined) return `the mapping names ${missing}, which is no column of the file`;
-  const targets = [...given.values()].filter((target) => target !== IGNORED);
-  const twice = targets.find((target, i) => targets.indexOf(target) !== i);
-  return twice && `two columns are mapped to ${twice}`;
+  return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), types, unknownTopics };
 }
 
 /** Why columns cannot become attributes. */
@@ -163,9 +156,23 @@ function extraProblem(cells: readonly Cell[]): string | undefined {
   if (extra.length > MAX_EXTRA_COLUMNS)
     return `the header has ${extra.length} extra columns; at most ${MAX_EXTRA_COLUMNS} become attributes`;
   const refused = extra.find((key) => REFUSED_KEYS.includes(key));
-  if (refused) return `the header has a column named ${refused}`;
-  const twice = extra.find((key, i) => extra.indexOf(key) !== i);
-  return twice && `the header has two columns that become ${twice}`;
+  return refused && `the header has a column named ${refused}`;
+}
+
+/** Where two columns would be one attribute, the second is `name_2`. @param isFree the mapping says nothing of it */
+function withOwnKeys(cells: readonly Cell[], header: readonly string[], isFree: readonly boolean[]): Cell[] {
+  const keys = header.map(snakeCase);
+  const isTaken = ({ standard, attribute }: Cell, i: number) =>
+    standard ? keys.lastIndexOf(keys[i] ?? "") > i : attribute !== undefined && !isFree[i];
+  const taken = new Set(cells.flatMap((cell, i) => (isTaken(cell, i) ? (cell.attribute ?? keys[i] ?? []) : [])));
+  return cells.map((cell, i) => {
+    const { attribute } = cell;
+    if (attribute === undefined || !isFree[i]) return cell;
+    let own = attribute;
+    for (let n = 2; taken.has(own); n++) own = `${attribute}_${n}`;
+    taken.add(own);
+    return own === attribute ? cell : { ...cell, attribute: own };
+  });
 }
 
 /** The fields that say who a person is, and how to reach it: none of them is a yes or a no. */
@@ -186,8 +193,7 @@ function usualFields(
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
     if (types[i] === "boolean" && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
     if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return -1;
-    // Customer.io writes its own id beside the one of the sender.
-    if (field === "external_id" && keys[i] === "id" && keys.includes("cioid")) return -1;
+    if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
     const rank = rankOf(field, keys[i] ?? "");
     if (rank === undefined) return Number.POSITIVE_INFINITY;
     return bareName(name) === name ? rank : rank + BEHIND_A_PREFIX;
@@ -199,50 +205,52 @@ function usualFields(
     if (best !== Number.POSITIVE_INFINITY) fields.set(found.indexOf(best), field);
   }
   const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
-  const address = keys.findIndex((key, i) => isFree[i] && maybeAddress(key));
+  const address = keys.findIndex((key, i) => isFree[i] && maybeAddress(key) && !rowColumn(key, header));
   if (!isNamed && address >= 0) fields.set(address, "email");
   return fields;
 }
 
-const standardCell = (name: string, standard: Standard): Cell => ({
+const standardCell = (name: string, standard: Standard, header: readonly string[]): Cell => ({
   standard,
-  ...(standard === "phone" && isPlusless(name) && { isPlusless: true }),
+  ...(standard === "phone" && { lacksPlus: pluslessOf(name, header.map(columnKey)) }),
+  ...(standard === "consent_status" && { timeColumn: timeColumnOf(name, header) }),
   ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
 });
 
 function furtherCell(
-  name: string,
+  i: number,
   source: ImportSource,
   { taken, header, type }: { taken: ReadonlySet<string>; header: readonly string[]; type: ColumnType | undefined },
 ): Cell {
+  const name = header[i] ?? "";
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
   // The choice of a topic that there is not is of nothing else.
   const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name);
   // `Email` with a yes or a no is no address, and no attribute `email`.
   const isWay = signed?.isBare && type === "boolean";
-  const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name);
+  const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name) || `column_${i + 1}`;
   const ofRow = rowColumn(name, header);
   const phoneRank = taken.has("phone") || type === "boolean" ? undefined : rankOf("phone", columnKey(bareName(name)));
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
-    ...(signed && { signed }),
-    ...(phoneRank !== undefined && { phoneRank, ...(isPlusless(name) && { isPlusless: true }) }),
+    ...(signed && { signed, timeColumn: timeColumnOf(name, header) }),
+    ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header.map(columnKey)) }),
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),
   };
 }
 
 /** A name that says no keeps its meaning, whatever the column is mapped to. */
-function mappedCell(name: string, target: string): Cell {
+function mappedCell(name: string, target: string, header: readonly string[]): Cell {
   if (target === IGNORED) return {};
   const country = isCountryColumn(name) && { isCountry: true };
   const topic = topicKeyOf(target);
   const signed = signedName(name);
   const isNegative = signed?.sign === "out" || signed?.sign === "suppressed";
   const negative = isNegative && (target === "consent_status" || topic !== undefined) && { signed };
-  if (isField(target)) return { ...standardCell(name, target), ...negative };
+  if (isField(target)) return { ...standardCell(name, target, header), ...negative };
   return topic ? { topic, ...negative } : { attribute: target.slice(ATTRIBUTE.length), ...country };
 }
 

@@ -1,8 +1,21 @@
 // What an imported row says of consent, by the platform that exported it and by the names of its columns (D-CSV, AMB-132):
 // it never invents an opt-in and never loses an opt-out.
+import {
+  A_NO,
+  IN_WORDS,
+  isDenied,
+  isNo,
+  isNothing,
+  isSecond,
+  isYes,
+  negativeOf,
+  saysOut,
+  standingOf,
+  suppressionOf,
+} from "./import-answers.ts";
 import type { ImportSource } from "./import-columns.ts";
 import { columnKey } from "./import-names.ts";
-import { type SignedName, signOf } from "./import-signs.ts";
+import type { SignedName } from "./import-signs.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
 
 export type ImportedConsent = {
@@ -38,65 +51,6 @@ interface Claim {
   said?: string | undefined;
 }
 
-export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
-export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
-
-const any = (...whole: string[]) => new RegExp(`^(?:${whole.join("|")})$`);
-const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
-const IN_WORDS = words(
-  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
-);
-const YES = words("true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak");
-const NO = words("false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie");
-/** A no where somebody is asked; where a name says no, it is none to that. */
-const REFUSED = words(
-  "denied rejected disallowed notgranted nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
-  "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
-  "geweigerd odmowa",
-);
-const EMPTY = words("none null na nan undefined never");
-const TICK = /^[✓✔☑✅]\uFE0F?$/u;
-const CROSS = /^[✗✘✕✖❌❎☐]\uFE0F?$/u;
-
-/** A word without marks; a number that a spreadsheet or a data frame wrote with decimals, `1.0`, without them. */
-const wordOf = (text: string): string => columnKey(text.trim().replace(/^(-?[01])[.,]0+$/, "$1"));
-
-const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordOf(text)) || IN_WORDS.has(wordOf(text));
-const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text));
-const isRefusal = (text: string): boolean => isNo(text) || REFUSED.has(wordOf(text));
-
-/** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
-export function isNothing(text: string): boolean {
-  const key = columnKey(text);
-  if (isNo(text)) return false;
-  return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
-}
-
-/** Whether a text says yes, no, when, or a word for a negative. */
-export const isClear = (text: string, form: TimeForm): boolean =>
-  isYes(text) || isNo(text) || readTime(text, form) !== undefined || negativeOf(text) !== undefined || saysOut(text);
-
-/** As Kit writes it of those who unsubscribed, and other platforms of those whom they do not write to. */
-const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held)$/;
-/** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
-const UNCONFIRMED =
-  /^(?:un|not)confirmed|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
-
-/** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
-const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;
-const isDenied = (key: string): boolean => /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
-
-/** The negative that a status says. */
-function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
-  const key = columnKey(status);
-  if (isDenied(key)) return undefined;
-  const sign = signOf(key);
-  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key))
-    return "suppressed";
-  const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
-  return isOut ? "opted_out" : undefined;
-}
-
 type Translator = (standard: Standards, evidence: Record<string, string>) => Claim | undefined;
 
 /** Conservative: a status without proof is no opt-in (IMP-12). */
@@ -130,83 +84,41 @@ const translators: Record<ImportSource, Translator> = {
   },
 };
 
-/** Klaviyo lists reasons; an address that only unsubscribed is not dead. */
-function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
-  if (isNothing(text) || isNo(text)) return undefined;
-  const reasons = text
-    .split(/[\s,;|]+/)
-    .map(columnKey)
-    .filter(Boolean);
-  return reasons.length > 0 && reasons.every((reason) => signOf(reason) === "out") ? "opted_out" : "suppressed";
-}
-
-/** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
-const OUT_WORDS = [
-  ...["unsub[a-z]*", "opt(ed)?out", "(global|group|list)unsub[a-z]*", "bl(ock|ack)listed", "donot(email|contact|mail)"],
-  ...["unmarketable", "abgemeldet", "abbestellt", "desabonnee?", "desinscrite?", "dado?debaja", "desuscrit[oa]"],
-  ...["disiscritt[oa]", "descadastrad[oa]", "cancelouinscricao", "uitgeschreven", "afgemeld", "wypisan[yae]"],
-];
-/** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
-const STANDING_ANYWHERE = any(
-  ...OUT_WORDS.map((word) => `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}`),
-);
-/** Whether one of several words or tags in a cell is such a word. */
-const saysOut = (value: string): boolean =>
-  value.split(/[,;|\n]/).some((word) => STANDING_ANYWHERE.test(columnKey(word)));
-/** One of several choices that is a no. */
-const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
-const STANDING_OUT = any(
-  ...OUT_WORDS,
-  ...["blocked", "stop(ped)?", "cancell?ed", "removed", "deleted", "noconsent", "ausgetragen", "gesperrt", "baja"],
-  ...["archived", "revoked", "withdrawn", "nopermission", "optoutrequested"],
-  "cancellat[oa]",
-);
-const STANDING_SUPPRESSED = any(
-  ...[
-    "(hard|soft|permanent)?bounced?",
-    "cleaned",
-    "(spam|direct|issp)?complain[a-z]*",
-    "spam(report(ed)?)?",
-    "markedasspam",
-    "([a-z]+ly|domain|manually|marketing|email)?suppressed",
-    "junk",
-    "quarantined",
-  ],
-  ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
-);
-/** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
-const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
-
-function standingOf(value: string): Claim | undefined {
-  const key = columnKey(value);
-  if (STANDING_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value)) return { status: "suppressed" };
-  return STANDING_OUT.test(key) || UNCONFIRMED.test(key) ? { status: "opted_out" } : undefined;
-}
-
 /** A cell whose column says something of consent by its name. */
 export interface SignedCell {
   signed: SignedName;
   value: string;
+  /** When it was so, as another column says. */
+  time?: string | undefined;
 }
 
 /** When somebody agreed, if another column says that they did. */
 const momentOf = ({ signed: { sign }, value }: SignedCell, form: TimeForm): string | undefined =>
   sign === "in" && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
+const asClaim = (status: Claim["status"] | undefined): Claim | undefined => status && { status };
+
+/** What a cell says, at the time of its own or of the column for it. */
+function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
+  const claim = ownClaimOf(cell, form);
+  return claim && claim.time === undefined && cell.time !== undefined ? { ...claim, time: cell.time } : claim;
+}
+
 /** What a cell says by itself. */
-function claimOf({ signed: { sign, isBare }, value }: SignedCell, form: TimeForm): Claim | undefined {
+function ownClaimOf({ signed: { sign, isBare, isNumbered }, value }: SignedCell, form: TimeForm): Claim | undefined {
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
-  if (sign === "status") return standingOf(value);
+  if (sign === "status") return asClaim(standingOf(value));
+  if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
   if (sign === "in") {
     if (time !== undefined) return undefined;
-    const status = negativeOf(value);
+    const status = isNumbered && isSecond(value) ? "opted_out" : negativeOf(value);
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }

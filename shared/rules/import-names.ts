@@ -23,7 +23,8 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["external_id", "external user id", "ext id", "user id", "customer id", "subscriber key", "contact key"],
     ...["customer no", "customer nr", "kundennr", "kunden id", "codice cliente", "numero cliente", "código cliente"],
     ...["código de cliente", "número de cliente", "numéro client", "identifiant client", "id klienta", "numer klienta"],
-    ...["klant id", "member id", "membership number", "mitgliedsnummer"],
+    ...["klant id", "member id", "membership number", "mitgliedsnummer", "réf client", "référence client"],
+    ...["会員id", "会員番号", "顧客id", "顧客番号", "お客様番号"],
     ...[
       "customer number",
       "named user",
@@ -47,7 +48,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ],
     ...["endereço de e-mail", "e-mailadres", "adres e-mail", "mail address", "mailadresse", "adresse mail"],
     ...["email id", "correo", "posta elettronica", "e-mail 1 value", "email address other", "adresse de messagerie"],
-    "mail",
+    ...["mail", "メールアドレス", "eメール", "eメールアドレス", "電子メール", "メール"],
   ],
   phone: [
     ...["phone", "mobile phone", "mobile phone number", "mobile number", "mobile", "cell phone", "cell", "sms number"],
@@ -68,17 +69,48 @@ export const usualNames: Record<Standard, readonly string[]> = {
     ...["nr telefonu", "numéro mobile", "teléfono celular", "phone 1 value"],
     ...["mobiltelefon", "mobil", "rufnummer", "whatsapp number", "mobiel nummer", "mobile telephone", "cell number"],
     ...["cell phone number", "numero cellulare", "número de telemóvel", "numer komórkowy", "numéro de portable"],
-    ...["número de celular", "número móvil", "phone number mobile"],
+    ...["número de celular", "número móvil", "phone number mobile", "msisdn", "natel", "billing phone"],
+    ...[
+      "customer phone",
+      "customer mobile",
+      "shipping phone",
+      "携帯電話",
+      "携帯電話番号",
+      "携帯番号",
+      "携帯",
+      "電話番号",
+      "電話",
+    ],
   ],
   first_name: [
-    ...["first_name", "fname", "given name", "first", "vorname", "prénom", "nombre", "nome", "voornaam", "imię"],
+    ...["first_name", "fname", "given name", "first", "vorname", "prénom", "nombre", "nome", "voornaam", "imię", "名"],
   ],
   last_name: [
     ...["last_name", "lname", "surname", "family name", "last", "nachname", "nom", "nom de famille", "apellidos"],
-    ...["apellido", "cognome", "sobrenome", "apelido", "achternaam", "nazwisko"],
+    ...["apellido", "cognome", "sobrenome", "apelido", "achternaam", "nazwisko", "姓", "苗字"],
   ],
-  timezone: ["timezone id", "timezone", "time zone", "tz", "zeitzone", "fuseau horaire", "zona horaria", "tijdzone"],
-  locale: ["locale", "language", "language code", "preferred language", "customer locale", "lang", "sprache", "langue"],
+  timezone: [
+    "timezone id",
+    "iana time zone",
+    "timezone",
+    "time zone",
+    "tz",
+    "zeitzone",
+    "fuseau horaire",
+    "zona horaria",
+    "tijdzone",
+  ],
+  locale: [
+    "locale",
+    "language",
+    "language code",
+    "preferred language",
+    "customer locale",
+    "lang",
+    "sprache",
+    "langue",
+    "言語",
+  ],
   consent_status: [
     ...["consent_status", "email marketing consent", "email consent", "email consent status", "email marketing status"],
     ...["email subscription status", "subscription status", "email subscribe", "opt in status", "marketing consent"],
@@ -118,12 +150,16 @@ export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
 const COUNTRY = [
   ...["country", "country code", "country region", "default address country code", "address country", "land"],
   ...["mailing country", "mailing country code", "billing country", "shipping country", "home country", "country name"],
-  ...["pays", "país", "paese", "nazione", "kraj"],
+  ...["pays", "país", "paese", "nazione", "kraj", "mobile country"],
+  ...["address 1 country", "address 1 country region", "home country region", "business country region"],
+  ...["location country", "国", "国名"],
 ];
+/** Mailchimp writes the code of a country there, and others an address. */
+const CC = "cc";
 
 /** What platforms write before the name of a field: `traits.email`, `context_traits_phone`. */
 const OF_A_PERSON =
-  /^(?:(?:context[._])?traits[._](?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
+  /^(?:(?:context[._])?traits[._](?=\S)|(?:User\.UserAttributes|Attributes|Demographic|Location)\.(?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
 /** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
   /\s*(?:\((?:standard|default|primary|main|work|home|mobile)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
@@ -144,7 +180,17 @@ const ranks = new Map(
 export const rankOf = (field: Standard, key: string): number | undefined => ranks.get(field)?.get(key);
 
 const countryKeys = new Set(COUNTRY.map(columnKey));
-export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name));
+export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name)) || columnKey(name) === CC;
 
-/** A column in which a platform writes international numbers without their plus. */
-export const isPlusless = (name: string): boolean => columnKey(name) === "sms";
+/** Which numbers of a column are international ones without their plus: all, or those with as many digits as they have. */
+export type PluslessNumbers = "all" | "long" | "none";
+
+const PLUSLESS = new Set(["sms", "msisdn"]);
+/** Brevo, and who writes an MSISDN, leave out each plus; Customer.io has what it was given. @param keys of the file */
+export function pluslessOf(name: string, keys: readonly string[]): PluslessNumbers {
+  if (PLUSLESS.has(columnKey(name))) return "all";
+  return keys.includes(OF_CUSTOMER_IO) ? "long" : "none";
+}
+
+/** Customer.io writes its own id beside the one of the sender. */
+export const OF_CUSTOMER_IO = "cioid";

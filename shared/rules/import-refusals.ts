@@ -1,8 +1,9 @@
 // What a row refuses that is not imported: an opt-out is not lost with the rest of its row (AMB-132).
 import { normalizedAddress } from "./addresses.ts";
+import { isClear } from "./import-answers.ts";
 import { type RowReading, readAddress, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
-import { type ImportedChoices, type ImportedConsent, isClear } from "./import-consents.ts";
+import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import type { ImportedRow } from "./import-rows.ts";
 import { isRefusal, statementsOf } from "./import-statements.ts";
 import { fitsType, isWhole } from "./import-values.ts";

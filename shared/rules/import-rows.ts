@@ -1,13 +1,13 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
-import { isLocale } from "./contacts.ts";
+import { isNothing } from "./import-answers.ts";
 import { type PhoneKind, type RowReading, readAddress, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
-import { type ImportedChoices, type ImportedConsent, isNothing } from "./import-consents.ts";
+import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
+import { readLocale, readZone } from "./import-places.ts";
 import { statementsOf } from "./import-statements.ts";
 import { readTime } from "./import-times.ts";
 import { cellValue, isWhole, tagsOf, type Value } from "./import-values.ts";
-import { isTimeZone } from "./time-zones.ts";
 
 export interface ImportedRow {
   external_id: string;
@@ -78,13 +78,15 @@ function takeFields(
   if (first_name) attributes.first_name = first_name;
   if (last_name) attributes.last_name = last_name;
   // OneSignal writes an offset in seconds beside the name of the zone.
-  const zone = timezone ?? attributes.timezone;
-  if (typeof zone === "string" && isTimeZone(zone)) attributes.timezone = zone;
-  else if (zone !== undefined) {
+  const written = timezone ?? attributes.timezone;
+  const zone = typeof written === "string" ? readZone(written) : undefined;
+  if (zone !== undefined) attributes.timezone = zone;
+  else if (written !== undefined) {
     delete attributes.timezone;
     unread.push("has a time zone that cannot be read");
   }
-  if (locale && isLocale(locale.replace("_", "-"))) attributes.locale = locale.replace("_", "-");
+  const language = locale && readLocale(locale);
+  if (language) attributes.locale = language;
   else if (locale) unread.push("has a locale that cannot be read");
   const said = tags?.startsWith("{") ? cellValue(tags, "text") : tags;
   if (tags) attributes.tags = typeof said === "object" ? said : tagsOf(tags);

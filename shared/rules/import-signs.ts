@@ -4,9 +4,9 @@ import { columnKey } from "./import-names.ts";
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed; of a status of no particular
  * thing only the words for a negative count, of several choices one that is a no, of a code one below zero, and in a
- * column of anything else the words that stand for nothing else.
+ * column of anything else the words that stand for nothing else. An endpoint of Pinpoint is one that is not in use.
  */
-export type Sign = "in" | "out" | "suppressed" | "status" | "choices" | "code" | "word";
+export type Sign = "in" | "out" | "suppressed" | "status" | "choices" | "code" | "endpoint" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
@@ -18,6 +18,8 @@ export interface SignedName {
   isUnnamed?: true;
   /** It names a channel and nothing else: a yes or a no there is one to that channel. */
   isBare?: true;
+  /** Its answers may be numbered: 1 is a yes, 2 a no. */
+  isNumbered?: true;
 }
 
 /** Any of the forms, between spaces. */
@@ -26,7 +28,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.spli
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
   "reason (?<!excludedfrom)campaign title url link token page$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced cookie analytics tracking terms privacy source$ method$ level$ pending open click",
+  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc terms privacy source$ method$ level$ pending open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
@@ -40,7 +42,7 @@ const SUPPRESSED = any(
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$",
   "invalidemail undeliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
-  "odbity odbite odbita odrzucon skarga unterdruckt unterdrueckt emailsuspended",
+  "不達 配信エラー 迷惑メール報告 odbity odbite odbita odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
 
 const OUT = any(
@@ -48,7 +50,7 @@ const OUT = any(
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked withdrawn ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
   "marketingoff globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
-  "marketingsuspended ^deactivated(at|on|date)?$ un(market|mail|e?mail|contact)able invalididentifier",
+  "marketingsuspended ^deactivated(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "(?:no|not|without)(?:consent|permission)(?!s?set)",
   // German
@@ -72,12 +74,14 @@ const OUT = any(
   // Polish
   "wypisan wypis rezygn zrezygn ^nie(wysyl|kontakt|subskryb|chce|wyraza) czarnalista zablokowan brakzgod",
   "wycofan cofniet niezgod sprzeciw",
+  // Japanese, without the marks that soften a sign
+  "配信停止 配信不要 配信解除 登録解除 購読解除 購読停止 受信拒否 退会 解約 フラックリスト 送信禁止 連絡不可",
 );
 
 const IN = any(
   "subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
-  "marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
+  "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
   "(e?mail|newsletter)frequency receives?(e?mail|news|promo|market|offer) (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
@@ -87,6 +91,7 @@ const IN = any(
   "infolettre suscrit suscripcion consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
+  "メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
 );
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
@@ -129,21 +134,42 @@ export function signedName(name: string): SignedName | undefined {
   const negative = REASON.exec(key)?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
-  if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }) };
+  // Emarsys and Brevo number the answers to a question of consent.
+  const numbered = sign === "in" && key.includes("optin") && ({ isNumbered: true } as const);
+  if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
-  return { sign, channels: ["email"], isUnnamed: true };
+  return { sign, channels: ["email"], isUnnamed: true, ...numbered };
+}
+
+/** What stands at the end of a name that says when something was so, and the words for what. */
+const WHEN = /(?:(?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;
+const STATED = /(?:consent|status|state|permission)+$/;
+
+/**
+ * The column that says when what this one states became so: `SMS Marketing Consent Timestamp` beside
+ * `SMS Marketing Consent`, `Email status changed at` beside `Email status`. @returns its index
+ */
+export function timeColumnOf(name: string, header: readonly string[]): number | undefined {
+  const key = columnKey(name);
+  const found = header.findIndex((other) => {
+    const stated = columnKey(other).replace(WHEN, "");
+    const isWhen = stated !== columnKey(other) && STATED.test(stated);
+    return isWhen && columnKey(other) !== key && stated.replace(STATED, "") === key.replace(STATED, "");
+  });
+  return found < 0 ? undefined : found;
 }
 
 function nameSign(key: string): Sign | undefined {
   if (CODE.test(key)) return "code";
+  if (key === "endpointstatus") return "endpoint";
   if (CHOICES.test(key)) return "choices";
   if (STATUS.test(key)) return "status";
   return ASIDE.test(key) ? undefined : signOf(key);
 }
 
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */
-export function signOf(key: string): Exclude<Sign, "status" | "word"> | undefined {
+export function signOf(key: string): "suppressed" | "out" | "in" | undefined {
   if (SUPPRESSED.test(key)) return "suppressed";
   if (OUT.test(key)) return "out";
   return IN.test(key) ? "in" : undefined;

@@ -1,17 +1,22 @@
 // What a column of a file that became an attribute may be meant for.
-import { type Columns, columnName, importFields, presets, snakeCase } from "./import-columns.ts";
+import { type Columns, presets, snakeCase } from "./import-columns.ts";
+import { columnName, importFields } from "./import-mapping.ts";
 import type { Standard } from "./import-names.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
 const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|newsletter|mailing_list/;
 const MAX_TYPOS = 2;
+/** A name of four letters with two others is another one. */
+const LETTERS_PER_TYPO = 2.5;
+const isClose = (one: string, other: string): boolean =>
+  typos(one, other) <= Math.min(MAX_TYPOS, Math.floor(other.length / LETTERS_PER_TYPO));
 
 /** The field or topic that a column which became an attribute may be meant for. */
 export function suggestionFor(name: string, columns: Columns, topics: readonly string[] = []): string | null {
   const unknownTopic = topicKeyOf(columnName(name));
   if (unknownTopic) {
     const free = topics.filter((topic) => !columns.cells.some((cell) => cell.topic === topic));
-    const meant = free.find((topic) => typos(unknownTopic, topic) <= MAX_TYPOS);
+    const meant = free.find((topic) => isClose(unknownTopic, topic));
     return meant ? consentChannelOf(meant) : null;
   }
   const taken = new Set(columns.cells.map(({ standard }) => standard));
@@ -20,7 +25,7 @@ export function suggestionFor(name: string, columns: Columns, topics: readonly s
   const known = Object.values(presets).flatMap((meanings) => Object.entries(meanings));
   const alias = known.find(([column, field]) => snakeCase(column) === key && isFree(field))?.[1];
   if (alias) return alias;
-  const close = importFields.filter(isFree).find((field) => typos(key, field) <= MAX_TYPOS);
+  const close = importFields.filter(isFree).find((field) => isClose(key, field));
   if (close) return close;
   const topic = topics.find((one) => one === key && !columns.cells.some((cell) => cell.topic === one));
   if (topic) return consentChannelOf(topic);

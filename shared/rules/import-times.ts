@@ -20,6 +20,8 @@ export function dateOrderOf(pattern: string): DateOrder | undefined {
   return dateOrders.find((one) => one === order || (order.length === 2 && one === `${order}y`));
 }
 
+/** Words of a clock: `10:11 Uhr`. */
+const OF_A_CLOCK = /^uhr$/i;
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})/;
 const CLOCK = /^(?:[T ,]+|T)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.?M\.?)?/i;
 /** `Z`, `+01:00`, and as JavaScript and Go write it: `GMT+0100 (CET)`, `+0000 UTC`. */
@@ -31,8 +33,10 @@ const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const DAY_MONTH = /^(?:[A-Za-z]{3,9},? )?(\d{1,2})[ -]([A-Za-z]{3,9})\.?[ -](\d{4})/;
 const MONTH_DAY = /^(?:[A-Za-z]{3,9},? )?([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})/;
 
-/** A day with the name of its month in English, in figures: `4 Mar 2024`, `Mon, 04 Mar 2024`, `March 4, 2024`. */
+/** A day with the name of its month in English, in figures: `4 Mar 2024`, `March 4, 2024`; and `2024年3月4日`. */
 function inFigures(text: string): string {
+  const signed = text.replace(/^(\d{4})年(\d{1,2})月(\d{1,2})日/, "$1-$2-$3");
+  if (signed !== text) return signed;
   const named = DAY_MONTH.exec(text) ?? MONTH_DAY.exec(text);
   if (!named) return text;
   const [whole, one = "", other = "", year = ""] = named;
@@ -53,6 +57,7 @@ export function readTime(written: string, form: TimeForm): number | undefined {
   let rest = text.slice(date[0].length);
   const clock = CLOCK.exec(rest);
   rest = rest.slice(clock?.[0].length ?? 0).trim();
+  if (clock) rest = rest.replace(OF_A_CLOCK, "");
   const local = parseTimestamp(`${day}T${timeOf(clock)}Z`);
   if (local === undefined) return undefined;
   if (rest === "") return instantOf(local, form.zone);
@@ -61,11 +66,13 @@ export function readTime(written: string, form: TimeForm): number | undefined {
 }
 
 /** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */
-function dayOf([_, a = "", __, b = "", c = ""]: RegExpExecArray, order: DateOrder | undefined): string | undefined {
+function dayOf([_, a = "", mark, b = "", c = ""]: RegExpExecArray, said: DateOrder | undefined): string | undefined {
+  // Between points, the day comes first wherever people write so.
+  const order = said ?? (mark === "." ? "dmy" : undefined);
   if (a.length === 4) return c.length > 2 ? undefined : iso(a, b, c);
   // Two digits of a year are read where the order is said.
-  if (order !== undefined && order !== "ymd" && c.length === 2 && a.length <= 2)
-    return order === "dmy" ? iso(`20${c}`, b, a) : iso(`20${c}`, a, b);
+  if (said !== undefined && said !== "ymd" && c.length === 2 && a.length <= 2)
+    return said === "dmy" ? iso(`20${c}`, b, a) : iso(`20${c}`, a, b);
   if (c.length !== 4 || a.length > 2) return undefined;
   if (order === "dmy") return iso(c, b, a);
   if (order === "mdy") return iso(c, a, b);

@@ -16,8 +16,8 @@ const BOOLEANS: Record<string, boolean> = Object.fromEntries([
 const PLAIN_NUMBER = /^-?(0|[1-9]\d{0,14})(\.(\d{1,10}))?$/;
 /** `12,50`, `1.234,5`, `1 234`: of three decimals nobody knows which mark they have. */
 const COMMA_NUMBER = /^-?(?:\d{1,3}(?:([.\u00a0\u202f ’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,14})(?:,(\d{1,2}))?$/;
-/** `1,234.50`, with its decimals. */
-const POINT_NUMBER = /^-?(?:\d{1,3}(?:,\d{3}){1,4}|0|[1-9]\d{0,2})\.(\d{1,2})$/;
+/** `1,234.50`, and as people in Switzerland write it, `1'234.50`; with its decimals. */
+const POINT_NUMBER = /^-?(?:\d{1,3}(?:([,’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,2})\.(\d{1,2})$/;
 
 interface Seen {
   isFilled: boolean;
@@ -76,7 +76,7 @@ function seeLocal(form: LocalForm, found: RegExpExecArray | null): void {
   const [value] = found;
   const decimals = found.at(-1) ?? "";
   const written = plainNumber(value);
-  form.isShown ||= value.includes(",");
+  form.isShown ||= /[,’']/.test(value);
   form.isExact &&= String(Number(written)) === written;
   form.decimals.add(decimals.length);
 }

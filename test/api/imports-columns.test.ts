@@ -15,7 +15,13 @@ describe("columns", () => {
     const { run, job, attributes, members } = await setting();
     const failed = await run(csv);
     expect(failed.status).toBe("failed");
-    expect(failed.columns).toEqual([]);
+    expect(failed.columns.map(({ header, sample }: Record<string, string>) => [header, sample])).toEqual([
+      ["Box", "ada@x.example"],
+      ["Nam", "Byron"],
+      ["tier", "gold"],
+      ["Note", "secret"],
+      ["Newsletter consent", "yes"],
+    ]);
     expect(failed.rejected_sample).toEqual([]);
     const mapping = JSON.stringify({ box: "email", Nam: "attribute:nick", Note: "ignore" });
     const done = await run(csv, { mapping });

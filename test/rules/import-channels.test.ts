@@ -46,6 +46,13 @@ it.each([
   [{ device_type: "11", identifier: "a@example.com", invalid_identifier: "t" }, { mail: "opted_out" }],
   [{ device_type: "11", identifier: "a@example.com", notification_types: "1", invalid_identifier: "f" }, {}],
   [{ device_type: "1", identifier: "token", notification_types: "-2" }, {}],
+  [
+    { ChannelType: "EMAIL", Address: "a@example.com", OptOut: "NONE", EndpointStatus: "INACTIVE" },
+    { mail: "suppressed" },
+  ],
+  [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "INACTIVE" }, { sms: "opted_out" }],
+  [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "ACTIVE" }, {}],
+  [{ "Permission to send SMS": "No", email: "a@example.com" }, { sms: "opted_out" }],
   [{ device_type: "1", unsubscribed: "true" }, { mail: "opted_out" }],
   [
     { Channel: "SMS", consent_status: "subscribed", consent_at: "2026-03-01", email: "a@example.com" },
@@ -84,7 +91,18 @@ it("in a row of one channel, the identifier is its address (AMB-133)", () => {
 });
 
 it.each([
+  ["EMAIL", "a@example.com", "a@example.com", undefined],
+  ["SMS", "+491511234567", undefined, "+491511234567"],
+  ["GCM", "token", undefined, undefined],
+])("the address of an endpoint of %s, %s, is that of its channel (AMB-133)", (ChannelType, Address, email, phone) => {
+  const row = rowOf({ "User.UserId": "u1", "User.UserAttributes.FirstName": "Ada", ChannelType, Address });
+  expect([row.email, row.attributes.phone, row.attributes.first_name]).toEqual([email, phone, "Ada"]);
+});
+
+it.each([
   [{ tags: "VIP, unsubscribed" }, { mail: "opted_out" }],
+  [{ tags: '{"plan":"pro","email_unsubscribed":"1"}' }, { mail: "opted_out" }],
+  [{ tags: '{"plan":"pro","email_unsubscribed":"0"}' }, {}],
   [{ tags: '["do-not-email","x"]' }, { mail: "opted_out" }],
   [{ tags: "sms-optout" }, { sms: "opted_out" }],
   [{ tags: "VIP|cancelled order" }, {}],

@@ -13,7 +13,6 @@ describe("header", () => {
     [["name"], "neither an external_id nor an email"],
     [["email", ...Array.from({ length: 101 }, (_, i) => `c${i}`)], "at most 100"],
     [["email", "constructor"], "constructor"],
-    [["email", "Fav Colour", "fav-colour"], "fav_colour"],
   ])("the header of an import refuses %j (IMP-9, AMB-88)", (header, why) => {
     const read = readHeader(header, "csv");
     expect(read).toMatchObject({ problem: expect.stringContaining(why) });
@@ -107,6 +106,45 @@ describe("standard columns", () => {
       external_id: "ada@example.com",
       email: "Ada@Example.com",
     });
+  });
+
+  it("of two columns with one name the first counts, and the second is kept under another (AMB-133)", () => {
+    const columns = columnsOf(["Email", "Status", "status ", "email", ""], "csv", {
+      mapping: { Status: "attribute:plan" },
+    });
+    const read = readRow(columns, ["a@b.co", "gold", "unsubscribed", "b@b.co", "more"], READING);
+    expect(read).toMatchObject({
+      row: {
+        email: "a@b.co",
+        attributes: { plan: "gold", status: "unsubscribed", email_2: "b@b.co", column_5: "more" },
+        consent: { status: "opted_out" },
+      },
+    });
+  });
+
+  it.each([
+    ["a@b.co; c@b.co", "has several email addresses, of which the first is taken"],
+    ["a@b.co ::: c@b.co", "has several email addresses, of which the first is taken"],
+    ["'a@b.co", undefined],
+  ])("the address in %j is a@b.co (AMB-133)", (email, warning) => {
+    expect(row({ email })).toMatchObject({ email: "a@b.co", warnings: warning ? [warning] : [] });
+  });
+
+  it.each([
+    ["europe_slash_berlin", "Europe/Berlin"],
+    ["america_slash_argentina_slash_buenos_aires", "America/Argentina/Buenos_Aires"],
+    ["Berlin", "Europe/Berlin"],
+    ["Eastern Time (US & Canada)", "America/New_York"],
+  ])("the time zone %s is %s (AMB-133)", (timezone, zone) => {
+    expect(row({ email: "a@b.co", timezone })).toMatchObject({ attributes: { timezone: zone }, warnings: [] });
+  });
+
+  it.each([
+    ["German", "de"],
+    ["français", "fr"],
+    ["pt_BR", "pt-BR"],
+  ])("the language %s is %s (AMB-133)", (locale, tag) => {
+    expect(row({ email: "a@b.co", locale })).toMatchObject({ attributes: { locale: tag }, warnings: [] });
   });
 
   it.each(["\u200bu1@b.co\u00a0", "Ann B <u1@b.co>", "mailto:u1@b.co", "u1@b.co."])(

@@ -25,6 +25,7 @@ const NEGATIVE = names(`
   Descadastrado | Não contatar | Não enviar e-mail | Inscrição cancelada |
   Uitgeschreven | Afgemeld | Niet mailen | Geen e-mail | Zwarte lijst |
   IsExcludedFromCampaigns | Marketing Suspended | deactivated |
+  配信停止日 | 登録解除 | ブラックリスト | ARCHIVE_TIME |
   Wypisany | Wypisana | Nie wysyłać | Rezygnacja | Brak zgody | Czarna lista
 `);
 const SUPPRESSED = names(`
@@ -42,17 +43,18 @@ const POSITIVE = names(`
   Mailable | MSG-email | Receive emails | Recibir correos | Recevoir la newsletter | Otrzymuje newsletter |
   Angemeldet | Einwilligung | Zustimmung Newsletter | Abonné | Inscrit à la newsletter | Consentement |
   Suscrito | Consentimiento | Boletín | Iscritto | Consenso marketing | Inscrito | Aceita e-mails |
+  メルマガ | メール配信 | Permission to email |
   Ingeschreven | Toestemming | Nieuwsbrief | Zapisany | Zgoda | Subskrybuje
 `);
 const SILENT = names(`
   Marketing contact status | Record ID | plan | status | Unsubscribe URL | Bounce rate |
   Marketing emails bounced | bounce count | Cookie consent | push_opt_in | Last Activity Date | subscription_plan |
-  Fax Opt Out | IsOptInPending | Soft bounce reason | Emails received |
+  Fax Opt Out | email_soft_bounced | Consent to track | IsOptInPending | Soft bounce reason | Emails received |
   Newsletter opens | Payment declined | Pedido cancelado | Zahlung widerrufen |
   (Do Not Modify) Contact | Phone opt-in | Country | created_at | _last_emailed
 `);
-const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak", "✓"];
-const FALSE = ["false", "No", "0", "nein", "non", "não", "nee", "nie"];
+const TRUE = ["true", "TRUE", "yes", "1", "x", "ja", "oui", "sí", "sim", "tak", "はい", "希望する", "✓"];
+const FALSE = ["false", "No", "0", "nein", "non", "não", "nee", "nie", "いいえ", "希望しない"];
 
 describe("names", () => {
   it.each(NEGATIVE)("a true %s is an opt-out, a false one says nothing (AMB-132)", (name) => {
@@ -114,6 +116,10 @@ describe("values", () => {
     ["Newsletter", "unsubscribed", "opted_out"],
     ["Newsletter", "bounced", "suppressed"],
     ["Newsletter", "weekly", undefined],
+    ["Opt-In", "2", "opted_out"],
+    ["DOUBLE_OPT-IN", "2.0", "opted_out"],
+    ["Newsletter", "2", undefined],
+    ["Email Marketing Status", "REDACTED", "opted_out"],
     ["Newsletter", "null", undefined],
     ["Email Suppressions", '["UNSUBSCRIBE"]', "opted_out"],
     ["Email Suppressions", '["UNSUBSCRIBE","HARD_BOUNCE"]', "suppressed"],
@@ -169,6 +175,20 @@ describe("times", () => {
   it("an opt-out that one column states has the time that another one says (AMB-132)", () => {
     const cells = { Status: "Unsubscribed", "Date Subscribed": "2020-01-01", "Date Unsubscribed": AT };
     expect(consentOf(cells)).toMatchObject({ status: "opted_out", at: INSTANT });
+  });
+
+  it.each([
+    [{ "Email status": "Unsubscribed", "Email status changed at": AT }, "opted_out"],
+    [{ "Email status": "Subscribed", "Email status changed at": AT }, "opted_in"],
+    [{ "Email Marketing Status": "UNSUBSCRIBED", "Email Marketing Consent Updated At": AT }, "opted_out"],
+  ])("what a column says became so when the column for it says: %j (AMB-132)", (cells, status) => {
+    expect(consentOf(cells as Record<string, string>)).toMatchObject({ status, at: INSTANT });
+  });
+
+  it("the time of one channel is none of another one (AMB-132)", () => {
+    const sms = { "SMS Marketing Consent": "UNSUBSCRIBED", "SMS Marketing Consent Timestamp": AT };
+    const { consent, choices } = rowOf({ email: "a@b.co", "Email Marketing Consent": "SUBSCRIBED", ...sms });
+    expect([consent?.status, choices.sms]).toMatchObject(["unknown", { status: "opted_out", at: INSTANT }]);
   });
 
   it("a time ahead of the import proves nothing, and an opt-out counts without it (AMB-131)", () => {

@@ -1,6 +1,7 @@
 // Values, times, phone numbers and usual names in files (AMB-133).
 import { describe, expect, it } from "vitest";
-import { readPhone, regionOf } from "../../shared/rules/import-phones.ts";
+import { readPhone } from "../../shared/rules/import-phones.ts";
+import { regionOf } from "../../shared/rules/import-places.ts";
 import { dateOrderOf, readTime } from "../../shared/rules/import-times.ts";
 import { cellValue, columnTypes, tagsOf } from "../../shared/rules/import-values.ts";
 import { columnsOf, rowOf } from "../support/rows.ts";
@@ -87,6 +88,7 @@ describe("values", () => {
     [["38,40", "42,44"], ",", "text"],
     [["1,234.50", "20.00"], ",", "local_number"],
     [["1,234", "20"], ",", "text"],
+    [["1'234.50", "88.10"], ";", "local_number"],
     [["1.234.567", "12.345.678"], ";", "text"],
   ])("a column of %j in a file divided by %s is of type %s (AMB-133)", (cells, delimiter, type) => {
     const seen = columnTypes(delimiter);
@@ -143,6 +145,10 @@ describe("times", () => {
     ["13/04/2024", "2024-04-12T22:00:00.000Z"],
     ["04/13/2024 5:06 PM", "2024-04-13T15:06:00.000Z"],
     ["31.03.2024 02:30", "2024-03-31T01:00:00.000Z"],
+    ["04.05.2023", "2023-05-03T22:00:00.000Z"],
+    ["04.05.2023 10:11 Uhr", "2023-05-04T08:11:00.000Z"],
+    ["2024年3月4日", "2024-03-03T23:00:00.000Z"],
+    ["04.05.23", undefined],
     ["Mon, 04 Mar 2024 05:06:07 +0000", "2024-03-04T05:06:07.000Z"],
     ["Mon Mar 04 2024 05:06:07 GMT+0100 (Central European Standard Time)", "2024-03-04T04:06:07.000Z"],
     ["2024-03-04 05:06:07 +0000 UTC", "2024-03-04T05:06:07.000Z"],
@@ -194,6 +200,12 @@ describe("phone numbers", () => {
     ["+49 151 1234567 (mobil)", "DE", "converted +491511234567"],
     ["0151 1234567 / 030 123456", "DE", "converted +491511234567"],
     ["0151 1234567; 0151 1234568", "DE", "converted +491511234567"],
+    ["0151 1234567 ::: 030 1234", "DE", "converted +491511234567"],
+    ["=+491511234567", "DE", "kept +491511234567"],
+    ["14155550123", "FR", "converted +14155550123"],
+    ["14155550123", undefined, "converted +14155550123"],
+    ["15212345678", "DE", "converted +4915212345678"],
+    ["13812345678", "CN", "converted +8613812345678"],
   ])("%s of %s is %s (AMB-133)", (text, region, expected) => {
     const read = readPhone(text, region);
     expect(`${read.kind} ${"phone" in read ? read.phone : undefined}`).toBe(expected);
@@ -217,6 +229,22 @@ describe("phone numbers", () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it.each([
+    [{ id: "u1", cio_id: "c1", phone: "14155550123" }, "+14155550123"],
+    [{ id: "u1", cio_id: "c1", phone: "447911123456" }, "+447911123456"],
+    [{ id: "u1", cio_id: "c1", phone: "1511234567" }, "+491511234567"],
+    [{ email: "a@b.co", msisdn: "15035556789" }, "+15035556789"],
+    [{ email: "a@b.co", "Phone Number": "(617) 555-0123", CC: "US" }, "+16175550123"],
+    [
+      { email: "a@b.co", Telephone: "079 123 45 67", "Home Country/Region": "Switzerland", CC: "b@b.co" },
+      "+41791234567",
+    ],
+    [{ email: "a@b.co", Natel: "+41 79 123 45 67" }, "+41791234567"],
+    [{ email: "a@b.co", 携帯電話: "090-1234-5678", 国: "JP" }, "+819012345678"],
+  ])("the number of %j is %s (AMB-133)", (cells, phone) => {
+    expect(rowOf(cells as Record<string, string>, { reading: { region: "DE" } }).attributes.phone).toBe(phone);
   });
 
   it("another column with a number stands in where the first is empty or cannot be read (AMB-133)", () => {

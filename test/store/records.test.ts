@@ -25,6 +25,20 @@ const SPECIAL: Record<string, number> = { "€": 0x80, "“": 0x93, "”": 0x94 
 
 const POLISH: Record<string, number> = { Ł: 0xa3, ą: 0xb9, ł: 0xb3, ż: 0xbf, Ż: 0xaf, ę: 0xea, ś: 0x9c };
 
+const JAPANESE: Record<string, number[]> = {
+  山: [0x8e, 0x52],
+  田: [0x93, 0x63],
+  停: [0x92, 0xe2],
+  メ: [0x83, 0x81],
+  ー: [0x81, 0x5b],
+  ｱ: [0xb1],
+};
+const JAPANESE_ROWS = [
+  ["id", "ｱ"],
+  ["山田停", 'メー"x"'],
+  ["z", "メー\n山"],
+];
+
 const encoders: Record<string, (text: string) => Buffer> = {
   "utf-8": (text) => Buffer.from(text),
   "utf-8 with a mark": (text) => Buffer.from(`\uFEFF${text}`),
@@ -34,6 +48,7 @@ const encoders: Record<string, (text: string) => Buffer> = {
   "utf-16be without a mark": (text) => Buffer.from(text, "utf16le").swap16(),
   "windows-1252": (text) => Buffer.from([...text].map((letter) => SPECIAL[letter] ?? letter.charCodeAt(0))),
   "windows-1250": (text) => Buffer.from([...text].map((letter) => POLISH[letter] ?? letter.charCodeAt(0))),
+  shift_jis: (text) => Buffer.from([...text].flatMap((letter) => JAPANESE[letter] ?? letter.charCodeAt(0))),
 };
 
 async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
@@ -56,9 +71,10 @@ describe.each([
   ["utf-16be without a mark", "utf-16be", ASTRAL],
   ["windows-1252", "windows-1252", ROWS],
   ["windows-1250", "windows-1250", POLISH_ROWS],
+  ["shift_jis", "shift_jis", JAPANESE_ROWS],
 ] as [string, Encoding, string[][]][])("%s", (name, encoding, rows) => {
   const bytes = encoders[name]!(textOf(rows));
-  const told = name.startsWith("windows") ? { encoding } : {};
+  const told = name.startsWith("utf") ? {} : { encoding };
 
   it.each([1, 2, 3, 7, 64, 100_000])("a record is read in pieces of %i bytes (AMB-133)", async (size) => {
     const records = await read(bytes, size, told);
@@ -102,7 +118,9 @@ it.each([
   ["fałsz", "windows-1250"],
   ["12 m³, 5 £, ¡Sí! ¿Qué?", "windows-1252"],
   ["Zoë, Ünal, Élodie", "windows-1252"],
-])("a file of single bytes with %s is %s (AMB-133)", async (text, encoding) => {
-  const bytes = Buffer.from([...text].map((letter) => POLISH[letter] ?? letter.charCodeAt(0)));
+  ["メーメー", "shift_jis"],
+  ["x,山田停", "shift_jis"],
+])("a file of legacy text with %s is %s (AMB-133)", async (text, encoding) => {
+  const bytes = Buffer.from([...text].flatMap((letter) => JAPANESE[letter] ?? POLISH[letter] ?? letter.charCodeAt(0)));
   for (const size of [1, 100]) expect(await legacyEncoding(chunked(bytes, size))).toBe(encoding);
 });

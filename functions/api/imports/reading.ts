@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { Region, TimeZone } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
-import { type ColumnMapping, columnName, mappedTopics, mappingProblem } from "../../../shared/rules/import-columns.ts";
+import { type ColumnMapping, columnName, mappedTopics, mappingProblem } from "../../../shared/rules/import-mapping.ts";
 import { dateOrderOf, readTime } from "../../../shared/rules/import-times.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
@@ -87,7 +87,8 @@ export const readingFields = {
       v.pipe(v.string(), v.maxLength(64), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`)),
     ),
     v.description(
-      "Default: UTF-8 or UTF-16; of a file that is neither, Windows-1250 if it has Polish letters, else 1252",
+      "Default: UTF-8 or UTF-16; of a file that is neither, Shift_JIS if it has Japanese words, Windows-1250 if it has " +
+        "Polish letters, else Windows-1252",
     ),
   ),
   start_journeys: v.pipe(

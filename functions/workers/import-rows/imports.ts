@@ -10,7 +10,7 @@ import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
-import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import { toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
 import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subscribers/import-packs.ts";
@@ -22,6 +22,7 @@ import {
   columnsOf,
   completeImport,
   findImport,
+  headerOf,
   IMPORT_WATCH_MS,
   type ImportJob,
   moveImport,
@@ -78,10 +79,16 @@ export async function importFile({ tenant, id, watch }: Message<"import-rows">, 
   await queue.send([{ tenant, kind: "import", id: found.id }], { delaySeconds: COUNTING_SECONDS });
 }
 
-async function failImport(context: WorkerContext, { id }: ImportJob, error: string): Promise<undefined> {
+/** @param found what was read of the file, so that its columns can be mapped */
+async function failImport(
+  context: WorkerContext,
+  { id }: ImportJob,
+  error: string,
+  found: Partial<Pick<ImportJob, "header" | "topics" | "types">> = {},
+): Promise<undefined> {
   const { store, files, clock, log } = context;
   log({ level: "warn", message: "import failed", tenant: store.tenant, import: id, reason: error });
-  await moveImport(store, id, "fail", { error, completed_at: timestamp(clock.now()) });
+  await moveImport(store, id, "fail", { ...found, error, completed_at: timestamp(clock.now()) });
   await files.removeUpload(id);
 }
 
@@ -94,16 +101,21 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   if (!header) return failImport(context, job, "the file is empty");
   const { cells, delimiter, encoding, end: offset, line } = header;
   const topics = toJson((await listTopics(store)).map(({ key }) => key));
-  const columns = columnsOf({ ...job, header: toJson(cells), topics });
-  if (columns.kind === "problem") return failImport(context, job, columns.problem);
-  if (first) await storeSample(store, job.id, first.cells);
   const types = toJson(survey.types);
+  const columns = columnsOf({ ...job, header: toJson(cells), topics });
+  if (columns.kind === "problem" && cells.some(namesSomebody)) return failImport(context, job, columns.problem);
+  if (first) await storeSample(store, job.id, first.cells);
+  if (columns.kind === "problem")
+    return failImport(context, job, columns.problem, { header: toJson(cells), topics, types });
   const settings = await workspace();
   const time_zone = job.time_zone ?? settings?.timezone;
   const region = settings?.region ?? undefined;
   const found = { topics, types, delimiter, encoding, time_zone, region, offset, line, total };
   return moveImport(store, job.id, "begin", { header: toJson(cells), ...found });
 }
+
+/** Where the first line is a row, it is not shown as names of columns. */
+const namesSomebody = (cell: string): boolean => /@|\d{7}/.test(cell);
 
 interface Survey {
   header: Record | undefined;
@@ -143,8 +155,6 @@ async function surveyFile(
   }
   return { header, first, total, types: columns.types() };
 }
-
-const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
 
 interface Source extends FileReading {
   kind: "source";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
 import { cellOf } from "../../rules/csv.ts";
-import { TOPIC_TIME } from "../../rules/import-columns.ts";
+import { TOPIC_TIME } from "../../rules/import-mapping.ts";
 import { consentChannelOf, topicKeyOf } from "../../rules/topics.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
 import { CampaignItem } from "../campaigns/items.ts";

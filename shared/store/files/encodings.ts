@@ -1,6 +1,6 @@
 // The text of a file as UTF-8, and where in the file a place of that text is: reading continues there.
 
-export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252", "windows-1250"] as const;
+export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252", "windows-1250", "shift_jis"] as const;
 export type Encoding = (typeof encodings)[number];
 
 const UNREADABLE = "UnreadableFile";
@@ -46,13 +46,18 @@ export const shownEncoding = (start: Uint8Array): Encoding =>
 const CENTRAL_EUROPEAN =
   /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
 
-/** Which encoding of single bytes a file has that is no UTF-8. @param bytes of the file, from its beginning */
+/** Kana, or a word of three signs, as Japanese spreadsheets write them. In other encodings, these are marks in a row. */
+const JAPANESE = /(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]|\x81\x5b){2}|(?:[\x88-\x9f][\x40-\x7e\x80-\xfc]){3}/;
+const LONGEST_SIGN = 6;
+
+/** Which encoding a file has that is no Unicode. @param bytes of the file, from its beginning */
 export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
   let before = "";
   for await (const chunk of bytes) {
     const text = before + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
+    if (JAPANESE.test(text)) return "shift_jis";
     if (CENTRAL_EUROPEAN.test(text)) return "windows-1250";
-    before = text.slice(-2);
+    before = text.slice(1 - LONGEST_SIGN);
   }
   return "windows-1252";
 }
@@ -94,8 +99,9 @@ export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): D
       const first = ahead[0];
       if (!first) return position;
       const part = first.subarray(0, end - passed);
+      const passing = part.toString();
       // The units of UTF-16, or the characters of a single byte, none of which needs two units.
-      position += part.toString().length * width;
+      position += encoding === "shift_jis" ? bytesOfShiftJis(passing) : passing.length * width;
       passed += part.length;
       if (part.length === first.length) ahead.shift();
       else ahead[0] = first.subarray(part.length);
@@ -104,6 +110,10 @@ export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): D
   };
   return { bytes: text(), positionOf };
 }
+
+/** Letters of ASCII and half-width kana have one byte, others two. */
+const bytesOfShiftJis = (text: string): number =>
+  text.length + (text.match(/[\u0081-\uFF60\uFFA0-\uFFFF]/g)?.length ?? 0);
 
 const fromWindows1252 = (chunk: Uint8Array): string =>
   Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)

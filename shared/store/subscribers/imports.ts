@@ -4,7 +4,8 @@ import { WORKER_TIMEOUT_SECONDS } from "../../contract/messages.ts";
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict, requireFound } from "../../kernel/errors.ts";
 import type { RowReading } from "../../rules/import-cells.ts";
-import { type ColumnMapping, meaningOf, readHeader } from "../../rules/import-columns.ts";
+import { columnsOfHeader, meaningOf, readHeader } from "../../rules/import-columns.ts";
+import type { ColumnMapping } from "../../rules/import-mapping.ts";
 import { importMoves } from "../../rules/import-states.ts";
 import { suggestionFor } from "../../rules/import-suggestions.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
@@ -145,12 +146,15 @@ export const findImport = (store: StoreReader, id: string): Promise<ImportJob | 
   store.get(ImportItem, { id });
 
 /** What the columns of a file mean, as its header and the mapping of the caller say. */
-export const columnsOf = ({ header, source, mapping, topics, types }: ImportJob) =>
-  readHeader(header === undefined ? [] : fromJson(header), source, {
-    mapping: mapping && fromJson(mapping),
-    topics: topics && fromJson(topics),
-    types: types && fromJson(types),
-  });
+export const columnsOf = (job: ImportJob) => readHeader(headerOf(job), job.source, knownOf(job));
+
+export const headerOf = ({ header }: ImportJob): readonly string[] => (header === undefined ? [] : fromJson(header));
+
+const knownOf = ({ mapping, topics, types }: ImportJob) => ({
+  mapping: mapping && fromJson(mapping),
+  topics: topics && fromJson(topics),
+  types: types && fromJson(types),
+});
 
 /** Stores the first row of a file. */
 export async function storeSample(store: Store, job: string, cells: readonly string[]): Promise<void> {
@@ -158,14 +162,14 @@ export async function storeSample(store: Store, job: string, cells: readonly str
   await store.put(ImportSample, { job }, { cells: toJson(shown), expires: expiry(store) });
 }
 
-/** The columns of a file that was read, as the API shows them. */
+/** The columns of a file that was read, as the API shows them: also of one that needs a mapping to be imported. */
 export async function describeColumns(store: StoreReader, job: ImportJob) {
-  const columns = columnsOf(job);
-  if (job.header === undefined || columns.kind === "problem") return [];
+  if (job.header === undefined) return [];
+  const columns = columnsOfHeader(headerOf(job), job.source, knownOf(job));
   const row = await store.get(ImportSample, { job: job.id });
   const sample = row ? fromJson(row.cells) : [];
   const topics = job.topics && fromJson(job.topics);
-  return fromJson(job.header).map((header, i) => ({
+  return headerOf(job).map((header, i) => ({
     header,
     meaning: meaningOf(columns.cells[i] ?? {}),
     sample: sample[i] ?? null,

@@ -1,0 +1,137 @@
+// What a cell says that is about consent: yes, no, nothing, or a word for a negative (AMB-132).
+import { columnKey } from "./import-names.ts";
+import { signOf } from "./import-signs.ts";
+import { readTime, type TimeForm } from "./import-times.ts";
+
+export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
+export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
+
+const any = (...whole: string[]) => new RegExp(`^(?:${whole.join("|")})$`);
+const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
+export const IN_WORDS = words(
+  "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
+);
+const YES = words(
+  "true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
+  "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
+);
+const NO = words(
+  "false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
+  "いいえ しない 希望しない 同意しない 無 不可 不要 拒否 無効",
+);
+/** A no where somebody is asked; where a name says no, it is none to that. */
+const REFUSED = words(
+  "denied rejected disallowed notgranted nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
+  "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
+  "geweigerd odmowa",
+);
+const EMPTY = words("none null na nan undefined never");
+const TICK = /^[✓✔☑✅○◯]\uFE0F?$/u;
+const CROSS = /^[✗✘✕✖❌❎☐×]\uFE0F?$/u;
+
+/** A word without marks; a number that a spreadsheet or a data frame wrote with decimals, `1.0`, without them. */
+const wordOf = (text: string): string => columnKey(text.trim().replace(/^(-?[012])[.,]0+$/, "$1"));
+
+export const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordOf(text)) || IN_WORDS.has(wordOf(text));
+export const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text));
+/** The second answer of a numbered question. */
+export const isSecond = (text: string): boolean => wordOf(text) === "2";
+const isRefusal = (text: string): boolean => isNo(text) || REFUSED.has(wordOf(text));
+
+/** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
+export function isNothing(text: string): boolean {
+  const key = columnKey(text);
+  if (isNo(text)) return false;
+  return (key === "" && !TICK.test(text)) || EMPTY.has(key) || /^00+$/.test(key);
+}
+
+/** Whether a text says yes, no, when, or a word for a negative. */
+export const isClear = (text: string, form: TimeForm): boolean =>
+  isYes(text) || isNo(text) || readTime(text, form) !== undefined || negativeOf(text) !== undefined || saysOut(text);
+
+/** As Kit writes it of those who unsubscribed, and other platforms of those whom they do not write to. */
+const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
+/** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
+const UNCONFIRMED =
+  /^(?:un|not)confirmed|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
+
+/** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
+const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;
+export const isDenied = (key: string): boolean =>
+  /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
+
+/** The negative that a status says. */
+export function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
+  const key = columnKey(status);
+  if (isDenied(key)) return undefined;
+  const sign = signOf(key);
+  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key))
+    return "suppressed";
+  const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
+  return isOut ? "opted_out" : undefined;
+}
+
+/** Klaviyo lists reasons; an address that only unsubscribed is not dead. */
+export function suppressionOf(text: string): "opted_out" | "suppressed" | undefined {
+  if (isNothing(text) || isNo(text)) return undefined;
+  const reasons = text
+    .split(/[\s,;|]+/)
+    .map(columnKey)
+    .filter(Boolean);
+  return reasons.length > 0 && reasons.every((reason) => signOf(reason) === "out") ? "opted_out" : "suppressed";
+}
+
+/** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
+const OUT_WORDS = [
+  ...["unsub[a-z]*", "opt(ed)?out", "(global|group|list)unsub[a-z]*", "bl(ock|ack)listed", "donot(email|contact|mail)"],
+  ...["unmarketable", "abgemeldet", "abbestellt", "desabonnee?", "desinscrite?", "dado?debaja", "desuscrit[oa]"],
+  ...["disiscritt[oa]", "descadastrad[oa]", "cancelouinscricao", "uitgeschreven", "afgemeld", "wypisan[yae]"],
+];
+/** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
+const STANDING_ANYWHERE = any(
+  ...OUT_WORDS.map((word) => `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}`),
+);
+/** Whether one of several words or tags in a cell is such a word. */
+export const saysOut = (value: string): boolean =>
+  value.split(/[,;|\n]/).some((word) => STANDING_ANYWHERE.test(columnKey(word)));
+/** One of several choices that is a no. */
+export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
+const STANDING_OUT = any(
+  ...OUT_WORDS,
+  ...[
+    "blocked",
+    "stop(ped)?",
+    "cancell?ed",
+    "removed",
+    "deleted",
+    "noconsent",
+    "redacted",
+    "ausgetragen",
+    "gesperrt",
+    "baja",
+  ],
+  ...["archived", "revoked", "withdrawn", "nopermission", "optoutrequested"],
+  "cancellat[oa]",
+);
+const STANDING_SUPPRESSED = any(
+  ...[
+    "(hard|soft|permanent)?bounced?",
+    "cleaned",
+    "(spam|direct|issp)?complain[a-z]*",
+    "spam(report(ed)?)?",
+    "markedasspam",
+    "([a-z]+ly|domain|manually|marketing|email)?suppressed",
+    "junk",
+    "quarantined",
+  ],
+  ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
+);
+/** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
+const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
+
+/** What a word of a status says, wherever it stands: of anything else it is silent. */
+export function standingOf(value: string): "opted_out" | "suppressed" | undefined {
+  const key = columnKey(value);
+  if (STANDING_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value)) return "suppressed";
+  return STANDING_OUT.test(key) || UNCONFIRMED.test(key) ? "opted_out" : undefined;
+}

@@ -1,0 +1,49 @@
+// What the caller of an import says that its columns mean.
+import { type Standard, usualNames } from "./import-names.ts";
+import { topicKeyOf } from "./topics.ts";
+
+export const MAX_KEY = 128;
+export const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
+
+/** What a column may be mapped to: a standard field, `attribute:<key>`, `topic:<key>`, or `ignore`. */
+export type ColumnMapping = Record<string, string>;
+export const IGNORED = "ignore";
+export const ATTRIBUTE = "attribute:";
+/** Before the key of a topic: the column holds when the choice was made. */
+export const TOPIC_TIME = "topic_at:";
+
+/** The fields that a column may be mapped to. */
+// The table has no other names.
+export const importFields = Object.keys(usualNames) as Standard[];
+
+export const isField = (text: string): text is Standard => importFields.some((field) => field === text);
+
+/** The form in which the names of columns are compared. */
+export const columnName = (name: string): string => name.trim().toLowerCase();
+
+/** Why a column cannot be mapped so; undefined if it can. */
+export function mappingProblem(target: string): string | undefined {
+  if (target === IGNORED || isField(target) || topicKeyOf(target)) return undefined;
+  const key = target.startsWith(ATTRIBUTE) ? target.slice(ATTRIBUTE.length) : "";
+  if (key.length > 0 && key.length <= MAX_KEY && !REFUSED_KEYS.includes(key)) return undefined;
+  return `must be ignore, attribute:<key>, topic:<key>, or one of ${importFields.join(", ")}`;
+}
+
+/** The keys of the topics that a mapping names. */
+export const mappedTopics = (mapping: ColumnMapping): string[] =>
+  Object.values(mapping).flatMap((target) => topicKeyOf(target) ?? []);
+
+/** By the name of a column. */
+export const givenTargets = (mapping: ColumnMapping): ReadonlyMap<string, string> =>
+  new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
+
+/** Why a mapping does not fit a header. */
+export function misfitOf(header: readonly string[], mapping: ColumnMapping = {}): string | undefined {
+  const given = givenTargets(mapping);
+  const names = new Set(header.map(columnName));
+  const missing = [...given.keys()].find((name) => !names.has(name));
+  if (missing !== undefined) return `the mapping names ${missing}, which is no column of the file`;
+  const targets = [...given.values()].filter((target) => target !== IGNORED);
+  const twice = targets.find((target, i) => targets.indexOf(target) !== i);
+  return twice && `two columns are mapped to ${twice}`;
+}
