@@ -46,7 +46,6 @@ interface Claim {
   status: ImportedConsent["status"];
   /** As the file has it. */
   time?: string | undefined;
-  source?: string | undefined;
   ip?: string | undefined;
   said?: string | undefined;
 }
@@ -64,23 +63,22 @@ const translators: Record<ImportSource, Translator> = {
   platform_a: ({ consent_status: said, consent_at: time }, { "email suppressions": suppressions }) => {
     const status = suppressions && suppressionOf(suppressions);
     if (status) return { status, time: status === "opted_out" ? time : undefined };
-    if (said === undefined) return undefined;
-    if (/^never/i.test(said)) return { status: "unknown" };
+    if (said === undefined || /^never/i.test(said)) return { status: "unknown" };
     const negative = negativeOf(said);
     if (negative) return { status: negative, time };
     return IN_WORDS.has(columnKey(said)) ? { status: "opted_in", time, said } : { status: "unknown" };
   },
-  platform_b: ({ consent_status: said = "", consent_source: source = "import" }, evidence) => {
+  platform_b: ({ consent_status: said = "" }, evidence) => {
     const status = columnKey(said);
     const { unsub_time, clean_time, confirm_time, optin_time, optin_ip, confirm_ip } = evidence;
     if (status === "nonsubscribed" && !clean_time && !unsub_time) return { status: "unknown" };
     const negative = negativeOf(said);
-    if (clean_time || negative === "suppressed") return { status: "suppressed", time: clean_time, source };
-    if (unsub_time || negative || status === "pending") return { status: "opted_out", time: unsub_time, source };
+    if (clean_time || negative === "suppressed") return { status: "suppressed", time: clean_time };
+    if (unsub_time || negative || status === "pending") return { status: "opted_out", time: unsub_time };
     if (status === "transactional") return { status: "unknown" };
-    if (confirm_time) return { status: "opted_in", time: confirm_time, source, ip: confirm_ip ?? optin_ip };
-    if (optin_time) return { status: "opted_in", time: optin_time, source, ip: optin_ip };
-    return status === "subscribed" ? { status: "opted_in", source, said } : { status: "unknown" };
+    if (confirm_time) return { status: "opted_in", time: confirm_time, ip: confirm_ip ?? optin_ip };
+    if (optin_time) return { status: "opted_in", time: optin_time, ip: optin_ip };
+    return status === "subscribed" ? { status: "opted_in", said } : { status: "unknown" };
   },
 };
 
@@ -141,7 +139,8 @@ export function readConsent(
   reading: ConsentReading,
 ): ImportedConsent | undefined {
   const stated = translators[source](standard, evidence);
-  return settled(stated ? [stated] : [], signed, standard, reading);
+  const { consent_source = source === "platform_b" ? "import" : undefined } = reading;
+  return settled(stated ? [stated] : [], signed, standard, { ...reading, consent_source });
 }
 
 function settled(
@@ -154,7 +153,7 @@ function settled(
   const strongest = claims.toSorted((a, b) => STRENGTH.indexOf(b.status) - STRENGTH.indexOf(a.status))[0];
   if (!strongest) return undefined;
   const { status, said, ip } = strongest;
-  const source = strongest.source ?? standard.consent_source ?? reading.consent_source;
+  const source = standard.consent_source ?? reading.consent_source;
   if (status === "unknown") return { status, ...(said !== undefined && { said }) };
   // `Unsubscribed` may stand in one column, and when it was in another: before the time of the row's consent, which may be
   // that of the yes before.

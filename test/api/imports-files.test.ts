@@ -57,6 +57,16 @@ describe("exports of platforms", () => {
     expect((await attributes("ext1")).zip_code).toBe("02101");
   });
 
+  it("Mailchimp: the source given for the file is that of its consents, else it is `import` (AMB-133)", async () => {
+    const { run, consents } = await setting();
+    const file = (name: string) => `Email Address,CONFIRM_TIME\n${name}@example.com,2026-01-02 10:00:00\n`;
+    await run(file("m1"), { source: "platform_b", consent_source: "checkout" });
+    await run(file("m2"), { source: "platform_b" });
+
+    expect((await consents("m1@example.com"))[0].source).toBe("checkout");
+    expect((await consents("m2@example.com"))[0].source).toBe("import");
+  });
+
   const SHOP =
     "Customer ID,E-mail,First name,Country,Newsletter consent,Total spent,Phone\n" +
     "C1,leon@example.com,Leon,CH,yes,211.68,044 668 18 00\nC2,not-an-email,Ella,AT,yes,92.65,\n" +

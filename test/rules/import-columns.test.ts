@@ -221,6 +221,7 @@ describe("consent is translated conservatively", () => {
     ["UNSUBSCRIBED", AT, "", { status: "opted_out" }],
     ["SUBSCRIBED", AT, "USER_SUPPRESSED", { status: "suppressed" }],
     ["", "", "HARD_BOUNCE", { status: "suppressed" }],
+    ["", AT, "", { status: "unknown" }],
   ])(
     "an export of platform_a that says %s at %s with the suppressions %j (IMP-12)",
     (status, at, suppressions, expected) => {
@@ -234,7 +235,7 @@ describe("consent is translated conservatively", () => {
   );
   it("an export of platform_a keeps what it only claimed as an attribute (IMP-12)", () => {
     expect(a({ "Email Marketing Consent": "SUBSCRIBED" }).attributes).toEqual({ imported_consent: "SUBSCRIBED" });
-    expect(a({ "Email Marketing Consent": "" }).consent).toBeUndefined();
+    expect(a({ "Email Marketing Consent": "" }).attributes).toEqual({});
   });
 
   const b = (cells: Record<string, string>) => row({ "Email Address": "a@b.co", ...cells }, "platform_b");

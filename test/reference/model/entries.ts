@@ -37,9 +37,14 @@ function enter(world: World, journey: Journey, subscriber: Subscriber, event: Ev
   journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
 }
 
+/** JND-9: exit conditions are looked at while a run waits, too. */
+export function moveRuns(world: World, { id }: Subscriber): void {
+  for (const run of world.runs) if (run.subscriber_id === id && run.status === "active") tick(world, run);
+}
+
 /** First the runs under way move by it, then it starts others: the trigger never satisfies a wait (AMB-75). */
 export function eventArrived(world: World, event: Event, subscriber: Subscriber): void {
-  for (const run of world.runs) if (run.subscriber_id === subscriber.id && run.status === "active") tick(world, run);
+  moveRuns(world, subscriber);
   for (const journey of world.journeys) {
     const trigger = journey.active?.trigger;
     if (trigger?.type === "event" && trigger.event_name === event.event_name) enter(world, journey, subscriber, event);

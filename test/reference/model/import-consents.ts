@@ -73,8 +73,9 @@ export function saidByFields(
     if (row.unsub_time?.trim() || status === "unsubscribed") return { status: "opted_out", at: time(row.unsub_time) };
     const own = time(row.confirm_time) ?? time(row.optin_time);
     const at = own ?? constant;
+    // Which of its files a row is from is said nowhere else.
     const isNot = status === "nonsubscribed" || status === "transactional";
-    if (isNot || (at === null && status !== "subscribed")) return { status: "unknown", at };
+    if (isNot || (own === null && status !== "subscribed")) return { status: "unknown", at };
     return { ...yes(at), ...(own !== null && { kept: undefined }) };
   }
   if (status === "") return null;

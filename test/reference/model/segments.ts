@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { listing, requiredText } from "./checks.ts";
-import { segmentChanged } from "./entries.ts";
+import { moveRuns, segmentChanged } from "./entries.ts";
 import {
   ANY,
   type Body,
@@ -59,7 +59,8 @@ export function recompute(world: World, segment: Segment, only?: Subscriber): vo
 export function subscriberChanged(world: World, subscriber: Subscriber): void {
   at(world, world.now, () => {
     if (!world.subscribers.includes(subscriber)) return;
-    for (const segment of world.segments) if (segment.is_dynamic) recompute(world, segment, subscriber);
+    refresh(world, subscriber);
+    moveRuns(world, subscriber);
     wakeAtWindowEnds(world, subscriber);
   });
 }

@@ -8,6 +8,7 @@ import * as files from "./files.ts";
 import * as meetings from "./meetings.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
+import * as seldom from "./seldom.ts";
 import * as sends from "./sends.ts";
 import * as sessions from "./sessions.ts";
 import * as stories from "./stories.ts";
@@ -24,10 +25,14 @@ const AREAS: Record<string, [number, Make][]> = {
     [1, people.erase],
     [3, people.device],
     [1, people.logout],
+    [1, seldom.search],
   ],
   lists: [[5, people.list]],
   templates: [[3, people.template]],
-  topics: [[3, people.topic]],
+  topics: [
+    [3, people.topic],
+    [1, seldom.changeTopic],
+  ],
   sends: [
     [8, sends.send],
     [1, sends.cancel],
@@ -47,8 +52,14 @@ const AREAS: Record<string, [number, Make][]> = {
     [1, behaviour.exportPage],
   ],
   segments: [[5, behaviour.segment]],
-  journeys: [[6, behaviour.journey]],
-  campaigns: [[6, plans.campaign]],
+  journeys: [
+    [6, behaviour.journey],
+    [1, seldom.duplicate],
+  ],
+  campaigns: [
+    [6, plans.campaign],
+    [1, seldom.remove],
+  ],
   schedules: [[4, plans.schedule]],
   experiences: [[6, plans.experience]],
   insights: [[3, behaviour.conversion]],
@@ -87,6 +98,13 @@ const STORIES: [string[], Make][] = [
   [["experiences", "sends"], meetings.liveStream],
   [["imports", "topics", "lists"], files.topicsOfFiles],
   [["sends", "settings", "billing", "faults"], files.overMonthsEnd],
+  [["imports", "lists"], seldom.platformFile],
+  [["sends", "campaigns", "templates", "segments", "lists"], seldom.goneByThen],
+  [["sends", "settings"], seldom.nightsOfTheirOwn],
+  [["sends"], seldom.someDevices],
+  [["sends", "settings", "segments"], seldom.bareDays],
+  [["events", "journeys"], seldom.endedByWhoTheyAre],
+  [["sends", "campaigns", "topics"], seldom.topicInUse],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 10;

@@ -1,0 +1,237 @@
+// What is asked seldom: changes and removals of what others name, searches, devices and days in rules, files of other platforms.
+import type { Body } from "../../model/kit.ts";
+import { add, type Draft, dashboardOf, iso, NAMES, newHandle, PEOPLE, someOf } from "./draft.ts";
+import {
+  ask,
+  boundaryAfter,
+  campaignOf,
+  channelFor,
+  DAY,
+  edge,
+  HOUR,
+  journeyOf,
+  MINUTE,
+  mailChannel,
+  pass,
+  personOf,
+  post,
+  SECOND,
+  segmentOf,
+  sendTo,
+  settings,
+  ZONES,
+} from "./stories.ts";
+
+export function changeTopic(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const path = `/api/v1/topics/${random.pick(["news", "offers"])}`;
+  const body = random.pick<Body>([{ name: "Other" }, { default: "out" }, { default: "in", description: "Why" }]);
+  add(draft, random.chance(0.7) ? { as, method: "PATCH", path, body } : { as, method: "DELETE", path });
+}
+
+export function remove(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const [kind, path] = random.pick([
+    ["campaign", "/api/v1/campaigns"],
+    ["experience", "/api/v1/in-app/experiences"],
+  ] as const);
+  add(draft, { as, method: "DELETE", path: `${path}/${someOf(draft, kind)}` });
+}
+
+export const duplicate = (draft: Draft) =>
+  void add(
+    draft,
+    {
+      ...{ as: dashboardOf(draft), method: "POST", path: `/api/v1/journeys/${someOf(draft, "journey")}/duplicate` },
+      handle: newHandle(draft, "journey"),
+    },
+    "journey",
+  );
+
+export function search(draft: Draft): void {
+  const { random } = draft;
+  const [path, query] = random.pick<[string, Record<string, string>]>([
+    ["subscribers", { q: random.pick(["ad", "B", "love", "a@"]) }],
+    ["subscribers", { email: random.pick(["ADA@example.com", "bo@example.com"]) }],
+    ["subscribers", { external_id: random.pick(PEOPLE) }],
+    ["subscribers", { updated_since: iso(draft.now - random.pick([SECOND, MINUTE, HOUR])), limit: "2" }],
+    ["lists", { name: random.pick(["sum", "WIN"]) }],
+    ["campaigns", { status: random.pick(["draft", "live", "completed", "archived"]) }],
+    ["in-app/experiences", { status: random.pick(["live", "archived"]) }],
+    ["notifications", { status: random.pick(["completed", "scheduled", "failed"]), source_type: "api" }],
+  ]);
+  add(draft, { as: dashboardOf(draft), method: "GET", path: `/api/v1/${path}`, query });
+}
+
+/** Columns of the exports of two other platforms, and what stands in them (AMB-132). */
+const PLATFORMS: Record<string, Record<string, string[]>> = {
+  platform_a: {
+    "Email Marketing Consent": ["SUBSCRIBED", "UNSUBSCRIBED", "NEVER_SUBSCRIBED", ""],
+    "Email Marketing Consent Timestamp": ["2026-10-01T00:00:00Z", ""],
+    "Email Suppressions": ["HARD_BOUNCE", "", "", ""],
+  },
+  platform_b: {
+    STATUS: ["subscribed", "unsubscribed", "cleaned", "nonsubscribed", "transactional", ""],
+    CONFIRM_TIME: ["2026-10-01 10:00:00", "", ""],
+    OPTIN_TIME: ["2026-09-01 10:00:00", "", ""],
+    UNSUB_TIME: ["2026-10-02 10:00:00", "", "", ""],
+    CLEAN_TIME: ["2026-10-03 10:00:00", "", "", ""],
+  },
+};
+
+export function platformFile(draft: Draft): void {
+  const { random } = draft;
+  const list = newHandle(draft, "list");
+  post(draft, SECOND, "/api/v1/lists", { name: `Moved ${list}` }, { handle: list }, "list");
+  for (const name of random.some(PEOPLE, random.between(0, 2))) personOf(draft, name);
+  const source = random.pick(Object.keys(PLATFORMS));
+  const columns = PLATFORMS[source]!;
+  const header = ["Email", ...random.some(Object.keys(columns), random.between(1, 4))];
+  const addresses = random.some([...PEOPLE, "new"], random.between(1, 4)).map((name) => `${name}@example.com`);
+  const rows = addresses.map((address) => [address, ...header.slice(1).map((name) => random.pick(columns[name]!))]);
+  const file = [header, ...rows].map((cells) => cells.join()).join("\n");
+  const constant = random.chance(0.3) ? { consent_at: "2026-09-01", consent_source: "Shop" } : {};
+  const body = { listId: `@${list}`, source, ...constant };
+  post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
+  pass(draft, MINUTE);
+}
+
+/** What a send or a campaign needs at its time is removed before it (AMB-48, AMB-119). */
+export function goneByThen(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const mail = mailChannel(draft);
+  const content = { title: "News", body: "Read on" };
+  const template = `@${post(draft, SECOND, "/api/v1/templates", { name: "Gone", content }, { handle: newHandle(draft, "template") }, "template")}`;
+  const segment = segmentOf(draft, { attribute: { nowhere: { $exists: false } } });
+  const made = { handle: newHandle(draft, "list") };
+  const list = `@${post(draft, SECOND, "/api/v1/lists", { name: `Gone ${made.handle}` }, made, "list")}`;
+  post(draft, SECOND, `/api/v1/lists/${list}/subscribers`, { subscriber_ids: [person] });
+  const target = random.pick<Body>([
+    { type: "all" },
+    { type: "segment", segment_id: segment },
+    { type: "list", list_id: list },
+  ]);
+  const scheduled_at = iso(draft.now + HOUR);
+  const text = random.chance(0.5) ? { template_id: template, title: undefined, body: undefined } : {};
+  if (random.chance(0.5)) sendTo(draft, SECOND, [], { subscriberIds: undefined, target, scheduled_at, ...text });
+  else {
+    const message = random.chance(0.5) ? { template_id: template, content: undefined } : {};
+    const body = { name: "Gone", messages: [{ content, channel_ids: [mail], ...message }], target, scheduled_at };
+    const campaign = post(draft, SECOND, "/api/v1/campaigns", body, { handle: newHandle(draft, "campaign") }, "campaign");
+    post(draft, SECOND, `/api/v1/campaigns/@${campaign}/release`, undefined);
+  }
+  const path = random.pick([`templates/${template}`, `segments/${segment}`, `lists/${list}`, `channels/${mail}`]);
+  const query: Record<string, string> = path.startsWith("lists") || random.chance(0.3) ? {} : { force: "true" };
+  ask(draft, SECOND, { method: "DELETE", path: `/api/v1/${path}`, body: undefined, query });
+  pass(draft, HOUR);
+}
+
+/** Each has a night of its own (D-QUIET). */
+export function nightsOfTheirOwn(draft: Draft): void {
+  const { random } = draft;
+  mailChannel(draft);
+  const people = random.some(PEOPLE, 2).map((name) => {
+    const timezone = random.pick([...ZONES, "Mars/Base"]);
+    const attributes = random.chance(0.8) ? { timezone } : {};
+    const body = { external_id: name, email: `${name}@example.com`, attributes };
+    return `@${post(draft, SECOND, "/api/v1/subscribers/upsert", body, { as: "sdk", handle: `p_${name}` }, "person")}`;
+  });
+  const timezone = random.pick(ZONES);
+  const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "subscriber" };
+  settings(draft, { timezone, frequency_caps: [], quiet_hours });
+  for (let n = random.between(1, 3); n > 0; n--) {
+    const midnight = boundaryAfter(draft.now + 2 * HOUR + SECOND, random.pick(ZONES), false);
+    sendTo(draft, midnight + random.pick([-2 * HOUR, 0, 8 * HOUR]) + edge(draft) - draft.now, people);
+  }
+  settings(draft, { quiet_hours: null });
+  pass(draft, DAY);
+}
+
+/** A send that only some devices fit (NTF-15, NTF-16), and a person with more of them than are kept (D-DEV). */
+export function someDevices(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 2).map((name) => personOf(draft, name));
+  const channel_ids = [channelFor(draft, "ios"), channelFor(draft, "android")];
+  const register = (subscriber_id: string, n: number) => {
+    const platform = random.pick(["ios", "android"]);
+    const app_version = random.pick<Body>(["1.9.9", "1.10.0", "2", { major: 1, minor: 10 }]);
+    const body = { subscriber_id, platform, token: `${platform}-${subscriber_id}-${n}`, app_version };
+    const wish = { as: "sdk", handle: newHandle(draft, "device") };
+    post(draft, SECOND, "/api/v1/devices", { ...body, ...(random.chance(0.3) && { locale: "de" }) }, wish, "device");
+  };
+  for (const person of people) for (let n = random.pick([1, 1, 2, 21]); n > 0; n--) register(person, n);
+  const version = random.pick<Body>(["1.10.0", "1.9", { major: 2 }]);
+  const device_filters = random.pick<Body>([
+    { app_version: { [random.pick(["$gte", "$lt", "$eq"])]: version } },
+    { platform: { $in: ["ios"] }, locale: { $exists: random.chance(0.5) } },
+  ]);
+  const to = random.chance(0.5) ? {} : { subscriberIds: undefined, target: { type: "all" } };
+  sendTo(draft, SECOND, people, { channel_ids, device_filters, ...to });
+}
+
+/** Days without a time, which are those of the zone of the workspace (AMB-137). */
+export function bareDays(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 3).map((name) => personOf(draft, name));
+  settings(draft, { timezone: random.pick(ZONES) });
+  const days = ["2026-11-19", "2026-11-20", "2026-11-19T23:30:00Z", "2026-11-20T04:00:00Z", "2026-11-20T05:00:00Z", 7];
+  for (const person of people)
+    ask(draft, SECOND, {
+      ...{ method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { born: random.pick(days) } } },
+    });
+  const operator = random.pick(["$eq", "$ne", "$lt", "$lte", "$gt", "$gte"]);
+  const rule = { born: { [operator]: random.pick(days) } };
+  segmentOf(draft, { attribute: rule });
+  sendTo(draft, SECOND, [], { subscriberIds: undefined, target: { type: "all" }, subscriber_filters: rule });
+}
+
+/** A journey that ends by what a person is, before, at or after a delay (JND-8), and what its texts say of its event. */
+export function endedByWhoTheyAre(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const rule = { attribute: { tier: { $eq: "gold" } } };
+  const exit_conditions = [random.pick<Body>([rule, { rule }])];
+  const content = { title: "{{ subscriber.attributes.tier }}", body: "{{ event.sku | upcase }} of {{ event.amount }}" };
+  const s2 = { id: "s2", type: "send", send: { content, next: "end", channel_ids: [mailChannel(draft)] } };
+  const first = { type: "delay", delay: { duration: "30m", next: "s2" } };
+  journeyOf(draft, { type: "event", event_name: "visit" }, first, { s2, exit_conditions });
+  const become = (tier: string) =>
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { tier } } });
+  become(random.pick(["silver", "silver", "gold"]));
+  const event = { event_name: "visit", subscriber_id: person, properties: { amount: 10, sku: "x" } };
+  post(draft, SECOND, "/v1/events", event, { as: "server" });
+  if (random.chance(0.5)) become("gold");
+  pass(draft, 30 * MINUTE + edge(draft));
+  become("gold");
+  pass(draft, MINUTE);
+}
+
+/** A topic that changes or goes while sends, a campaign and a schedule name it (TPC-1). */
+export function topicInUse(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const topic = random.pick(["news", "offers"]);
+  const made = { key: topic, name: topic, default: random.pick(["in", "in", "out"]) };
+  post(draft, SECOND, "/api/v1/topics", made, { handle: topic }, "topic");
+  const content = { title: "News", body: "Read on" };
+  const scheduled_at = iso(draft.now + HOUR);
+  const body = { name: random.pick(NAMES), messages: [{ content, channel_ids: [mailChannel(draft)] }], topic, target: { type: "all" } };
+  if (random.chance(0.5)) sendTo(draft, SECOND, [person], { topic, scheduled_at });
+  else {
+    const campaign = post(
+      ...([draft, SECOND, "/api/v1/campaigns", { ...body, ...(random.chance(0.7) && { scheduled_at }) }] as const),
+      ...([{ handle: newHandle(draft, "campaign") }, "campaign"] as const),
+    );
+    post(draft, SECOND, `/api/v1/campaigns/@${campaign}/release`, undefined);
+  }
+  changeTopic(draft);
+  if (random.chance(0.5)) {
+    const choice = { subscriber_id: person, topics: { [topic]: random.pick(["opted_in", "opted_out"]) } };
+    ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body: choice });
+  }
+  pass(draft, HOUR);
+  if (random.chance(0.5)) campaignOf(draft, SECOND);
+}
