@@ -4,8 +4,21 @@ import { read, write } from "./access.ts";
 import { checkTarget } from "./audience.ts";
 import { jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
+import { cancelJob } from "./delivering.ts";
 import { needChannels } from "./gates.ts";
-import { ABSENT, type Body, conflict, instant, invalid, iso, OneOf, type Request, together, Unordered } from "./kit.ts";
+import {
+  ABSENT,
+  type Body,
+  conflict,
+  instant,
+  invalid,
+  iso,
+  OneOf,
+  type Request,
+  together,
+  Unordered,
+  Unpromised,
+} from "./kit.ts";
 import type { Campaign } from "./records/plans.ts";
 import type { Job } from "./records/sends.ts";
 import { nextRun } from "./schedules.ts";
@@ -203,10 +216,15 @@ function act(world: World, { body }: Request, { id }: Record<string, string>) {
   return { status: 200, body: record(campaign) };
 }
 
-/** A12: drafts and archived ones only. */
+/** A12: drafts and archived ones only. What was still to come of it does not come. */
 function remove(world: World, _: Request, { id }: Record<string, string>) {
   const campaign = existing(world.campaigns, id);
   if (campaign.status !== "draft" && campaign.status !== "archived") conflict();
+  const open = jobsOf(world, campaign).filter(isOpen);
+  if (open.some(({ dispatched_at }) => dispatched_at !== null))
+    throw new Unpromised("a campaign is deleted of which a part was handed over");
+  for (const job of open) cancelJob(world, job);
+  world.schedules = world.schedules.filter(({ spec }) => spec.campaign_id !== id);
   world.campaigns = world.campaigns.filter((other) => other !== campaign);
   return { status: 204 };
 }

@@ -223,7 +223,8 @@ export function close(world: World, job: Job, cause: Body): void {
   job.status = cause || (failed > 0 && delivered === 0) ? "failed" : "completed";
   job.error = cause;
   job.completed_at = world.now;
-  if (job.taken) job.taken.sends = cause ? 0 : job.recipients.filter(isSent).length;
+  if (!cause) job.sent = job.recipients.filter(isSent).length;
+  if (job.taken) job.taken.sends = cause ? 0 : job.sent;
   const data = { job_id: job.id, status: job.status, delivered, failed, total: delivered + failed };
   notifyHooks(world, "notification.terminal", data);
   jobClosed(world, job);

@@ -4,7 +4,19 @@ import { read, write } from "./access.ts";
 import { checkTarget } from "./audience.ts";
 import { listing } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
-import { ABSENT, About, ANY, type Body, instant, iso, isRecord, Refusal, type Request, Unordered } from "./kit.ts";
+import {
+  ABSENT,
+  About,
+  ANY,
+  type Body,
+  conflict,
+  instant,
+  iso,
+  isRecord,
+  Refusal,
+  type Request,
+  Unordered,
+} from "./kit.ts";
 import { needInApp } from "./plans.ts";
 import type { Experience } from "./records/plans.ts";
 import { createJob, schedule, takeQuota } from "./sending.ts";
@@ -226,8 +238,10 @@ function page(world: World, { query }: Request) {
   return listing("items", new Unordered(matching.map(record)), Math.min(size, 100), matching.length);
 }
 
+/** Drafts only (api-additions). */
 function remove(world: World, _: Request, { id }: Record<string, string>) {
   const experience = existing(world.experiences, id);
+  if (experience.status !== "draft") conflict();
   world.experiences = world.experiences.filter((other) => other !== experience);
   return { status: 204 };
 }

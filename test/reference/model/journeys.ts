@@ -123,10 +123,10 @@ function archive(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 200, body: record(world, journey) };
 }
 
-function duplicate(world: World, _: Request, { id }: Record<string, string>) {
+/** What the copy is called is not said. */
+function duplicate(world: World, { given }: Request, { id }: Record<string, string>) {
   const journey = existing(world.journeys, id);
-  const copy = add(world, journey.name, structuredClone(journey.definitions.at(-1)));
-  return { status: 201, body: { ...record(world, copy), name: ANY } };
+  return { status: 201, body: record(world, add(world, given.name, structuredClone(journey.definitions.at(-1)))) };
 }
 
 /** JNY-19. */

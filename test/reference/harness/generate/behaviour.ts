@@ -1,6 +1,18 @@
 // Commands about events, segments, journeys and conversions.
 import type { Body } from "../../model/kit.ts";
-import { add, type Draft, dashboardOf, EVENTS, iso, NAMES, newHandle, PEOPLE, predicateOf, someOf } from "./draft.ts";
+import {
+  add,
+  type Draft,
+  dashboardOf,
+  EVENTS,
+  iso,
+  momentAround,
+  NAMES,
+  newHandle,
+  PEOPLE,
+  predicateOf,
+  someOf,
+} from "./draft.ts";
 import { textOf } from "./people.ts";
 import { channelsOf } from "./sends.ts";
 
@@ -20,6 +32,7 @@ function eventOf(draft: Draft, isServer: boolean): Body {
     ...actor,
     ...(random.chance(0.8) && { properties: random.pick(PROPERTIES) }),
     ...(random.chance(0.1) && { idempotency_key: random.pick(["e1", "e2"]) }),
+    ...(random.chance(0.1) && { occurred_at: iso(momentAround(draft)) }),
   };
 }
 

@@ -143,8 +143,10 @@ export function list(draft: Draft): void {
     add(draft, { as, method: "POST", path: `${path}/subscribers`, body: { subscriber_ids: members() } });
   else if (kind < 8)
     add(draft, { as, method: "POST", path: `${path}/subscribers/remove`, body: { subscriber_ids: members() } });
-  else if (kind < 9) add(draft, { as, method: "PATCH", path, body: { name: random.pick(NAMES) } });
-  else add(draft, { as, method: "DELETE", path });
+  else if (kind < 9) {
+    const body = random.pick<Body>([{ name: random.pick(NAMES) }, { description: "Why" }, { double_opt_in: true }, {}]);
+    add(draft, { as, method: "PATCH", path, body });
+  } else add(draft, { as, method: "DELETE", path });
 }
 
 const TEXTS = [

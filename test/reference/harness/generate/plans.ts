@@ -44,6 +44,7 @@ const CRONS = [
   "0 9 * * MON",
   "61 * * * *",
   "0 2 * * 7",
+  "0 9 13 * FRI",
 ];
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Mars/Base"];
 
@@ -57,6 +58,7 @@ export function schedule(draft: Draft): void {
       ...{ cron_expression: random.pick(CRONS), timezone: random.pick(ZONES), target: { type: "all" } },
       ...{ template_id: someOf(draft, "template"), channel_ids: channelsOf(draft) },
       ...(random.chance(0.2) && { active: false }),
+      ...(random.chance(0.1) && { topic: "news" }),
     };
     add(
       draft,
@@ -68,6 +70,8 @@ export function schedule(draft: Draft): void {
       { active: random.chance(0.5) },
       { cron_expression: random.pick(CRONS) },
       { timezone: random.pick(ZONES) },
+      { template_id: someOf(draft, "template") },
+      { channel_ids: channelsOf(draft) },
       {},
     ]);
     add(draft, { as, method: "PATCH", path, body: change });
@@ -89,7 +93,10 @@ export function experience(draft: Draft): void {
       as,
       method: "PATCH",
       path,
-      body: random.pick<Body>([{ audience: targetOf(draft) }, { start_at: "" }, { name: "New" }]),
+      body: random.pick<Body>([
+        ...[{ audience: targetOf(draft) }, { start_at: "" }, { name: "New" }, { remove_variant_b: true }],
+        ...[{ end_at: iso(draft.now - 1000) }, { variant_b: { title: "Only a title" } }],
+      ]),
     });
   else if (kind < 6)
     add(
@@ -135,7 +142,8 @@ export function hook(draft: Draft): void {
     const target_url = random.chance(0.9) ? "https://hooks.example.com/in" : "http://hooks.example.com/in";
     const events = random.chance(0.95) ? random.some(TYPES, random.between(1, 3)) : ["unknown.event"];
     const body = { target_url, events };
-    add(draft, { as: "server", method: "POST", path: "/v1/hooks", body, handle: newHandle(draft, "hook") }, "hook");
+    const [who, where] = random.chance(0.7) ? ["server", "/v1/hooks"] : [dashboardOf(draft), "/api/v1/webhooks"];
+    add(draft, { as: who!, method: "POST", path: where!, body, handle: newHandle(draft, "hook") }, "hook");
     return;
   }
   const name = someOf(draft, "hook");

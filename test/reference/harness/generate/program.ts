@@ -101,6 +101,7 @@ const STORIES: [string[], Make][] = [
   [["imports", "lists"], seldom.platformFile],
   [["sends", "campaigns", "templates", "segments", "lists"], seldom.goneByThen],
   [["sends", "settings"], seldom.nightsOfTheirOwn],
+  [["sends"], seldom.hundredMessages],
   [["sends"], seldom.someDevices],
   [["sends", "settings", "segments"], seldom.bareDays],
   [["events", "journeys"], seldom.endedByWhoTheyAre],

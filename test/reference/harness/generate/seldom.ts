@@ -120,7 +120,14 @@ export function goneByThen(draft: Draft): void {
   else {
     const message = random.chance(0.5) ? { template_id: template, content: undefined } : {};
     const body = { name: "Gone", messages: [{ content, channel_ids: [mail], ...message }], target, scheduled_at };
-    const campaign = post(draft, SECOND, "/api/v1/campaigns", body, { handle: newHandle(draft, "campaign") }, "campaign");
+    const campaign = post(
+      draft,
+      SECOND,
+      "/api/v1/campaigns",
+      body,
+      { handle: newHandle(draft, "campaign") },
+      "campaign",
+    );
     post(draft, SECOND, `/api/v1/campaigns/@${campaign}/release`, undefined);
   }
   const path = random.pick([`templates/${template}`, `segments/${segment}`, `lists/${list}`, `channels/${mail}`]);
@@ -194,7 +201,10 @@ export function endedByWhoTheyAre(draft: Draft): void {
   const person = personOf(draft);
   const rule = { attribute: { tier: { $eq: "gold" } } };
   const exit_conditions = [random.pick<Body>([rule, { rule }])];
-  const content = { title: "{{ subscriber.attributes.tier }}", body: "{{ event.sku | upcase }} of {{ event.amount }}" };
+  const content = {
+    title: "Of {{ subscriber.attributes.tier }}!",
+    body: "{{ event.sku | upcase }} of {{ event.amount }}",
+  };
   const s2 = { id: "s2", type: "send", send: { content, next: "end", channel_ids: [mailChannel(draft)] } };
   const first = { type: "delay", delay: { duration: "30m", next: "s2" } };
   journeyOf(draft, { type: "event", event_name: "visit" }, first, { s2, exit_conditions });
@@ -218,7 +228,12 @@ export function topicInUse(draft: Draft): void {
   post(draft, SECOND, "/api/v1/topics", made, { handle: topic }, "topic");
   const content = { title: "News", body: "Read on" };
   const scheduled_at = iso(draft.now + HOUR);
-  const body = { name: random.pick(NAMES), messages: [{ content, channel_ids: [mailChannel(draft)] }], topic, target: { type: "all" } };
+  const body = {
+    name: random.pick(NAMES),
+    messages: [{ content, channel_ids: [mailChannel(draft)] }],
+    topic,
+    target: { type: "all" },
+  };
   if (random.chance(0.5)) sendTo(draft, SECOND, [person], { topic, scheduled_at });
   else {
     const campaign = post(
@@ -234,4 +249,20 @@ export function topicInUse(draft: Draft): void {
   }
   pass(draft, HOUR);
   if (random.chance(0.5)) campaignOf(draft, SECOND);
+}
+
+/** So many messages that the history of the workspace decides which channel is first (SMA-4). */
+export function hundredMessages(draft: Draft): void {
+  const { random } = draft;
+  const people = PEOPLE.map((name) => personOf(draft, name));
+  const [mail, text] = [mailChannel(draft), channelFor(draft, "sms")];
+  const attributes = { phone: "+4915112345678" };
+  for (const person of people)
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes } });
+  const category = "transactional";
+  const count = random.between(19, 21);
+  for (let n = 0; n < count; n++) sendTo(draft, SECOND, people, { category, channel_ids: [text] });
+  const smart = { category, channel_ids: [mail, text], channel_arbitration_mode: "smart" };
+  const newcomer = `@${post(draft, SECOND, "/api/v1/subscribers/upsert", { external_id: "f", email: "f@example.com", attributes }, { as: "sdk", handle: "p_f" }, "person")}`;
+  sendTo(draft, MINUTE, [newcomer, ...people], smart);
 }

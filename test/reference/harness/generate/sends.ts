@@ -21,7 +21,8 @@ export function changeChannel(draft: Draft): void {
   const { random } = draft;
   const path = `/api/v1/channels/${someOf(draft, "channel")}`;
   const kind = random.between(0, 5);
-  if (kind < 3) add(draft, { as: dashboardOf(draft), method: "PATCH", path, body: { active: random.chance(0.6) } });
+  const body = random.pick<Body>([{ active: true }, { active: true }, { active: false }, { name: "email 1" }]);
+  if (kind < 3) add(draft, { as: dashboardOf(draft), method: "PATCH", path, body });
   else if (kind < 5) add(draft, { as: dashboardOf(draft), method: "POST", path: `${path}/verify` });
   else add(draft, { as: dashboardOf(draft), method: "DELETE", path, query: { force: random.pick(["true", "false"]) } });
 }

@@ -186,12 +186,17 @@ export function lateSkip(draft: Draft): void {
   conversionOf(draft, 86_400);
   settings(draft, { timezone: "UTC", quiet_hours: { start: "00:00", end: "23:59", timezone_mode: "workspace" } });
   const arms = random.chance(0.4) ? { variant_b: { title: "B", body: "Arm B" } } : {};
-  sendTo(draft, SECOND, people, { ...(random.chance(0.8) && { holdout_percentage: 50 }), ...arms });
+  const made = { key: "news", name: "news", default: "in" };
+  post(draft, SECOND, "/api/v1/topics", made, { handle: "news" }, "topic");
+  const control = random.chance(0.8) ? { holdout_percentage: 50 } : {};
+  sendTo(draft, SECOND, people, { ...control, ...arms, ...(random.chance(0.5) && { topic: "news" }) });
   for (const person of random.some(people, random.between(1, 2))) {
-    const gone = random.between(0, 3);
+    const gone = random.between(0, 4);
+    const choice = { subscriber_id: person, topics: { news: "opted_out" } };
     if (gone === 0) post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out" });
     else if (gone === 1) post(draft, SECOND, "/api/v1/suppressions", { address: `${person.slice(3)}@example.com` });
     else if (gone === 2) eventAt(draft, SECOND, person, "buy", { properties: { amount: 10 } });
+    else if (gone === 3) ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body: choice });
     else ask(draft, SECOND, { method: "DELETE", path: `/api/v1/subscribers/${person}`, body: undefined });
   }
   settings(draft, { quiet_hours: null });
