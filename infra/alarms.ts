@@ -16,6 +16,8 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { PUBLISHER, STREAM_WORKER } from "../shared/contract/messages.ts";
+import { streamSources } from "../shared/contract/stream-sources.ts";
+import { HOUR } from "../shared/kernel/clock.ts";
 import type { Api } from "./api.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
@@ -119,6 +121,13 @@ function mailTo(stack: Stack, address: string): Topic {
   return topic;
 }
 
+/** What becomes of the stream's records that a worker did not handle. */
+function givenUp(worker: string): string {
+  const source = streamSources({ bus: true, archive: true }).find((one) => one.worker === worker);
+  if (!source) throw new Error(`${worker} has no records of the stream.`);
+  return `After ${source.maxRecordAgeMs / HOUR} hours the records go to a bucket and a dead-letter queue (docs/operate.md).`;
+}
+
 function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
   const stream = lookUp(lambdas, declared.stream.name);
   const publisher = lambdas.get(PUBLISHER);
@@ -134,7 +143,7 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
       id: "ReactionsLate",
       metric: lookUp(lambdas, STREAM_WORKER).metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
       above: OLDEST_REACTION_MS,
-      lost: "Writes have no effect yet: accepted sends do not start, timers are not set, erasures wait. After 24 hours the stream drops its records.",
+      lost: `Writes have no effect yet: accepted sends do not start, timers are not set, erasures wait. ${givenUp(STREAM_WORKER)}`,
     },
     ...(publisher === undefined
       ? []
@@ -143,7 +152,7 @@ function warnings({ declared, queues, lambdas, api }: Watched): Warning[] {
             id: "PublishedLate",
             metric: publisher.metric("IteratorAge", { statistic: Stats.MAXIMUM, period: PERIOD }),
             above: OLDEST_PUBLISHED_MS,
-            lost: "What happened does not reach the account's event bus or archive. Messages go on. After 23 hours the records go to a bucket and a dead-letter queue (docs/operate.md).",
+            lost: `What happened does not reach the account's event bus or archive. Messages go on. ${givenUp(PUBLISHER)}`,
           },
         ]),
     {

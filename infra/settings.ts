@@ -131,8 +131,15 @@ export function workerConcurrencyOf({
   return Math.min(USUAL_CONCURRENCY, Math.max(MIN_CONCURRENCY, share));
 }
 
-/** @throws an error whose message names the setting. */
+/** How settings are spelt. Names of the CDK's own context have a hyphen, a colon or an `@`. */
+const SETTING = /^[a-z]+(?:[A-Z][a-z]*)*$/;
+
+/** @throws an error whose message names the setting, also one that there is not: what is misspelt would be left out. */
 export function readSettings(node: Node): Settings {
+  const unknown = Object.keys(node.getAllContext()).find(
+    (name) => SETTING.test(name) && !Object.hasOwn(Settings.entries, name),
+  );
+  if (unknown !== undefined) throw new Error(`The context ${unknown} is wrong: there is no such setting.`);
   const given = Object.fromEntries(
     Object.keys(Settings.entries).map((name) => [name, contextOf(name, node.tryGetContext(name) ?? undefined)]),
   );

@@ -16,7 +16,7 @@ export const RATES = {
   /** Outbound events on the account's bus, of which four share an entry: EventBridge 0.25, the function 0.03. */
   published: 0.28,
   /** Dollars a month. */
-  atRest: 3.9,
+  atRest: 3.86,
   queueAtRest: 0.46,
   /** A GB in the table with its point-in-time recovery, in dollars a month. */
   storedGb: 0.45,

@@ -20,6 +20,19 @@ it("a month at rest costs what docs/deploy.md says, and streams are by far the l
   expect(busy.get("live streams")).toBeGreaterThan(49_000);
 });
 
+it("what docs/deploy.md lists at rest adds up to its sum (F10)", () => {
+  const page = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
+  const table = page.slice(page.indexOf("**At rest**"), page.indexOf("Custom metrics are"));
+  const prices = [...table.matchAll(/^\| (.*) \| (.*) \|$/gm)].filter(
+    ([, what]) => !what!.startsWith("`publish-events`"),
+  );
+  const sums = { always: 0, aQueue: 0 };
+  for (const [, , price = ""] of prices)
+    for (const [, dollars, isOfQueue] of price.matchAll(/([\d.]+)( a queue)?/g))
+      sums[isOfQueue ? "aQueue" : "always"] += Number(dollars);
+  expect(sums).toEqual({ always: expect.closeTo(RATES.atRest, 5), aQueue: expect.closeTo(RATES.queueAtRest, 5) });
+});
+
 it("a month costs what one adds up by hand, in every dimension that AWS bills (F10)", () => {
   const month = {
     subscribers: 200_000,
@@ -35,7 +48,7 @@ it("a month costs what one adds up by hand, in every dimension that AWS bills (F
     months: 6,
   };
   const byHand = {
-    "at rest": 3.9 + 23 * 0.46,
+    "at rest": 3.86 + 23 * 0.46,
     // 1.047 write units, 0.06 read units, 0.0072 requests to the queue and 0.0002 GB-seconds each.
     "sends to many, in-app": 3 * (0.6544 + 0.0075 + 0.0029 + 0.0027),
     // 4 write units, 6 read units, 3 requests to the queue and 0.02 GB-seconds.

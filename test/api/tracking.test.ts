@@ -177,6 +177,7 @@ describe("batches", () => {
 
 describe("refusals, with the statuses of that API", () => {
   const track = { userId: "ada", event: "x" };
+  const longBatch = () => Buffer.from(JSON.stringify({ batch: [], context: { note: "é".repeat(300_000) } }));
   const inflating = () => gzipSync(Buffer.alloc(2_000_000, " "));
 
   it.each([
@@ -185,6 +186,7 @@ describe("refusals, with the statuses of that API", () => {
     ["an unknown call", 404, () => send("nonsense", track)],
     ["a body that is no JSON", 400, () => rawly(Buffer.from("{"))],
     ["gzip that inflates beyond 500 KB", 400, () => rawly(inflating(), { "content-encoding": "gzip" })],
+    ["a body whose letters are more than 500 KB in UTF-8", 400, () => rawly(longBatch())],
     ["a batch that is no list", 400, () => send("batch", { batch: {} })],
     [
       "a message over 32 KB by itself",

@@ -31,6 +31,14 @@ describe("alarms", () => {
     }
   });
 
+  it("say after how many hours the records of the stream go to a bucket, as its event source does (D-HEALTH)", () => {
+    const [alarm] = only("AWS::CloudWatch::Alarm").filter(({ MetricName }) => MetricName === "IteratorAge");
+    const ages = only("AWS::Lambda::EventSourceMapping").flatMap(({ MaximumRecordAgeInSeconds: age }) => age ?? []);
+    expect(ages.map((age) => `After ${age / 3_600} hours the records go to a bucket`)).toEqual([
+      expect.stringMatching(new RegExp(/After \d+ hours the records go to a bucket/.exec(alarm!.AlarmDescription)![0])),
+    ]);
+  });
+
   it("watch every dead-letter queue, late reactions, failing answers, throttling and live streams", () => {
     const metrics = only("AWS::CloudWatch::Alarm").map(({ MetricName }) => MetricName);
     const dead = metrics.filter((name) => name === "ApproximateNumberOfMessagesVisible");

@@ -56,6 +56,7 @@ describe("it stops", () => {
   it.each<[about: string, change: Partial<typeof inOrder>, faults: string[]]>([
     ["without a region", { region: undefined }, ["No region"]],
     ["on a certificate of another region", { context: { domain } }, ["us-east-1"]],
+    ["on a setting that there is not", { context: { alarmsEmail: "ops@shop.example" } }, ["alarmsEmail"]],
     ["on a setting that no deployment can take", { context: { workerConcurrency: 1 } }, ["workerConcurrency"]],
     ["without credentials", { table: refusing("CredentialsProviderError") }, ["CredentialsProviderError"]],
     ["without a bootstrap", { parameters: refusing("ParameterNotFound") }, ["bootstrap is missing"]],

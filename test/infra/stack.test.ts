@@ -74,6 +74,12 @@ describe("size", () => {
   it("the stack refuses a setting it does not understand, by name", () => {
     expect(() => synthesize({ context: { defaultPlan: "gold" } })).toThrow("The context defaultPlan is wrong");
   });
+
+  it("the stack refuses a setting that there is not: one that is misspelt would be left out (F6)", () => {
+    expect(() => synthesize({ context: { alarmsEmail: "ops@shop.example" } })).toThrow(
+      "The context alarmsEmail is wrong: there is no such setting.",
+    );
+  });
 });
 
 describe("cost at rest", () => {

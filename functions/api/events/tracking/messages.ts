@@ -78,11 +78,11 @@ const malformed = (message: string) => new ApiError("BAD_REQUEST", message);
  * @throws 400 for what is too large, or no JSON object
  */
 export function jsonOf(raw: Buffer, encoding: string | undefined): Record<string, unknown> {
-  const text = (encoding === "gzip" ? inflated(raw) : raw).toString();
-  if (text.length > MAX_BODY_BYTES) throw malformed(`The body has more than ${MAX_BODY_BYTES} bytes.`);
+  const bytes = encoding === "gzip" ? inflated(raw) : raw;
+  if (bytes.length > MAX_BODY_BYTES) throw malformed(`The body has more than ${MAX_BODY_BYTES} bytes.`);
   let value: unknown;
   try {
-    value = JSON.parse(text, refusePrototypeKeys);
+    value = JSON.parse(bytes.toString(), refusePrototypeKeys);
   } catch {
     throw malformed("The body is not valid JSON.");
   }
