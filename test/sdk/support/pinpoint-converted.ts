@@ -5,7 +5,7 @@ import { cliOf } from "../../support/cli.ts";
 import { testWorld } from "../../support/world.ts";
 
 /** What is written for these documents, and what the report names as lost. */
-export async function convertedOf(documents: Record<string, string>, ...options: string[]) {
+export async function convertedOf(documents: Record<string, string | Buffer>, ...options: string[]) {
   const world = await testWorld();
   const tenant = await world.tenant();
   const cli = await cliOf(world, tenant);

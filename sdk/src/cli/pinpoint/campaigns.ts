@@ -17,7 +17,7 @@ interface Context {
 
 const KNOWN = [
   ...["Id", "Name", "SegmentId", "SegmentVersion", "Schedule", "HoldoutPercent", "MessageConfiguration"],
-  ...["TemplateConfiguration", "State", "DefaultState", "IsPaused", "Description", ...BOOKKEEPING],
+  ...["TemplateConfiguration", "State", "DefaultState", "IsPaused", ...BOOKKEEPING],
 ];
 const MAX_HOLDOUT = 99;
 
@@ -81,10 +81,17 @@ function messagesOf(campaign: Resource, at: At, context: Context): Resource[] {
   const own = ownMessages(campaign, at, context);
   const templated = templateFields.flatMap(([field, type, medium]) => {
     const named = configured[field];
-    if (!isObject(named) || own.some((message) => message.medium === medium)) return [];
+    if (!isObject(named)) return [];
+    const path = `TemplateConfiguration.${field}`;
+    if (own.some((message) => message.medium === medium)) {
+      report.unmapped(at, path, "names a template beside a text of its own, which is sent");
+      return [];
+    }
+    if (!["latest", "active"].includes(String(named.Version ?? "latest")))
+      report.unmapped(at, `${path}.Version`, `is ${String(named.Version)}: the version in the folder is sent`);
     const template = templates.nameOf(type, named.Name);
     if (template !== undefined) return [{ template, channels: channels.of(medium) }];
-    report.unmapped(at, `TemplateConfiguration.${field}`, `names ${String(named.Name)}, which is not in the folder`);
+    report.unmapped(at, path, `names ${String(named.Name)}, which is not in the folder`);
     return [];
   });
   return [...own.map(({ medium, content }) => ({ content, channels: channels.of(medium) })), ...templated];
@@ -104,6 +111,8 @@ function ownMessages(campaign: Resource, at: At, { report }: Context): { medium:
   }
   if (sms) {
     report.rest(at, sms, ["Body", "MessageType"], "MessageConfiguration.SMSMessage.");
+    if (sms.MessageType === "TRANSACTIONAL")
+      report.unmapped(at, "MessageConfiguration.SMSMessage.MessageType", "is TRANSACTIONAL: campaigns are marketing");
     found.push({ medium: "sms", content: { title: at.name, body: liquid(sms.Body, "SMSMessage.Body") ?? at.name } });
   }
   const push = { Default: of("DefaultMessage"), APNS: of("APNSMessage"), GCM: of("GCMMessage"), ADM: of("ADMMessage") };

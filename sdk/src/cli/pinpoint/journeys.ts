@@ -66,7 +66,12 @@ function startOf(
   at: At,
   { report, audiences }: Context,
 ): { trigger: Resource; eligibility?: Resource } {
-  const { EventStartCondition: event, SegmentStartCondition: segment } = isObject(condition) ? condition : {};
+  const {
+    EventStartCondition: event,
+    SegmentStartCondition: segment,
+    ...others
+  } = isObject(condition) ? condition : {};
+  report.rest(at, others, [], "StartCondition.");
   if (isObject(event)) {
     const filter = isObject(event.EventFilter) ? event.EventFilter : {};
     const start = eventOf(filter.Dimensions);
@@ -136,8 +141,10 @@ type Next = (id: unknown) => string;
 function stepsOf(id: string, activity: Resource, next: Next, around: ActivityContext): void {
   const { at, context, steps } = around;
   const { report } = context;
-  const [[type = "", given = {}] = []] = Object.entries(activity).filter(([field]) => field !== "Description");
+  const { Description, ...types } = activity;
+  const [[type = "", given = {}] = []] = Object.entries(types);
   const config = isObject(given) ? given : {};
+  report.rest(at, { Description }, [], `Activities.${id}.`);
   const field = `Activities.${id}.${type}`;
   const pass = (to: unknown, reason: string) => {
     report.unmapped(at, field, reason);
@@ -150,13 +157,20 @@ function stepsOf(id: string, activity: Resource, next: Next, around: ActivityCon
   else if (type === "Wait") {
     const duration = durationOf(isObject(config.WaitTime) ? config.WaitTime.WaitFor : undefined);
     if (duration) steps.set(id, { id, type: "delay", delay: { duration, next: next(config.NextActivity) } });
-    else pass(config.NextActivity, "waits until a date: the wait is passed by");
+    else pass(config.NextActivity, `waits for ${waitedFor(config.WaitTime)}: the wait is passed by`);
   } else if (type === "RandomSplit") {
     const branches = (Array.isArray(config.Branches) ? config.Branches : []).filter(isObject);
     const [largest] = [...branches].sort((a, b) => Number(b.Percentage) - Number(a.Percentage));
     pass(largest?.NextActivity, "splits at random: all take its largest branch");
   } else if (type === "Holdout") pass(config.NextActivity, `holds out ${String(config.Percentage)} %: all go on`);
   else pass(config.NextActivity, "has no counterpart: it is passed by");
+  if (type === "Wait") report.rest(at, config, ["NextActivity", "WaitTime"], `${field}.`);
+}
+
+/** What a wait without a duration waits for. */
+function waitedFor(time: unknown): string {
+  const { WaitFor, WaitUntil } = isObject(time) ? time : {};
+  return WaitUntil === undefined ? `${String(WaitFor)}, which is no duration` : `the date ${String(WaitUntil)}`;
 }
 
 function sendStep(
@@ -189,7 +203,9 @@ const conditionsOf = (condition: unknown): Resource[] =>
 /** One condition of a split as a rule. @param within how long the split waited: an event counts in that time */
 function ruleOfCondition(condition: Resource, { audiences }: Context, within: string | undefined): Ruled {
   if (isObject(condition.SegmentCondition)) return audiences.ruleOf(String(condition.SegmentCondition.SegmentId));
-  if (isObject(condition.SegmentDimensions)) return rulesOfDimensions(condition.SegmentDimensions);
+  // The API writes it with a small letter, the SDKs with a capital one.
+  const dimensions = condition.SegmentDimensions ?? condition.segmentDimensions;
+  if (isObject(dimensions)) return rulesOfDimensions(dimensions);
   if (!isObject(condition.EventCondition)) return { field: "Condition", reason: "is unknown" };
   if (condition.EventCondition.MessageActivity !== undefined)
     return { field: "EventCondition.MessageActivity", reason: "depends on what became of a message" };

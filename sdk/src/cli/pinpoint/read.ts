@@ -18,7 +18,7 @@ export interface PinpointExport {
 
 /** What the command line of AWS puts around a response. */
 const ENVELOPE =
-  /^(Segment|Journey|Campaign|EmailTemplate|PushNotificationTemplate|SMSTemplate|VoiceTemplate|InAppTemplate|Templates)(s?)Response$/;
+  /^(Segment|Journey|Campaign|Endpoint|EmailTemplate|PushNotificationTemplate|SMSTemplate|VoiceTemplate|InAppTemplate|Templates)(s?)Response$/;
 
 /** An endpoint, or a member of an imported segment that is named by its user. */
 const isEndpoint = (value: Resource) =>
@@ -41,8 +41,9 @@ function kindOf(value: Resource): Thing | "endpoint" | undefined {
 function responsesIn(value: unknown, isCut: () => void): Resource[] {
   if (Array.isArray(value)) return value.flatMap((one) => responsesIn(one, isCut));
   if (!isObject(value)) return [];
-  const [[name = "", inner] = []] = Object.entries(value);
-  if (ENVELOPE.test(name)) return responsesIn(inner, isCut);
+  // What the SDKs return has metadata beside it.
+  const enveloped = Object.entries(value).find(([name]) => ENVELOPE.test(name));
+  if (enveloped) return responsesIn(enveloped[1], isCut);
   if (!Array.isArray(value.Item)) return [value];
   if (typeof value.NextToken === "string" && value.NextToken !== "") isCut();
   return value.Item.flatMap((one) => responsesIn(one, isCut));
@@ -55,24 +56,38 @@ export function readExport(folder: string, report: Report): PinpointExport {
   const files = filesIn(folder);
   if (files.length === 0) throw new CommandError(`There is no file in ${folder}.`);
   for (const file of files) {
-    const document = file.endsWith(".json") ? parsed(readFileSync(file, "utf8")) : undefined;
+    const document = documentOf(file);
     const at = { kind: "files", name: relative(folder, file) };
     const responses = responsesIn(document, () =>
       report.unmapped(at, "NextToken", "says that there are more pages: fetch them, too"),
     );
-    const isWhole = document !== undefined && !responses.some((one) => kindOf(one) === "endpoint");
-    if (!isWhole) {
-      endpointFiles.push(file);
-      continue;
-    }
+    if (document === undefined || responses.some((one) => kindOf(one) === "endpoint")) endpointFiles.push(file);
     for (const response of responses) {
       const kind = kindOf(response);
-      if (kind && kind !== "endpoint") things[kind].push(response);
-      else report.unmapped(at, "", "is of no known kind");
+      if (kind === undefined) report.unmapped(at, "", "is of no known kind");
+      else if (kind !== "endpoint") things[kind].push(response);
     }
   }
   for (const [kind, found] of Object.entries(things)) if (found.length > 0) report.count(`${kind} read`, found.length);
   return { things, endpointFiles };
+}
+
+/** A file that is one document of JSON. */
+const documentOf = (file: string): unknown =>
+  file.endsWith(".json") ? withoutNulls(parsed(textOf(readFileSync(file)))) : undefined;
+
+/** Some SDKs write each field that there may be, those without a value as null. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const given = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(given.map(([name, one]) => [name, withoutNulls(one)]));
+}
+
+/** As a shell wrote it: some write UTF-16, or a mark before UTF-8. */
+function textOf(bytes: Buffer): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return bytes.toString(isUtf16 ? "utf16le" : "utf8").replace(/^\uFEFF/, "");
 }
 
 function filesIn(folder: string): string[] {
@@ -93,12 +108,8 @@ function filesIn(folder: string): string[] {
  * @param name the file in the report
  */
 export async function* endpointsIn(file: string, name: string, report: Report): AsyncGenerator<Resource> {
-  const raw = createReadStream(file);
-  const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  const isCsv = /\.csv(\.gz)?$/i.test(file);
   try {
-    for await (const { n, found } of isCsv ? recordsIn(lines) : documentsIn(lines)) {
+    for await (const { n, found } of foundIn(file)) {
       const endpoints = found.filter(isEndpoint);
       if (endpoints.length === 0) report.unmapped({ kind: "files", name: `${name}:${n}` }, "", "is no endpoint");
       yield* endpoints;
@@ -114,6 +125,16 @@ interface Found {
   found: Resource[];
 }
 
+function foundIn(file: string): AsyncIterable<Found> | Found[] {
+  // What one call of the API returned has its lines for people.
+  const document = documentOf(file);
+  if (document !== undefined) return [{ n: 1, found: responsesIn(document, () => undefined) }];
+  const raw = createReadStream(file);
+  const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  return /\.csv(\.gz)?$/i.test(file) ? recordsIn(lines) : documentsIn(lines);
+}
+
 async function* documentsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
   let n = 0;
   for await (const line of lines) {
@@ -124,6 +145,7 @@ async function* documentsIn(lines: AsyncIterable<string>): AsyncGenerator<Found>
 
 async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
   let header: string[] | undefined;
+  let cellsOf = cellsBetween(",");
   let text = "";
   let n = 0;
   for await (const line of lines) {
@@ -131,20 +153,23 @@ async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
     text = text === "" ? line : `${text}\n${line}`;
     // A quoted cell may hold line breaks.
     if (text === "" || (text.split('"').length - 1) % 2 === 1) continue;
-    const cells = cellsOf(text.replace(/^\uFEFF/, ""));
+    if (!header) {
+      const first = text.replace(/^\uFEFF/, "");
+      cellsOf = cellsBetween([",", ";", "\t"].find((mark) => first.includes(mark)) ?? ",");
+      header = cellsOf(first).map((cell) => cell.trim());
+    } else yield { n, found: [endpointOf(header, cellsOf(text))] };
     text = "";
-    if (header) yield { n, found: [endpointOf(header, cells)] };
-    header ??= cells.map((cell) => cell.trim());
   }
   // A quote that is never closed holds the rest of the file.
   if (text !== "") yield { n, found: [] };
 }
 
-/** The cells of a line of RFC 4180; each begins behind a comma, the first one too, which may be empty. */
-const cellsOf = (line: string): string[] =>
-  [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"(?=,|$)|([^,]*))/g)].map(
-    ([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain,
-  );
+/** The cells of a line of RFC 4180; each begins behind a mark, the first one too, which may be empty. */
+function cellsBetween(mark: string): (line: string) => string[] {
+  const cell = new RegExp(`${mark}(?:"((?:[^"]|"")*)"(?=${mark}|$)|([^${mark}]*))`, "g");
+  return (line) =>
+    [...`${mark}${line}`.matchAll(cell)].map(([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain);
+}
 
 /** Attributes have lists of values, metrics have numbers. Columns of one name are values of one attribute. */
 function endpointOf(header: readonly string[], cells: readonly string[]): Resource {

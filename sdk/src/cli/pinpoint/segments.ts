@@ -1,7 +1,7 @@
 // Segments of Pinpoint: dimensional ones become segments, imported ones lists.
 
 import { isObject, type Resource } from "../resource.ts";
-import type { Report } from "./report.ts";
+import type { At, Report } from "./report.ts";
 import { combineBy, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
 
 export interface Audiences {
@@ -46,6 +46,7 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
       report.count("lists written");
       continue;
     }
+    reportHidden(segment, at, report);
     const ruled = ruleOf(id);
     if (!isRule(ruled)) {
       report.unmapped(at, ruled.field || "Dimensions", `${ruled.reason}: the segment was not converted`);
@@ -57,6 +58,14 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
     report.count("segments written");
   }
   return { segments, lists, byId, imported, ruleOf };
+}
+
+/** Dimensions beside groups are said again in a group; those that are not do not count. */
+function reportHidden({ Dimensions, SegmentGroups }: Resource, at: At, report: Report): void {
+  if (!isObject(SegmentGroups) || !Array.isArray(SegmentGroups.Groups) || SegmentGroups.Groups.length === 0) return;
+  const groups = JSON.stringify(SegmentGroups);
+  for (const [field, value] of Object.entries(isObject(Dimensions) ? Dimensions : {}))
+    if (!groups.includes(JSON.stringify(value))) report.rest(at, { [field]: value }, [], "Dimensions.");
 }
 
 /** `s3://bucket/fair/users.csv` is the file `users.csv`. */
@@ -76,10 +85,11 @@ export function free(name: string, taken: ReadonlyMap<string, unknown>): string 
 }
 
 function ruleOfSegment({ Dimensions, SegmentGroups }: Resource, source: (id: string) => Ruled): Ruled {
-  if (!isObject(SegmentGroups)) return rulesOfDimensions(isObject(Dimensions) ? Dimensions : {});
-  const groups = Array.isArray(SegmentGroups.Groups) ? SegmentGroups.Groups.filter(isObject) : [];
+  const { Groups, Include } = isObject(SegmentGroups) ? SegmentGroups : {};
+  const groups = Array.isArray(Groups) ? Groups.filter(isObject) : [];
+  if (groups.length === 0) return rulesOfDimensions(isObject(Dimensions) ? Dimensions : {});
   return combineBy(
-    SegmentGroups.Include ?? "ALL",
+    Include ?? "ALL",
     groups.map((group) => ruleOfGroup(group, source)),
   );
 }

@@ -13,7 +13,7 @@ export interface Templates {
   nameOf(type: Kind, name: unknown): string | undefined;
 }
 
-const KNOWN = ["TemplateName", "TemplateType", "DefaultSubstitutions", "TemplateDescription", ...BOOKKEEPING];
+const KNOWN = ["TemplateName", "TemplateType", "DefaultSubstitutions", ...BOOKKEEPING];
 
 /** Translates a text of a template or message, and reports what is lost. */
 export type Liquid = (text: unknown, field: string) => string | undefined;
@@ -69,8 +69,8 @@ export function pushContent(
     report.unmapped(at, "Action", `is ${String(chosen.Action)}: a tap opens the app`);
   const title = liquid(chosen.Title, "Title") ?? at.name;
   const push = compact({
-    url: opens ? chosen.Url : undefined,
-    image_url: chosen.MediaUrl ?? chosen.ImageUrl,
+    url: opens ? liquid(chosen.Url, "Url") : undefined,
+    image_url: liquid(chosen.MediaUrl ?? chosen.ImageUrl, "MediaUrl"),
     sound: chosen.Sound,
   });
   const content = { title, body: liquid(chosen.Body, "Body") ?? title };
@@ -97,22 +97,27 @@ function inAppContent(
     const given = isObject(configs.DefaultConfig) ? configs.DefaultConfig : undefined;
     if (!given) return [];
     report.rest(at, given, ["Text", "Link", "ButtonAction"], `Content.${button}.`);
+    if (given.ButtonAction === "CLOSE" && given.Link)
+      report.unmapped(at, `Content.${button}.ButtonAction`, "is CLOSE: the button opens its link");
     return [
       {
         id: button === "PrimaryBtn" ? "primary" : "secondary",
-        title: String(given.Text),
-        url: String(given.Link ?? ""),
+        title: liquid(given.Text, `${button}.Text`) ?? button,
+        url: liquid(given.Link, `${button}.Link`) ?? "",
       },
     ];
   });
   const title = liquid(header.Header, "Header") ?? at.name;
-  const in_app = compact({ image_url: ImageUrl, ...(actions.length > 0 && { actions }) });
+  const in_app = compact({ image_url: liquid(ImageUrl, "ImageUrl"), ...(actions.length > 0 && { actions }) });
   const content = { title, body: liquid(text.Body, "Body") ?? title };
   return Object.keys(in_app).length > 0 ? { ...content, by_channel: { in_app } } : content;
 }
 
 function contentOf(template: Resource, at: { kind: string; name: string }, report: Report): Resource | undefined {
-  const liquid = liquidBy(report, at, defaultsOf(template));
+  const defaults = defaultsOf(template);
+  if (template.DefaultSubstitutions && !isObject(defaults))
+    report.unmapped(at, "DefaultSubstitutions", "is no JSON: there are no defaults");
+  const liquid = liquidBy(report, at, defaults);
   const rest = (fields: readonly string[]) => report.rest(at, template, [...KNOWN, ...fields]);
   if (template.TemplateType === "EMAIL") {
     rest(["Subject", "HtmlPart", "TextPart"]);

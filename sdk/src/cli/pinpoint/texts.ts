@@ -92,7 +92,9 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     if (variable === undefined) return leftOut(whole);
     const { name, index } = variable;
     const fallback = valueAt(defaults, path.replace(/\.?\[\d+\]$/, ""));
-    const isText = typeof fallback === "string" && !fallback.includes('"');
+    const isText = ["string", "number"].includes(typeof fallback) && !String(fallback).includes('"');
+    if (fallback !== undefined && fallback !== null && !isText)
+      report.unmapped(at, "DefaultSubstitutions", `has a default of ${path} that cannot be said: it is left out`);
     // One value of an attribute is a text here, several are a list: the first of a text is the text.
     const element = index === undefined ? name : index === 0 ? `${name} | first` : `${name}[${index}]`;
     return `{{ ${element}${isText ? ` | default: "${fallback}"` : ""} }}`;
