@@ -44,7 +44,7 @@ export interface GatewayError {
   message: string;
 }
 
-/** One or more conditions on one value; all of them must hold. Values of different types are never equal, and a number is not compared with a text. Two texts that are RFC 3339 timestamps compare as instants. */
+/** One or more conditions on one value; all of them must hold. Values of different types are never equal, and a number is not compared with a text. Two texts that are times compare as instants, and what is no time is neither before nor after one. E-mail addresses are equal in any case. */
 export interface Operators {
   /** Equal to. A list matches if one of its elements does */
   $eq?: string | number | boolean | null | null[] | undefined;

@@ -1,4 +1,4 @@
-// Bare dates: days in a time zone, and whether an instant is before, in or after one (AMB-137).
+// Days and times of attributes in a time zone, and whether an instant is before, in or after a day (AMB-137).
 import { startIn } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
@@ -35,4 +35,29 @@ export function dayOf(value: unknown, zone: string): Day | undefined {
   const day = start === undefined ? null : { from: startIn(zone, start), to: startIn(zone, start + DAY) };
   knownDays.set(name, day);
   return day ?? undefined;
+}
+
+const CLOCK = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?(?: ?(Z|UTC|([+-]\d\d):?(\d\d)))?$/;
+const knownTimes = new Map<string, number>();
+
+/**
+ * The instant that a text names, in milliseconds; undefined for any other value. Beside RFC 3339 it reads what databases and
+ * programs write: a blank for the `T`, no seconds, ` UTC`. Without a zone it is the clock of this one.
+ */
+export function momentOf(value: unknown, zone: string): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const exact = parseTimestamp(value);
+  if (exact !== undefined) return exact;
+  const [written, day, minutes, seconds = ":00", offset, hours, rest] = CLOCK.exec(value) ?? [];
+  if (written === undefined) return undefined;
+  if (hours !== undefined) return parseTimestamp(`${day}T${minutes}${seconds}${hours}:${rest}`);
+  const local = parseTimestamp(`${day}T${minutes}${seconds}Z`);
+  if (local === undefined || offset !== undefined) return local;
+  const name = `${zone} ${value}`;
+  const known = knownTimes.get(name);
+  if (known !== undefined) return known;
+  if (knownTimes.size >= MAX_DAYS) knownTimes.clear();
+  const at = startIn(zone, local);
+  knownTimes.set(name, at);
+  return at;
 }

@@ -4,9 +4,10 @@
 import { mentionsTime } from "./bare-dates.ts";
 import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
 import { type Awaited, type Knowledge, withTriggerValues } from "./journey-run.ts";
-import { comparisonIn, compilePredicate, validatePredicate } from "./predicates.ts";
+import { compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
 import type { EventNode } from "./segment-rules.ts";
+import { comparisonIn } from "./values.ts";
 
 export interface KnownEvent {
   id: string;

@@ -6,8 +6,9 @@ import { type KnownEvent, knowledgeOf, type Source } from "./journey-knowledge.t
 import { type JourneyMove, nextMove } from "./journey-move.ts";
 import { dependenciesOf } from "./journey-paths.ts";
 import type { Knowledge, Outcome, Position } from "./journey-run.ts";
-import { comparisonIn, compilePredicate } from "./predicates.ts";
+import { compilePredicate } from "./predicates.ts";
 import { compileRule, type Reason } from "./segment-evaluation.ts";
+import { comparisonIn } from "./values.ts";
 
 export interface Definition {
   trigger: Trigger;

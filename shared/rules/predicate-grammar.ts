@@ -3,14 +3,13 @@ import { fieldPath } from "./field-path.ts";
 import { described, type Grammar, named, type Path, type Report } from "./grammar.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import {
-  type Comparison,
   operatorSchemas,
   PREDICATE_KEYS,
   PREDICATE_OPERANDS,
   type PredicateProblem,
-  plainValues,
   validatePredicate,
 } from "./predicates.ts";
+import { type Comparison, plainValues } from "./values.ts";
 import { validateDevicePredicate, versionKeys, versionValues } from "./versions.ts";
 
 /** A part of a predicate, which is checked as a whole. */
@@ -30,7 +29,8 @@ export const Operators = named(
   operatorsOver(plainValues, {
     about:
       "One or more conditions on one value; all of them must hold. Values of different types are never equal, and a " +
-      "number is not compared with a text. Two texts that are RFC 3339 timestamps compare as instants.",
+      "number is not compared with a text. Two texts that are times compare as instants, and what is no time is neither " +
+      "before nor after one. E-mail addresses are equal in any case.",
   }),
 );
 

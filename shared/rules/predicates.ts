@@ -1,11 +1,9 @@
 // Mongo-style predicates over a flat map of attributes or event properties (NTF-13, NTF-15, RUL-4, RUL-8, AMB-52, AMB-69).
 
 import { isJsonObject } from "../kernel/objects.ts";
-import { compareTexts } from "../kernel/order.ts";
-import { dayOf, placeIn } from "./bare-dates.ts";
 import { isRefusedKey } from "./json-limits.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { parseTimestamp } from "./timestamps.ts";
+import { type Comparison, plainValues } from "./values.ts";
 
 /** Attribute key → operator → operand; all conditions must hold. `{}` matches every subscriber. */
 export type Predicate = Record<string, Record<string, unknown>>;
@@ -14,21 +12,6 @@ export type Predicate = Record<string, Record<string, unknown>>;
 export interface PredicateProblem {
   path: string;
   reason: string;
-}
-
-/** How the values of one key are checked and compared. */
-export interface Comparison {
-  /** The schema of an operand of `$eq $ne $in $nin`, and of one of `$gt $gte $lt $lte`. */
-  valueSchema: JsonSchema;
-  orderSchema: JsonSchema;
-  /** The reason why an operand of `$eq $ne $in $nin` is refused. */
-  valueProblem(operand: unknown): string | undefined;
-  /** The reason why an operand of `$gt $gte $lt $lte` is refused. */
-  orderProblem(operand: unknown): string | undefined;
-  /** A test for equality with one of the operands. */
-  oneOf(operands: unknown[]): (value: unknown) => boolean;
-  /** A measure: below 0, 0 or above 0 for a value before, at or after the operand, NaN when they do not compare. */
-  against(operand: unknown): (value: unknown) => number;
 }
 
 export const PREDICATE_KEYS = 50;
@@ -110,71 +93,6 @@ const absent = (test: Test): Test => {
   const isPresent = present(test);
   return (value) => !isPresent(value);
 };
-
-const valueSchemas: Pick<Comparison, "valueSchema" | "orderSchema" | "valueProblem" | "orderProblem"> = {
-  valueSchema: {
-    anyOf: [{ type: ["string", "number", "boolean", "null"] }, { type: "array", items: { type: "null" }, maxItems: 0 }],
-  },
-  orderSchema: { type: ["number", "string"] },
-  valueProblem: (operand) =>
-    operand === null || typeof operand === "boolean" || isNumber(operand) || isEmptyList(operand)
-      ? undefined
-      : textProblem(operand, "must be a string, a number, true, false, null or an empty list"),
-  orderProblem: (operand) => (isNumber(operand) ? undefined : textProblem(operand, "must be a number or a string")),
-};
-
-/**
- * Numbers, strings, booleans and null, without coercion; two RFC 3339 strings compare as instants (AMB-52). A bare date
- * is a day in the zone: an instant is before, in or after it (AMB-137).
- */
-export const valuesIn = (zone: string): Comparison => ({
-  ...valueSchemas,
-  oneOf(operands) {
-    const exact = new Set(operands);
-    const instants = operands.map(instantOf).filter((instant) => instant !== undefined);
-    const days = operands.map((operand) => dayOf(operand, zone)).filter((day) => day !== undefined);
-    const known = new Set(instants);
-    const hasEmptyList = operands.some(isEmptyList);
-    return (value) => {
-      if (exact.has(value) || (hasEmptyList && isEmptyList(value))) return true;
-      if (known.size === 0 && days.length === 0) return false;
-      const instant = instantOf(value);
-      if (instant !== undefined) return known.has(instant) || days.some((day) => placeIn(day, instant) === 0);
-      const day = known.size > 0 ? dayOf(value, zone) : undefined;
-      return day !== undefined && instants.some((one) => placeIn(day, one) === 0);
-    };
-  },
-  against(operand) {
-    if (typeof operand === "number") return (value) => (typeof value === "number" ? value - operand : Number.NaN);
-    if (typeof operand !== "string") return () => Number.NaN;
-    const instant = instantOf(operand);
-    const day = dayOf(operand, zone);
-    return (value) => {
-      if (typeof value !== "string") return Number.NaN;
-      const other = instant === undefined && day === undefined ? undefined : instantOf(value);
-      if (instant !== undefined && other !== undefined) return other - instant;
-      if (day && other !== undefined) return placeIn(day, other);
-      const otherDay = instant === undefined ? undefined : dayOf(value, zone);
-      if (otherDay && instant !== undefined) return -placeIn(otherDay, instant);
-      return compareTexts(value, operand);
-    };
-  },
-});
-
-/** The same where no zone is known: days are those of UTC. */
-export const plainValues: Comparison = valuesIn("UTC");
-
-const comparisons = new Map<string, (key: string) => Comparison>([["UTC", () => plainValues]]);
-
-/** What compares the values of every key in a zone, for `compilePredicate`. */
-export function comparisonIn(zone = "UTC"): (key: string) => Comparison {
-  const known = comparisons.get(zone);
-  if (known) return known;
-  const comparison = valuesIn(zone);
-  const found = () => comparison;
-  comparisons.set(zone, found);
-  return found;
-}
 
 /**
  * What is wrong with a predicate, or undefined. Refused are unknown operators, an empty operator object, a bare value
@@ -271,23 +189,6 @@ export const attributesOfKey = (key: string): string[] => [...new Set([key, key.
 /** Whether the attributes satisfy the predicate; in loops use `compilePredicate`. */
 export const matches = (predicate: unknown, attributes: Record<string, unknown>): boolean =>
   compilePredicate(predicate)(attributes);
-
-const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
-
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
-
-const RELATIVE_DATE = /^(?:now|today)\s*[+-]\s*\d+\s*[a-z]+$/i;
-
-/** Why an operand is refused that should be a text. A relative date would be compared as a text, and match nobody. */
-function textProblem(operand: unknown, otherwise: string): string | undefined {
-  if (typeof operand !== "string") return otherwise;
-  return RELATIVE_DATE.test(operand)
-    ? "must not be a relative date: give a time such as 2026-01-31T00:00:00Z"
-    : undefined;
-}
-
-const instantOf = (value: unknown): number | undefined =>
-  typeof value === "string" ? parseTimestamp(value) : undefined;
 
 const problemOf = (path: string, reason: string | undefined): PredicateProblem | undefined =>
   reason === undefined ? undefined : { path, reason };

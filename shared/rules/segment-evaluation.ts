@@ -1,5 +1,5 @@
 // Evaluates a rule over attributes and the history of events: whether it holds, until when, and why.
-import { attributesOfKey, comparisonIn, compilePredicate, valueAt } from "./predicates.ts";
+import { attributesOfKey, compilePredicate, valueAt } from "./predicates.ts";
 import {
   type AttributeNode,
   type EventNode,
@@ -8,6 +8,7 @@ import {
   type RuleLeaf,
   type RuleNode,
 } from "./segment-rules.ts";
+import { comparisonIn } from "./values.ts";
 
 /** What is known of a subscriber at a time. */
 export interface Facts {

@@ -2,13 +2,8 @@
 
 import { isJsonObject } from "../kernel/objects.ts";
 import { named, number, object, problemsIn } from "./grammar.ts";
-import {
-  type Comparison,
-  compilePredicate,
-  type PredicateProblem,
-  plainValues,
-  validatePredicate,
-} from "./predicates.ts";
+import { compilePredicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
+import { type Comparison, plainValues } from "./values.ts";
 
 export interface Version {
   major: number;

@@ -98,3 +98,19 @@ it("the filters of a send judge by the workspace's zone (AMB-137)", async () => 
 
   expect([preview.body.counts.sent, sent.body.sent]).toEqual([1, 1]);
 });
+
+it("a time without a zone is by the clock of the workspace (AMB-137)", async () => {
+  const { person } = setting;
+  await person("ada", { seen: "2024-04-19 00:30:00" });
+  await person("bob", { seen: "never" });
+
+  expect((await countOf({ attribute: { seen: { $gte: "2024-04-18T22:30:00Z" } } }, true)).count).toBe(1);
+  expect((await countOf({ attribute: { seen: { $gt: "2024-04-18T22:30:00Z" } } }, false)).count).toBe(0);
+});
+
+it("an e-mail address is found in any case (AMB-128)", async () => {
+  await setting.tenant.upsert({ external_id: "ada", email: "Ada@Example.com" });
+  const rule = { attribute: { email: { $in: ["ada@example.com"] } } };
+
+  expect((await setting.call("POST /api/v1/segments/preview", rule)).body.estimated_count).toBe(1);
+});

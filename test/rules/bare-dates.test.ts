@@ -1,6 +1,7 @@
 // A bare date is a day in the workspace's zone: it begins and ends with the clock of the zone (AMB-137).
 import { expect, it } from "vitest";
-import { comparisonIn, compilePredicate } from "../../shared/rules/predicates.ts";
+import { compilePredicate } from "../../shared/rules/predicates.ts";
+import { comparisonIn } from "../../shared/rules/values.ts";
 
 const BERLIN = "Europe/Berlin";
 // 19 April 2024 in Berlin lasts from 18 April 22:00 to 19 April 22:00 UTC.

@@ -1,9 +1,10 @@
 // The events of a subscriber that decide conditions of rules, gathered row by row, newest first.
 
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { comparisonIn, compilePredicate } from "../../rules/predicates.ts";
+import { compilePredicate } from "../../rules/predicates.ts";
 import { type Facts, occurrencesNeeded } from "../../rules/segment-evaluation.ts";
 import type { EventNode } from "../../rules/segment-rules.ts";
+import { comparisonIn } from "../../rules/values.ts";
 import type { StoredEvent } from "../events/events.ts";
 import { eventsIn, HISTORY, untilOf } from "../events/history.ts";
 import { ActorEvents } from "../events/items.ts";

@@ -18,8 +18,18 @@ function dayOf(world: World, value: Body): [number, number] | undefined {
   return Number.isNaN(wall) ? undefined : [instantOf(wall, timezone), instantOf(wall + DAY, timezone) - 1];
 }
 
+const WITHOUT_ZONE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?( ?UTC)?$/;
+
+/** As databases write it: what names no zone is the clock of the workspace. */
+function written(world: World, value: Body): number | undefined {
+  const [text, day, minutes, seconds = ":00", isUtc] = WITHOUT_ZONE.exec(String(value)) ?? [];
+  const wall = instant(`${day}T${minutes}${seconds}Z`);
+  if (text === undefined || wall === undefined) return undefined;
+  return isUtc ? wall : instantOf(wall, world.settings.timezone);
+}
+
 const spanOf = (world: World, value: Body): [number, number] | undefined => {
-  const at = instant(value);
+  const at = instant(value) ?? written(world, value);
   return dayOf(world, value) ?? (at === undefined ? undefined : [at, at]);
 };
 
@@ -28,6 +38,8 @@ function compare(world: World, value: Body, operand: Body): number | undefined {
   const [a, b] = [spanOf(world, value), spanOf(world, operand)];
   // The value lies before, within or after the operand, or the other way round.
   if (a && b) return a[1] < b[0] ? -1 : a[0] > b[1] ? 1 : 0;
+  // What is no time is neither before nor after one.
+  if (b) return undefined;
   if (isRecord(value) && isRecord(operand)) return compareVersions(value, operand);
   if (typeof value !== typeof operand) return undefined;
   if (typeof value !== "number" && typeof value !== "string") return undefined;
@@ -46,8 +58,12 @@ function equal(world: World, value: Body, operand: Body): boolean {
   const isComparable = spanOf(world, value) && spanOf(world, operand);
   if (isComparable) return compare(world, value, operand) === 0;
   if (isRecord(value) && isRecord(operand) && "major" in operand) return compareVersions(value, operand) === 0;
-  return same(value, operand);
+  return same(value, operand) || (isAddress(operand) && isAddress(value) && same(lower(value), lower(operand)));
 }
+
+const isAddress = (value: Body): boolean => typeof value === "string" && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
+
+const lower = (value: Body): string => String(value).toLowerCase();
 
 /** AMB-52: of what is missing only `$ne`, `$nin` and `$exists: false` hold. */
 function holds(world: World, value: Body, operator: string, operand: Body): boolean {

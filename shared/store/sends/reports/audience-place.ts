@@ -2,8 +2,9 @@
 
 import type { Target } from "../../../contract/send-input.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
-import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
+import { compilePredicate } from "../../../rules/predicates.ts";
 import type { Unit } from "../../../rules/progress.ts";
+import { comparisonIn } from "../../../rules/values.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
 import { ref } from "../../item.ts";

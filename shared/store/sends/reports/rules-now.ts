@@ -3,9 +3,10 @@
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
-import { comparisonIn, compilePredicate } from "../../../rules/predicates.ts";
+import { compilePredicate } from "../../../rules/predicates.ts";
 import { type Contact, reachOf } from "../../../rules/reach.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
+import { comparisonIn } from "../../../rules/values.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
 import { zoneFor } from "../../segments/rules.ts";
