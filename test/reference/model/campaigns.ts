@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { checkTarget } from "./audience.ts";
-import { jobsOf } from "./campaign-moves.ts";
+import { jobDispatched, jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
 import { needChannels } from "./gates.ts";
@@ -25,7 +25,7 @@ import { nextRun } from "./schedules.ts";
 import { createJob, schedule } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
 import { needTopic } from "./topics.ts";
-import { existing, newId, type World } from "./world.ts";
+import { at, existing, newId, type World } from "./world.ts";
 
 /** CMP-1, CMP-10, AMB-66: the top level mirrors the first message. */
 function record(campaign: Campaign): Body {
@@ -172,11 +172,14 @@ const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Ca
       switchSchedules(world, campaign, false, "pause");
     },
   },
-  /** CMP-22, AMB-13: always `scheduled` in the answer; it moves on by itself. */
+  /** CMP-22, AMB-13: always `scheduled` in the answer; it moves on by itself, at once where a part was handed over. */
   resume: {
     from: ["paused"],
     run: (world, campaign) => {
       campaign.status = "scheduled";
+      at(world, world.now, () => {
+        for (const job of jobsOf(world, campaign)) if (job.dispatched_at !== null) jobDispatched(world, job);
+      });
       letGo(world, campaign, true);
       switchSchedules(world, campaign, true, "pause");
     },

@@ -6,9 +6,10 @@ import { jobsOf } from "./campaign-moves.ts";
 import { requiredText } from "./checks.ts";
 import { contentOf } from "./delivering.ts";
 import { channelOf } from "./interactions.ts";
-import { About, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
+import { About, ANY, type Body, invalid, isUuid, notFound, OneOf, type Request, Unordered } from "./kit.ts";
 import type { Job, Recipient } from "./records/sends.ts";
 import { heatmap, series, summary } from "./series.ts";
+import { isUnderWay } from "./tallies.ts";
 import { existing, found, type World } from "./world.ts";
 
 const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
@@ -32,6 +33,7 @@ export function report(world: World, query: Record<string, string>, id: string |
   const campaign = existing(world.campaigns, id);
   const [start, end] = windowOf(world, query);
   const jobs = within(jobsOf(world, campaign), start, end);
+  if (isUnderWay(jobs)) return {};
   const touches = touchesOf(jobs, start, end);
   const reached = touches.flatMap(({ recipient }) =>
     recipient.deliveries.filter((d) => d.delivered_at !== null).map((d) => d.channel.type),
@@ -78,7 +80,7 @@ function funnel(world: World, { query }: Request) {
   const [start, end] = windowOf(world, query);
   const all = world.jobs.filter(({ source }) => source.type === source_type && source.id === source_id);
   const jobs = within(all, start, end);
-  return { status: 200, body: totals(world, jobs, touchesOf(jobs, start, end)) };
+  return { status: 200, body: isUnderWay(jobs) ? ANY : totals(world, jobs, touchesOf(jobs, start, end)) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { conversionsAfter, everyTouch, type Touch, windowOf } from "./attributio
 import { CLICKS, channelOf, OPENS } from "./interactions.ts";
 import { ANY, type Body, DAY, HOUR, invalid, iso, isUuid, type Request, Unordered } from "./kit.ts";
 import type { Channel, Interaction, Job, Recipient } from "./records/sends.ts";
+import { isUnderWay } from "./tallies.ts";
 import type { World } from "./world.ts";
 
 /** Something that one figure counts. */
@@ -187,9 +188,13 @@ export function series(world: World, { query }: Request) {
   return { status: 200, body: { buckets: bucketsOf(facts, width, groups, shown) } };
 }
 
-/** Of a campaign or journey: by the day of the dispatch; opens and clicks of campaigns on their own day. */
+/**
+ * Of a campaign or journey: by the day of the dispatch; opens and clicks of campaigns on their own day. What is under way is
+ * not promised.
+ */
 function ofSource(world: World, type: string, id: string | undefined, window: [number, number]): Body {
   if (!isUuid(id)) invalid("source_id");
+  if (isUnderWay(world.jobs.filter(({ source }) => source.id === id))) return ANY;
   const isOwn = ({ job: { source, error } }: Fact) => source.type === type && source.id === id && !error;
   const isEngagement = ({ measure }: Fact) => /^(opened|clicked)/.test(measure);
   const dated = factsOf(world)

@@ -28,3 +28,14 @@ export function reasonsOf({ recipients }: Job): Body {
   }
   return new OneOf(maps.map((map) => new Exactly(map)));
 }
+
+/** What became of some of its people is known, and of others not: such numbers are not promised before it is over. */
+export const isUnderWay = (jobs: Job[]): boolean =>
+  jobs.some(
+    ({ status, recipients }) =>
+      status === "processing" &&
+      recipients.some(
+        ({ state, deliveries }) =>
+          !["pending", "deferred"].includes(state) || deliveries.some((delivery) => delivery.delivered_at !== null),
+      ),
+  );

@@ -6,6 +6,7 @@ import * as behaviour from "./behaviour.ts";
 import { type Draft, openDraft } from "./draft.ts";
 import * as files from "./files.ts";
 import * as meetings from "./meetings.ts";
+import * as midway from "./midway.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
 import * as seldom from "./seldom.ts";
@@ -102,6 +103,10 @@ const STORIES: [string[], Make][] = [
   [["sends", "campaigns", "templates", "segments", "lists"], seldom.goneByThen],
   [["sends", "settings"], seldom.nightsOfTheirOwn],
   [["sends"], seldom.hundredMessages],
+  [["campaigns", "faults"], midway.pausedBetweenTries],
+  [["sends", "faults", "settings"], midway.changedOvernight],
+  [["sends", "faults"], midway.deadTokens],
+  [["events", "journeys"], midway.leftInAJourney],
   [["sends"], seldom.someDevices],
   [["sends", "settings", "segments"], seldom.bareDays],
   [["events", "journeys"], seldom.endedByWhoTheyAre],

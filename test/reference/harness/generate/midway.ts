@@ -1,0 +1,145 @@
+// Stories of what changes between two steps of something: between the tries of a message, before the end of a night, in a run.
+import { type Draft, iso, newHandle } from "./draft.ts";
+import {
+  ask,
+  boundaryAfter,
+  campaignOf,
+  channelFor,
+  DAY,
+  edge,
+  eventAt,
+  HOUR,
+  journeyOf,
+  MINUTE,
+  mailChannel,
+  pass,
+  personOf,
+  post,
+  SECOND,
+  sendTo,
+  settings,
+} from "./stories.ts";
+
+const failing = ({ commands, random }: Draft, channel: string, outcome: string, person?: string) =>
+  void commands.push({
+    ...{ kind: "fault", wait: 0, channel, outcome },
+    ...(person && { person: person.slice(1) }),
+    ...(outcome === "transient" && { times: random.between(1, 3) }),
+  });
+const mended = ({ commands }: Draft) => void commands.push({ kind: "clear faults", wait: 0 });
+
+/** A campaign is paused, archived or deleted while a message of it is tried again, and goes on (AMB-113). */
+export function pausedBetweenTries(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  mailChannel(draft);
+  failing(draft, "email", "transient", person);
+  const campaign = campaignOf(draft, SECOND, random.chance(0.3) ? { scheduled_at: iso(draft.now + MINUTE) } : {});
+  post(draft, SECOND, `/api/v1/campaigns/${campaign}/release`, undefined);
+  pass(draft, random.pick([SECOND, MINUTE, 2 * MINUTE]));
+  const act = (wait: number, action: string) =>
+    ask(draft, wait, { method: "PATCH", path: `/api/v1/campaigns/${campaign}`, body: { action } });
+  const [off, on] = random.pick([["pause", "resume"] as const, ["archive", "unarchive"] as const]);
+  act(SECOND, off);
+  pass(draft, random.pick([30 * SECOND, 10 * MINUTE, HOUR]));
+  act(SECOND, on);
+  if (random.chance(0.3)) act(SECOND, off);
+  pass(draft, HOUR);
+  mended(draft);
+}
+
+/** Tries that a night comes between, and who may not be written to any more at its end (D-QUIET, AMB-128). */
+export function changedOvernight(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const channels = random.some(
+    [mailChannel(draft), channelFor(draft, "ios"), channelFor(draft, "sms")],
+    random.between(1, 3),
+  );
+  const phone = (number: string | null) =>
+    ask(draft, SECOND, {
+      method: "PATCH",
+      path: `/api/v1/subscribers/${person}`,
+      body: { attributes: { phone: number } },
+    });
+  phone("+4915112345678");
+  const device = { subscriber_id: person, platform: "ios", token: `night-${person}`, device_id: `night-${person}` };
+  const register = (push_enabled: boolean) =>
+    post(
+      draft,
+      SECOND,
+      "/api/v1/devices",
+      { ...device, push_enabled },
+      { as: "sdk", handle: `n_${person.slice(3)}` },
+      "device",
+    );
+  register(true);
+  settings(draft, {
+    timezone: "UTC",
+    frequency_caps: [],
+    quiet_hours: { start: "22:00", end: "08:00", timezone_mode: "workspace" },
+  });
+  const midnight = boundaryAfter(draft.now + 2 * HOUR + MINUTE, "UTC", false);
+  const kind = random.pick(["email", "sms", "ios"]);
+  if (random.chance(0.6)) failing(draft, kind, "transient", kind === "ios" ? undefined : person);
+  const smart = random.chance(0.3) ? { channel_arbitration_mode: "smart" } : {};
+  sendTo(draft, midnight - 2 * HOUR + random.pick([-30 * MINUTE, -MINUTE, 0, HOUR]) - draft.now, [person], {
+    channel_ids: channels,
+    ...smart,
+  });
+  const changes = [
+    () => register(false),
+    () => phone(random.pick([null, "0151", "+4915112345679"])),
+    () => post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_out", channel: "sms" }),
+    () =>
+      ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { email: "bo@example.com" } }),
+    () => ask(draft, SECOND, { method: "PATCH", path: `/api/v1/channels/${channels[0]}`, body: { active: false } }),
+  ];
+  for (const change of random.some(changes, random.between(1, 2))) change();
+  pass(draft, Math.max(midnight + 8 * HOUR + edge(draft) - draft.now, SECOND));
+  pass(draft, 2 * HOUR);
+  mended(draft);
+  ask(draft, SECOND, { method: "PATCH", path: `/api/v1/channels/${channels[0]}`, body: { active: true } });
+  settings(draft, { quiet_hours: null });
+}
+
+/** Tokens and numbers that a provider knows no more, and what is sent to them afterwards (D-PROV, SMA-6). */
+export function deadTokens(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const channel_ids = [channelFor(draft, "ios"), mailChannel(draft)];
+  for (let n = random.between(1, 2); n > 0; n--) {
+    const body = { subscriber_id: person, platform: "ios", token: `dead-${person}-${n}` };
+    post(draft, SECOND, "/api/v1/devices", body, { as: "sdk", handle: newHandle(draft, "device") }, "device");
+  }
+  failing(draft, "ios", random.pick(["invalid_token", "invalid_token", "permanent"]));
+  const smart = random.chance(0.6) ? { channel_arbitration_mode: "smart" } : {};
+  sendTo(draft, SECOND, [person], { channel_ids, ...smart });
+  if (random.chance(0.5)) mended(draft);
+  sendTo(draft, SECOND, [person], { channel_ids: random.pick([channel_ids, channel_ids.slice(0, 1)]), ...smart });
+  mended(draft);
+}
+
+/** A journey that is paused, archived or deleted with people in it, and whether they may come again (JND-13, AMB-136). */
+export function leftInAJourney(draft: Draft): void {
+  const { random } = draft;
+  const person = personOf(draft);
+  const send = {
+    type: "send",
+    send: { content: { title: "News", body: "Read on" }, next: "end", channel_ids: [mailChannel(draft)] },
+  };
+  const delay = { type: "delay", delay: { duration: "1h", next: "s2" } };
+  const s2 = { id: "s2", ...send };
+  const journey = journeyOf(draft, { type: "event", event_name: "visit" }, random.pick([delay, delay, send]), { s2 });
+  const move = (name: string) => post(draft, SECOND, `/api/v1/journeys/${journey}/${name}`, undefined);
+  eventAt(draft, SECOND, person, "visit");
+  pass(draft, random.pick([MINUTE, 59 * MINUTE]));
+  move("pause");
+  const end = random.between(0, 3);
+  if (end === 0) move("archive");
+  else if (end === 1) ask(draft, SECOND, { method: "DELETE", path: `/api/v1/journeys/${journey}`, body: undefined });
+  else pass(draft, random.pick([MINUTE, HOUR, DAY]));
+  if (end > 1) move("activate");
+  if (random.chance(0.6)) eventAt(draft, random.pick([SECOND, HOUR]), person, "visit");
+  pass(draft, HOUR + edge(draft));
+}
