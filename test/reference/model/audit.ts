@@ -1,6 +1,6 @@
 // The audit trail (F22, docs/decisions/0043 and 0102): which calls are in it, once each.
 import type { Operation } from "./access.ts";
-import type { Answer, Request } from "./kit.ts";
+import { ANY, type Answer, type Request } from "./kit.ts";
 import type { Called } from "./records/plans.ts";
 import type { World } from "./world.ts";
 
@@ -28,7 +28,7 @@ export function recordCall(world: World, operation: Operation, request: Request,
   if (kind === null) return;
   const { kind: actor, role = null } = request.as;
   const { status, body } = answer;
-  const made = { kind, at: world.now, actor, role, code: body?.code ?? null };
+  const made = { kind, at: world.now, actor, role, code: body?.code ?? (body?.error ? ANY : null) };
   // What an agent confirms is a send like any other.
   if (operation.route !== CONFIRMS) world.calls.push({ ...made, route: operation.route, status });
   else if (!body?.replayed)

@@ -2,8 +2,8 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { requiredText } from "./checks.ts";
-import { ABSENT, ANY, type Body, invalid, iso, notFound, Refusal, type Request, Unordered, Unpromised } from "./kit.ts";
-import { channelTypesOf } from "./plans.ts";
+import { ABSENT, ANY, type Body, invalid, iso, notFound, type Request, Unordered, Unpromised } from "./kit.ts";
+import { needChannelType } from "./plans.ts";
 import type { Channel } from "./records/sends.ts";
 import { at, existing, type Fault, newId, type World } from "./world.ts";
 
@@ -64,13 +64,7 @@ function create(world: World, { body }: Request) {
   requiredText(body, "type");
   if (!TYPES.includes(body.type)) invalid("type");
   requiredText(body, "name", 128);
-  const allowed = channelTypesOf(world.plan);
-  if (!allowed.includes(body.type))
-    throw new Refusal(403, {
-      error: "channel_type_not_permitted",
-      allowed: new Unordered(allowed),
-      upgrade_required: true,
-    });
+  needChannelType(world, body.type);
   if (world.channels.some(({ name }) => name === body.name)) invalid("name");
   const channel = addChannel(world, body.type, body.name);
   const answer = { status: 201, body: record(channel) };

@@ -4,6 +4,7 @@ import { deviceMatches } from "./audience.ts";
 import { capReason } from "./caps.ts";
 import { maySend } from "./consents.ts";
 import { type Body, invalid } from "./kit.ts";
+import { channelTypesOf, needChannelType } from "./plans.ts";
 import type { Device, Subscriber } from "./records/people.ts";
 import type { Channel, Delivery } from "./records/sends.ts";
 import { isOut } from "./topics.ts";
@@ -16,15 +17,17 @@ const PLATFORM: Record<string, string> = { ios: "ios", android: "android", web_p
 
 export const isUsable = ({ active, status }: Channel) => active && status === "active";
 
-/** Default: every active verified channel (D-NTF). */
+/** Default: every active verified channel (D-NTF) that the plan has. */
 export function channelsOf(world: World, spec: Body): Channel[] {
-  if (!spec.channel_ids) return world.channels.filter(isUsable);
+  const allowed = channelTypesOf(world.plan);
+  if (!spec.channel_ids) return world.channels.filter((channel) => isUsable(channel) && allowed.includes(channel.type));
   return spec.channel_ids.flatMap((id: string) => found(world.channels, id) ?? []);
 }
 
 /** AMB-64, AMB-93: a channel of another workspace is as one that is unknown. */
 export function needChannels(world: World, ids: string[] | undefined, field = "channel_ids"): void {
   if (ids?.some((id) => !found(world.channels, id))) invalid(field);
+  for (const id of ids ?? []) needChannelType(world, found(world.channels, id)!.type);
 }
 
 /** D-ATTR: SMS and chat app go to `attributes.phone`, which must be E.164. */

@@ -18,7 +18,7 @@ import {
   SECOND,
   Unordered,
 } from "./kit.ts";
-import { needWebhooks } from "./plans.ts";
+import { needWebhooks, reaches } from "./plans.ts";
 import type { Hook, HookDelivery } from "./records/sends.ts";
 import { at, existing, found, newId, type World } from "./world.ts";
 
@@ -52,8 +52,9 @@ function send(world: World, hook: Hook, event_type: string, said: { data: Body; 
 function attempt(world: World, row: HookDelivery): void {
   const hook = found(world.hooks, row.hook_id);
   if (!hook) return;
-  // What waits when its endpoint is switched off, or when who it is of is erased, is not sent: no failure of its receiver.
-  if (!hook.active || row.data === null) {
+  // What waits when its endpoint is switched off, when who it is of is erased, or when the plan has no webhooks any more, is
+  // not sent: no failure of its receiver.
+  if (!hook.active || row.data === null || !reaches(world, "starter")) {
     row.outcome = "failed";
     row.isOpen = hook.disabled_at === world.now;
     return;
@@ -188,10 +189,13 @@ export const hookOperations: Operation[] = [
     run: (world) => ({ status: 200, body: new Unordered(world.hooks.map(short)) }),
   },
   { route: "DELETE /v1/hooks/:id", who: ["server"], scope: "hooks:write", run: remove },
-  write("POST /api/v1/webhooks", "credentials:manage", (world, request) => ({
-    status: 201,
-    body: { ...record(create(world, request)), secret: ANY },
-  })),
+  {
+    ...write("POST /api/v1/webhooks", "credentials:manage", (world, request) => ({
+      status: 201,
+      body: { ...record(create(world, request)), secret: ANY },
+    })),
+    plan: needWebhooks,
+  },
   read("GET /api/v1/webhooks", (world) => ({ status: 200, body: { items: new Unordered(world.hooks.map(record)) } })),
   read("GET /api/v1/webhooks/:id", (world, _, { id }) => ({ status: 200, body: record(existing(world.hooks, id)) })),
   write("PATCH /api/v1/webhooks/:id", "credentials:manage", patch),

@@ -1,6 +1,5 @@
 // The ladder of plans (D-PLAN).
-import type { Body } from "./kit.ts";
-import { Refusal } from "./kit.ts";
+import { type Body, Refusal, Unordered } from "./kit.ts";
 import type { World } from "./world.ts";
 
 const LADDER = ["free", "starter", "growth", "pro", "premium", "enterprise"];
@@ -47,6 +46,11 @@ export function inPeriod(world: World, times: number[]): number {
   return times.filter((time) => time >= start).length;
 }
 
+export function needChannelType({ plan }: World, type: string): void {
+  const allowed = new Unordered(channelTypesOf(plan));
+  const refused = { error: "channel_type_not_permitted", allowed, upgrade_required: true };
+  if (!channelTypesOf(plan).includes(type)) throw new Refusal(403, refused);
+}
 /** INX-1, AMB-82. */
 export function needInApp(world: World): void {
   if (!reaches(world, "starter")) throw new Refusal(403, { error: "in_app_not_permitted", upgrade_required: true });

@@ -46,9 +46,16 @@ function cap(world: World, { body }: Request) {
   return { status: 200, body: billing(world) };
 }
 
+/** AMB-87: never refused. */
+function changePlan(world: World, { body }: Request) {
+  world.plan = body.plan;
+  return { status: 200, body: billing(world) };
+}
+
 export const workspaceOperations: Operation[] = [
   read("GET /api/v1/workspace", (world) => ({ status: 200, body: settings(world) })),
   write("PATCH /api/v1/workspace", "team:manage", change),
   read("GET /api/v1/billing", (world) => ({ status: 200, body: billing(world) })),
   write("PATCH /api/v1/billing", "billing:manage", cap),
+  write("PUT /api/v1/billing/plan", "billing:manage", changePlan),
 ];

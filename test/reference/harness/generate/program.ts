@@ -103,6 +103,7 @@ const STORIES: [string[], Make][] = [
   [["sends", "campaigns", "templates", "segments", "lists"], seldom.goneByThen],
   [["sends", "settings"], seldom.nightsOfTheirOwn],
   [["sends"], seldom.hundredMessages],
+  [["sends", "billing", "segments", "schedules", "experiences", "hooks", "journeys"], seldom.otherPlan],
   [["campaigns", "faults"], midway.pausedBetweenTries],
   [["sends", "faults", "settings"], midway.changedOvernight],
   [["sends", "faults"], midway.deadTokens],

@@ -1,6 +1,8 @@
 // What is asked seldom: changes and removals of what others name, searches, devices and days in rules, files of other platforms.
 import type { Body } from "../../model/kit.ts";
-import { add, type Draft, dashboardOf, iso, NAMES, newHandle, PEOPLE, someOf } from "./draft.ts";
+import { add, type Draft, dashboardOf, EVENTS, iso, NAMES, newHandle, PEOPLE, someOf } from "./draft.ts";
+import { experience as experienceOf, hook, schedule } from "./plans.ts";
+import { channel } from "./sends.ts";
 import {
   ask,
   boundaryAfter,
@@ -265,4 +267,60 @@ export function hundredMessages(draft: Draft): void {
   const smart = { category, channel_ids: [mail, text], channel_arbitration_mode: "smart" };
   const newcomer = `@${post(draft, SECOND, "/api/v1/subscribers/upsert", { external_id: "f", email: "f@example.com", attributes }, { as: "sdk", handle: "p_f" }, "person")}`;
   sendTo(draft, MINUTE, [newcomer, ...people], smart);
+}
+
+/** What a smaller plan still lets do, and what goes on that began under a larger one (D-PLAN, AMB-87). */
+export function otherPlan(draft: Draft): void {
+  const { random, made } = draft;
+  const person = personOf(draft);
+  const mail = mailChannel(draft);
+  const plan = (name: string) => {
+    ask(draft, SECOND, { method: "PUT", path: "/api/v1/billing/plan", body: { plan: name } });
+    pass(draft, 2 * MINUTE);
+  };
+  const rule = (name: string) => ({ event: { name, within: random.pick(["7d", "100d", "200d"]) } });
+  const tree = (n: number) => ({
+    group: { op: "or", nodes: Array.from({ length: n }, (_, at) => rule(EVENTS[at % 4]!)) },
+  });
+  const content = { title: "News", body: "Read on" };
+  const experience = { name: "Plan", format: "card", content, audience: { type: "all" } };
+  const wishes = [
+    () => void channel(draft, random.pick(["sms", "email"])),
+    () =>
+      void post(
+        draft,
+        SECOND,
+        "/api/v1/channels",
+        { type: "in_app", name: "In 2" },
+        { handle: newHandle(draft, "channel") },
+      ),
+    () =>
+      void post(
+        draft,
+        SECOND,
+        "/api/v1/in-app/experiences",
+        experience,
+        { handle: newHandle(draft, "experience") },
+        "experience",
+      ),
+    () => void segmentOf(draft, tree(random.pick([1, 2, 4, 6, 11]))),
+    () => void sendTo(draft, SECOND, [person], { channel_arbitration_mode: "smart" }),
+    () => void hook(draft),
+    () => void schedule(draft),
+    () => void experienceOf(draft),
+    () =>
+      void journeyOf(
+        draft,
+        { type: "event", event_name: "visit" },
+        { type: "delay", delay: { duration: "30m", next: "s2" } },
+      ),
+  ];
+  for (const wish of random.some(wishes, random.between(0, 3))) wish();
+  plan(random.pick(["free", "free", "starter", "growth", "pro", "premium"]));
+  for (const wish of random.some(wishes, random.between(3, 6))) wish();
+  sendTo(draft, SECOND, [person], {
+    channel_ids: random.pick([undefined, [mail], made.channel.map((name) => `@${name}`)]),
+  });
+  pass(draft, random.pick([MINUTE, HOUR]));
+  plan("enterprise");
 }
