@@ -67,13 +67,26 @@ export const queues = {
   segment: {
     message: v.object({
       tenant: id,
-      /** Without `segments`, all segments are evaluated. `historical`: what it changes starts no journey. */
+      /**
+       * Without `segments`, all segments are evaluated. `historical`: what it changes starts no journey. `at`: when it changed, in
+       * milliseconds.
+       */
       people: v.optional(
-        v.array(v.object({ id, segments: v.optional(v.array(id)), historical: v.optional(v.literal(true)) })),
+        v.array(
+          v.object({
+            id,
+            segments: v.optional(v.array(id)),
+            historical: v.optional(v.literal(true)),
+            at: v.optional(v.number()),
+          }),
+        ),
         [],
       ),
       /** Anonymous ids with events: their subscribers are evaluated. */
-      visitors: v.optional(v.array(v.object({ anonymous, segments: v.optional(v.array(id)) })), []),
+      visitors: v.optional(
+        v.array(v.object({ anonymous, segments: v.optional(v.array(id)), at: v.optional(v.number()) })),
+        [],
+      ),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
       /** Of the rules: at least as new as what was written. Without it the rules are those of now. */
       version: v.optional(v.number()),

@@ -51,29 +51,42 @@ export async function queueSegments(
     const subscribers = new Map<string, Set<string>>();
     /** Whose changes may start journeys. */
     const current = new Set<string>();
+    const newest = new Map<string, number>();
+    const changedAt = (id: string, at: string | undefined) => {
+      if (at !== undefined) newest.set(id, Math.max(newest.get(id) ?? 0, Date.parse(at)));
+    };
     for (const change of profiles.get(tenant) ?? []) {
       const { id, historical } = change.after;
       const segments = mentioned(change, index);
-      if (segments.length > 0 && !historical) current.add(id);
-      if (segments.length > 0) subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
+      if (segments.length === 0) continue;
+      changedAt(id, change.after.updated_at);
+      if (!historical) current.add(id);
+      subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
     }
     const visitors = new Map<string, Set<string>>();
     for (const change of histories.get(tenant) ?? []) {
       const segments = mentionedBy(change, index);
       const { kind, id } = actorIn(change.after.actor);
       const group = kind === "subscriber" ? subscribers : visitors;
-      if (segments.length > 0) current.add(id);
-      if (segments.length > 0) group.set(id, new Set([...(group.get(id) ?? []), ...segments]));
+      if (segments.length === 0) continue;
+      changedAt(id, change.after.received_at);
+      current.add(id);
+      group.set(id, new Set([...(group.get(id) ?? []), ...segments]));
     }
     const linked = (aliases.get(tenant) ?? []).map(({ after }) => ({ id: after.subscriber }));
     const changed = [...subscribers].map(([id, segments]) => ({
       id,
       ...named(segments),
       ...(!current.has(id) && { historical: true as const }),
+      at: newest.get(id),
     }));
     const people = [...changed, ...linked];
     const { version } = index;
-    const unknown = [...visitors].map(([anonymous, segments]) => ({ anonymous, ...named(segments) }));
+    const unknown = [...visitors].map(([anonymous, segments]) => ({
+      anonymous,
+      ...named(segments),
+      at: newest.get(anonymous),
+    }));
     await queue.send([
       ...chunksOf(people, PER_MESSAGE).map((some) => ({ tenant, version, people: some, visitors: [] })),
       ...chunksOf(unknown, PER_MESSAGE).map((some) => ({ tenant, version, people: [], visitors: some })),

@@ -38,6 +38,10 @@ export const evaluateSegments = queueWorker(
   },
 );
 
+/** Where one of the times is not known, that of all together is not. */
+const newestOf = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? undefined : Math.max(a, b);
+
 /** The subscribers that a message names, each once; anonymous ids by their subscribers. */
 async function collectSubjects(
   { store }: WorkerContext,
@@ -48,7 +52,7 @@ async function collectSubjects(
   const add = (
     subscriber: string,
     segments: Iterable<string> | undefined,
-    { firedAt, isHistorical = false }: Pick<Subject, "firedAt" | "isHistorical"> = {},
+    { firedAt, isHistorical = false, at }: Pick<Subject, "firedAt" | "isHistorical" | "at">,
   ) => {
     const existing = subjects.get(subscriber);
     const both = existing?.segments && segments ? new Set([...existing.segments, ...segments]) : undefined;
@@ -56,18 +60,21 @@ async function collectSubjects(
       subscriber,
       segments: existing ? both : segments && new Set(segments),
       firedAt: firedAt ?? existing?.firedAt,
+      at: existing ? newestOf(existing.at, at) : at,
       isHistorical: isHistorical && (existing?.isHistorical ?? true),
     });
   };
-  if (message.window) add(message.window.subscriber, index.windowed, { firedAt: message.window.at });
-  for (const { id, segments, historical } of message.people) add(id, segments, { isHistorical: historical === true });
+  if (message.window)
+    add(message.window.subscriber, index.windowed, { firedAt: message.window.at, at: message.window.at });
+  for (const { id, segments, historical, at } of message.people)
+    add(id, segments, { isHistorical: historical === true, at });
   const owners = await ownersOf(
     store,
     message.visitors.map(({ anonymous }) => anonymous),
   );
-  for (const { anonymous, segments } of message.visitors) {
+  for (const { anonymous, segments, at } of message.visitors) {
     const owner = owners.get(anonymous);
-    if (owner !== undefined) add(owner, segments);
+    if (owner !== undefined) add(owner, segments, { at });
   }
   return [...subjects.values()];
 }

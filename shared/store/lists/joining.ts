@@ -133,6 +133,6 @@ export async function leaveUnconfirmed(store: Store, list: string, subscriber: s
 export async function joinWrites(store: Store, list: string, subscriber: string): Promise<ItemWrite<"workspace">[]> {
   if (await store.get(ListMembership, { subscriber, list })) return [];
   const group = { kind: "list", id: list } as const;
-  const entering = enterWrites(store, { group, subscriber, historical: undefined });
+  const entering = enterWrites({ group, subscriber, historical: undefined, at: store.clock.now() });
   return [...entering, countWrite(group, shardOf(subscriber), 1)];
 }

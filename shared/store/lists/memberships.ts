@@ -27,14 +27,13 @@ interface Changing {
   subscriber: string;
   /** It starts no journey. */
   historical: true | undefined;
+  /** When it happened, in milliseconds. */
+  at: number;
 }
 
 /** Puts a subscriber into a list or segment, on both sides. */
-export function enterWrites(
-  { clock }: Pick<Store, "clock">,
-  { group, subscriber, historical }: Changing,
-): MembershipWrites {
-  const entered_at = timestamp(clock.now());
+export function enterWrites({ group, subscriber, historical, at }: Changing): MembershipWrites {
+  const entered_at = timestamp(at);
   const member = putItem(Member, memberKey(group, subscriber), { entered_at });
   if (group.kind === "list") {
     const row = { list_id: group.id, subscriber_id: subscriber, entered_at };
@@ -53,11 +52,10 @@ export function enterWrites(
 }
 
 /** The row of a membership in a segment stays for a while and records the exit, which can start journeys (JND-10). */
-function leaveWrites({ clock }: Pick<Store, "clock">, { group, subscriber, historical }: Changing): MembershipWrites {
+function leaveWrites({ group, subscriber, historical, at }: Changing): MembershipWrites {
   const member = removeItem(Member, memberKey(group, subscriber));
   if (group.kind === "list") return [removeItem(ListMembership, { subscriber, list: group.id }, present()), member];
-  const now = clock.now();
-  const exit = { member: false, exited_at: timestamp(now), expires: Math.ceil((now + EXIT_KEPT_MS) / SECOND) };
+  const exit = { member: false, exited_at: timestamp(at), expires: Math.ceil((at + EXIT_KEPT_MS) / SECOND) };
   const set = { ...exit, ...(historical && { historical }) };
   const change = { set, remove: historical ? [] : (["historical"] as const) };
   return [changeItem(SegmentMembership, { subscriber, segment: group.id }, change, is("member", true)), member];
@@ -68,6 +66,8 @@ interface MemberChanges {
   leave?: readonly string[];
   /** Those of whom historical events are the reason: their change starts no journey. */
   historical?: ReadonlySet<string> | undefined;
+  /** When the membership of a subscriber changed, in milliseconds; left out: now. */
+  since?: ReadonlyMap<string, number> | undefined;
   /** Part of every transaction: where its condition fails, nothing is changed. */
   hold?: ItemWrite<"workspace"> | undefined;
 }
@@ -80,14 +80,14 @@ interface MemberChanges {
 export async function changeMembers(
   store: Store,
   group: Group,
-  { enter = [], leave = [], historical, hold }: MemberChanges,
+  { enter = [], leave = [], ...more }: MemberChanges,
 ): Promise<{ entered: string[]; left: string[] }> {
   const changeAll = async (ids: readonly string[], writesOf: typeof enterWrites, sign: 1 | -1) => {
     const changed = await Promise.all(
       [...Map.groupBy(ids, shardOf)].map(async ([shard, members]) => {
         const done: string[] = [];
         for (const batch of chunksOf(members, CHANGES_PER_TRANSACTION))
-          done.push(...(await changeBatch(store, { group, shard, sign, historical, hold }, batch, writesOf)));
+          done.push(...(await changeBatch(store, { group, shard, sign, ...more }, batch, writesOf)));
         return done;
       }),
     );
@@ -106,15 +106,22 @@ async function changeBatch(
     shard,
     sign,
     historical,
+    since,
     hold,
-  }: { group: Group; shard: string; sign: 1 | -1 } & Pick<MemberChanges, "historical" | "hold">,
+  }: { group: Group; shard: string; sign: 1 | -1 } & Pick<MemberChanges, "historical" | "since" | "hold">,
   batch: readonly string[],
   writesOf: typeof enterWrites,
 ): Promise<readonly string[]> {
   const held = hold ? [hold] : [];
   for (let pending = batch; pending.length > 0; ) {
+    const now = store.clock.now();
     const writes = pending.flatMap((subscriber) =>
-      writesOf(store, { group, subscriber, historical: historical?.has(subscriber) ? true : undefined }),
+      writesOf({
+        group,
+        subscriber,
+        historical: historical?.has(subscriber) ? true : undefined,
+        at: since?.get(subscriber) ?? now,
+      }),
     );
     const counted = countWrite(group, shard, sign * pending.length);
     const failures = await failuresOf(store.transact([...held, ...writes, counted]));

@@ -24,6 +24,8 @@ export interface Subject {
   segments?: ReadonlySet<string> | undefined;
   /** When its timer fired, in milliseconds: it is at least this late, though a clock may have been set back since. */
   firedAt?: number | undefined;
+  /** When it changed, in milliseconds; undefined: that is not known. */
+  at?: number | undefined;
   /** It was changed by an import that starts no journeys (AMB-133). */
   isHistorical?: boolean;
 }
@@ -44,6 +46,8 @@ interface Evaluation {
   isSeen: boolean;
   /** The time for which it was evaluated, in milliseconds. */
   now: number;
+  /** When the last of what decides it happened, in milliseconds: a worker that is late changes no time of an entry (AMB-136). */
+  since: number;
   enter: string[];
   leave: string[];
   /** Those of them of which historical events or imports are the reason: that starts no journey (AMB-133, AMB-134). */
@@ -150,6 +154,10 @@ async function evaluate(
     subject,
     isSeen: profile !== undefined,
     now,
+    since: sinceOf(subject, now, [
+      profile ? Date.parse(profile.updated_at) : 0,
+      ...conditions.map((condition) => facts.times(condition)[0] ?? 0),
+    ]),
     historical: new Set(wrong.filter(isHistorical).map(({ id }) => id)),
     enter: wrong.flatMap(({ id, matches }) => (matches ? [id] : [])),
     leave: wrong.flatMap(({ id, matches }) => (matches ? [] : [id])),
@@ -158,16 +166,21 @@ async function evaluate(
   };
 }
 
+/** Later changes than the one that is known may be what decides it. */
+const sinceOf = ({ at }: Subject, now: number, others: readonly number[]): number =>
+  at === undefined ? now : Math.min(now, Math.max(at, ...others));
+
 /** Segment by segment, so that subscribers who enter or leave the same one share transactions. */
 async function writeChanges(store: Store, evaluations: readonly Evaluation[]): Promise<void> {
   const changing = (which: "enter" | "leave", id: string) =>
     evaluations.filter((one) => one[which].includes(id)).map(({ subject }) => subject.subscriber);
   const segments = new Set(evaluations.flatMap(({ enter, leave }) => [...enter, ...leave]));
+  const since = new Map(evaluations.map((one) => [one.subject.subscriber, one.since]));
   await Promise.all(
     [...segments].map((id) => {
       const ofHistory = evaluations.filter((one) => one.historical.has(id));
       const historical = new Set(ofHistory.map(({ subject }) => subject.subscriber));
-      const changes = { enter: changing("enter", id), leave: changing("leave", id), historical };
+      const changes = { enter: changing("enter", id), leave: changing("leave", id), historical, since };
       return changeMembers(store, { kind: "segment", id }, changes);
     }),
   );
@@ -218,6 +231,7 @@ export async function scheduleRecheck(
     subject: { subscriber },
     isSeen: true,
     now: store.clock.now(),
+    since: store.clock.now(),
     enter: [],
     leave: [],
     historical: new Set<string>(),
