@@ -18,9 +18,15 @@ async function setting() {
   const { chat_app, email } = (await openChannels(world, tenant, "chat_app", "email")) as Record<string, string>;
   const { call } = await channelCalls(world, tenant);
   const template = (await call(`POST /${chat_app}/chat-app-templates`, { body: ORDER })).body.id as string;
+  const actOn = (action: string) => call(`POST /${chat_app}/chat-app-templates/${template}/${action}`);
   const approve = async () => {
-    await call(`POST /${chat_app}/chat-app-templates/${template}/submit`);
-    await call(`POST /${chat_app}/chat-app-templates/${template}/refresh`);
+    await actOn("submit");
+    return (await actOn("refresh")).body.provider_template_id as string;
+  };
+  /** What its provider decides after the approval. */
+  const decide = async (status: string) => {
+    world.providers.templates.decide(await approve(), status);
+    await actOn("refresh");
   };
   const person = async (external_id: string, first_name?: string): Promise<string> => {
     const attributes = { phone: "+4915112345678", ...(first_name && { first_name }) };
@@ -29,7 +35,7 @@ async function setting() {
   };
   const filled = { chat_app_template_id: template, chat_app_parameters: parameters };
   const message = { target: { type: "all" }, channel_ids: [chat_app], data: { order: "A-1" }, ...filled };
-  return { world, tenant, chat_app, email, template, approve, person, filled, message };
+  return { world, tenant, chat_app, email, template, approve, decide, person, filled, message };
 }
 
 it("an approved template is sent, filled for each recipient (AMB-90)", async () => {
@@ -80,6 +86,20 @@ it("a template that is not approved when its time has come is skipped, and expla
     attempts: [{ ...skipped, channel: "chat_app", attempted_at: [] }],
   });
 });
+
+it.each(["PAUSED", "DISABLED", "REJECTED"])(
+  "a template is sent no more once it is %s (AMB-90, D-WAT)",
+  async (status) => {
+    const { world, tenant, decide, person, message } = await setting();
+    await person("ada");
+    await decide(status);
+
+    const { job } = await send(world, tenant, message);
+
+    expect(job.skip_reasons).toEqual({ template_not_approved: 1 });
+    expect(await outboxOf(world)).toEqual([]);
+  },
+);
 
 it("a template that is not approved keeps no other channel from its recipients (AMB-90, D-WAT)", async () => {
   const { world, tenant, chat_app, email, person, message } = await setting();

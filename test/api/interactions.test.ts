@@ -1,8 +1,7 @@
 // Interactions that clients report: accepted, counted once, by report and by recipient (INT).
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
-import { channelOf, interactions, platforms } from "../../shared/rules/interactions.ts";
+import { interactions, platforms } from "../../shared/rules/interactions.ts";
 import { countInteraction } from "../../shared/store/sends/interactions/interactions.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { personalEngagements, tenantEngagements } from "../../shared/store/subscribers/engagement.ts";
@@ -220,36 +219,6 @@ describe("counting", () => {
       "2026-11-19 opened:23": 1,
       "2026-11-20 opened:12": 2,
     });
-  });
-
-  it("the counters agree with the rows and with a recount, for random reports in random order (INT-10)", async () => {
-    const { job, people, totals, say } = await withJob({ variant_b: { title: "B", body: "B" } });
-    const anyReport = fc.record({
-      interaction: fc.constantFrom(...interactions),
-      platform: fc.constantFrom(...platforms),
-      subscriber_id: fc.constantFrom(...people, undefined),
-      occurred_at: fc.constantFrom(timestamp(START), timestamp(START - SECOND)),
-      variant_id: fc.constantFrom("a", "b", undefined),
-    });
-    const reports = fc.sample(anyReport, { numRuns: 150, seed: 7 });
-    for (let from = 0; from < reports.length; from += 10)
-      await Promise.all(reports.slice(from, from + 10).map((one) => say(seen(job, one))));
-    const distinct = [...new Map(reports.map((one) => [JSON.stringify(Object.entries(one)), one])).values()];
-    const found = await totals();
-    for (const name of interactions)
-      expect(found.interactions[name]).toBe(distinct.filter(({ interaction }) => interaction === name).length);
-    const clicked = distinct.filter(({ interaction: one }) =>
-      ["tapped", "action_tapped", "email_clicked", "inapp_click"].includes(one),
-    );
-    const known = (some: typeof distinct) => new Set(some.flatMap(({ subscriber_id }) => subscriber_id ?? [])).size;
-    expect(found.recipients.clicked).toBe(known(clicked));
-    for (const [channel, { recipients }] of Object.entries(found.channels)) {
-      const by = clicked.filter(({ interaction, platform }) => channelOf(interaction, platform) === channel);
-      expect(recipients.clicked, `${channel}`).toEqual(known(by));
-    }
-    expect(found.variants.a!.interactions.tapped).toBe(
-      distinct.filter(({ interaction, variant_id }) => interaction === "tapped" && variant_id === "a").length,
-    );
   });
 
   it("no key gets more than 5 % of the writes of a burst", async () => {

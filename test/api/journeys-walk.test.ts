@@ -33,7 +33,7 @@ const sorted = (counts: Outcomes): string[] =>
     .sort();
 
 it(
-  "what a walk says, what a replay counts and what the journey did are the same (AMB-147, AMB-136)",
+  "what a walk says, what a replay counts and what the journey did are the same (RDA-13, AMB-147, AMB-136, F3)",
   async () => {
     const world = await fresh();
     const { tenant, call, channel, create, activate, track } = await journeySetting(world);

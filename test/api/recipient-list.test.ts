@@ -86,7 +86,7 @@ it("a list of recipients gives each channel its own state, reason and time: a ma
   );
 });
 
-it("a send to one inbox lists its only recipient of a send to one inbox, also once the message has expired (RDA-4)", async () => {
+it("a send to one inbox lists its recipient, also once the message has expired (RDA-4)", async () => {
   const { world, tenant } = await withTenant();
   const [ada] = await addPeople(world, tenant, 1);
   const { job } = await send(world, tenant, { subscriberIds: [ada] });
@@ -106,6 +106,18 @@ it("a send that failed whole lists nobody, as its counts say, though it was plan
 
   expect(job).toMatchObject({ status: "failed", counts: { total: 0, skipped: 0 } });
   expect(await recipients(world, tenant, job.id)).toEqual([]);
+});
+
+it("a send to inboxes lists why one got no message (RDA-4, D-CAP)", async () => {
+  const { world, tenant } = await withPeople(2);
+  const frequency_caps = [{ category: "marketing", max: 1, per: "day" }];
+  await world.call("PATCH /api/v1/workspace", { as: await tenant.dashboard(), body: { frequency_caps } });
+  const sendToAll = async () => (await send(world, tenant, { target: { type: "all" } })).job.id;
+  await sendToAll();
+
+  const capped = await recipients(world, tenant, await sendToAll(), "state=skipped");
+
+  expect(capped.map(({ reason }) => reason)).toEqual(["capped", "capped"]);
 });
 
 it("a list of the recipients of a state that none has reads little (RDA-4)", async () => {

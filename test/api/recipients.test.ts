@@ -116,6 +116,26 @@ it("a recipient is explained by the attempt at each address, with its reason and
   );
 });
 
+it.each([
+  ["a mail", "email", "ios"],
+  ["a push", "ios", "email"],
+])(
+  "of two failures the one that may have arrived explains a recipient, and counts: %s (F2)",
+  async (_, lost, refused) => {
+    const { world, tenant } = await withTenant();
+    const { ios, email } = await openChannels(world, tenant, "ios-push", "email");
+    const [ada = ""] = await addPeople(world, tenant, 1, () => ({ email: "ada@example.com" }));
+    await addPhone(world, tenant, ada, "ios");
+    await spoil(world, { channel: lost, outcome: "timeout" });
+    await spoil(world, { channel: refused, outcome: "permanent" });
+
+    const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios, email] });
+
+    expect(job.fail_reasons).toEqual({ delivery_unconfirmed: 1 });
+    expect((await explain(tenant, job.id, ada)).body.reason).toBe("delivery_unconfirmed");
+  },
+);
+
 it("a recipient of a split send is explained by the arm and the share (F2)", async () => {
   const { world, tenant, ids } = await withPeople(1);
   const { job } = await send(world, tenant, { subscriberIds: ids, variant_b: { title: "B", body: "B" } });

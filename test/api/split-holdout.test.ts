@@ -171,6 +171,17 @@ describe("arms and control", () => {
     expect(job.counts).toMatchObject({ total: 100, held_out, sent: 100 - held_out });
   });
 
+  it("whom no channel reaches is skipped, and not in the control (ABH-2)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ios } = await openChannels(world, tenant, "ios-push");
+    const ids = await addPeople(world, tenant, 40);
+    for (const id of ids.slice(0, 10)) await addPhone(world, tenant, id, "ios");
+    const { job } = await send(world, tenant, { ...everybody, channel_ids: [ios], holdout_percentage: 50 });
+    const held_out = ids.slice(0, 10).filter((id) => bucket("holdout", job.id, id) < 5_000).length;
+
+    expect(job.counts).toMatchObject({ total: 40, held_out, sent: 10 - held_out, skipped: 30 });
+  });
+
   it("two sends draw separately: neither control nor arms are the same subscribers (ABH-1, ABH-2)", async () => {
     const { world, tenant } = await withTenant();
     const ids = await addPeople(world, tenant, 200);

@@ -31,7 +31,7 @@ export const areas: Readonly<Record<string, Area>> = {
       ...api("delivery", "rounds", "single-sends", "notifications", "quiet-hours", "frequency-caps", "split-holdout"),
       ...api("smart", "ledger-crash", "late-delivery", "inbox", "recipients", "brake", "preview", "pacing", "stops"),
     ],
-    scenarios: ["sends", "pushes", "nights", "timers", "topics", "chat app", "brakes"],
+    scenarios: ["sends", "pushes", "nights", "timers", "topics", "brakes"],
   },
   events: {
     code: [subject("events"), group("events")],

@@ -117,7 +117,6 @@ export interface Wish {
   smart?: boolean;
   category?: "transactional";
   topic?: string;
-  chatAppTemplate?: string;
   templateId?: string;
   small?: boolean;
   keyed?: boolean;
@@ -165,10 +164,6 @@ export async function send(world: SimWorld, tenant: Tenant, wish: Wish): Promise
     ...(wish.smart && { channel_arbitration_mode: "smart" }),
     ...(wish.category && { category: wish.category }),
     ...(wish.topic && { topic: wish.topic }),
-    ...(wish.chatAppTemplate && {
-      chat_app_template_id: wish.chatAppTemplate,
-      chat_app_parameters: ["{{ subscriber.name }}"],
-    }),
     ...(wish.safety && { safety: wish.safety }),
     ...(holdout > 0 && { holdout_percentage: holdout }),
     ...(splitShare !== undefined && { split_percentage: splitShare, variant_b: { title: "B", body: text } }),

@@ -95,10 +95,6 @@ export function audienceOf(chunks: readonly Item[]): Audience {
   return audience;
 }
 
-/** The recipients of a chunk. */
-export const subscribersOf = (chunk: Item): string[] =>
-  chunkOf(rowOf(ChunkItem, chunk)).recipients.map(({ subscriber }) => subscriber);
-
 /** Every item of a kind, of all tenants. */
 export function* itemsOf({ partitions, under }: Mirror, kind: string): Generator<{ tenant: string; item: Item }> {
   for (const pk of partitions()) {

@@ -100,8 +100,6 @@ export interface Members {
 export interface Experience {
   tenant: string;
   id: string;
-  /** The share of its first arm. */
-  share: number | undefined;
   endsAt: number | undefined;
   /** An end was acknowledged. */
   endedAt?: number;
@@ -109,8 +107,6 @@ export interface Experience {
   hidingAskedAt?: number;
   /** From an acknowledged pause or end until a resumption was asked for. */
   hidings: { from: number; to: number | undefined }[];
-  /** What readers reported, each once. */
-  reports: Map<string, { job_id: string; subscriber_id: string; interaction: string; variant_id?: string }>;
 }
 
 /** A file that was accepted for import. */
@@ -118,12 +114,6 @@ export interface Import {
   tenant: string;
   id: string;
   list: string;
-  /** The attribute that it fills. */
-  column: string;
-  isDry: boolean;
-  rows: { external_id: string; value: string }[];
-  /** Rows that no import accepts. */
-  invalid: number;
 }
 
 /** A topic of sends, and who chose what, one choice after the other. */
@@ -131,23 +121,6 @@ export interface Topic {
   isInByDefault: boolean;
   /** By subscriber. `doneAt`: when the choice was acknowledged, infinite until then. */
   choices: Map<string, { isIn: boolean; from: number; doneAt: number }[]>;
-}
-
-/** What counts as a conversion in a workspace, unchanged from before the story. */
-export interface Definition {
-  event: string;
-  windowMs: number;
-}
-
-/** An event that a client was told is stored; `at` is its own time. */
-export interface Purchase {
-  tenant: string;
-  person: string;
-  event: string;
-  at: number;
-  cents: number;
-  /** Somebody who signed in only minutes later: it was looked at once, then. */
-  isAnonymous?: boolean;
 }
 
 /** A server key, and when its revocation was acknowledged. */
@@ -193,9 +166,6 @@ export interface Ledger {
   campaigns: Map<string, Campaign>;
   /** By key: one workspace has them. */
   topics: Map<string, Topic>;
-  /** By workspace. */
-  definitions: Map<string, Definition>;
-  purchases: Purchase[];
   /** Workspaces whose number of subscribers is made up. */
   pretended: Set<string>;
   /** By workspace, when its deletion was acknowledged. */
@@ -251,8 +221,6 @@ export const openLedger = (): Ledger => ({
   uses: [],
   campaigns: new Map(),
   topics: new Map(),
-  definitions: new Map(),
-  purchases: [],
   pretended: new Set(),
   deleted: new Map(),
   suspended: new Map(),

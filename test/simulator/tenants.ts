@@ -1,7 +1,6 @@
 // Workspaces of a simulated service, created without faults before the run begins.
 
 import { beginSweeps } from "../../local/account.ts";
-import { callbacks } from "../../shared/http/callbacks.ts";
 import { secretsMaker, tokenSigner } from "../../shared/http/signing.ts";
 import { MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import type { Deps } from "../../shared/kernel/deps.ts";
@@ -88,7 +87,6 @@ export function openTenants(deps: Deps) {
         const channel = store.ids.uuidAt(deps.clock.now());
         const credentialType = channels[type].credentials.type;
         const secret = { type: credentialType, ...own };
-        if (type === "chat_app") await callbacks.open(deps)(id).remember(channel);
         const sealed = await vaultSealing.open(deps)(id).seal({ channel, type: credentialType }, secret);
         const created_at = timestamp(deps.clock.now());
         const times = { created_at, updated_at: created_at };

@@ -5,11 +5,8 @@ import { auditTrail } from "./audit.ts";
 import { brakes } from "./brakes.ts";
 import { campaigns } from "./campaigns.ts";
 import { canceledReachesNobody } from "./canceled-reaches-nobody.ts";
-import { chatApp } from "./chat-app.ts";
 import { closedBeforeComplete } from "./closed-before-complete.ts";
-import { conversions } from "./conversions.ts";
 import { countsRecount } from "./counts-recount.ts";
-import { deadAddresses } from "./dead-addresses.ts";
 import { deliveredOnce } from "./delivered-once.ts";
 import { erasure } from "./erasure.ts";
 import { eventsExported } from "./events-exported.ts";
@@ -53,7 +50,6 @@ import { webhooks } from "./webhooks.ts";
 
 export const invariants: readonly Invariant[] = [
   deliveredOnce,
-  deadAddresses,
   providerCalledOnce,
   canceledReachesNobody,
   closedBeforeComplete,
@@ -66,12 +62,10 @@ export const invariants: readonly Invariant[] = [
   brakes,
   stepBrakes,
   campaigns,
-  conversions,
   oneJob,
   recipients,
   timers,
   topics,
-  chatApp,
   manners,
   erasure,
   eventsExported,

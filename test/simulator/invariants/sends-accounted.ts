@@ -9,7 +9,6 @@ import type { Person } from "../ledger.ts";
 import { type ProviderBook, providerBook, UNCONFIRMED, verdictOn } from "../provider-book.ts";
 import { type Call, THROTTLED } from "../providers.ts";
 import { ask, askForJobs } from "../questions.ts";
-import { checkReasons } from "../reasons.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 
@@ -49,7 +48,6 @@ export const sendsAccounted: Invariant = {
           for (const job of jobs) {
             if (!ENDED.includes(job.status)) continue;
             await checkJob(world, book, tenant, job, broken);
-            await checkReasons(world, tenant, job, broken);
           }
           await checkHeatmap(world, tenant, jobs, broken);
         }

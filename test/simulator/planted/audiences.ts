@@ -210,13 +210,6 @@ export const audiencesBugs: readonly Bug[] = [
     replace: "changeItem(SubscriberCount, { shard }, countChange({ n: 1 }))",
   },
   {
-    name: "imported rows do not come into their list",
-    area: "imports",
-    file: "functions/workers/import-rows/take-rows.ts",
-    find: '  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true, add });\n',
-    replace: "",
-  },
-  {
     name: "a slow computation of a segment writes by a rule that has changed",
     area: "segments",
     file: "shared/store/segments/fill.ts",

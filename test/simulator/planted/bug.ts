@@ -6,7 +6,6 @@ export const areas = [
   "audit",
   "campaigns",
   "claims",
-  "conversions",
   "counters",
   "erasure",
   "events",

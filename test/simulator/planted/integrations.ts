@@ -3,7 +3,6 @@ import type { Bug } from "./bug.ts";
 
 const attemptResults = "shared/store/webhooks/attempt-results.ts";
 const runSchedule = "functions/workers/run-schedule/index.ts";
-const importRows = "functions/workers/import-rows/imports.ts";
 
 export const integrationsBugs: readonly Bug[] = [
   {
@@ -75,20 +74,6 @@ export const integrationsBugs: readonly Bug[] = [
     file: runSchedule,
     find: "await takeTick(context, schedule, next);",
     replace: "await takeTick(context, schedule, upTo);",
-  },
-  {
-    name: "a schedule goes on from when its tick was taken",
-    area: "timers",
-    file: runSchedule,
-    find: "isLate ? now - TOO_LATE_MS : tick);",
-    replace: "now);",
-  },
-  {
-    name: "an import that goes on begins again",
-    area: "imports",
-    file: importRows,
-    find: "const bytes = await files.read(job.id, job.offset);",
-    replace: "const bytes = await files.read(job.id, 0);",
   },
   {
     name: "only the first page of a shard of a list or segment is read",

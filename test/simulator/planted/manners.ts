@@ -1,45 +1,10 @@
-// Bugs of quiet hours and frequency caps.
+// Bugs of topics, quiet hours and frequency caps.
 import type { Bug } from "./bug.ts";
 
 const caps = "shared/store/sends/audience/caps.ts";
 const rounds = "functions/workers/deliver/rounds.ts";
 
 export const mannersBugs: readonly Bug[] = [
-  {
-    name: "an older verdict on a template replaces a newer one",
-    area: "retries",
-    file: "shared/store/channels/chat-app-templates.ts",
-    find: 'any(absent("verdict_at"), below("verdict_at", at))',
-    replace: 'any(absent("verdict_at"), present("verdict_at"))',
-    also: [
-      {
-        file: "shared/store/channels/chat-app-templates.ts",
-        find: "import { absent, all, any, below, is } from",
-        replace: "import { absent, all, any, present, is } from",
-      },
-    ],
-  },
-  {
-    name: "a template that is paused is still sent",
-    area: "sending",
-    file: "shared/providers/chat-app-texts.ts",
-    find: 'template?.status !== "approved"',
-    replace: 'template?.status !== "approved" && template?.status !== "paused"',
-  },
-  {
-    name: "an opt-out by a message counts for the first subscriber of its phone only",
-    area: "sending",
-    file: "functions/api/inbound/index.ts",
-    find: "of await findByPhone(store, phone))",
-    replace: "of (await findByPhone(store, phone)).slice(0, 1))",
-  },
-  {
-    name: "a verdict on a template leaves its status",
-    area: "sending",
-    file: "functions/api/inbound/index.ts",
-    find: "Number(providerId) !== Number(provider_template_id)) continue;",
-    replace: "Number(providerId) !== Number(provider_template_id) || template.verdict_at !== undefined) continue;",
-  },
   {
     name: "skips of the plan are forgotten where a later skip has their reason",
     area: "counters",
@@ -74,14 +39,6 @@ export const mannersBugs: readonly Bug[] = [
     file: "shared/rules/topics.ts",
     find: 'chosen === undefined ? byDefault === "in"',
     replace: 'chosen === undefined || byDefault === "in" ? byDefault === "in"',
-  },
-  {
-    name: "the control group holds subscribers that no channel reaches",
-    area: "conversions",
-    file: "shared/rules/audience.ts",
-    find: '  if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };\n',
-    replace:
-      '  if (reach.kind === "unreachable" && !isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "skip", reason: reach.reason };\n  if (reach.kind === "unreachable") return { verdict: "held_out" };\n',
   },
   {
     name: "a cap is counted without being checked",

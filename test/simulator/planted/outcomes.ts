@@ -1,4 +1,4 @@
-// Bugs of what becomes of one message: its outcome, its retries, the lease of its chunk, the control group.
+// Bugs of what becomes of one message: its outcome, its retries, the lease of its chunk.
 import type { Bug } from "./bug.ts";
 
 const progress = "shared/rules/progress.ts";
@@ -6,7 +6,6 @@ const deliver = "functions/workers/deliver/index.ts";
 const claims = "shared/store/sends/chunks/claims.ts";
 const take = "functions/workers/deliver/take.ts";
 const closing = "shared/store/sends/chunks/closing.ts";
-const roundStart = "functions/workers/deliver/round-start.ts";
 
 export const outcomesBugs: readonly Bug[] = [
   {
@@ -107,27 +106,6 @@ export const outcomesBugs: readonly Bug[] = [
     file: claims,
     find: "[...range, ...hours]",
     replace: "isOnJob(chunkRef) ? [...range, ...hours] : range",
-  },
-  {
-    name: "an address that is gone stays a device",
-    area: "sending",
-    file: deliver,
-    find: "    for (const work of works) await markDeadAddresses(work, started);\n",
-    replace: "",
-  },
-  {
-    name: "held-out recipients are not recorded",
-    area: "conversions",
-    file: roundStart,
-    find: "  await store.writeAll(writes);",
-    replace: "  if (ids.held_out.length === 0) await store.writeAll(writes);",
-  },
-  {
-    name: "a touch has the time of the claim",
-    area: "conversions",
-    file: "functions/workers/deliver/work.ts",
-    find: "  at: progress.at ?? lease.at,",
-    replace: "  at: lease.at,",
   },
   {
     name: "after a crash an address without a row counts as delivered",

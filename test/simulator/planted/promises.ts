@@ -1,4 +1,4 @@
-// Bugs of events, conversions, webhooks, quotas, erasure, revocation and suspension.
+// Bugs of events, webhooks, quotas, erasure, revocation and suspension.
 import type { Bug } from "./bug.ts";
 
 const intake = "shared/store/events/intake.ts";
@@ -118,27 +118,6 @@ export const promisesBugs: readonly Bug[] = [
     file: deliveries,
     find: 'all(is("outcome", "pending"), is("attempt_count", n - 1), is("earlier", earlier)),',
     replace: 'is("outcome", "pending"),',
-  },
-  {
-    name: "a conversion is looked for once",
-    area: "conversions",
-    file: "functions/workers/attribute/index.ts",
-    find: "if (waitMs > 0) await",
-    replace: "if (waitMs > LATE_MS) await",
-  },
-  {
-    name: "a conversion is looked for in its first minutes only",
-    area: "conversions",
-    file: "functions/workers/attribute/index.ts",
-    find: "const LATE_MS = 15 * MINUTE;",
-    replace: "const LATE_MS = ROUND_MS;",
-  },
-  {
-    name: "the events before an identification convert nothing",
-    area: "conversions",
-    file: "functions/workers/attribute/index.ts",
-    find: "const isOpen = await recordConversion(store, subscriber, event, definition);\n      again",
-    replace: "const isOpen = false;\n      again",
   },
   {
     name: "reading all messages reads those that come later",

@@ -1,8 +1,8 @@
-// Campaigns of several messages that are paused, resumed and archived while they go out, and people who buy after them.
+// Campaigns of several messages that are paused, resumed and archived while they go out.
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
-import { actOnCampaign, type Campaign, channelOf, releaseCampaign, withPurchases } from "../marketers.ts";
+import { actOnCampaign, type Campaign, channelOf, releaseCampaign } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 import { equip } from "./pushes.ts";
@@ -20,7 +20,6 @@ export const campaigns: Scenario = {
     if (hasPush) await tenant.addChannel("ios");
     const people = await populate(world, tenant, random.between(2, 14));
     if (hasPush) for (const { id } of people) if (random.chance(0.7)) await equip(world, tenant, id);
-    withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(1, 2); n > 0; n--)
       world.act(random.between(SECOND, BUSY_MS), () => run(world, tenant, people.length, hasPush));
   },

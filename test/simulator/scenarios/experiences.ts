@@ -1,6 +1,5 @@
-// In-app experiences that are published, paused, resumed and ended while readers look, click and dismiss.
+// In-app experiences that are published, paused, resumed and ended while readers look.
 import { MINUTE, SECOND, timestamp } from "../../../shared/kernel/clock.ts";
-import { armOf } from "../../../shared/rules/split.ts";
 import { insist, populate } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Experience, Person } from "../ledger.ts";
@@ -10,7 +9,6 @@ import type { SimWorld } from "../world.ts";
 const BUSY_MS = 14 * MINUTE;
 const ROUTE = "/api/v1/in-app/experiences";
 const LIST = "GET /v1/in-app/messages";
-const REPORT = "POST /api/v1/notifications/interactions";
 
 export const experiences: Scenario = {
   name: "experiences",
@@ -27,7 +25,6 @@ export const experiences: Scenario = {
 
 async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void> {
   const { random, kernel, ledger } = world;
-  const share = random.chance(0.3) ? random.between(20, 80) : undefined;
   const startsIn = random.chance(0.4) ? random.between(SECOND, 4 * MINUTE) : undefined;
   const endsIn = random.chance(0.4) ? random.between(5, 15) * MINUTE : undefined;
   const body = {
@@ -37,16 +34,15 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
     audience: { type: "all" },
     ...(startsIn !== undefined && { start_at: timestamp(kernel.now() + startsIn) }),
     ...(endsIn !== undefined && { end_at: timestamp(kernel.now() + endsIn) }),
-    ...(share !== undefined && { variant_b: { title: "B", body: "B" }, split_percentage: share }),
   };
   const { status, body: made } = await insist(world, tenant, "dashboard", `POST ${ROUTE}`, { body });
   if (status !== 201) return;
   const params = { id: String(made.id) };
   world.name(made.id, `experience-${ledger.experiences.size + 1}`);
   const record: Experience = {
-    ...{ tenant: tenant.id, id: made.id, share },
+    ...{ tenant: tenant.id, id: made.id },
     endsAt: endsIn === undefined ? undefined : Date.parse(made.end_at),
-    ...{ hidings: [], reports: new Map() },
+    hidings: [],
   };
   ledger.experiences.set(made.id, record);
   /** Requests to publish or resume it: how many are unanswered, and how many were begun. */
@@ -78,28 +74,13 @@ async function lifeOfAnExperience(world: SimWorld, tenant: Tenant): Promise<void
   if (random.chance(0.6)) world.act(random.between(0, BUSY_MS - 5 * MINUTE), () => act("end"));
 }
 
-/** A reader opens the app: everything that it shows counts as seen, and some of it is clicked or dismissed. */
+/** A reader opens the app. */
 async function look(world: SimWorld, tenant: Tenant, person: Person): Promise<void> {
-  const { kernel, ledger, mirror, random } = world;
+  const { kernel, ledger } = world;
   const startedAt = kernel.now();
   const query = { subscriber_id: person.id, limit: "200" };
   const { status, body } = await world.call(tenant, "sdk", LIST, { query });
   if (status !== 200) return;
   const messages = body.messages as { id: string; notification_id: string }[];
   ledger.peeks.push({ person: person.id, startedAt, at: kernel.now(), ids: messages.map(({ id }) => id) });
-  for (const { id } of messages) {
-    const row = mirror.get(`T#${tenant.id}#U#${person.id}`, `I#${id}`);
-    const experience = ledger.experiences.get(String(row?.experience));
-    if (!row || !experience) continue;
-    const kinds = ["inapp_impression", ...(random.chance(0.4) ? [random.pick(["inapp_click", "inapp_dismiss"])] : [])];
-    for (const interaction of kinds) {
-      const report = {
-        ...{ job_id: String(row.job), subscriber_id: person.id, interaction, platform: "web" },
-        ...(experience.share !== undefined && { variant_id: armOf(String(row.job), person.id, experience.share) }),
-        occurred_at: timestamp(kernel.now()),
-      };
-      const answer = await insist(world, tenant, "sdk", REPORT, { body: report });
-      if (answer.status === 202) experience.reports.set(JSON.stringify(report), report);
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { MINUTE } from "../../../shared/kernel/clock.ts";
 import { multipartBody } from "../../support/multipart.ts";
 import { erase, insist, populate, REUSED } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
-import type { Import, Person } from "../ledger.ts";
+import type { Person } from "../ledger.ts";
 import type { Tenant } from "../tenants.ts";
 import type { SimWorld } from "../world.ts";
 
@@ -28,18 +28,15 @@ export const imports: Scenario = {
 async function importFile(world: SimWorld, tenant: Tenant, people: readonly Person[], isLarge: boolean): Promise<void> {
   const { random, ledger } = world;
   const number = random.bytes(3).toString("hex");
-  const column = `wish_${number}`;
   const name = `imported ${number}`;
   const { body } = await insist(world, tenant, "dashboard", "POST /api/v1/lists", { body: { name } });
   const list: string = body.id;
-  const file: Import = { tenant: tenant.id, id: "", list, column, isDry: random.chance(0.15), rows: [], invalid: 0 };
   const size = isLarge ? random.between(LARGE.from, LARGE.to) : random.between(1, 12);
-  const lines = [`external_id,email,${column}`];
+  const lines = [`external_id,email,wish_${number}`];
   for (let n = 1; n <= size; n++) {
     const value = `v${n}`;
     if (random.chance(0.06)) {
       lines.push(`bad-${n},no address,${value}`);
-      file.invalid++;
       continue;
     }
     const known = random.chance(0.15) ? random.pick(people) : undefined;
@@ -47,15 +44,14 @@ async function importFile(world: SimWorld, tenant: Tenant, people: readonly Pers
     if (known) known.canary = REUSED;
     const external_id = known?.external_id ?? `row-${number}-${random.chance(0.1) ? 1 : n}`;
     lines.push(`${external_id},,${value}`);
-    file.rows.push({ external_id, value });
   }
-  const fields = { listId: list, dry_run: String(file.isDry) };
+  const fields = { listId: list, dry_run: String(random.chance(0.15)) };
   const { raw, headers } = multipartBody(fields, { filename: "people.csv", content: lines.join("\r\n") });
   const answer = await world.call(tenant, "dashboard", "POST /api/v1/lists/import", { raw, headers });
   if (answer.status !== 202) return;
-  file.id = answer.body.import_job_id;
-  world.name(file.id, `import-${number}`);
-  ledger.imports.push(file);
+  const id: string = answer.body.import_job_id;
+  world.name(id, `import-${number}`);
+  ledger.imports.push({ tenant: tenant.id, id, list });
   if (random.chance(0.15))
     world.act(random.between(0, MINUTE), async () => {
       ledger.stopped.set(list, world.kernel.now());

@@ -3,7 +3,6 @@ import type { Scenario } from "../invariant.ts";
 import { brakes } from "./brakes.ts";
 import { campaigns } from "./campaigns.ts";
 import { channels } from "./channels.ts";
-import { chatApp } from "./chat-app.ts";
 import { delays } from "./delays.ts";
 import { events } from "./events.ts";
 import { experiences } from "./experiences.ts";
@@ -65,7 +64,6 @@ export const scenarios: readonly Scenario[] = [
   topics,
   leaves,
   delays,
-  chatApp,
   farewells,
   pacing,
   sandboxes,

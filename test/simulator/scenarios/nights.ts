@@ -4,7 +4,6 @@ import { toJson } from "../../../shared/store/json-text.ts";
 import { Profile } from "../../../shared/store/subscribers/items.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
-import { withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
 import { crashAfter } from "../trace-points.ts";
 import type { SimWorld } from "../world.ts";
@@ -31,7 +30,6 @@ export const nights: Scenario = {
     const sometime = () => random.between(0, BUSY_MS);
     // Those who are counted against a cap are so in the transaction that claims their group.
     crashAfter(world, "deliver", (_, keys) => keys.some(({ sk }) => sk.startsWith("F#")));
-    withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(2, 5); n > 0; n--)
       world.act(sometime(), async () => {
         await send(world, tenant, {

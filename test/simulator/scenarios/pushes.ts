@@ -4,7 +4,6 @@ import { DeviceItem } from "../../../shared/store/subscribers/device-items.ts";
 import { deviceRow } from "../../support/people.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
-import { withPurchases } from "../marketers.ts";
 import type { Tenant } from "../tenants.ts";
 import { delayClaims } from "../trace-points.ts";
 import type { SimWorld } from "../world.ts";
@@ -21,7 +20,6 @@ export const pushes: Scenario = {
     for (const { id } of people) for (let n = random.between(0, 2); n > 0; n--) await equip(world, tenant, id);
     const sometime = () => random.between(0, BUSY_MS);
     if (random.chance(0.5)) delayClaims(world);
-    withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(1, 3); n > 0; n--)
       world.act(sometime(), async () => {
         const toSome = random.chance(0.5);

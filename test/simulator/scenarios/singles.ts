@@ -4,7 +4,6 @@ import { MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
 import { erase, populate, send } from "../actors.ts";
 import type { Scenario } from "../invariant.ts";
 import type { Person } from "../ledger.ts";
-import { withPurchases } from "../marketers.ts";
 import { keysOf } from "../requests.ts";
 import type { Tenant } from "../tenants.ts";
 import { delayClaims } from "../trace-points.ts";
@@ -25,7 +24,6 @@ export const singles: Scenario = {
     for (const { id } of people) for (let n = random.between(0, 3); n > 0; n--) await equip(world, tenant, id);
     const sometime = () => random.between(0, BUSY_MS);
     if (random.chance(0.3)) delayClaims(world);
-    withPurchases(world, tenant, people, BUSY_MS);
     for (let n = random.between(2, 5); n > 0; n--) burst(world, tenant, people, sometime());
     // A suspended workspace erases nobody.
     if (random.chance(0.3)) {
