@@ -11,8 +11,10 @@ const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split
 export const IN_WORDS = words(
   "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
 );
+/** Where a name says no, these say that it is not so. */
+export const CONTRARY = words("opted_in optin opt_in subscribed subscribe allowed allow send erlaubt");
 const YES = words(
-  "true yes y 1 t on x checked wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
+  "true yes y 1 t on x checked enabled aktiviert wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
 );
 const NO = words(
@@ -23,7 +25,7 @@ const NO = words(
 const REFUSED = words(
   "denied rejected disallowed notgranted nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
-  "geweigerd odmowa",
+  "geweigerd odmowa disabled deactivated inactive inaktiv deaktiviert inactif inactivo inattivo inativo inactief nieaktywny",
 );
 const EMPTY = words("none null na nan undefined never");
 const TICK = /^[✓✔☑✅○◯]\uFE0F?$/u;
@@ -53,7 +55,7 @@ export const isClear = (text: string, form: TimeForm): boolean =>
 const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
-  /^(?:un|not)confirmed|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
+  /^(?:un|not)confirmed|^notactivated|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
 
 /** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
 const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;

@@ -25,7 +25,8 @@ export interface Sorted {
   signed: SignedCell[];
   /** By the key of a topic. */
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
-  country?: string;
+  /** The region of its numbers; null for one that nobody can read. */
+  region?: string | null;
   /** Of which channel the row is. */
   channel?: RowChannel | undefined;
   /** Its address there. */
@@ -72,13 +73,20 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     else if (topic) topicOf(topic).said = value;
     else if (signed) sorted.signed.push({ signed, value, time });
     if (topicTime) topicOf(topicTime).time = value;
-    if (isCountry && regionOf(value) !== undefined) sorted.country = value;
+    if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });
   }
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
   return sorted;
+}
+
+/** A number of a country that cannot be read is of no other one. */
+function takeCountry(sorted: Sorted, value: string): void {
+  const region = regionOf(value);
+  if (region !== undefined) sorted.region = region;
+  else if (!NO_VALUE.test(value) && !/[@,;]/.test(value)) sorted.region ??= null;
 }
 
 const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell => ({
@@ -157,8 +165,8 @@ function readOneAddress(written: string): Address | Problem {
 export type PhoneKind = "kept" | "converted" | "unreadable";
 
 /** The first number that can be read. Where none can, the first stays as it is: a send says that it is invalid. */
-export function takePhone({ attributes, country, phones }: Sorted, reading: RowReading): PhoneKind | undefined {
-  const region = reading.phoneRegion ?? regionOf(country) ?? reading.region;
+export function takePhone({ attributes, region: ofRow, phones }: Sorted, reading: RowReading): PhoneKind | undefined {
+  const region = reading.phoneRegion ?? (ofRow === null ? undefined : (ofRow ?? reading.region));
   for (const { text, lacksPlus } of phones) {
     const read = readPhone(text, region, lacksPlus);
     if (read.kind === "unreadable") continue;

@@ -2,6 +2,7 @@
 // it never invents an opt-in and never loses an opt-out.
 import {
   A_NO,
+  CONTRARY,
   IN_WORDS,
   isDenied,
   isNo,
@@ -120,7 +121,7 @@ function ownClaimOf({ signed: { sign, isBare, isNumbered }, value }: SignedCell,
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }
-  if (isNo(value) || IN_WORDS.has(columnKey(value)) || isDenied(columnKey(value))) return undefined;
+  if (isNo(value) || CONTRARY.has(columnKey(value)) || isDenied(columnKey(value))) return undefined;
   if (sign === "out") return { status: "opted_out", time };
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }

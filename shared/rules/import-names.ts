@@ -1,6 +1,9 @@
 // What columns of files are usually called (AMB-133).
 import { folded } from "./folded.ts";
 
+/** The languages in which columns, regions and months are known by their names. */
+export const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl"];
+
 export type Standard =
   | "external_id"
   | "email"
@@ -152,7 +155,7 @@ const COUNTRY = [
   ...["mailing country", "mailing country code", "billing country", "shipping country", "home country", "country name"],
   ...["pays", "país", "paese", "nazione", "kraj", "mobile country"],
   ...["address 1 country", "address 1 country region", "home country region", "business country region"],
-  ...["location country", "国", "国名"],
+  ...["location country", "国", "国名", "phone country code", "dial code", "calling code", "country calling code"],
 ];
 /** Mailchimp writes the code of a country there, and others an address. */
 const CC = "cc";

@@ -59,8 +59,8 @@ const DIGIT_WITHIN = /^(\s*\(?\s*(?:\+|00)[\d\s.()/-]*?)\(0\)/;
 
 function readNumber(text: string, country: CountryCode | undefined, lacksPlus: PluslessNumbers): ReadPhone {
   // A data frame writes a column of numbers with a decimal.
-  const bare = text.replace(/^=?(?:'|tel:)?/i, "").replace(/^(\+?\d{7,15})\.0+$/, "$1");
-  const clear = bare.replace(DIGIT_WITHIN, "$1");
+  const bare = text.replace(/^=?(?:'|tel[.:]?(?=[\s+\d]))?\s*/i, "").replace(/^(\+?\d{7,15})\.0+$/, "$1");
+  const clear = bare.replace(DIGIT_WITHIN, "$1").replace(/^\++(?:00)?(?=\d)/, "+");
   const compact = compactPhone(clear);
   const international = compact.replace(/^00/, "+");
   const written = beginsAsAbroad(international, country, lacksPlus) ? `+${international}` : international;

@@ -1,10 +1,9 @@
 // Time zones, languages and regions as files name them (AMB-133).
-import { isSupportedCountry } from "libphonenumber-js/min";
+import { getCountryCallingCode, isSupportedCountry } from "libphonenumber-js/min";
 import { isLocale } from "./contacts.ts";
-import { columnKey } from "./import-names.ts";
+import { columnKey, LANGUAGES } from "./import-names.ts";
 import { isTimeZone } from "./time-zones.ts";
 
-const LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "pl"];
 /** Those that people name by a word. */
 const NAMED = [...LANGUAGES, ..."cs da el fi hu ja ko nb no ro ru sv tr uk zh".split(" ")];
 const FIRST = "A".charCodeAt(0);
@@ -26,20 +25,69 @@ function named(type: "region" | "language", codes: () => readonly string[], othe
 const regions = () => LETTERS.flatMap((a) => LETTERS.map((b) => a + b)).filter((code) => isSupportedCountry(code));
 const regionNamed = named("region", regions, {
   usa: "US",
+  unitedstatesofamerica: "US",
   uk: "GB",
   england: "GB",
   scotland: "GB",
   greatbritain: "GB",
   holland: "NL",
+  thenetherlands: "NL",
   uae: "AE",
+  korea: "KR",
+  republicofkorea: "KR",
+  turkey: "TR",
+  turkei: "TR",
+  czechrepublic: "CZ",
+  russianfederation: "RU",
+  vietnam: "VN",
+  // As address books of German have them.
+  a: "AT",
+  b: "BE",
+  d: "DE",
+  e: "ES",
+  f: "FR",
+  i: "IT",
+  l: "LU",
+  p: "PT",
 });
+
+/** The regions of codes with three letters that begin otherwise than theirs of two, or of which several begin alike. */
+const THREE_LETTERS = new Map(
+  (
+    "AUSAU AUTAT BELBE BGRBG BRABR CANCA CHECH CHLCL CHNCN COLCO CYPCY CZECZ DEUDE DNKDK ESPES ESTEE FINFI FRAFR GBRGB GRCGR " +
+    "HRVHR HUNHU INDIN IDNID IRLIE ISLIS ISRIL ITAIT JPNJP KORKR LIELI LTULT LUXLU LVALV MEXMX MLTMT NLDNL NORNO NZLNZ POLPL " +
+    "PRTPT ROURO RUSRU SAUSA SGPSG SRBRS SVKSK SVNSI SWESE THATH TURTR UKRUA USAUS ZAFZA AREAE ARGAR VNMVN PHLPH MYSMY HKGHK"
+  )
+    .split(" ")
+    .map((code) => [code.slice(0, 3), code.slice(3)]),
+);
+
+/** The region that most numbers of a calling code are of, where it has several. */
+const OF_SEVERAL: Record<string, string> = { "1": "US", "7": "RU", "39": "IT", "44": "GB", "47": "NO", "61": "AU" };
+let callingCodes: Map<string, string> | undefined;
+/** The region of a calling code: `+49`, or `49`. One of three digits without a plus may be the number of a country. */
+function regionOfCalling(text: string): string | undefined {
+  const [, plus, digits = ""] = /^(\+|00)?(\d{1,3})$/.exec(text) ?? [];
+  if (digits === "" || (plus === undefined && digits.length > 2)) return undefined;
+  callingCodes ??= new Map([
+    ...regions().flatMap((code) =>
+      isSupportedCountry(code) ? [[String(getCountryCallingCode(code)), code] as const] : [],
+    ),
+    ...Object.entries(OF_SEVERAL),
+  ]);
+  return callingCodes.get(digits);
+}
 const languageNamed = named("language", () => NAMED);
 
-/** A region of ISO 3166 by its code, or by its name in one of the languages of the service. */
+/**
+ * A region of ISO 3166 by one of its codes (`DE`, `DEU`, `GB-ENG`), its calling code, or its name in one of the languages of
+ * the service, which may have the code behind it: `Schweiz (CH)`.
+ */
 export function regionOf(country: string | undefined): string | undefined {
   const text = country?.trim() ?? "";
-  const code = text.toUpperCase();
-  return isSupportedCountry(code) ? code : regionNamed(text);
+  const [, code = text] = /\(([A-Z]{2})\)$/.exec(text) ?? /^([A-Z]{2})-[A-Z0-9]{1,3}$/.exec(text) ?? [];
+  const upper = code.toUpperCase();
+  return isSupportedCountry(upper) ? upper : (THREE_LETTERS.get(upper) ?? regionNamed(text) ?? regionOfCalling(text));
 }
 
 /** A tag such as `pt-BR`, also as `pt_BR` or by the name of a language. */

@@ -28,14 +28,14 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.spli
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
   "reason (?<!excludedfrom)campaign title url link token page$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc terms privacy source$ method$ level$ pending open click",
+  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ pending open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
 
 const SUPPRESSED = any(
   "suppress bounced hardbounce isbounce ^bounce(d?at|date|time)?$ emailbounce bounceback complain cleaned",
-  "quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
+  "^npai$ quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
   "adressee?mailinvalide e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig) ungultigee?mail",
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
@@ -46,31 +46,30 @@ const SUPPRESSED = any(
 );
 
 const OUT = any(
-  "unsub optout optedout optingout dont?o?t?(e?mail|contact|send|market)",
+  "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
-  "blocklist blocked denylist revoked withdrawn ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
+  "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
   "marketingoff globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
   "marketingsuspended ^deactivated(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "(?:no|not|without)(?:consent|permission)(?!s?set)",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
-  "sperrliste mailsperre keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
+  "sperrliste sperrvermerk mailsperre zuru?e?ckgezogen entzogen keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
   "nichtmailen nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
-  "desabonn desinscri nepas neplus listenoire refus oppos(e|ition) bloque retrait",
+  "desabonn desinscri nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait",
   // Spanish
   "dadode?baja dadadebaja ^baja debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
-  "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revocad",
+  "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca",
   // Italian
   "disiscri cancellat cancellaz ^non(contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
-  "revocat",
   // Portuguese
   "descadastr desinscri dessubscri desubscri ^nao(contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
   "uitgeschreven uitschrij afgemeld afmeld opgezegd ^niet(mailen|e?mailen|contact|benader) geene?mail nietmeer",
-  "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken",
+  "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken intrekking",
   // Polish
   "wypisan wypis rezygn zrezygn ^nie(wysyl|kontakt|subskryb|chce|wyraza) czarnalista zablokowan brakzgod",
   "wycofan cofniet niezgod sprzeciw",
@@ -83,12 +82,12 @@ const IN = any(
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
-  "(e?mail|newsletter)frequency receives?(e?mail|news|promo|market|offer) (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
+  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
-  "zugestimmt werbung(erlaubt|ok) abonne$ abonnee$",
-  "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een)?(e?mail|news|correo|nieuws|promo|offre|boletin)",
+  "zugestimmt werbung(erlaubt|ok) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
+  "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin)",
   "(mail|news|newsletter|infos?)erhalten$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
-  "infolettre suscrit suscripcion consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
+  "infolettre suscrit suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
   "メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
@@ -106,7 +105,9 @@ const signedChannels = CHANNELS.map(([channel]) => channel);
 
 /** The reason of a negative: where there is one, so was the negative. */
 const REASON =
-  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*))reason\w*$/;
+  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|abmelde|abbestell))(?:reason\w*|grund)$/;
+const REASON_BEFORE =
+  /^(?:motivo|motif|raison|razon|reden|powod)(?:de|di|da|do|du|van|della|dela)?((?:desabonn|desinscri|baja|desuscri|disiscri|cancellaz|descadastr|uitschrij|afmeld|wypis|rezygn)\w*)$/;
 
 /** A negative of every way to reach somebody: nobody is to be contacted. */
 const EVERYWHERE =
@@ -114,7 +115,7 @@ const EVERYWHERE =
 
 /** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
 const STATUS =
-  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead)?(status|state)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|whatsapp)(?:permissionstatus|preferences?)$/;
+  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|(?:email)?confirmation|optin|doubleoptin)?(status|state)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|whatsapp)(?:permissionstatus|preferences?)$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
@@ -131,7 +132,7 @@ const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermissio
  */
 export function signedName(name: string): SignedName | undefined {
   const key = columnKey(name);
-  const negative = REASON.exec(key)?.[1];
+  const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   // Emarsys and Brevo number the answers to a question of consent.
@@ -143,7 +144,7 @@ export function signedName(name: string): SignedName | undefined {
 }
 
 /** What stands at the end of a name that says when something was so, and the words for what. */
-const WHEN = /(?:(?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;
+const WHEN = /((?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;
 const STATED = /(?:consent|status|state|permission)+$/;
 
 /**
@@ -153,9 +154,12 @@ const STATED = /(?:consent|status|state|permission)+$/;
 export function timeColumnOf(name: string, header: readonly string[]): number | undefined {
   const key = columnKey(name);
   const found = header.findIndex((other) => {
-    const stated = columnKey(other).replace(WHEN, "");
-    const isWhen = stated !== columnKey(other) && STATED.test(stated);
-    return isWhen && columnKey(other) !== key && stated.replace(STATED, "") === key.replace(STATED, "");
+    const [whole, changed] = WHEN.exec(columnKey(other)) ?? [];
+    if (whole === undefined || columnKey(other) === key) return false;
+    const stated = columnKey(other).slice(0, -whole.length);
+    const what = stated.replace(STATED, "");
+    // `updated_at` alone is of the whole row.
+    return (what !== stated || (changed !== undefined && what !== "")) && what === key.replace(STATED, "");
   });
   return found < 0 ? undefined : found;
 }

@@ -1,5 +1,6 @@
 // Times as files write them: with a zone, in the zone of the import, or as a bare day (AMB-133).
-import { changeNear } from "./time-zones.ts";
+import { columnKey, LANGUAGES } from "./import-names.ts";
+import { changeNear, isTimeZone } from "./time-zones.ts";
 import { parseTimestamp } from "./timestamps.ts";
 
 export const dateOrders = ["ymd", "dmy", "mdy"] as const;
@@ -23,30 +24,61 @@ export function dateOrderOf(pattern: string): DateOrder | undefined {
 /** Words of a clock: `10:11 Uhr`. */
 const OF_A_CLOCK = /^uhr$/i;
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})/;
-const CLOCK = /^(?:[T ,]+|T)(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.?M\.?)?/i;
+const CLOCK = /^(?:[T ,]+|T| um )(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.?M\.?(?!\p{L}))?/iu;
 /** `Z`, `+01:00`, and as JavaScript and Go write it: `GMT+0100 (CET)`, `+0000 UTC`. */
 const ZONE = /^ ?(?:(Z|UTC|GMT)|(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})?)(?: UTC| \([^)]*\))?$/i;
 const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
 const SECOND = 1_000;
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const DAY_MONTH = /^(?:[A-Za-z]{3,9},? )?(\d{1,2})[ -]([A-Za-z]{3,9})\.?[ -](\d{4})/;
-const MONTH_DAY = /^(?:[A-Za-z]{3,9},? )?([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})/;
+const DAY_MONTH = /^(?:\p{L}{2,9}\.?,? )?(\d{1,2})(?:\. ?|[ -])(?:de )?(\p{L}{3,12})\.?(?: de)?[ -](\d{4})/u;
+const MONTH_DAY = /^(?:\p{L}{2,9}\.?,? )?(\p{L}{3,12})\.? (\d{1,2}),? (\d{4})/u;
+const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2}))?(?=Z?$)/;
 
-/** A day with the name of its month in English, in figures: `4 Mar 2024`, `March 4, 2024`; and `2024年3月4日`. */
+let months: Map<string, number> | undefined;
+/** The number of a month by its name, or the beginning of it, in the languages of the service. */
+function monthOf(name: string): number | undefined {
+  if (!months) {
+    months = new Map();
+    for (const language of LANGUAGES)
+      for (const month of ["long", "short"] as const) {
+        const format = new Intl.DateTimeFormat(language, { day: "numeric", month, timeZone: "UTC" });
+        for (let n = 1; n <= 12; n++) {
+          const part = format.formatToParts(Date.UTC(2024, n - 1, 1)).find(({ type }) => type === "month");
+          months.set(columnKey(part?.value ?? ""), n);
+        }
+      }
+  }
+  return months.get(columnKey(name)) ?? months.get(columnKey(name).slice(0, 3));
+}
+
+/** A day with the name of its month, or without marks, in figures: `4 Mar 2024`, `4. März 2024`, `20240304`, `2024年3月4日`. */
 function inFigures(text: string): string {
   const signed = text.replace(/^(\d{4})年(\d{1,2})月(\d{1,2})日/, "$1-$2-$3");
   if (signed !== text) return signed;
+  const [compact, ...parts] = COMPACT.exec(text) ?? [];
+  if (compact !== undefined) {
+    const [year, month, day, hours, minutes, seconds] = parts;
+    const clock = hours === undefined ? "" : `T${hours}:${minutes}:${seconds}`;
+    return `${year}-${month}-${day}${clock}${text.slice(compact.length)}`;
+  }
   const named = DAY_MONTH.exec(text) ?? MONTH_DAY.exec(text);
   if (!named) return text;
   const [whole, one = "", other = "", year = ""] = named;
   const [day, name] = /^\d/.test(one) ? [one, other] : [other, one];
-  const month = MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
-  return month === 0 ? text : `${iso(year, String(month), day)}${text.slice(whole.length)}`;
+  const month = monthOf(name);
+  return month === undefined ? text : `${iso(year, String(month), day)}${text.slice(whole.length)}`;
 }
+
+/** Before it nobody agreed to anything by a machine: `0001-01-01` and `1970-01-01` stand for no time. */
+const FIRST = Date.UTC(1990, 0, 1);
 
 /** @returns milliseconds; undefined for what is no time. A bare day is its start in the zone. */
 export function readTime(written: string, form: TimeForm): number | undefined {
+  const at = instantIn(written, form);
+  return at === undefined || at < FIRST ? undefined : at;
+}
+
+function instantIn(written: string, form: TimeForm): number | undefined {
   const text = inFigures(written);
   const exact = parseTimestamp(text);
   if (exact !== undefined) return exact;
@@ -61,8 +93,11 @@ export function readTime(written: string, form: TimeForm): number | undefined {
   const local = parseTimestamp(`${day}T${timeOf(clock)}Z`);
   if (local === undefined) return undefined;
   if (rest === "") return instantOf(local, form.zone);
-  const zone = clock && ZONE.exec(rest);
-  return zone ? local - offsetOf(zone) : undefined;
+  if (!clock) return undefined;
+  // Java writes the name of a zone behind its offset.
+  const zone = ZONE.exec(rest.replace(/(?<=\d)\[[^\]]+\]$/, ""));
+  if (zone) return local - offsetOf(zone);
+  return isTimeZone(rest) ? instantOf(local, rest) : undefined;
 }
 
 /** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */

@@ -52,6 +52,8 @@ it.each([
   ],
   [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "INACTIVE" }, { sms: "opted_out" }],
   [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "ACTIVE" }, {}],
+  [{ "Can Receive SMS Marketing": "FALSE", email: "a@example.com" }, { sms: "opted_out" }],
+  [{ "Stop SMS": "oui", email: "a@example.com" }, { sms: "opted_out" }],
   [{ "Permission to send SMS": "No", email: "a@example.com" }, { sms: "opted_out" }],
   [{ device_type: "1", unsubscribed: "true" }, { mail: "opted_out" }],
   [

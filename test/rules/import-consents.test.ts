@@ -19,6 +19,8 @@ const NEGATIVE = names(`
   Do Not Email | do_not_email | DoNotContact | dont_email | Do not mail | No e-mail |
   blacklisted | EMAIL_BLACKLISTED | Blocklisted | Global unsubscribe | Consent revoked |
   Abgemeldet | Abbestellt am | Newsletter abgemeldet | Keine Werbung | Kein Newsletter | Widerspruch | Gesperrt |
+  Robinsonliste | Sperrvermerk | Ne souhaite plus recevoir | Stop mail | Lista Robinson | Revoca consenso |
+  Consent withdrawal date | Einwilligung entzogen | Intrekking toestemming |
   Désabonné | Désinscrit | Ne pas contacter | Liste noire | Refus e-mail |
   Dado de baja | Baja | Desuscrito | No contactar | Lista negra |
   Disiscritto | Non contattare | Lista nera | Iscrizione cancellata |
@@ -41,6 +43,7 @@ const POSITIVE = names(`
   subscribed | is_subscribed | Email Subscribed | Opt-In | OPT_IN | DOUBLE_OPT-IN | opted_in | Newsletter |
   Accepts Marketing | Accepts Email Marketing | accepts_marketing | Newsletter consent | Marketing permission |
   Mailable | MSG-email | Receive emails | Recibir correos | Recevoir la newsletter | Otrzymuje newsletter |
+  E-Mail-Werbung | Kontakt per E-Mail | Kontakt erlaubt | Email Marketing | Consiente | Recibir ofertas |
   Angemeldet | Einwilligung | Zustimmung Newsletter | Abonné | Inscrit à la newsletter | Consentement |
   Suscrito | Consentimiento | Boletín | Iscritto | Consenso marketing | Inscrito | Aceita e-mails |
   メルマガ | メール配信 | Permission to email |
@@ -49,7 +52,7 @@ const POSITIVE = names(`
 const SILENT = names(`
   Marketing contact status | Record ID | plan | status | Unsubscribe URL | Bounce rate |
   Marketing emails bounced | bounce count | Cookie consent | push_opt_in | Last Activity Date | subscription_plan |
-  Fax Opt Out | email_soft_bounced | Consent to track | IsOptInPending | Soft bounce reason | Emails received |
+  Consent expiry date | Einwilligung gültig bis | Fax Opt Out | email_soft_bounced | Consent to track | IsOptInPending | Soft bounce reason | Emails received |
   Newsletter opens | Payment declined | Pedido cancelado | Zahlung widerrufen |
   (Do Not Modify) Contact | Phone opt-in | Country | created_at | _last_emailed
 `);
@@ -116,6 +119,14 @@ describe("values", () => {
     ["Newsletter", "unsubscribed", "opted_out"],
     ["Newsletter", "bounced", "suppressed"],
     ["Newsletter", "weekly", undefined],
+    ["Newsletter", "Disabled", "opted_out"],
+    ["Email Marketing", "Cleaned", "suppressed"],
+    ["Email Marketing", "Unsubscribed", "opted_out"],
+    ["Email Confirmation Status", "Not confirmed", "opted_out"],
+    ["Opt-out", "confirmed", "opted_out"],
+    ["Abmeldegrund", "zu viele Mails", "opted_out"],
+    ["Motif de désinscription", "trop", "opted_out"],
+    ["Unsubscribed at", "1970-01-01 00:00:00", "opted_out"],
     ["Opt-In", "2", "opted_out"],
     ["DOUBLE_OPT-IN", "2.0", "opted_out"],
     ["Newsletter", "2", undefined],
@@ -180,9 +191,17 @@ describe("times", () => {
   it.each([
     [{ "Email status": "Unsubscribed", "Email status changed at": AT }, "opted_out"],
     [{ "Email status": "Subscribed", "Email status changed at": AT }, "opted_in"],
+    [{ accepts_marketing: "true", accepts_marketing_updated_at: AT }, "opted_in"],
     [{ "Email Marketing Status": "UNSUBSCRIBED", "Email Marketing Consent Updated At": AT }, "opted_out"],
   ])("what a column says became so when the column for it says: %j (AMB-132)", (cells, status) => {
     expect(consentOf(cells as Record<string, string>)).toMatchObject({ status, at: INSTANT });
+  });
+
+  it.each([
+    { status: "unsubscribed", updated_at: AT },
+    { "Email status": "unsubscribed", "SMS status changed at": AT },
+  ])("%j has no time of the opt-out (AMB-132)", (cells) => {
+    expect(consentOf(cells as Record<string, string>)).toMatchObject({ status: "opted_out", at: undefined });
   });
 
   it("the time of one channel is none of another one (AMB-132)", () => {
