@@ -47,7 +47,8 @@ async function compareListing(
     if (isPaged && page.total !== total) return { path: ".total", expected: total, got: page.total };
     if (isPaged ? number * size >= total : page.next_cursor === "") break;
     if (number > 500) return { path: "pages", expected: "an end", got: number };
-    const more: Record<string, string> = isPaged ? { page: String(number + 1) } : { cursor: page.next_cursor };
+    const cursor = sent.path.endsWith("/activity") ? "after" : "cursor";
+    const more: Record<string, string> = isPaged ? { page: String(number + 1) } : { [cursor]: page.next_cursor };
     const next = await sides.product.call({ ...sent, query: { ...sent.query, ...more } });
     sides.counted.calls++;
     if (next.status !== 200) return { path: `page ${number + 1}`, expected: 200, got: next };

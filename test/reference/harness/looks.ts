@@ -52,6 +52,7 @@ const AREAS: Record<string, Looks> = {
   channels: ({ channels }) => [look("/api/v1/channels"), ...channels.map(({ id }) => look(`/api/v1/channels/${id}`))],
   sends: (world, isEnd) => [
     look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? "3" : "50" }),
+    ...(isEnd ? [look("/api/v1/activity", { limit: "3" })] : []),
     ...last(
       world.jobs.filter(({ source, spec }) => source.type !== "journey" && !spec.confirms),
       isEnd ? 40 : 3,
@@ -77,10 +78,11 @@ const AREAS: Record<string, Looks> = {
     ]),
     look("/api/v1/segments/event-names"),
   ],
-  journeys: ({ journeys }) => [
+  journeys: ({ journeys, subscribers }, isEnd) => [
     look("/api/v1/journeys"),
     look("/api/v1/journeys/counts"),
     ...journeys.flatMap(({ id }) => [
+      ...(isEnd ? subscribers.map((person) => look(`/api/v1/journeys/${id}/subscribers/${person.id}`)) : []),
       look(`/api/v1/journeys/${id}`),
       look(`/api/v1/journeys/${id}/stats`),
       look(`/api/v1/journeys/${id}/runs`),
@@ -148,7 +150,10 @@ const AREAS: Record<string, Looks> = {
     look("/api/v1/exports", isEnd ? { limit: "2" } : {}),
     ...last(exports, isEnd ? 10 : 1).map(({ id }) => look(`/api/v1/exports/${id}`)),
   ],
-  imports: ({ imports }) => imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
+  imports: ({ imports }, isEnd) => [
+    ...(isEnd ? [look("/api/v1/lists/import", { limit: "2" })] : []),
+    ...imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
+  ],
   workspace: () => [look("/api/v1/workspace"), look("/api/v1/billing")],
 };
 

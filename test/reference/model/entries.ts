@@ -3,7 +3,7 @@ import { duration, HOUR } from "./kit.ts";
 import type { Event, Subscriber } from "./records/people.ts";
 import type { Journey } from "./records/plans.ts";
 import { holdsFor, treeOf } from "./rules.ts";
-import { startRun, tick } from "./runs.ts";
+import { newRun, tick } from "./runs.ts";
 import { momentOf } from "./stitching.ts";
 import type { World } from "./world.ts";
 
@@ -31,10 +31,21 @@ function refusal(world: World, journey: Journey, subscriber: Subscriber, event: 
 function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
   if (journey.status !== "active" && journey.status !== "paused") return;
   const refused = refusal(world, journey, subscriber, event);
-  const run = refused ? undefined : startRun(world, journey, subscriber, event);
-  if (run) return;
+  const run = refused ? undefined : newRun(world, journey, subscriber, event);
   const reason = refused ?? "over_quota";
-  journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
+  if (!run) {
+    journey.refused[reason] = (journey.refused[reason] ?? 0) + 1;
+    return;
+  }
+  world.runs.push(run);
+  tick(world, run);
+}
+
+/** AMB-147: why a trigger would start no run now, or null. */
+export function standing(world: World, journey: Journey, subscriber: Subscriber): string | null {
+  if (journey.status !== "active") return journey.status === "paused" ? "paused" : "not_active";
+  const reason = refusal(world, journey, subscriber, null);
+  return reason ?? (newRun(world, journey, subscriber, null) ? null : "over_quota");
 }
 
 /** JND-9: exit conditions are looked at while a run waits, too. */

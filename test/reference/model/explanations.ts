@@ -38,6 +38,23 @@ export function recipients(world: World, request: Request, job: Job) {
   return listing("items", new Unordered(matching.map((recipient) => line(world, recipient))), size);
 }
 
+/** A11: the recipients of the sends of seven days. */
+export function activity(world: World, request: Request) {
+  const size = limitOf(request, 50, 100);
+  const isShown = ({ created_at, error }: Job) => created_at >= world.now - 7 * DAY && !error;
+  const items = world.jobs.filter(isShown).flatMap((job) => {
+    const { type, id } = job.source;
+    // Of sends at one instant that no answer tells, which is which stays open.
+    const notification_id = type === "journey" || job.spec.confirms ? ANY : job.id;
+    const source = type === "api" ? ANY : { type, id };
+    return job.recipients.map((recipient) => {
+      const { variant_id: _, ...rest } = line(world, recipient);
+      return { ...rest, notification_id, source };
+    });
+  });
+  return listing("items", new Unordered(items), size);
+}
+
 const DECISION: Record<string, string> = {
   delivered: "sent",
   failed: "sent",

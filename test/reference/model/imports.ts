@@ -1,6 +1,7 @@
 // Bulk import (IMP, D-CSV, AMB-49, AMB-88, AMB-131 to AMB-133): rows of a file become subscribers, members and consents.
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { limitOf, listing } from "./checks.ts";
 import { addressChanged } from "./consents.ts";
 import { isZone } from "./cron.ts";
 import { parseCsv, readerOf } from "./csv.ts";
@@ -25,7 +26,7 @@ import { addMember } from "./lists.ts";
 import { createSubscriber, tellCreated } from "./people.ts";
 import type { Import, Subscriber } from "./records/people.ts";
 import { subscriberChanged } from "./segments.ts";
-import { at, existing, found, newId, type World } from "./world.ts";
+import { at, found, newId, type World } from "./world.ts";
 
 /** AMB-133: E.164, by the region of the job; what cannot be read stays as it is. */
 function readPhone(job: Import, attributes: Body): void {
@@ -120,20 +121,29 @@ function start(world: World, { body }: Request) {
 /** So long a job can be read. */
 const KEPT = 30 * DAY;
 
+const isKept =
+  ({ now }: World) =>
+  ({ created_at }: Import) =>
+    now < created_at + KEPT;
+
 /** IMP-1, IMP-8. */
-function get(world: World, _: Request, { jobId }: Record<string, string>) {
-  const job = existing(world.imports, jobId);
-  if (world.now >= job.created_at + KEPT) notFound();
+function record(job: Import): Body {
   const { id, status, processed_rows, total_rows, failed_rows, failed } = job;
   const error_message = failed ? ANY : ABSENT;
   const { consent_summary, phone_summary, topic_summary } = job;
   const unknown_topics = new Unordered(job.unknown_topics);
   const counted = { processed_rows, failed_rows, consent_summary, phone_summary, topic_summary, unknown_topics };
   const rows = failed ? {} : { ...counted, ...(total_rows !== null && { total_rows }) };
-  return { status: 200, body: { import_job_id: id, status, error_message, ...rows } };
+  return { import_job_id: id, status, error_message, ...rows };
 }
 
 export const importOperations: Operation[] = [
   write("POST /api/v1/lists/import", "subscribers:write", start),
-  read("GET /api/v1/lists/import/:jobId", get),
+  read("GET /api/v1/lists/import", (world, request) =>
+    listing("items", new Unordered(world.imports.filter(isKept(world)).map(record)), limitOf(request, 20, 100)),
+  ),
+  read("GET /api/v1/lists/import/:jobId", (world, _, { jobId }) => ({
+    status: 200,
+    body: record(world.imports.filter(isKept(world)).find(({ id }) => id === jobId) ?? notFound()),
+  })),
 ];

@@ -2,6 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { listing, requiredText } from "./checks.ts";
+import { standing } from "./entries.ts";
 import { needChannels } from "./gates.ts";
 import { hasFault, isActivatable, isMalformed } from "./graph.ts";
 import {
@@ -15,6 +16,7 @@ import {
   isRecord,
   isUuid,
   OneOf,
+  OrderedBy,
   type Request,
   together,
   Unordered,
@@ -185,6 +187,20 @@ function runs(world: World, { query }: Request, { id }: Record<string, string>) 
   return listing("items", new Unordered(matching.map(runRecord)), 100);
 }
 
+/** AMB-147: the runs of one person, what the last one waits for, and whether a trigger would start one now. */
+function ofPerson(world: World, _: Request, { id, subscriberId }: Record<string, string>) {
+  const journey = existing(world.journeys, id);
+  const subscriber = existing(world.subscribers, subscriberId);
+  const own = runsOf(world, journey).filter(({ subscriber_id }) => subscriber_id === subscriberId);
+  const run = own.find(({ status }) => status === "active");
+  // A pause stops the time of a run.
+  const until = run && journey.status === "active" && Number.isFinite(run.until) ? isoOrNull(run.until) : ANY;
+  const reason = standing(world, journey, subscriber);
+  const newest = new OrderedBy(own.toReversed().map(runRecord), ({ entered_at }) => entered_at);
+  const said = { runs: newest, waiting: run ? { step: run.step, until } : null };
+  return { status: 200, body: { ...said, now: { would_enter: reason === null, reason } } };
+}
+
 const counts = (world: World) => {
   const active = world.journeys.filter(({ status }) => status === "active").length;
   const total = world.journeys.filter(({ status }) => status !== "archived").length;
@@ -209,4 +225,5 @@ export const journeyOperations: Operation[] = [
   write("POST /api/v1/journeys/:id/duplicate", "content:write", duplicate),
   read("GET /api/v1/journeys/:id/stats", stats),
   read("GET /api/v1/journeys/:id/runs", runs),
+  read("GET /api/v1/journeys/:id/subscribers/:subscriberId", ofPerson),
 ];

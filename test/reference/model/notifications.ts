@@ -4,7 +4,7 @@ import { read, write } from "./access.ts";
 import { checkFilters, checkTarget } from "./audience.ts";
 import { limitOf, listing, optionalOneOf, optionalWhole } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
-import { explain, recipients } from "./explanations.ts";
+import { activity, explain, recipients } from "./explanations.ts";
 import { channelsOf, needChannels } from "./gates.ts";
 import {
   ABSENT,
@@ -209,6 +209,7 @@ export const notificationOperations: Operation[] = [
   { route: "GET /v1/notifications/:id", who: ["server"], scope: "messages:read", run: get },
   write("POST /api/v1/notifications/:id/cancel", "send", cancel),
   { route: "POST /v1/notifications/:id/cancel", who: ["server"], scope: "messages:send", run: cancel },
+  read("GET /api/v1/activity", activity),
   read("GET /api/v1/notifications/:id/recipients", (world, request, { id }) =>
     recipients(world, request, existing(world.jobs, id)),
   ),

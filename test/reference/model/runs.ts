@@ -100,9 +100,11 @@ export function tick(world: World, run: Run): void {
   if (journey?.status !== "active" || !subscriber) return;
   while (run.status === "active") {
     const exit = exitOf(world, run, subscriber);
+    // A delay begins when a worker comes to it; the run came there before.
+    const arrived = run.since;
     const move = leaving(world, run, subscriber, definitionOf(world, run).steps.steps[run.step!]);
     if (exit !== undefined && exit <= move.at) {
-      end(run, "exited", exit === Number.NEGATIVE_INFINITY ? world.now : Math.max(exit, run.since));
+      end(run, "exited", exit === Number.NEGATIVE_INFINITY ? world.now : Math.max(exit, arrived));
       return;
     }
     if (move.until !== undefined) {
@@ -189,8 +191,8 @@ function beginsWithSend(world: World, run: Run, subscriber: Subscriber): boolean
   return false;
 }
 
-/** Who would begin with a send beyond the quota does not begin. */
-export function startRun(world: World, journey: Journey, subscriber: Subscriber, trigger: Event | null) {
+/** A run that begins, if it may: who would begin with a send beyond the quota does not. */
+export function newRun(world: World, journey: Journey, subscriber: Subscriber, trigger: Event | null) {
   const definition = journey.definitions.at(-1)!;
   const run: Run = {
     ...{ id: `${journey.id}/run-${world.order++}`, journey_id: journey.id, version: journey.version },
@@ -198,10 +200,7 @@ export function startRun(world: World, journey: Journey, subscriber: Subscriber,
     ...{ since: trigger ? momentOf(trigger) : world.now, from: 0, until: null, mover: trigger, used: [] },
     ...{ entered_at: world.now, ended_at: null, trigger },
   };
-  if (sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber)) return undefined;
-  world.runs.push(run);
-  tick(world, run);
-  return run;
+  return sendsLeft(world) < 1 && beginsWithSend(world, run, subscriber) ? undefined : run;
 }
 
 export function cancelRunsOf(world: World, subscriber: string): void {
