@@ -87,8 +87,7 @@ function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Del
 function refusalsNow(world: World, job: Job, recipient: Recipient, delivery: Delivery): string[] {
   const subscriber = found(world.subscribers, recipient.subscriber_id);
   if (!subscriber) return ["erased"];
-  const { topic } = job.spec;
-  if (topic && isOut(world, subscriber.id, topic)) return ["topic_opt_out"];
+  if (isOut(world, subscriber.id, job.spec)) return ["topic_opt_out"];
   const then = asPlanned(world, job);
   const { device_filters: _, ...spec } = job.spec;
   const result = reach(then, spec, delivery.channel, subscriber);

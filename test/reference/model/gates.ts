@@ -78,7 +78,7 @@ export function reachable(
   subscriber: Subscriber,
   asksCaps = true,
 ): { deliveries: Delivery[]; reasons: string[] } {
-  if (spec.topic && isOut(world, subscriber.id, spec.topic)) return { deliveries: [], reasons: ["topic_opt_out"] };
+  if (isOut(world, subscriber.id, spec)) return { deliveries: [], reasons: ["topic_opt_out"] };
   const deliveries: Delivery[] = [];
   const reasons = new Set<string>();
   const usable = channelsOf(world, spec).filter(isUsable);

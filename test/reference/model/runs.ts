@@ -143,9 +143,9 @@ export function resumeRun(world: World, run: Run, pause: number): void {
 
 /** JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send (docs/decisions/0014-runs-of-journeys). */
 function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, config: Body): void {
-  const job = createJob(world, {}, { type: "journey", id: journey.id });
   const event = run.trigger?.properties;
-  job.spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
+  const spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
+  const job = createJob(world, spec, { type: "journey", id: journey.id });
   job.status = "processing";
   job.dispatched_at = world.now;
   job.settings = structuredClone(world.settings);

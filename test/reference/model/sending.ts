@@ -11,9 +11,11 @@ import { type Body, DAY, isoOrNull, Refusal, Unpromised } from "./kit.ts";
 import { limits, usedSends } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
+import { defaultOf } from "./topics.ts";
 import { at, found, newId, type World } from "./world.ts";
 
-export function createJob(world: World, spec: Body, source: Job["source"], id = newId(world, "job")): Job {
+export function createJob(world: World, asked: Body, source: Job["source"], id = newId(world, "job")): Job {
+  const spec = { ...asked, ...(asked.topic && { topic_default: defaultOf(world, asked.topic) }) };
   const job: Job = {
     ...{ id, unit: id, status: "queued", spec, source, sent: 0, settings: world.settings, recipients: [], error: null },
     ...{ scheduled_at: null, created_at: world.now, dispatched_at: null, completed_at: null, held: false },

@@ -21,9 +21,14 @@ export function needTopic(world: World, key: unknown): void {
 
 const choiceOf = (world: World, subscriber: string, key: string) => currentConsent(world, subscriber, `topic:${key}`);
 
-export const isOut = (world: World, subscriber: string, key: string): boolean => {
-  const choice = choiceOf(world, subscriber, key);
-  return choice ? choice.status !== "opted_in" : topicOf(world, key)?.default === "out";
+/** What goes for those who chose nothing: of a topic that there is not, nobody wants it. */
+export const defaultOf = (world: World, key: string): string => topicOf(world, key)?.default ?? "out";
+
+/** A send keeps the default of the time at which it was made. */
+export const isOut = (world: World, subscriber: string, { topic, topic_default }: Body): boolean => {
+  const choice = topic && choiceOf(world, subscriber, topic);
+  if (choice) return choice.status !== "opted_in";
+  return topic !== undefined && (topic_default ?? defaultOf(world, topic)) === "out";
 };
 
 export function topicChoices(world: World, subscriber: string): Body[] {
