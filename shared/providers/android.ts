@@ -87,7 +87,7 @@ export function androidProvider({
       const { status } = exchange;
       const refusal = refusalOf(exchange);
       // An unknown device is reported only to those who may send to the project.
-      if (status === 200 || isDead(refusal) || refusal.code === "INVALID_ARGUMENT") return { ok: true };
+      if (status === 200 || isDead(refusal) || refusal.code === "INVALID_ARGUMENT") return { kind: "verified" };
       return unverified(refusal.message, { isTemporary: status === 429 || status >= 500 });
     },
   };

@@ -18,6 +18,7 @@ import {
   rejected,
   retryAfter,
   throttled,
+  type Unverified,
   unanswered,
   unverifiable,
   unverified,
@@ -50,9 +51,7 @@ export interface ChatTemplateState {
   reason?: string;
 }
 
-export type TemplateAnswer =
-  | { ok: true; template: ChatTemplateState }
-  | { ok: false; error: string; isTemporary: boolean };
+export type TemplateAnswer = { kind: "found"; template: ChatTemplateState } | Unverified;
 
 export interface ChatAppProvider extends Provider<ChatApp, Addresses["chat_app"]> {
   /** Submits a template for review (WAT-4). */
@@ -103,9 +102,8 @@ const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["
     const path = `${credentials.phone_number_id}?fields=id,display_phone_number`;
     const exchange = await request(credentials, "GET", path);
     if (exchange.outcome !== "answered") return unverifiable(exchange);
-    if (exchange.status === 200) return { ok: true };
-    const { message, code } = errorOf(exchange);
-    return unverified(message, { isTemporary: RETRYABLE.has(code) || exchange.status >= 500 });
+    if (exchange.status === 200) return { kind: "verified" };
+    return refusalOf(exchange);
   },
 });
 
@@ -120,7 +118,7 @@ const templates = (request: Request): Omit<ChatAppProvider, "send" | "verify"> =
     const wanted = { category: template.category, components: componentsOf(template) };
     const exchange = await request(credentials, "POST", encodeURIComponent(id), wanted);
     const isAccepted = exchange.outcome === "answered" && exchange.status === 200;
-    return isAccepted ? { ok: true, template: { id, status: "PENDING" } } : templateOf(exchange);
+    return isAccepted ? { kind: "found", template: { id, status: "PENDING" } } : templateOf(exchange);
   },
   findTemplate: async (credentials, { name, language, body }) => {
     const fields = "id,name,language,status,rejected_reason,components";
@@ -140,15 +138,12 @@ const templates = (request: Request): Omit<ChatAppProvider, "send" | "verify"> =
 });
 
 function templateOf(exchange: Exchange, knownId?: string): TemplateAnswer {
-  if (exchange.outcome !== "answered") return { ok: false, error: exchange.reason, isTemporary: true };
-  if (exchange.status !== 200) {
-    const { message, code } = errorOf(exchange);
-    return { ok: false, error: message, isTemporary: RETRYABLE.has(code) || exchange.status >= 500 };
-  }
+  if (exchange.outcome !== "answered") return { kind: "undecided", error: exchange.reason };
+  if (exchange.status !== 200) return refusalOf(exchange);
   const { id = knownId, status, rejected_reason } = jsonOf(exchange.body);
-  if (!id || typeof status !== "string") return { ok: false, error: "The answer is no template.", isTemporary: true };
+  if (!id || typeof status !== "string") return { kind: "undecided", error: "The answer is no template." };
   const reason = typeof rejected_reason === "string" && rejected_reason !== "NONE" ? rejected_reason : undefined;
-  return { ok: true, template: { id: String(id), status, ...(reason && { reason }) } };
+  return { kind: "found", template: { id: String(id), status, ...(reason && { reason }) } };
 }
 
 interface ListedTemplate {
@@ -181,6 +176,11 @@ function contentOf(message: Outgoing<Addresses["chat_app"]>) {
 function errorOf({ status, body }: Answered): { code: number; message: string } {
   const { error } = jsonOf<{ error: { code?: number; message?: string } }>(body);
   return { code: Number(error?.code ?? Number.NaN), message: error?.message ?? String(status) };
+}
+
+function refusalOf(exchange: Answered): Unverified {
+  const { message, code } = errorOf(exchange);
+  return unverified(message, { isTemporary: RETRYABLE.has(code) || exchange.status >= 500 });
 }
 
 function outcomeOf(exchange: Exchange, now: number): Outcome {

@@ -94,7 +94,7 @@ export function iosProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const { status, body } = exchange;
       const reason = reasonOf(body);
       // Apple reports an unknown device only if key and topic are correct.
-      if (status === 200 || DEAD.has(reason)) return { ok: true };
+      if (status === 200 || DEAD.has(reason)) return { kind: "verified" };
       return unverified(reason || `Apple answered ${status}`, {
         isTemporary: RETRYABLE.has(reason) || isRetryableStatus(status),
       });

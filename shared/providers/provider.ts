@@ -17,8 +17,12 @@ export type Outcome =
   /** Possibly accepted: it is never sent again. */
   | { status: "unknown"; reason: string };
 
-/** `isTemporary`: the provider did not decide, so the verification is repeated. */
-export type Verification = { ok: true } | { ok: false; error: string; isTemporary?: boolean };
+/** What a provider says of credentials. */
+export type Verification = { kind: "verified" } | Unverified;
+export type Unverified =
+  | { kind: "refused"; error: string }
+  /** The provider did not decide, so the verification is repeated. */
+  | { kind: "undecided"; error: string };
 
 /** The address of a message, by its kind. */
 export interface AddressKinds {
@@ -106,8 +110,10 @@ export function unanswered(exchange: Unanswered): Outcome {
 }
 
 /** @param options.isTemporary the verification may be tried again */
-export const unverified = (error: string, { isTemporary = false } = {}): Verification =>
-  isTemporary ? { ok: false, error, isTemporary } : { ok: false, error };
+export const unverified = (error: string, { isTemporary = false } = {}): Unverified => ({
+  kind: isTemporary ? "undecided" : "refused",
+  error,
+});
 
 /** The result of a verification whose request was not answered. */
 export const unverifiable = (exchange: Unanswered): Verification =>

@@ -93,7 +93,7 @@ const nameOf = <T extends ProvidedChannel>(channel: T, address: Addresses[T]): s
 function recordingProviders(deps: Deps, sandbox: Sandbox): Providers {
   const record = openOutbox(deps, sandbox);
   const recording = <T extends ProvidedChannel>(channel: T): Provider<unknown, Addresses[T]> => ({
-    verify: async () => ({ ok: true }),
+    verify: async () => ({ kind: "verified" }),
     send: async (_, { subscriber, job, address, title, body, parts, data, unsubscribeUrl }) => {
       const headers = {
         ...(data && { data: JSON.stringify(data) }),
@@ -113,14 +113,14 @@ function recordingProviders(deps: Deps, sandbox: Sandbox): Providers {
 }
 
 const approved = async (_: unknown, { name }: { name: string }): Promise<TemplateAnswer> => ({
-  ok: true,
+  kind: "found",
   template: { id: `sandbox-${name}`, status: "APPROVED" },
 });
 
 /** Templates of the chat app are approved at once. */
 const recordingTemplates: Omit<ChatAppProvider, "send" | "verify"> = {
   createTemplate: approved,
-  changeTemplate: async (_, id) => ({ ok: true, template: { id, status: "APPROVED" } }),
+  changeTemplate: async (_, id) => ({ kind: "found", template: { id, status: "APPROVED" } }),
   findTemplate: async () => undefined,
-  readTemplate: async (_, id) => ({ ok: true, template: { id, status: "APPROVED" } }),
+  readTemplate: async (_, id) => ({ kind: "found", template: { id, status: "APPROVED" } }),
 };

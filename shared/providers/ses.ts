@@ -74,7 +74,7 @@ export function openSes(deps: Pick<Deps, "aws" | "clock">): Ses {
         try {
           const answer = await inTime((options) => client.send(command, options));
           if (answer === NO_ANSWER) return unverified("SES did not answer in time.", { isTemporary: true });
-          if (answer.VerifiedForSendingStatus) return { ok: true };
+          if (answer.VerifiedForSendingStatus) return { kind: "verified" };
           last = unverified(`SES has not verified ${EmailIdentity} for sending.`);
         } catch (error) {
           const failure = errorOf(error);

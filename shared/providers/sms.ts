@@ -85,7 +85,7 @@ export function smsProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const exchange = await egress.request({ purpose: "sms", method: "GET", url });
       if (exchange.outcome !== "answered") return unverifiable(exchange);
       const { status, body } = exchange;
-      if (status === 200) return { ok: true };
+      if (status === 200) return { kind: "verified" };
       const { "error-code-label": label, detail } = jsonOf(body);
       return unverified(String(label ?? detail ?? `The SMS provider answered ${status}`), {
         isTemporary: status === 429 || status >= 500,

@@ -68,7 +68,7 @@ export function openSmtp({ egress, clock }: { egress: Egress; clock: Clock }): S
       const outcome = await withTimeLimit(clock, TIMEOUT_MS, (signal) =>
         openFor(credentials, askingFor(credentials), signal),
       );
-      if (outcome.status === "accepted") return { ok: true };
+      if (outcome.status === "accepted") return { kind: "verified" };
       // Without the codes before the text.
       const error = outcome.reason.replace(/^\d{3} (?:\d\.\d{1,3}\.\d{1,3} )?/, "");
       return unverified(error, { isTemporary: outcome.status !== "rejected" });

@@ -178,7 +178,7 @@ it("a submission of a chat app's template whose answer was lost is found again a
   const provider = chatAppProvider({ egress: openEgress(deps), clock: deps.clock });
   const account = { type: "chat_app" as const, ...CHAT_APP };
   const lost = await provider.createTemplate(account, { ...ORDER, language: "en_US", category: "MARKETING" });
-  expect(lost.ok).toBe(true);
+  expect(lost.kind).toBe("found");
   const { status, body } = await submit(template.id);
   expect(status).toBe(200);
   expect(body.status).toBe("pending");

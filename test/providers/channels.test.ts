@@ -65,13 +65,13 @@ describe.each(ways)("%s", (_, channel, own) => {
   it("a channel verifies credentials by a request that sends nothing (CRD-8)", async () => {
     const world = await fresh();
     const providers = providersOf(world);
-    expect(await verifyBy(providers, channel, own)).toEqual({ ok: true });
+    expect(await verifyBy(providers, channel, own)).toEqual({ kind: "verified" });
     await fault(world, { channel: `verify:${channel}`, message: "The key was revoked", times: 1 });
-    expect(await verifyBy(providers, channel, own)).toMatchObject({ ok: false, error: "The key was revoked" });
+    expect(await verifyBy(providers, channel, own)).toMatchObject({ kind: "refused", error: "The key was revoked" });
     await fault(world, { channel: `verify:${channel}`, outcome: "timeout", times: 1 });
     const verifying = verifyBy(providers, channel, own);
     await world.advance(30_000);
-    expect(await verifying).toMatchObject({ ok: false, isTemporary: true });
+    expect(await verifying).toMatchObject({ kind: "undecided" });
     expect(await outbox(world)).toEqual([]);
   });
 });

@@ -16,14 +16,17 @@ async function withTemplates() {
 it("submits a template and reads its status, by default approved (WAT-4, WAT-5)", async () => {
   const { world, app } = await withTemplates();
   const created = await app.createTemplate(credentials.chat_app, WELCOME);
-  if (!created.ok) throw new Error(created.error);
+  if (created.kind !== "found") throw new Error(created.error);
   const { id } = created.template;
   expect(created.template).toEqual({ id: expect.stringMatching(/^\d+$/), status: "PENDING" });
-  expect(await app.createTemplate(credentials.chat_app, WELCOME)).toMatchObject({ ok: false, isTemporary: false });
-  expect(await app.readTemplate(credentials.chat_app, id)).toEqual({ ok: true, template: { id, status: "APPROVED" } });
+  expect(await app.createTemplate(credentials.chat_app, WELCOME)).toMatchObject({ kind: "refused" });
+  expect(await app.readTemplate(credentials.chat_app, id)).toEqual({
+    kind: "found",
+    template: { id, status: "APPROVED" },
+  });
   world.providers.templates.decide(id, "REJECTED", "INVALID_FORMAT");
   expect(await app.readTemplate(credentials.chat_app, id)).toEqual({
-    ok: true,
+    kind: "found",
     template: { id, status: "REJECTED", reason: "INVALID_FORMAT" },
   });
 });

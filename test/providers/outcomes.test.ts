@@ -254,7 +254,7 @@ it.each([...overHttp])("%s: a failed connection is retryable (NTF-23)", async (c
   const refused = { ...onLines(() => undefined), connect: async () => Promise.reject(new Error("refused")) };
   const providers = openProviders({ ...world.depsFor("test"), network: refused });
   expect(await sendBy(providers, channel)).toMatchObject({ status: "retryable" });
-  expect(await verifyBy(providers, channel)).toMatchObject({ ok: false, isTemporary: true });
+  expect(await verifyBy(providers, channel)).toMatchObject({ kind: "undecided" });
 });
 
 it.each(overHttp)(

@@ -23,10 +23,10 @@ it("a refused target is final, a failed connection is retryable, a missing answe
     "retryable",
     "unknown",
   ]);
-  expect([refused, failed, silent].map((exchange) => "isTemporary" in unverifiable(exchange))).toEqual([
-    false,
-    true,
-    true,
+  expect([refused, failed, silent].map((exchange) => unverifiable(exchange).kind)).toEqual([
+    "refused",
+    "undecided",
+    "undecided",
   ]);
   expect([rejected("x"), rejected("x", { addressDead: true }), retryable("x", 2)]).toEqual([
     { status: "rejected", reason: "x" },

@@ -138,7 +138,7 @@ describe("SMTP", () => {
     const { network } = scripted(...hello, "535 5.7.8 Wrong password");
     const providers = openProviders({ ...world.depsFor("test"), network });
     expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
-      ok: false,
+      kind: "refused",
       error: "Wrong password",
     });
   });
@@ -152,7 +152,7 @@ describe("SMTP", () => {
     const { network } = scripted(...hello, inPieces);
     const providers = openProviders({ ...world.depsFor("test"), network });
     expect(await verifyBy(providers, "email", { ...smtp, username: "u", password: "p" })).toEqual({
-      ok: false,
+      kind: "refused",
       error: "密码错误 ✗",
     });
   });

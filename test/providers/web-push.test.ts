@@ -108,9 +108,9 @@ describe("requests", () => {
     const world = await fresh();
     const providers = openProviders(world.depsFor("test"));
     const { publicKey: public_key, privateKey: private_key } = webPush.generateVAPIDKeys();
-    expect(await verifyBy(providers, "web_push", { public_key, private_key })).toEqual({ ok: true });
+    expect(await verifyBy(providers, "web_push", { public_key, private_key })).toEqual({ kind: "verified" });
     expect(await verifyBy(providers, "web_push", { public_key })).toEqual({
-      ok: false,
+      kind: "refused",
       error: "The public key does not belong to the private key",
     });
     const other = createECDH("prime256v1");

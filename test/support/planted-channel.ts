@@ -75,7 +75,7 @@ export function rcsProvider({ egress, clock }: { egress: Egress; clock: Clock })
       const exchange = await request(credentials, "GET", "");
       if (exchange.outcome !== "answered") return unverifiable(exchange);
       const { status } = exchange;
-      return status === 200 ? { ok: true } : unverified(\`The provider answered \${status}\`, { isTemporary: status >= 500 });
+      return status === 200 ? { kind: "verified" } : unverified(\`The provider answered \${status}\`, { isTemporary: status >= 500 });
     },
   };
 }

@@ -142,18 +142,21 @@ async function submit(
   const wanted = { name: providerName(name), language, category, body };
   if (providerId !== undefined) return chatApp.changeTemplate(account, providerId, wanted);
   const answer = await chatApp.createTemplate(account, wanted);
-  if (answer.ok || answer.isTemporary) return answer;
+  if (answer.kind !== "refused") return answer;
   return (await chatApp.findTemplate(account, wanted)) ?? answer;
 }
 
 function reviewOf(answer: TemplateAnswer) {
-  if (answer.ok) {
-    const { id, status, reason } = answer.template;
-    return { id, verdict: verdictOf(status, reason) };
+  switch (answer.kind) {
+    case "found": {
+      const { id, status, reason } = answer.template;
+      return { id, verdict: verdictOf(status, reason) };
+    }
+    case "undecided":
+      throw new ApiError("SERVICE_UNAVAILABLE", `The provider could not be asked: ${answer.error}`, {
+        headers: { "retry-after": "5" },
+      });
+    case "refused":
+      throw invalid({ template: answer.error });
   }
-  if (answer.isTemporary)
-    throw new ApiError("SERVICE_UNAVAILABLE", `The provider could not be asked: ${answer.error}`, {
-      headers: { "retry-after": "5" },
-    });
-  throw invalid({ template: answer.error });
 }

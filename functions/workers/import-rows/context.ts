@@ -1,5 +1,6 @@
 // What the worker of long jobs may touch.
 import type { Context } from "../../../shared/kernel/deps.ts";
+import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { importRowsQueue } from "../../../shared/runtime/resources.ts";
 import type { RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { audienceSize, secrets, timers, workspaceRead } from "../../../shared/store/capabilities.ts";
@@ -18,4 +19,7 @@ export const uses = [
   importRowsQueue,
 ] as const;
 
-export type WorkerContext = Context<typeof uses> & RuntimeContext;
+export type WorkerContext = Context<typeof uses> & RuntimeContext & { tenant: TenantId };
+
+/** How the part of a job ends that one worker does. */
+export type JobPart = "ended" | "unfinished";

@@ -9,9 +9,9 @@ import { exportMoves } from "../../../shared/rules/export-states.ts";
 import { type ExportJob, endExport, noteExport } from "../../../shared/store/exports/exports.ts";
 import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
-import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import { fromJson, type JsonText, toJson } from "../../../shared/store/json-text.ts";
 import { isOpen, isTooOld, JOB_WATCH_MS, takeJob } from "../../../shared/store/leased-jobs.ts";
-import type { WorkerContext } from "./context.ts";
+import type { JobPart, WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;
@@ -29,12 +29,18 @@ export async function makeExport({ tenant, id, watch }: Message<"import-rows">, 
   }
   if (watch) await timers.set([{ kind: "export-watch", id, at: clock.now() + JOB_WATCH_MS }]);
   if (isTooOld(store, job)) return failExport(context, job, "it could not be made within a day");
-  const isDone = await writeFile(context, job).catch(async (error) => {
+  const part = await makePart(context, job);
+  if (part === "unfinished") await queue.send([{ tenant, kind: "export", id }]);
+}
+
+async function makePart(context: WorkerContext, job: ExportJob): Promise<JobPart> {
+  try {
+    return await writeFile(context, job);
+  } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await failExport(context, job, "what is exported was deleted");
-    return true;
-  });
-  if (!isDone) await queue.send([{ tenant, kind: "export", id }]);
+    return "ended";
+  }
 }
 
 async function watchOpen({ store, timers, clock }: WorkerContext, id: string): Promise<void> {
@@ -49,56 +55,86 @@ async function failExport({ store, exportFiles: files }: WorkerContext, job: Exp
   await files.removeExport(job.id);
 }
 
-/** Reads pages until the last one or the end of the time. @returns false if another message must continue */
-async function writeFile(context: WorkerContext, taken: ExportJob): Promise<boolean> {
-  const { store, exportFiles: files, secrets, clock } = context;
-  const { id } = taken;
+/** A file as far as it is made. */
+interface Draft {
+  columns: JsonText<string[]>;
+  /** The tags of its parts, in their order. */
+  parts: string[];
+  /** Its upload, once it has a part. */
+  upload: string | undefined;
+  /** What is not yet a part. */
+  text: string;
+  rows: number;
+  /** Where the next page begins; undefined at the start, and after the last one. */
+  position: ExportJob["position"];
+}
+
+/** Reads pages until the last one or the end of the time. */
+async function writeFile(context: WorkerContext, taken: ExportJob): Promise<JobPart> {
+  const { store, secrets, clock } = context;
   const until = clock.now() + WORKING_MS;
-  const columns = taken.columns ?? toJson(await columnsOf(store, taken.kind));
-  const job: ExportJob = { ...taken, columns };
-  const parts = job.parts === undefined ? [] : fromJson(job.parts);
-  let { position, rows = 0, upload } = job;
-  let text = taken.columns === undefined ? csvLine(fromJson(columns)) : "";
-  if (job.has_rest) text = await files.rest(id);
-  const putPart = async () => {
-    upload ??= await files.begin(id);
-    parts.push(await files.putPart(id, upload, parts.length + 1, text));
-    text = "";
-  };
-  /** What was read so far can be continued. @returns false if the export ended meanwhile */
-  const note = async () => {
-    const has_rest = text !== "";
-    if (has_rest) await files.putRest(id, text);
-    const isOurs = await noteExport(store, job, { columns, position, rows, upload, parts: toJson(parts), has_rest });
-    if (!isOurs) await discard(context, id, upload);
-    return isOurs;
-  };
+  const draft = await openDraft(context, taken);
+  const job: ExportJob = { ...taken, columns: draft.columns };
   for (;;) {
-    const page = await readPage({ store, root: () => secrets.root(), job }, position);
-    text += page.rows.map(csvLine).join("");
-    rows += page.rows.length;
-    position = page.next;
-    if (position === undefined) break;
-    if (text.length >= PART_CHARACTERS) {
-      await putPart();
-      const isNoted = await note();
-      if (!isNoted) return true;
+    const page = await readPage({ store, root: () => secrets.root(), job }, draft.position);
+    draft.text += page.rows.map(csvLine).join("");
+    draft.rows += page.rows.length;
+    draft.position = page.next;
+    if (page.next === undefined) return finishFile(context, job, draft);
+
+    const isPart = draft.text.length >= PART_CHARACTERS;
+    const isTimeUp = clock.now() >= until;
+    if (isPart) await putPart(context, job, draft);
+    if (isPart || isTimeUp) {
+      const noted = await noteDraft(context, job, draft);
+      if (noted === "ended") return "ended";
     }
-    if (clock.now() < until) continue;
-    const isNoted = await note();
-    if (!isNoted) return true;
-    await noteExport(store, job, { lease: 0 });
-    return false;
+    if (isTimeUp) {
+      await noteExport(store, job, { lease: 0 });
+      return "unfinished";
+    }
   }
-  if (upload === undefined) await files.put(id, text);
+}
+
+async function openDraft({ store, exportFiles: files }: WorkerContext, job: ExportJob): Promise<Draft> {
+  const { id, position, rows = 0, upload } = job;
+  const columns = job.columns ?? toJson(await columnsOf(store, job.kind));
+  const header = job.columns === undefined ? csvLine(fromJson(columns)) : "";
+  const parts = job.parts === undefined ? [] : fromJson(job.parts);
+  return { columns, parts, upload, text: job.has_rest ? await files.rest(id) : header, rows, position };
+}
+
+/** What was not yet a part of the file becomes one. */
+async function putPart({ exportFiles: files }: WorkerContext, { id }: ExportJob, draft: Draft): Promise<void> {
+  draft.upload ??= await files.begin(id);
+  draft.parts.push(await files.putPart(id, draft.upload, draft.parts.length + 1, draft.text));
+  draft.text = "";
+}
+
+/** Notes what was read so far, from where another message can continue. */
+async function noteDraft(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"noted" | "ended"> {
+  const { columns, parts, upload, text, rows, position } = draft;
+  const has_rest = text !== "";
+  if (has_rest) await context.exportFiles.putRest(job.id, text);
+  const soFar = { columns, position, rows, upload, parts: toJson(parts), has_rest };
+  const isNoted = await noteExport(context.store, job, soFar);
+  if (isNoted) return "noted";
+  await discard(context, job.id, upload);
+  return "ended";
+}
+
+async function finishFile(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"ended"> {
+  const { store, exportFiles: files } = context;
+  const { id } = job;
+  if (draft.upload === undefined) await files.put(id, draft.text);
   else {
-    if (text !== "") await putPart();
-    await files.complete(id, upload, parts);
+    if (draft.text !== "") await putPart(context, job, draft);
+    await files.complete(id, draft.upload, draft.parts);
   }
-  const isEnded = await endExport(store, job, { kind: "completed", rows });
-  if (!isEnded) await discard(context, id, undefined);
-  else await files.removeRest(id);
-  return true;
+  const isEnded = await endExport(store, job, { kind: "completed", rows: draft.rows });
+  if (isEnded) await files.removeRest(id);
+  else await discard(context, id, undefined);
+  return "ended";
 }
 
 /** A subscriber was erased while the file was made. */

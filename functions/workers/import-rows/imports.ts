@@ -4,6 +4,7 @@
 import { type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
+import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
@@ -31,52 +32,66 @@ import {
   storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
-import type { WorkerContext } from "./context.ts";
+import type { JobPart, WorkerContext } from "./context.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
 /** 1,000 rows a second, in service time: other workspaces share the partitions of the table. */
 const BATCH_MS = SECOND / 10;
 /** New subscribers are counted by then, so that a file does not pass the plan's cap. */
-const COUNTING_SECONDS = 2;
+const COUNTING_MS = 2 * SECOND;
 /** The most rows of the file of rejected rows. */
 const MAX_REJECTED_ROWS = 10_000;
 
 /** Begins, continues or checks an import. */
-export async function importFile({ tenant, id, watch }: Message<"import-rows">, context: WorkerContext): Promise<void> {
-  const { store, files, ids, timers, clock, log, importRowsQueue: queue } = context;
+export async function importFile(message: Message<"import-rows">, context: WorkerContext): Promise<void> {
+  const { store, ids, timers, clock, log } = context;
+  const { tenant, id, watch } = message;
   const owner = ids.uuid();
-  const readLater = (time: number) => {
-    const left = Math.max(0, time - clock.now());
-    return queue.send([{ tenant, kind: "import", id }], { delaySeconds: Math.ceil(left / SECOND) });
-  };
   const claim = await claimImport(store, id, owner);
-  if (claim.kind === "ended") {
-    // The reader that ended the import may have stopped before it deleted the file.
-    if (claim.job) await files.removeUpload(claim.job.id);
-    // Of one that is canceled, rows may be left that are not counted, or its reader is at them still.
-    const writingUntil = await settleLeftImportPacks(store, id);
-    if (writingUntil !== undefined) await readLater(writingUntil);
-    return log({ level: "info", message: "import has ended already", tenant, import: id });
-  }
+  if (claim.kind === "ended") return tidyUp(context, id, claim.job);
+
   if (watch) await timers.set([{ kind: "import-watch", id, at: clock.now() + IMPORT_WATCH_MS }]);
   if (claim.kind === "held") {
     log({ level: "info", message: "another worker reads the file", tenant, import: id });
-    return watch ? undefined : readLater(claim.until);
+    return watch ? undefined : readAt(context, id, claim.until);
   }
   await settlePacksOf(store, id);
+  const end = await readOn(context, claim.job);
+  if (end === "ended") return;
 
-  const found = claim.job;
+  await releaseImport(store, id, owner);
+  await readAt(context, id, clock.now() + COUNTING_MS);
+}
+
+/** Sends the message that reads on. @param time milliseconds */
+async function readAt(
+  { tenant, clock, importRowsQueue: queue }: WorkerContext,
+  id: string,
+  time: number,
+): Promise<void> {
+  const left = Math.max(0, time - clock.now());
+  await queue.send([{ tenant, kind: "import", id }], { delaySeconds: Math.ceil(left / SECOND) });
+}
+
+/** The reader that ended an import may have stopped before it deleted the file, or counted the last rows. */
+async function tidyUp(context: WorkerContext, id: string, job: ImportJob | undefined): Promise<void> {
+  const { store, tenant, files, log } = context;
+  if (job) await files.removeUpload(job.id);
+  const writingUntil = await settleLeftImportPacks(store, id);
+  if (writingUntil !== undefined) await readAt(context, id, writingUntil);
+  log({ level: "info", message: "import has ended already", tenant, import: id });
+}
+
+async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> {
   try {
-    const job = found.status === "pending" ? await beginImport(context, found) : found;
-    if (!job || (await importBatches(context, job))) return;
+    const begun = job.status === "pending" ? await beginImport(context, job) : job;
+    return begun ? await importBatches(context, begun) : "ended";
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    await failImport(context, found, error.message);
-    return;
+    await failImport(context, job, error.message);
+    return "ended";
   }
-  await releaseImport(store, found.id, owner);
-  await queue.send([{ tenant, kind: "import", id: found.id }], { delaySeconds: COUNTING_SECONDS });
 }
 
 /** @param found what was read of the file, so that its columns can be mapped */
@@ -176,55 +191,85 @@ async function openSource({ store, files, workspace }: WorkerContext, job: Impor
     : { kind: "problem", problem: "the file is not there" };
 }
 
-/** Imports batches until the file or the time ends. @returns false if another message must continue. */
-async function importBatches(context: WorkerContext, started: ImportJob): Promise<boolean> {
-  const { store, clock } = context;
+/** An import as its batches are read, one after the other. */
+interface Reading {
+  source: Source;
+  /** As it was when the worker began: positions in the file count from here. */
+  started: ImportJob;
+  /** As it is after the last batch. */
+  job: ImportJob;
+  /** New subscribers that the plan has room for, before those of this worker are counted. */
+  room: number;
+  created: number;
+  /** When the next batch may begin, in milliseconds. */
+  earliest: number;
+}
+
+/** Imports batches until the file or the time ends. */
+async function importBatches(context: WorkerContext, started: ImportJob): Promise<JobPart> {
+  const { clock, audienceSize } = context;
   const until = clock.now() + WORKING_MS;
   const source = await openSource(context, started);
   if (source.kind === "problem") {
     await failImport(context, started, source.problem);
-    return true;
+    return "ended";
   }
-  let job = started;
+  const room = await audienceSize.room(plans[source.plan].subscribers);
+  let reading: Reading = { source, started, job: started, room, created: 0, earliest: clock.now() };
+  const format = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
+  for await (const batch of batchesOf(readRecords(source.bytes, format))) {
+    const imported = await importBatch(context, reading, batch);
+    if (imported.kind === "ended") return "ended";
+    reading = imported.reading;
+    if (batch.length === BATCH_ROWS && (clock.now() >= until || !hasRoom(reading))) return "unfinished";
+  }
+  await finishImport(context, started.id);
+  return "ended";
+}
+
+/**
+ * Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If none
+ * was created, there is nothing to count, and it reads on.
+ */
+const hasRoom = ({ room, created }: Reading): boolean => created === 0 || created + BATCH_ROWS <= room;
+
+async function* batchesOf(records: AsyncIterable<Record>): AsyncGenerator<readonly Record[]> {
   let batch: Record[] = [];
-  // Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If
-  // none was created, there is nothing to count, and it reads on.
-  const room = await context.audienceSize.room(plans[source.plan].subscribers);
-  let created = 0;
-  let earliest = clock.now();
-  /** @returns whether the import has ended. */
-  const importBatch = async (): Promise<boolean> => {
-    const last = batch.at(-1);
-    if (!last) return false;
-    if (clock.now() < earliest) await clock.sleep(earliest - clock.now());
-    earliest = clock.now() + BATCH_MS;
-    if (!(await listExists(store, job.list))) {
-      await failImport(context, job, "the list was deleted");
-      return true;
-    }
-    if ((await findImport(store, job.id))?.status === "canceled") return true;
-    const { created: more, ...taken } = await takeRows(context, started, source, { batch, room: room - created });
-    const choices = addedChoices(choicesOf(job), taken.choices);
-    const position = { offset: started.offset + last.end, line: started.line + last.line };
-    if (!(await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length }))) {
-      context.log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
-      return true;
-    }
-    job = { ...job, ...position, choices: toJson(choices) };
-    created += more;
-    batch = [];
-    return false;
-  };
-  const reading = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
-  for await (const record of readRecords(source.bytes, reading)) {
+  for await (const record of records) {
     batch.push(record);
     if (batch.length < BATCH_ROWS) continue;
-    if (await importBatch()) return true;
-    if (clock.now() >= until || (created > 0 && created + BATCH_ROWS > room)) return false;
+    yield batch;
+    batch = [];
   }
-  if (await importBatch()) return true;
-  await finishImport(context, started.id);
-  return true;
+  if (batch.length > 0) yield batch;
+}
+
+async function importBatch(
+  context: WorkerContext,
+  reading: Reading,
+  batch: readonly Record[],
+): Promise<{ kind: "imported"; reading: Reading } | { kind: "ended" }> {
+  const { store, clock, log } = context;
+  const { source, started, job, room, created } = reading;
+  if (clock.now() < reading.earliest) await clock.sleep(reading.earliest - clock.now());
+  const earliest = clock.now() + BATCH_MS;
+  if (!(await listExists(store, job.list))) {
+    await failImport(context, job, "the list was deleted");
+    return { kind: "ended" };
+  }
+  if ((await findImport(store, job.id))?.status === "canceled") return { kind: "ended" };
+
+  const { created: more, ...taken } = await takeRows(context, started, source, { batch, room: room - created });
+  const choices = addedChoices(choicesOf(job), taken.choices);
+  const { end, line } = elementAt(batch, batch.length - 1);
+  const position = { offset: started.offset + end, line: started.line + line };
+  const isNoted = await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length });
+  if (!isNoted) {
+    log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
+    return { kind: "ended" };
+  }
+  const noted = { ...job, ...position, choices: toJson(choices) };
+  return { kind: "imported", reading: { ...reading, job: noted, created: created + more, earliest } };
 }
 
 async function finishImport({ store, files }: WorkerContext, id: string): Promise<void> {

@@ -14,7 +14,7 @@ import {
 } from "../../../shared/store/journeys/simulations.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
 import { isOpen, isTooOld, JOB_WATCH_MS, takeJob } from "../../../shared/store/leased-jobs.ts";
-import type { WorkerContext } from "./context.ts";
+import type { JobPart, WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;
@@ -33,18 +33,18 @@ export async function simulateOnHistory(
     await endSimulation(store, job, { kind: "failed", error: "it could not be computed within a day" });
     return;
   }
-  const isEnded = await play(context, job);
-  if (!isEnded) await queue.send([{ tenant, kind: "simulation", id }]);
+  const part = await play(context, job);
+  if (part === "unfinished") await queue.send([{ tenant, kind: "simulation", id }]);
 }
 
-/** Plays pages until the last one or the end of the time. @returns false if another message must continue */
-async function play(context: WorkerContext, job: SimulationJob): Promise<boolean> {
+/** Plays pages until the last one or the end of the time. */
+async function play(context: WorkerContext, job: SimulationJob): Promise<JobPart> {
   const { store, secrets, clock, log } = context;
   const until = clock.now() + WORKING_MS;
   const [work, workspace] = await Promise.all([workOf(store, job), context.workspace()]);
   if (!work || !workspace) {
     await endSimulation(store, job, { kind: "failed", error: "the workspace is closed" });
-    return true;
+    return "ended";
   }
   const deps = { store, workspace, root: () => secrets.root() };
   const tally = fromJson(job.tally);
@@ -53,19 +53,15 @@ async function play(context: WorkerContext, job: SimulationJob): Promise<boolean
     position = await replayPage(deps, work, position, tally);
     if (!position) {
       await endSimulation(store, job, { kind: "completed", tally });
-      return true;
+      return "ended";
     }
     const isTimeUp = clock.now() >= until;
     const isNoted = await noteSimulation(store, job, { position, tally }, isTimeUp);
     if (!isNoted) {
-      log({
-        level: "info",
-        message: "a simulation ended while it was computed",
-        tenant: store.tenant,
-        simulation: job.id,
-      });
-      return true;
+      const message = "a simulation ended while it was computed";
+      log({ level: "info", message, tenant: store.tenant, simulation: job.id });
+      return "ended";
     }
-    if (isTimeUp) return false;
+    if (isTimeUp) return "unfinished";
   }
 }

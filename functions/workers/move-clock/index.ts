@@ -63,18 +63,18 @@ interface Waiting {
   keep(): Promise<void>;
 }
 
-/** Waits until the work of a sandbox is done. @returns false if it was not by `until` */
-async function drained(
+/** Waits until the work of a sandbox is done, or the time is over. */
+async function awaitWork(
   { rest, clock }: { rest: SandboxRest } & Pick<RuntimeContext, "clock">,
   { since, until, keep }: Waiting,
-): Promise<boolean> {
+): Promise<"done" | "open"> {
   for (;;) {
     const isKnown = await rest.rest();
     const { isOpen, workedAt } = await rest.work();
     const now = clock.now();
     const left = isKnown ? 0 : Math.max(since, workedAt) + QUIET_MS - now;
-    if (!isOpen && left <= 0) return true;
-    if (now >= until) return false;
+    if (!isOpen && left <= 0) return "done";
+    if (now >= until) return "open";
     await clock.sleep(isOpen ? LOOK_MS : Math.min(left, QUIET_MS));
     await keep();
   }
@@ -104,19 +104,25 @@ export const moveClock = queueWorker(
   uses,
   async (message, context) => {
     if (message.kind === "wake") return forwardDue(context);
-    const owner = context.ids.uuid();
-    const move = await claimMove(context.platform, context.tenant, message.move, owner);
-    // It may have ended without setting the due row of the first timer that is left.
-    if (move === "over") return forwardDue(context);
-    if (!move) return context.moveClockQueue.send([message], { delaySeconds: TAKEN_SECONDS });
-    if (await isMoved(context, move)) return forwardDue(context);
-    await releaseMove(context.platform, move);
-    await context.moveClockQueue.send([message]);
+    const claim = await claimMove(context.platform, context.tenant, message.move, context.ids.uuid());
+    switch (claim.kind) {
+      case "over":
+        // It may have ended without setting the due row of the first timer that is left.
+        return forwardDue(context);
+      case "held":
+        return context.moveClockQueue.send([message], { delaySeconds: TAKEN_SECONDS });
+      case "claimed": {
+        const part = await moveOn(context, claim.move);
+        if (part === "ended") return forwardDue(context);
+        await releaseMove(context.platform, claim.move);
+        return context.moveClockQueue.send([message]);
+      }
+    }
   },
 );
 
-/** @returns false if there was no time for all of it */
-async function isMoved(context: WorkerContext, move: MoveRow): Promise<boolean> {
+/** Goes from moment to moment until the end of the move, or of the worker's time. */
+async function moveOn(context: WorkerContext, move: MoveRow): Promise<"ended" | "unfinished"> {
   const { platform, store, tenant, clock } = context;
   const until = clock.now() + WORKING_MS;
   const workspace = await platform.get(WorkspaceItem, { tenant });
@@ -124,13 +130,16 @@ async function isMoved(context: WorkerContext, move: MoveRow): Promise<boolean> 
   let { moments, counted } = move;
   await standAt(platform, move, at);
   for (let since = clock.now(); ; since = clock.now()) {
-    if (!(await drained(context, { since, until, keep: () => keepMove(platform, move) }))) return false;
+    const work = await awaitWork(context, { since, until, keep: () => keepMove(platform, move) });
+    if (work === "open") return "unfinished";
     const rows = await nextTimers(store, at, move.to);
-    if (rows.length === 0 || moments >= MAX_MOMENTS) {
-      const [status, end] =
-        rows.length === 0 ? (["completed", Math.max(at, move.to)] as const) : (["stopped", at] as const);
-      await endMove(platform, move, status, end);
-      return true;
+    if (rows.length === 0) {
+      await endMove(platform, move, "completed", Math.max(at, move.to));
+      return "ended";
+    }
+    if (moments >= MAX_MOMENTS) {
+      await endMove(platform, move, "stopped", at);
+      return "ended";
     }
     at = Math.max(at, ...rows.map((row) => row.at));
     // The worker before may have stopped between the two.

@@ -1,6 +1,6 @@
 // One attempt at one delivery: it is claimed before the request and recorded after it.
 import { SECOND } from "../../../shared/kernel/clock.ts";
-import { type AttemptResult, verdictOf } from "../../../shared/rules/webhook-events.ts";
+import { type AttemptResult, type Verdict, verdictOf } from "../../../shared/rules/webhook-events.ts";
 import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {
   claimAttempt,
@@ -21,36 +21,72 @@ interface Task {
   delivery: DeliveryRecord;
 }
 
+/** What is to be done with an attempt. */
+type Step =
+  | { kind: "post"; task: Task; body: string }
+  /** The attempt was claimed before: what is left of it is done. */
+  | { kind: "resume"; task: Task }
+  /** Its delivery ends without it. */
+  | { kind: "abandon"; delivery: DeliveryRecord }
+  /** Its delivery has ended. */
+  | { kind: "over"; hasFailed: boolean };
+
 const SOON_MS = SECOND;
 const UNNUMBERED_MS = 5 * SECOND;
 
 /** @param known the number of the delivery, where the message says it */
 export async function perform(context: WorkerContext, message: AttemptMessage, known?: number): Promise<void> {
-  const { store, ids, log, secrets } = context;
-  const { webhook: webhookId, delivery: deliveryId, attempt: n } = message;
+  const { store, log } = context;
   const drop = (reason: string) => log({ level: "info", message: "a delivery was dropped", reason, ...message });
-  const [webhook, found] = await Promise.all([
-    findWebhook(store, webhookId),
-    findDelivery(store, webhookId, deliveryId),
-  ]);
-  if (found?.delivery.outcome === "failed") await disableFailing(store, webhookId);
-  if (found?.delivery.outcome !== "pending") return drop("it is not pending");
+  const step = await nextStep(context, message, known);
+  switch (step.kind) {
+    case "post":
+      return postOnce(context, step, known);
+    case "resume":
+      return resume(context, step.task);
+    case "abandon":
+      drop("its endpoint is gone or disabled, its payload was erased, or its workspace may not send");
+      return abandonDelivery(store, message.webhook, step.delivery);
+    case "over":
+      if (step.hasFailed) await disableFailing(store, message.webhook);
+      return drop("it is not pending");
+  }
+}
+
+/** Decides from what is stored now. It reads only. */
+async function nextStep(context: WorkerContext, message: AttemptMessage, known: number | undefined): Promise<Step> {
+  const { store } = context;
+  const { webhook: id, delivery: deliveryId, attempt: n } = message;
+  const [webhook, found] = await Promise.all([findWebhook(store, id), findDelivery(store, id, deliveryId)]);
+  if (found?.delivery.outcome !== "pending") return { kind: "over", hasFailed: found?.delivery.outcome === "failed" };
+
   const { body } = found;
   const isAlone = n > 1 || known !== undefined;
-  const delivery = isAlone ? found.delivery : await withGroupClaim(store, webhookId, found.delivery);
-  if (!webhook?.active || body === undefined || !(await mayPost(context))) {
-    drop("its endpoint is gone or disabled, its payload was erased, or its workspace may not send");
-    return abandonDelivery(store, webhookId, delivery);
-  }
-  if (delivery.attempt_count >= n) return resume(context, { message, webhook, delivery });
+  const delivery = isAlone ? found.delivery : await withGroupClaim(store, id, found.delivery);
+  const isOpen = webhook?.active && body !== undefined && (await mayPost(context));
+  if (!isOpen) return { kind: "abandon", delivery };
+  const task = { message, webhook, delivery };
+  return delivery.attempt_count >= n ? { kind: "resume", task } : { kind: "post", task, body };
+}
+
+async function postOnce(
+  context: WorkerContext,
+  { task, body }: Extract<Step, { kind: "post" }>,
+  known: number | undefined,
+): Promise<void> {
+  const { store, ids, secrets } = context;
+  const { message, webhook, delivery } = task;
+  const { id, earlier } = delivery;
   // Before the claim: if the secrets cannot be read, no attempt is lost.
   const signing = signingSecrets(await secrets.root(), store, webhook);
-  const sequence = known ?? (await sequenceOf(context, webhookId, delivery));
+  const sequence = known ?? (await sequenceOf(context, webhook.id, delivery));
   if (sequence === undefined) return requeue(context, [message], UNNUMBERED_MS);
-  const { id, earlier } = delivery;
-  const isClaimed = await claimAttempt(store, { webhook: webhookId, id }, { n, earlier, sequence, owner: ids.uuid() });
+
+  const attempt: Attempt = { webhook, delivery, n: message.attempt };
+  const claim = { n: attempt.n, earlier, sequence, owner: ids.uuid() };
+  const isClaimed = await claimAttempt(store, { webhook: webhook.id, id }, claim);
   if (!isClaimed) return requeue(context, [message], SOON_MS);
-  const attempt: Attempt = { webhook, delivery, n };
+
   const posted = await post(context, attempt, { body, signing, sequence });
   await followUp(context, webhook, [await record(context, attempt, posted)]);
 }
@@ -64,18 +100,20 @@ async function resume(context: WorkerContext, { message, webhook, delivery }: Ta
   const { attempt: n } = message;
   if (delivery.attempt_count > n) return log({ level: "info", message: "a repeated attempt was dropped", ...message });
   const recorded = delivery.attempts.find((attempt) => attempt.n === n);
-  if (recorded) {
-    const { status_code, error } = recorded;
-    const result: AttemptResult =
-      status_code === null ? { kind: "unanswered", error: error ?? "" } : { kind: "answered", status: status_code };
-    const verdict = verdictOf(result, n - delivery.earlier);
-    if (verdict.kind === "retry")
-      await requeue(context, [{ ...message, attempt: n + 1 }], verdict.afterSeconds * SECOND);
-    return;
-  }
+  if (recorded) return retry(context, message, verdictOf(resultOf(recorded), n - delivery.earlier));
+
   const left = delivery.lease - clock.now();
   if (left > 0) return requeue(context, [message], left);
   const posted = { at: clock.now(), result: UNKNOWN_RESULT, isFinal: false };
   const sequence = delivery.storedCount < n ? (delivery.sequence ?? undefined) : undefined;
   await followUp(context, webhook, [await record(context, { webhook, delivery, n, sequence }, posted)]);
 }
+
+/** Queues the next attempt, if there is to be one. */
+async function retry(context: WorkerContext, message: AttemptMessage, verdict: Verdict): Promise<void> {
+  if (verdict.kind !== "retry") return;
+  await requeue(context, [{ ...message, attempt: message.attempt + 1 }], verdict.afterSeconds * SECOND);
+}
+
+const resultOf = ({ status_code, error }: DeliveryRecord["attempts"][number]): AttemptResult =>
+  status_code === null ? { kind: "unanswered", error: error ?? "" } : { kind: "answered", status: status_code };

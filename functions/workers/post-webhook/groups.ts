@@ -1,4 +1,5 @@
 // The first attempts of deliveries that were numbered together: one claim for all, one result for each.
+import { throwFailures } from "../../../shared/kernel/failures.ts";
 import { abandonDelivery } from "../../../shared/store/webhooks/attempt-results.ts";
 import {
   ATTEMPT_LEASE_MS,
@@ -24,7 +25,7 @@ interface Due {
 
 /** Makes the first attempts of the deliveries of a group, all to one endpoint. */
 export async function performGroup(context: WorkerContext, message: GroupMessage): Promise<void> {
-  const { store, ids, secrets, clock } = context;
+  const { store } = context;
   const [only, ...others] = message.deliveries;
   if (only !== undefined && others.length === 0) {
     return perform(context, attemptOf(message, only), message.first);
@@ -37,18 +38,35 @@ export async function performGroup(context: WorkerContext, message: GroupMessage
   await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id), sequence)));
   if (due.length === 0) return disableFailing(store, message.webhook);
   if (!webhook) return abandon(context, message.webhook, due);
+  await performDue(context, { message, webhook, due });
+}
+
+interface DueGroup {
+  message: GroupMessage;
+  webhook: WebhookRow;
+  due: readonly Due[];
+}
+
+async function performDue(context: WorkerContext, { message, webhook, due }: DueGroup): Promise<void> {
+  const { store, ids, secrets, clock } = context;
   const isOpen = webhook.active && (await mayPost(context));
   // Before the claim: if the secrets cannot be read, no attempt is lost.
   const signing = isOpen ? signingSecrets(await secrets.root(), store, webhook) : [];
   const posted = isOpen ? due.filter(({ body }) => body !== undefined) : [];
   // A delivery that is no longer held for its first attempt can be reopened: each such attempt is claimed alone.
   const isApart = posted.some(({ delivery }) => delivery.lease < clock.now() + ATTEMPT_LEASE_MS);
-  const held = await claimGroup(store, { webhook: webhook.id, first: message.first }, { owner: ids.uuid(), isApart });
-  if (held && !held.isApart) return resumeGroup(context, { message, webhook, heldUntil: held.until });
+  const key = { webhook: webhook.id, first: message.first };
+  const claim = await claimGroup(store, key, { owner: ids.uuid(), isApart });
+  if (claim.kind === "held") return resumeGroup(context, { message, webhook, heldUntil: claim.until });
+
   const dropped = due.filter((one) => !posted.includes(one));
   if (dropped.length > 0) await abandon(context, webhook.id, dropped);
-  if (held || isApart) return takeApart(context, message, posted);
-  await postAll(context, webhook, posted, signing);
+  switch (claim.kind) {
+    case "claimed":
+      return postAll(context, webhook, posted, signing);
+    case "apart":
+      return takeApart(context, message, posted);
+  }
 }
 
 /** The first attempt at one delivery of a group, as a message of its own. */
@@ -91,8 +109,7 @@ async function postAll(
   );
   const recorded = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   await followUp(context, webhook, recorded);
-  const failure = outcomes.find((outcome) => outcome.status === "rejected");
-  if (failure) throw failure.reason;
+  throwFailures(outcomes);
 }
 
 /** Continues after a worker that claimed the group: what it did not record may have been sent. */

@@ -3,7 +3,7 @@
 import { type Clock, HOUR, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Context, LogEntry } from "../../../shared/kernel/deps.ts";
 import { nextRun } from "../../../shared/rules/cron.ts";
-import { type PlanName, planHas } from "../../../shared/rules/plans.ts";
+import { planHas } from "../../../shared/rules/plans.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
@@ -21,6 +21,7 @@ import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts"
 import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { topicOfSend } from "../../../shared/store/topics/topics.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 /** A tick later than this is recorded as missed and not sent (docs/decisions/0021#late-work). */
 const TOO_LATE_MS = HOUR;
@@ -52,35 +53,54 @@ export const runSchedule = queueWorker(
 
 /** One tick: the timer of the next one, then the send or why there is none. */
 async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: number): Promise<void> {
-  const { store, timers, clock, workspace, log } = context;
+  const { store, timers, clock } = context;
   const { id, revision } = schedule;
   const now = clock.now();
   const isLate = now - tick > TOO_LATE_MS;
   // After a long stop the ticks in between are skipped.
   const next = nextRun(readCron(schedule), schedule.timezone, isLate ? now - TOO_LATE_MS : tick);
   await setTick(store, timers, { id, revision, next });
-  const workspaceRecord = await workspace();
-  const missed = isLate ? timestamp(tick) : undefined;
-  const advance = tickWrite(schedule, tick, next, missed);
-  const isOpen = workspaceRecord !== undefined && workspaceRecord.status !== "deleted";
-  const failure = isOpen ? whySkipped(workspaceRecord.plan, isLate) : undefined;
-  if (failure || !isOpen) {
-    const about = { tenant: store.tenant, schedule: id, revision, tick, is_late: isLate };
-    log({ level: "info", message: "a tick was skipped: too late, or its workspace may not send", ...about });
-    if (failure) await noteFailedTick(store, id, tick, failure);
-    return whereItHolds(store.transact([advance]));
-  }
+
+  const advance = tickWrite(schedule, tick, next, isLate ? timestamp(tick) : undefined);
+  const verdict = decide(await context.workspace(), isLate);
+  if (verdict.kind === "skip") return skip(context, { schedule, tick, isLate, advance }, verdict.failure);
+  const { owner } = verdict;
   // A suspended workspace's send waits, as every scheduled one does (AMB-86).
-  const at = workspaceRecord.status === "suspended" ? timestamp(tick) : null;
-  const allowance = { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap };
+  const at = owner.status === "suspended" ? timestamp(tick) : null;
+  const allowance = { plan: owner.plan, sendCap: owner.monthly_send_cap };
   const spec = { ...specOf(schedule, at), topic: await topicOfSend(store, schedule.topic) };
   const send = { id: tickJobId(store, id, tick), isRepeatable: true, spec, extraItems: [advance] };
   await startSend(store, timers, allowance, send);
 }
 
-function whySkipped(plan: PlanName, isLate: boolean): JobFailure | undefined {
-  if (isLate) return MISSED;
-  return planHas(plan, "schedules") ? undefined : NOT_IN_PLAN;
+type Verdict =
+  | { kind: "send"; owner: WorkspaceRecord }
+  /** A deleted workspace gets no record of a failure. */
+  | { kind: "skip"; failure: JobFailure | undefined };
+
+function decide(owner: WorkspaceRecord | undefined, isLate: boolean): Verdict {
+  if (!owner || owner.status === "deleted") return { kind: "skip", failure: undefined };
+  if (isLate) return { kind: "skip", failure: MISSED };
+  return planHas(owner.plan, "schedules") ? { kind: "send", owner } : { kind: "skip", failure: NOT_IN_PLAN };
+}
+
+interface SkippedTick {
+  schedule: ScheduleRow;
+  tick: number;
+  isLate: boolean;
+  /** Moves the schedule on to its next tick. */
+  advance: ReturnType<typeof tickWrite>;
+}
+
+async function skip(
+  { store, log }: WorkerContext,
+  { schedule: { id, revision }, tick, isLate, advance }: SkippedTick,
+  failure: JobFailure | undefined,
+): Promise<void> {
+  const message = "a tick was skipped: too late, or its workspace may not send";
+  log({ level: "info", message, tenant: store.tenant, schedule: id, revision, tick, is_late: isLate });
+  if (failure) await noteFailedTick(store, id, tick, failure);
+  await whereItHolds(store.transact([advance]));
 }
 
 const specOf = ({ id, template_id, channel_ids }: ScheduleRow, scheduled_at: string | null): JobSpec => ({

@@ -37,16 +37,18 @@ export const verifyChannel = queueWorker(
     const { store, log } = context;
     const verification = await findVerification(store, message.channel, message.verification);
     if (!verification) return log({ level: "info", message: "a verification is no longer open", ...message });
+
     const credentials = await credentialsIn(context, verification);
     const verdict = await verifyCredentials(context, verification, credentials);
-    const isFinal = verdict.ok || !verdict.isTemporary || verification.isTooOld;
+    if (verdict.kind === "undecided" && !verification.isTooOld) {
+      await noteUnavailable(store, verification, verdict.error);
+      return retryLater(context, message);
+    }
     // Also where it is refused: what DNS lacks is then what its owner looks for.
-    const domain = isFinal && credentials ? await context.senderDomain(credentials) : undefined;
+    const domain = credentials && (await context.senderDomain(credentials));
     if (domain) await noteSenderDomain(store, verification, domain);
-    if (verdict.ok) return acceptChannel(store, verification);
-    if (isFinal) return refuseChannel(store, verification, verdict.error);
-    await noteUnavailable(store, verification, verdict.error);
-    await retryLater(context, message);
+    if (verdict.kind === "verified") return acceptChannel(store, verification);
+    await refuseChannel(store, verification, verdict.error);
   },
 );
 
@@ -59,8 +61,8 @@ async function verifyCredentials(
   { channel }: OpenVerification,
   credentials: Credentials | undefined,
 ): Promise<Verification> {
-  if (channel.type === "in_app") return { ok: true };
-  return credentials ? proof(channel.type, credentials) : { ok: false, error: "The credentials are gone." };
+  if (channel.type === "in_app") return { kind: "verified" };
+  return credentials ? proof(channel.type, credentials) : { kind: "refused", error: "The credentials are gone." };
 }
 
 /** The timer's message names no verification: it sets the timer again. */

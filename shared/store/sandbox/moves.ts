@@ -80,13 +80,15 @@ export async function beginMove(
   return { ...row, pk: "", sk: "" };
 }
 
-/** Takes a move for a worker. @returns undefined if another one has it; "over" if it needs no worker any more. */
-export async function claimMove(
-  platform: Platform,
-  tenant: TenantId,
-  id: string,
-  owner: string,
-): Promise<MoveRow | "over" | undefined> {
+export type MoveClaim =
+  | { kind: "claimed"; move: MoveRow }
+  /** Another worker has it. */
+  | { kind: "held" }
+  /** It needs no worker any more. */
+  | { kind: "over" };
+
+/** Takes a move for a worker. */
+export async function claimMove(platform: Platform, tenant: TenantId, id: string, owner: string): Promise<MoveClaim> {
   const now = platform.clock.now();
   const isFree = any(absent("lease_until"), below("lease_until", now), is("owner", owner));
   return platform
@@ -96,7 +98,10 @@ export async function claimMove(
       { set: { owner, lease_until: now + LEASE_MS, progress_at: now } },
       all(is("id", id), is("status", "running"), isFree),
     )
-    .catch(onConditionFailed(ClockMove, (old) => (old?.id === id && old.status === "running" ? undefined : "over")));
+    .then(
+      (move) => ({ kind: "claimed", move }),
+      onConditionFailed(ClockMove, (old) => ({ kind: old?.id === id && old.status === "running" ? "held" : "over" })),
+    );
 }
 
 /**

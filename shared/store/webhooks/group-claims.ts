@@ -9,27 +9,29 @@ import { acceptedAt, groupsOf } from "./sequences.ts";
 
 const KEPT_MS = 2 * DAY;
 
-interface GroupLease {
-  /** Milliseconds. */
-  until: number;
-  /** The owner made no attempt: it queued each delivery alone. */
-  isApart: boolean;
-}
+export type GroupClaimed =
+  | { kind: "claimed" }
+  /** Each delivery is claimed alone: this worker, or the one that was here before, makes no attempt. */
+  | { kind: "apart" }
+  /** Another worker makes the attempts. `until`: milliseconds. */
+  | { kind: "held"; until: number };
 
-/** Claims the first attempts of a group. @returns undefined, or how another worker holds them. */
+/** Claims the first attempts of a group. @param options.isApart none is made: each delivery is queued alone */
 export function claimGroup(
   store: Store,
   key: { webhook: string; first: number },
   { owner, isApart }: { owner: string; isApart: boolean },
-): Promise<GroupLease | undefined> {
+): Promise<GroupClaimed> {
   const now = store.clock.now();
   const expires = Math.ceil((now + KEPT_MS) / SECOND);
   const row = { owner, lease: now + ATTEMPT_LEASE_MS, apart: isApart || undefined, expires };
+  const claimed: GroupClaimed = { kind: isApart ? "apart" : "claimed" };
   return store.put(GroupClaim, key, row, absent()).then(
-    () => undefined,
-    onConditionFailed(GroupClaim, (old) =>
-      old?.owner === owner ? undefined : { until: old?.lease ?? now, isApart: old?.apart ?? false },
-    ),
+    () => claimed,
+    onConditionFailed(GroupClaim, (old): GroupClaimed => {
+      if (old?.owner === owner) return claimed;
+      return old?.apart ? { kind: "apart" } : { kind: "held", until: old?.lease ?? now };
+    }),
   );
 }
 

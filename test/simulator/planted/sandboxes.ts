@@ -24,8 +24,8 @@ export const sandboxesBugs: readonly Bug[] = [
     name: "a clock goes on while work of its moment is open",
     area: "sandboxes",
     file: "functions/workers/move-clock/index.ts",
-    find: "if (!isOpen && left <= 0) return true;",
-    replace: "if (left <= 0) return true;",
+    find: 'if (!isOpen && left <= 0) return "done";',
+    replace: 'if (left <= 0) return "done";',
   },
   {
     name: "attempts at a message of a sandbox are noted as one",
@@ -59,8 +59,8 @@ export const sandboxesBugs: readonly Bug[] = [
     name: "after its end a move does not look for the first timer that is left",
     area: "sandboxes",
     file: mover,
-    find: "if (await isMoved(context, move)) return forwardDue(context);",
-    replace: "if (await isMoved(context, move)) return;",
+    find: 'if (part === "ended") return forwardDue(context);',
+    replace: 'if (part === "ended") return;',
   },
   {
     name: "the due row of a sandbox's timer follows the time from before a move",
