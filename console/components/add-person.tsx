@@ -1,39 +1,35 @@
 // Adds one person by hand, as an app of the workspace does.
 import { useAction } from "../app/action.ts";
 import { useFields } from "../app/fields.ts";
-import { say } from "../app/toast.ts";
-import { FormDialog } from "./dialog.tsx";
+import { ActionDialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 
 export function AddPerson({ close }: { close: () => void }) {
   const upsert = useAction("subscribers.upsert", { stale: ["subscribers.", "billing."] });
   const form = useFields({ external_id: "", email: "", first_name: "" }, upsert);
   const { values, field } = form;
-  const add = async () => {
-    const { email, first_name } = values;
-    const external_id = values.external_id || email;
-    const attributes = { ...(first_name && { attributes: { first_name } }) };
-    if (!(await upsert.run({ external_id, ...(email && { email }), ...attributes }))) return;
-    say(`${first_name || external_id} is added.`);
-    close();
-  };
+  const { email, first_name } = values;
+  const external_id = values.external_id || email;
   return (
-    <FormDialog
+    <ActionDialog
       title="Add a person"
       form={form}
       submit="Add"
-      refusal={values.external_id || values.email ? undefined : "Give an email address or an external ID."}
+      refusal={external_id ? undefined : "Give an email address or an external ID."}
       close={close}
-      onSubmit={add}
+      given={() => [
+        { external_id, ...(email && { email }), ...(first_name && { attributes: { first_name } }) },
+      ]}
+      said={() => `${first_name || external_id} is added.`}
     >
       <TextField label="First name (optional)" {...field("first_name", "attributes.first_name")} />
       <TextField label="Email" type="email" {...field("email")} />
       <TextField
         label="External ID"
         {...field("external_id")}
-        placeholder={values.email}
+        placeholder={email}
         hint="The ID in your product: the same ID is the same person. Empty: the email address."
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

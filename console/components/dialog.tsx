@@ -1,7 +1,7 @@
 // Dialogs: a form, a question before something is done, and a button that asks it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Running, useAction } from "../app/action.ts";
+import { type Action, type Running, useAction } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
 import { go, pathTo } from "../app/router.ts";
 import { say } from "../app/toast.ts";
@@ -49,20 +49,38 @@ interface FormDialogProps extends DialogProps {
   };
   submit: string;
   refusal?: string | undefined;
-  /** Where giving up is more than closing. */
-  cancel?: () => void;
   onSubmit: () => void | Promise<void>;
 }
 
-export function FormDialog({ children, cancel, onSubmit, form, submit, refusal, ...dialog }: FormDialogProps) {
+export function FormDialog({ children, onSubmit, form, submit, refusal, ...dialog }: FormDialogProps) {
   return (
     <Dialog {...dialog}>
       <Form error={form.action.error} onSubmit={onSubmit}>
         {children}
-        <FormEnd {...form} submit={submit} refusal={refusal} cancel={cancel ?? dialog.close} />
+        <FormEnd {...form} submit={submit} refusal={refusal} cancel={dialog.close} />
       </Form>
     </Dialog>
   );
+}
+
+interface ActionDialogProps<O extends Operation> extends Omit<FormDialogProps, "form" | "onSubmit"> {
+  form: { action: Action<O>; placed: Iterable<string> };
+  given: () => ArgumentsOf<O>;
+  /** Once it is done. */
+  said?: (answer: AnswerOf<O>) => string;
+  then?: (answer: AnswerOf<O>) => void;
+}
+
+/** A form that calls its operation; why it was refused stands in the form. */
+export function ActionDialog<O extends Operation>({ given, said, then, ...dialog }: ActionDialogProps<O>) {
+  const run = async () => {
+    const done = await dialog.form.action.run(...given());
+    if (!done) return;
+    dialog.close();
+    if (said) say(said(done.answer));
+    then?.(done.answer);
+  };
+  return <FormDialog {...dialog} onSubmit={run} />;
 }
 
 interface ConfirmProps extends Omit<DialogProps, "class"> {

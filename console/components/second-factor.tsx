@@ -128,7 +128,8 @@ function InForce({ left, onCodes }: { left: number; onCodes: (codes: readonly st
     if (done) onCodes(done.answer.recovery_codes);
   };
   const end = async () => {
-    if (!(await remove.run(values))) return;
+    const done = await remove.run(values);
+    if (!done) return;
     set({ code: "" });
     say("The second factor is removed. Your other sessions have ended.");
     await readMe();

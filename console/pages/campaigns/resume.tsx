@@ -24,7 +24,8 @@ export function Resume({ campaign: { id, name, messages } }: { campaign: Campaig
   const [overdue, setOverdue] = useState<Overdue>("keep_distance");
   const isLate = messages.some(({ scheduled_at }) => scheduled_at !== undefined && Date.parse(scheduled_at) <= now());
   const act = async () => {
-    if (!(await resume.run(id, { action: "resume", ...(isLate && { overdue }) }))) return;
+    const done = await resume.run(id, { action: "resume", ...(isLate && { overdue }) });
+    if (!done) return;
     setAsking(false);
     say("The campaign goes on.");
   };

@@ -152,7 +152,8 @@ function FormCredentials({ channel, given }: { channel: Channel; given: Credenti
       submit="Save and verify"
       action={upload}
       onSubmit={async (values) => {
-        if (await upload.run(channel.id, values)) say(SAVED);
+        const done = await upload.run(channel.id, values);
+        if (done) say(SAVED);
       }}
     />
   );
@@ -169,7 +170,8 @@ function FileCredentials({ channel, given }: { channel: Channel; given: Credenti
     const body = new FormData();
     for (const name of Object.keys(given.texts)) body.set(name, values[name] ?? "");
     if (file) body.set("key_file", file);
-    if (await upload.run(channel.id, body)) say(SAVED);
+    const done = await upload.run(channel.id, body);
+    if (done) say(SAVED);
   };
   return (
     <Form error={upload.error} onSubmit={submit}>
@@ -230,7 +232,8 @@ function Price({ channel: { id, type, price_per_message: price, settings } }: { 
   const [text, setText] = useState(String(price ?? ""));
   const submit = async () => {
     const wanted = text === "" ? null : Number(text);
-    if (await update.run(id, { price_per_message: wanted }))
+    const done = await update.run(id, { price_per_message: wanted });
+    if (done)
       say(wanted === null ? "The price is removed." : `A message costs ${money(wanted)}.`);
   };
   const without =

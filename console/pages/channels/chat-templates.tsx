@@ -4,11 +4,10 @@ import { chatAppTemplateMoves } from "../../../shared/rules/chat-app-template-st
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { useRows } from "../../app/rows.ts";
-import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 import { Failure } from "../../components/states.tsx";
@@ -86,13 +85,15 @@ function Add({ channel, close }: { channel: string; close: () => void }) {
     create,
   );
   const { values, field } = form;
-  const run = async () => {
-    if (!(await create.run(channel, values))) return;
-    say(`${values.name} is a draft. Submit it for review.`);
-    close();
-  };
   return (
-    <FormDialog title="New template" form={form} submit="Save as a draft" close={close} onSubmit={run}>
+    <ActionDialog
+      title="New template"
+      form={form}
+      submit="Save as a draft"
+      close={close}
+      given={() => [channel, values]}
+      said={() => `${values.name} is a draft. Submit it for review.`}
+    >
       <TextField
         label="Name"
         {...field("name")}
@@ -108,6 +109,6 @@ function Add({ channel, close }: { channel: string; close: () => void }) {
       />
       <TextField label="Language" {...field("language")} hint="Such as en_US or de." />
       <SelectField label="Category" {...field("category")} options={CATEGORIES} />
-    </FormDialog>
+    </ActionDialog>
   );
 }

@@ -8,7 +8,7 @@ import { useRows } from "../../app/rows.ts";
 import { channelName } from "../../app/sentences.ts";
 import { me } from "../../app/session.ts";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 import { ChannelView } from "./channel.tsx";
@@ -62,14 +62,15 @@ function Connect({ close }: { close: () => void }) {
     label: channelName(value),
     ...(!permitted.includes(value) && { disabled: true, note: `not in the plan ${plan}` }),
   });
-  const submit = async () => {
-    const done = await create.run({ type, name: name || channelName(type) });
-    if (!done) return;
-    close();
-    go(pathTo("channels", done.answer.id));
-  };
   return (
-    <FormDialog title="Connect a channel" form={form} submit="Continue to credentials" close={close} onSubmit={submit}>
+    <ActionDialog
+      title="Connect a channel"
+      form={form}
+      submit="Continue to credentials"
+      close={close}
+      given={() => [{ type, name: name || channelName(type) }]}
+      then={({ id }) => go(pathTo("channels", id))}
+    >
       <Choices
         legend="Type"
         name="type"
@@ -78,6 +79,6 @@ function Connect({ close }: { close: () => void }) {
       />
       <p class="hint">{kinds[type]?.about}</p>
       <TextField label="Name (optional)" {...field("name")} placeholder={channelName(type)} />
-    </FormDialog>
+    </ActionDialog>
   );
 }

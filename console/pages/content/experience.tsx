@@ -183,7 +183,8 @@ function Release({ experience, close }: { experience: Experience; close: () => v
     { when: channel_ids.length > 0 },
   );
   const act = async () => {
-    if (!(await publish.run(id))) return;
+    const done = await publish.run(id);
+    if (!done) return;
     close();
     say(`${name} is published.`);
   };

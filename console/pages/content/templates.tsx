@@ -42,7 +42,8 @@ function Remove({ template: { id, name }, close }: { template: Template; close: 
   const remove = useAction("templates.delete", { stale: ["templates.", "schedules.", "journeys."] });
   const [isForced, setForced] = useState(false);
   const act = async () => {
-    if (!(await remove.run(id, isForced ? { force: "true" } : {}))) return;
+    const done = await remove.run(id, isForced ? { force: "true" } : {});
+    if (!done) return;
     say(`${name} is deleted.`);
     close();
   };

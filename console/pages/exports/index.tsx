@@ -70,7 +70,8 @@ function Begin() {
   const { values, set, field, faultAt, placed } = useFields<Wanted>(NOTHING, create);
   const { what, target } = values;
   const begin = async () => {
-    if (await create.run(bodyOf(values))) say("The export has begun.");
+    const done = await create.run(bodyOf(values));
+    if (done) say("The export has begun.");
   };
   return (
     <Card title="New export">

@@ -4,9 +4,8 @@ import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { useRows } from "../../app/rows.ts";
 import { dateTime, fromLocalInput, fullTime, now, toLocalInput } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { inWords, TextField } from "../../components/field.tsx";
 
 /** What is planned is listed too. */
@@ -65,18 +64,19 @@ function Add({ close }: { close: () => void }) {
   const create = useAction("annotations.create");
   const form = useFields({ text: "", at: toLocalInput(now()), end: "" }, create);
   const { values, field } = form;
-  const save = async () => {
-    const { text, at, end } = values;
-    const body = { text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) };
-    if (!(await create.run(body))) return;
-    say("The annotation is added.");
-    close();
-  };
+  const { text, at, end } = values;
   return (
-    <FormDialog title="Add an annotation" form={form} submit="Add it" close={close} onSubmit={save}>
+    <ActionDialog
+      title="Add an annotation"
+      form={form}
+      submit="Add it"
+      close={close}
+      given={() => [{ text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) }]}
+      said={() => "The annotation is added."}
+    >
       <TextField label="What happened" {...field("text")} required />
       <TextField label="When" type="datetime-local" {...field("at", "occurred_at")} required />
       <TextField label="Until (optional)" type="datetime-local" {...field("end", "ends_at")} />
-    </FormDialog>
+    </ActionDialog>
   );
 }

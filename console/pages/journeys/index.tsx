@@ -6,7 +6,7 @@ import { usePages } from "../../app/rows.ts";
 import { number } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { Choices, TextField } from "../../components/field.tsx";
 import { EventField } from "../../components/known.tsx";
 import { Time } from "../../components/page.tsx";
@@ -54,19 +54,22 @@ function Add({ close }: { close: () => void }) {
   const form = useFields({ name: "", event: "", begin: EMPTY }, create);
   const { values, set, field } = form;
   const starter = starters.find(({ name }) => name === values.begin);
-  const submit = async () => {
-    const trigger = { type: "event" as const, event_name: values.event };
-    const done = await create.run({ name: values.name, trigger, steps: graphOf(starter, channel_ids) });
-    if (!done) return;
-    close();
-    go(pathTo("journeys", done.answer.id));
-  };
   const begin = (name: string) => {
     const { event = "" } = starters.find((one) => one.name === name) ?? {};
     set({ begin: name, event, name: values.name === "" || values.name === values.begin ? name : values.name });
   };
   return (
-    <FormDialog title="New journey" form={form} submit="Create the draft" close={close} onSubmit={submit}>
+    <ActionDialog
+      title="New journey"
+      form={form}
+      submit="Create the draft"
+      close={close}
+      given={() => {
+        const trigger = { type: "event" as const, event_name: values.event };
+        return [{ name: values.name, trigger, steps: graphOf(starter, channel_ids) }];
+      }}
+      then={({ id }) => go(pathTo("journeys", id))}
+    >
       <TextField label="Name" required {...field("name")} />
       <EventField
         label="Trigger event"
@@ -83,6 +86,6 @@ function Add({ close }: { close: () => void }) {
         ]}
         onInput={begin}
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

@@ -41,7 +41,8 @@ export function DeadLetters() {
           <Button
             isBusy={isBusy}
             onClick={async () => {
-              if (!(await run("operator", { redrive: { queue } }))) return;
+              const done = await run("operator", { redrive: { queue } });
+              if (!done) return;
               say(`${plural(count, "message")} of ${queue} are sent again.`);
               setMessages(undefined);
               await read();

@@ -32,7 +32,8 @@ export function Clock() {
             icon="clock"
             isBusy={move.isBusy}
             onClick={async () => {
-              if (!(await move.run("clock", { advance }))) return;
+              const done = await move.run("clock", { advance });
+              if (!done) return;
               await readMe();
               invalidate("");
               clock.refresh();
@@ -64,7 +65,8 @@ export function Faults() {
     <Card title="Fault injection">
       <Form
         onSubmit={async () => {
-          if (await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) }))
+          const done = await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) });
+          if (done)
             say(`${channel} now answers ${inWords(outcome)}.`);
         }}
       >
@@ -85,7 +87,8 @@ export function Faults() {
           <Button
             kind="quiet"
             onClick={async () => {
-              if (await fault.run("faults", undefined, "DELETE")) say("There are no faults now.");
+              const done = await fault.run("faults", undefined, "DELETE");
+              if (done) say("There are no faults now.");
             }}
           >
             Remove all
@@ -122,7 +125,8 @@ export function Meter() {
         <Button
           isBusy={reset.isBusy}
           onClick={async () => {
-            if (await reset.run("meter", undefined, "DELETE")) meter.refresh();
+            const done = await reset.run("meter", undefined, "DELETE");
+            if (done) meter.refresh();
           }}
         >
           Reset

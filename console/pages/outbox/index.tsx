@@ -41,7 +41,8 @@ export function View() {
   const item = items.find((one) => one.id === id);
   const error = found.error ?? clear.error;
   const empty = async () => {
-    if (await clear.run("outbox", undefined, "DELETE")) found.refresh();
+    const done = await clear.run("outbox", undefined, "DELETE");
+    if (done) found.refresh();
   };
   return (
     <Page

@@ -53,7 +53,8 @@ function AttributesForm({ id, known, close }: AttributesProps) {
       rows.filter(([key]) => key).map(([key, text]) => [key, attributeValue(text)]),
     );
     const removed = known.filter(([key]) => !Object.hasOwn(attributes, key)).map(([key]) => [key, null]);
-    if (!(await update.run(id, { attributes: { ...attributes, ...Object.fromEntries(removed) } }))) return;
+    const done = await update.run(id, { attributes: { ...attributes, ...Object.fromEntries(removed) } });
+    if (!done) return;
     close();
     say("The attributes are saved.");
   };

@@ -23,7 +23,8 @@ export function Opt({ name, status = "unknown", since, action, record, children 
   const isIn = status === "opted_in";
   const choose = async () => {
     const other = isIn ? "opted_out" : "opted_in";
-    if (await record(other)) say(`${name}: ${inWords(other)}.`);
+    const done = await record(other);
+    if (done) say(`${name}: ${inWords(other)}.`);
   };
   return (
     <li class="usage opt">

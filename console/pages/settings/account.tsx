@@ -29,7 +29,8 @@ function Password() {
   const change = useAction("auth.changePassword");
   const { values, set, field, placed } = useFields(BLANK, change);
   const save = async () => {
-    if (!(await change.run(values))) return;
+    const done = await change.run(values);
+    if (!done) return;
     set(BLANK);
     say("The password is changed. Your other sessions have ended.");
   };

@@ -5,10 +5,9 @@ import { useFields } from "../../app/fields.ts";
 import { workspacePath } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { openClient } from "../../app/session.ts";
-import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Time } from "../../components/page.tsx";
 
@@ -52,14 +51,16 @@ function Add({ close }: { close: () => void }) {
   const create = useAction("agency.createWorkspace");
   const form = useFields({ name: "" }, create);
   const { values, field } = form;
-  const run = async () => {
-    if (!(await create.run(values))) return;
-    say(`${values.name} has a workspace.`);
-    close();
-  };
   return (
-    <FormDialog title="New client" form={form} submit="Create the workspace" close={close} onSubmit={run}>
+    <ActionDialog
+      title="New client"
+      form={form}
+      submit="Create the workspace"
+      close={close}
+      given={() => [values]}
+      said={() => `${values.name} has a workspace.`}
+    >
       <TextField label="Name of the client" {...field("name")} required />
-    </FormDialog>
+    </ActionDialog>
   );
 }

@@ -64,7 +64,8 @@ function NewConversion() {
         submit="Save"
         action={save}
         onSubmit={async (values: InsightsConfigBody) => {
-          if (await save.run(values)) say("The conversion is saved.");
+          const done = await save.run(values);
+          if (done) say("The conversion is saved.");
         }}
       />
     </Card>

@@ -89,7 +89,8 @@ function Cap({ cap }: { cap: number | null }) {
         error={update.error}
         kind="row"
         onSubmit={async () => {
-          if (await update.run({ monthly_send_cap: text === "" ? null : Number(text) })) say("Saved.");
+          const done = await update.run({ monthly_send_cap: text === "" ? null : Number(text) });
+          if (done) say("Saved.");
         }}
       >
         <TextField

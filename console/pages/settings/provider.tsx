@@ -60,10 +60,12 @@ function Settings({ found }: { found: Found | undefined }) {
       groups_claim: groups_claim || null,
       group_roles: group_roles.split("\n").filter(Boolean).map(groupOf),
     };
-    if (await set.run(body)) say("Saved.");
+    const done = await set.run(body);
+    if (done) say("Saved.");
   };
   const end = async () => {
-    if (await remove.run()) say("Removed. Members sign in with passwords.");
+    const done = await remove.run();
+    if (done) say("Removed. Members sign in with passwords.");
   };
   return (
     <Form error={set.error} kind="stack" onSubmit={save}>

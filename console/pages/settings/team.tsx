@@ -44,7 +44,8 @@ export function Team() {
     const refusal = refusalOf(member, rows.items);
     if (!mayChange || refusal) return <span title={refusal}>{role}</span>;
     const choose = async (chosen: TeamMember["role"], select: HTMLSelectElement) => {
-      if (await update.run(user_id, { role: chosen })) say(`${name} is ${chosen} now.`);
+      const done = await update.run(user_id, { role: chosen });
+      if (done) say(`${name} is ${chosen} now.`);
       else select.value = role;
     };
     return <Select class="role" label={`Role of ${name}`} value={role} options={givenRoles()} onInput={choose} />;

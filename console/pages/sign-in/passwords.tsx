@@ -31,7 +31,8 @@ export function Forgot() {
       action={forgot}
       submit="Send the email"
       onSubmit={async ({ email }) => {
-        if (await forgot.run({ email })) setAddress(email);
+        const done = await forgot.run({ email });
+        if (done) setAddress(email);
       }}
     >
       <BackToSignIn />
@@ -77,7 +78,8 @@ export function Confirm() {
       action={confirm}
       submit="Confirm the address"
       onSubmit={async (values) => {
-        if (await confirm.run(values)) setDone(true);
+        const done = await confirm.run(values);
+        if (done) setDone(true);
       }}
     />
   );

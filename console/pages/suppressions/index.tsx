@@ -5,10 +5,9 @@ import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { usePages } from "../../app/rows.ts";
 import { plural } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
@@ -75,17 +74,19 @@ function Suppress({ close }: { close: () => void }) {
   const create = useAction("suppressions.create");
   const form = useFields({ address: "", note: "" }, create);
   const { values, field } = form;
-  const suppress = async () => {
-    const { address, note } = values;
-    if (!(await create.run({ address, ...(note && { note }) }))) return;
-    say(`${address} is suppressed.`);
-    close();
-  };
+  const { address, note } = values;
   return (
-    <FormDialog title="Suppress an address" form={form} submit="Suppress" close={close} onSubmit={suppress}>
+    <ActionDialog
+      title="Suppress an address"
+      form={form}
+      submit="Suppress"
+      close={close}
+      given={() => [{ address, ...(note && { note }) }]}
+      said={() => `${address} is suppressed.`}
+    >
       <TextField label="Email or phone number" required {...field("address")} />
       <TextField label="Note (optional)" {...field("note")} hint="Why, for your colleagues." />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
@@ -94,18 +95,20 @@ function ImportFile({ close }: { close: () => void }) {
   const load = useAction("suppressions.import");
   const form = useFields({ csv: "" }, load);
   const { values, field } = form;
-  const run = async () => {
-    const done = await load.run({ csv: values.csv });
-    if (!done) return;
-    const { suppressed, rejected } = done.answer;
-    const left = rejected > 0 ? ` ${plural(rejected, "row")} had no address that can be read.` : "";
-    say(`${plural(suppressed, "address", "addresses")} more are suppressed.${left}`);
-    close();
-  };
   return (
-    <FormDialog title="Import suppressions" form={form} submit="Import" close={close} onSubmit={run}>
+    <ActionDialog
+      title="Import suppressions"
+      form={form}
+      submit="Import"
+      close={close}
+      given={() => [values]}
+      said={({ suppressed, rejected }) => {
+        const left = rejected > 0 ? ` ${plural(rejected, "row")} had no address that can be read.` : "";
+        return `${plural(suppressed, "address", "addresses")} more are suppressed.${left}`;
+      }}
+    >
       <TextField label="CSV" required rows={8} code {...field("csv")} hint="With a header, such as email,reason." />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
@@ -113,20 +116,16 @@ function Lift({ row, close }: { row: Suppression; close: () => void }) {
   const lift = useAction("suppressions.delete");
   const form = useFields({ reason: "" }, lift);
   const { values, field } = form;
-  const run = async () => {
-    if (!(await lift.run(row.id, { reason: values.reason }))) return;
-    say("The suppression is lifted.");
-    close();
-  };
   return (
-    <FormDialog
+    <ActionDialog
       title={`Lift the suppression of ${addressOf(row)}`}
       form={form}
       submit="Lift"
       close={close}
-      onSubmit={run}
+      given={() => [row.id, values]}
+      said={() => "The suppression is lifted."}
     >
       <TextField label="Why" required {...field("reason")} hint="It stays with the address." />
-    </FormDialog>
+    </ActionDialog>
   );
 }

@@ -3,8 +3,7 @@ import type { Webhook } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { fromLocalInput, now, plural, toLocalInput } from "../../app/time.ts";
-import { say } from "../../app/toast.ts";
-import { FormDialog } from "../../components/dialog.tsx";
+import { ActionDialog } from "../../components/dialog.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 
 const DAY_MS = 86_400_000;
@@ -12,20 +11,22 @@ const DAY_MS = 86_400_000;
 export function Test({ endpoint: { id, events }, close }: { endpoint: Webhook; close: () => void }) {
   const test = useAction("webhooks.test");
   const form = useFields({ event: events[0] ?? "subscriber.created" }, test);
-  const send = async () => {
-    if (!(await test.run(id, form.values))) return;
-    say("The sample event is on its way.");
-    close();
-  };
   return (
-    <FormDialog title="Send a test" form={form} submit="Send it" close={close} onSubmit={send}>
+    <ActionDialog
+      title="Send a test"
+      form={form}
+      submit="Send it"
+      close={close}
+      given={() => [id, form.values]}
+      said={() => "The sample event is on its way."}
+    >
       <SelectField
         label="Event"
         {...form.field("event")}
         options={events.map((value) => ({ value, label: value }))}
         hint="A sample, marked as a test, signed as a real one."
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
@@ -36,16 +37,19 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
   const start = { from: toLocalInput(now() - DAY_MS), outcome: "failed" as keyof typeof WHICH };
   const form = useFields(start, replay);
   const { values, field } = form;
-  const submit = async () => {
-    const { from, outcome } = values;
-    const body = { from: fromLocalInput(from), to: new Date(now()).toISOString(), ...(outcome && { outcome }) };
-    const done = await replay.run(id, body);
-    if (!done) return;
-    say(`${plural(done.answer.queued, "delivery", "deliveries")} sent again, in order.`);
-    close();
-  };
+  const { from, outcome } = values;
   return (
-    <FormDialog title="Replay deliveries" form={form} submit="Replay" close={close} onSubmit={submit}>
+    <ActionDialog
+      title="Replay deliveries"
+      form={form}
+      submit="Replay"
+      close={close}
+      given={() => [
+        id,
+        { from: fromLocalInput(from), to: new Date(now()).toISOString(), ...(outcome && { outcome }) },
+      ]}
+      said={({ queued }) => `${plural(queued, "delivery", "deliveries")} sent again, in order.`}
+    >
       <TextField
         label="Since"
         type="datetime-local"
@@ -53,6 +57,6 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
         hint="All deliveries since then, each with its original ID and body."
       />
       <SelectField label="Which" {...field("outcome")} options={WHICH} />
-    </FormDialog>
+    </ActionDialog>
   );
 }
