@@ -39,10 +39,7 @@ export function fieldsOf<T extends object>(
 }
 
 /** What a form asks for, from what it begins with. */
-export function useFields<T extends object, A extends Running>(
-  start: T | (() => T),
-  action: A,
-): Fields<T> & { action: A } {
+export function useFields<T extends object>(start: T | (() => T), action: Running): Fields<T> & { action: Running } {
   const [values, setValues] = useState<T>(start);
   // Browsers fill several inputs at once.
   const set = (part: Partial<T>) => setValues((old) => ({ ...old, ...part }));

@@ -17,9 +17,9 @@ export function AddPerson({ close }: { close: () => void }) {
       submit="Add"
       refusal={external_id ? undefined : "Give an email address or an external ID."}
       close={close}
-      given={() => [
-        { external_id, ...(email && { email }), ...(first_name && { attributes: { first_name } }) },
-      ]}
+      run={() =>
+        upsert.run({ external_id, ...(email && { email }), ...(first_name && { attributes: { first_name } }) })
+      }
       said={() => `${first_name || external_id} is added.`}
     >
       <TextField label="First name (optional)" {...field("first_name", "attributes.first_name")} />

@@ -1,7 +1,7 @@
 // Dialogs: a form, a question before something is done, and a button that asks it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Action, type Running, useAction } from "../app/action.ts";
+import { type Running, useAction } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation, OperationById } from "../app/api.ts";
 import { go, pathTo } from "../app/router.ts";
 import { say } from "../app/toast.ts";
@@ -63,24 +63,24 @@ export function FormDialog({ children, onSubmit, form, submit, refusal, ...dialo
   );
 }
 
-interface ActionDialogProps<O extends Operation> extends Omit<FormDialogProps, "form" | "onSubmit"> {
-  form: { action: Action<O>; placed: Iterable<string> };
-  given: () => ArgumentsOf<O>;
+interface ActionDialogProps<T> extends Omit<FormDialogProps, "onSubmit"> {
+  /** Calls the operation of the form. */
+  run: () => Promise<{ answer: T } | undefined>;
   /** Once it is done. */
-  said?: (answer: AnswerOf<O>) => string;
-  then?: (answer: AnswerOf<O>) => void;
+  said?: (answer: T) => string;
+  then?: (answer: T) => void;
 }
 
-/** A form that calls its operation; why it was refused stands in the form. */
-export function ActionDialog<O extends Operation>({ given, said, then, ...dialog }: ActionDialogProps<O>) {
-  const run = async () => {
-    const done = await dialog.form.action.run(...given());
+/** A form that calls an operation; why it was refused stands in the form. */
+export function ActionDialog<T>({ run, said, then, ...dialog }: ActionDialogProps<T>) {
+  const submit = async () => {
+    const done = await run();
     if (!done) return;
     dialog.close();
     if (said) say(said(done.answer));
     then?.(done.answer);
   };
-  return <FormDialog {...dialog} onSubmit={run} />;
+  return <FormDialog {...dialog} onSubmit={submit} />;
 }
 
 interface ConfirmProps extends Omit<DialogProps, "class"> {

@@ -297,6 +297,8 @@ export const deadQueueOf = (worker: DeadQueueName): string => `${worker}-dead`;
 export const WORKER_TIMEOUT_SECONDS = 60;
 /** After this time a worker stops long work, and another message continues it. */
 export const WORKING_MS = 40_000;
+/** How the part of a long work ends that one message has: an unfinished one is continued by another message. */
+export type JobPart = "ended" | "unfinished";
 /** The longest delay of a message of SQS. */
 export const MAX_DELAY_SECONDS = 900;
 export const VISIBILITY_SECONDS = 6 * WORKER_TIMEOUT_SECONDS;

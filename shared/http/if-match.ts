@@ -1,6 +1,6 @@
 // Edits of what the caller has seen: the header `If-Match` names its version, and the header `ETag` says the new one (RDA-25).
 import * as v from "valibot";
-import { ApiError, conflict } from "../kernel/errors.ts";
+import { ApiError, beingChanged } from "../kernel/errors.ts";
 import type { Edited } from "../store/edits.ts";
 import { type Reply, replyWith } from "./endpoint.ts";
 
@@ -46,7 +46,7 @@ export async function editAsSeen<T extends Versioned>(
   const outcome = await edit(seen);
   if (outcome.kind === "edited") return tagged(await show(outcome.entity));
   if (seen) throw changedMeanwhile(await show(await read()), returns);
-  throw conflict("Somebody else is changing this at the moment. Try again.");
+  throw beingChanged();
 }
 
 const changedMeanwhile = (current: Versioned, returns: v.GenericSchema): ApiError =>

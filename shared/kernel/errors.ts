@@ -80,6 +80,9 @@ export function requireFound<T>(found: T | undefined, what: string): T {
 
 export const conflict = (message: string): ApiError => new ApiError("CONFLICT", message);
 
+/** A 409: others were first, as often as it was tried. */
+export const beingChanged = (): ApiError => conflict("Somebody else is changing this at the moment. Try again.");
+
 /** A 422 that names the invalid fields. */
 export function invalid(fields: Record<string, string>): ApiError {
   const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);

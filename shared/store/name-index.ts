@@ -1,7 +1,7 @@
 // Entities with a name that is unique in their workspace: the entity, and a row whose key is the name. Both change in
 // one transaction. Pages of a list are made of the names, so that they cost one query and the entities they show.
 import * as v from "valibot";
-import { conflict } from "../kernel/errors.ts";
+import { ApiError, beingChanged } from "../kernel/errors.ts";
 import { timeOfUuid } from "../kernel/ids.ts";
 import { absent, all, type Condition, is, present } from "./conditions.ts";
 import type { Store, StoreReader } from "./context.ts";
@@ -20,12 +20,20 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
-import { failuresOf, happened, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { contended, done, failuresOf, happened, onConditionFailed, untilUncontended } from "./refusals.ts";
 
 /** The most entities of one kind in a workspace. */
 export const MAX_ENTITIES = 10_000;
-/** How often a change starts again after another one came first. */
-const MAX_ATTEMPTS = 10;
+
+/** @param noun such as `lists` */
+export const noRoom = (noun: string): ApiError =>
+  new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} ${noun}.`);
+
+/** @param noun such as `lists` @throws 429 QUOTA_EXCEEDED where a workspace can hold no more of a kind */
+export async function requireRoomForName(store: StoreReader, entity: AnyEntity, noun: string): Promise<void> {
+  const names = await listNames(store, entity);
+  if (names.length >= MAX_ENTITIES) throw noRoom(noun);
+}
 
 export const Name = item({
   about: "The name of an entity, unique among those of its kind.",
@@ -39,20 +47,18 @@ export const Name = item({
 type NamedEntity = Entity<any> & { readonly types?: { row: { id: string; name: string } } };
 type NamedRow = { id: string; name: string };
 
-/** Puts an entity and its name in one transaction. @returns false if the name is taken. */
+/** Puts an entity and its name in one transaction. */
 export function createNamed<D extends NamedEntity>(
   store: Store,
   entity: D,
   row: NewRowOf<D> & NamedRow,
-): Promise<boolean>;
-export function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Promise<boolean> {
+): Promise<"created" | "name taken">;
+export async function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Promise<"created" | "name taken"> {
   const { id, name } = row;
-  return store
-    .transact([putItem(Name, { kind: entity.kind, name }, { id }, absent()), putItem(entity, { id }, row)])
-    .then(
-      () => true,
-      onTransactionCanceled(([taken]) => taken?.old?.id === id),
-    );
+  const nameWrite = putItem(Name, { kind: entity.kind, name }, { id }, absent());
+  const [taken] = await failuresOf(store.transact([nameWrite, putItem(entity, { id }, row)]));
+  // The reply to this very write may have been lost: then the name is its own.
+  return !taken || taken.old?.id === id ? "created" : "name taken";
 }
 
 /** `taken`: another entity has the name. `refused`: the entity does not meet `when`. */
@@ -85,55 +91,52 @@ export async function changeNamed(
   const { kind } = entity;
   const isThere: Condition<string> = when ? all<string>(present(), when) : present();
   const whole = name === undefined ? change : { ...change, set: { ...change.set, name } };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const found = name === undefined ? undefined : await store.get(entity, { id });
-    if (name !== undefined && !found) return { kind: "missing" };
-    if (name === undefined || name === found.name)
-      return store.change(entity, { id }, whole, isThere).then(
-        (row): NamedChange<object> => ({ kind: "changed", row }),
-        onConditionFailed((current): NamedChange<object> => ({ kind: current ? "refused" : "missing" })),
-      );
+  const changeAlone = () =>
+    store.change(entity, { id }, whole, isThere).then(
+      (row): NamedChange<object> => ({ kind: "changed", row }),
+      onConditionFailed((current): NamedChange<object> => ({ kind: current ? "refused" : "missing" })),
+    );
+  if (name === undefined) return changeAlone();
+  return untilUncontended<NamedChange<object>>(async () => {
+    const found = await store.get(entity, { id });
+    if (!found) return done({ kind: "missing" });
+    if (name === found.name) return done(await changeAlone());
 
-    const failures = await failuresOf(
+    const [moved, taken, own] = await failuresOf(
       store.transact([
         removeItem(Name, { kind, name: found.name }, is("id", id)),
         putItem(Name, { kind, name }, { id }, absent()),
         changeItem(entity, { id }, whole, isThere),
       ]),
     );
-    if (failures.length === 0) {
-      const row = await store.get(entity, { id });
-      return row ? { kind: "changed", row } : { kind: "missing" };
-    }
-    const [moved, taken, own] = failures;
-    if (taken && !moved) return { kind: "taken" };
-    if (own?.old && !moved) return { kind: "refused" };
-  }
-  throw busy();
+    if (moved) return contended;
+    if (taken) return done({ kind: "taken" });
+    if (own) return own.old ? done({ kind: "refused" }) : contended;
+    const row = await store.get(entity, { id });
+    return done(row ? { kind: "changed", row } : { kind: "missing" });
+  }, beingChanged);
 }
 
 /**
  * Removes an entity and its name, also after a rename that came between, with `extraItems` in the same transaction.
  * `permit` looks at the entity and throws, or returns what must still be true when it is removed.
- * @returns false if there is no such entity.
  */
 export function removeNamed<D extends NamedEntity>(
   store: Store,
   entity: D,
   id: string,
   options?: { permit?: (row: RowOf<D>) => Condition<AttributeOf<D>>; extraItems?: readonly ItemWrite[] },
-): Promise<boolean>;
+): Promise<"removed" | "missing">;
 export async function removeNamed(
   store: Store,
   entity: AnyEntity,
   id: string,
   // biome-ignore lint/suspicious/noExplicitAny: the signature above says what it takes
-  options: any = {},
-): Promise<boolean> {
-  const { permit, extraItems = [] } = options;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+  { permit, extraItems = [] }: any = {},
+): Promise<"removed" | "missing"> {
+  return untilUncontended<"removed" | "missing">(async () => {
     const found = await store.get(entity, { id });
-    if (!found) return false;
+    if (!found) return done("missing");
     const when = permit ? all(present(), permit(found)) : present();
     const isRemoved = await happened(
       store.transact([
@@ -142,12 +145,9 @@ export async function removeNamed(
         ...extraItems,
       ]),
     );
-    if (isRemoved) return true;
-  }
-  throw busy();
+    return isRemoved ? done("removed") : contended;
+  }, beingChanged);
 }
-
-const busy = () => conflict("Somebody else is changing this at the moment. Try again.");
 
 /** Every name of a kind with its id, newest first: ids are UUIDv7, so their order is the order of creation. */
 export async function listNames(store: StoreReader, { kind }: AnyEntity): Promise<NamedRow[]> {

@@ -53,6 +53,13 @@ export function onTransactionCanceled<T>(handle: (failures: readonly Failure[]) 
   };
 }
 
+/** For `.catch` of a conditional write or transaction: a failed condition is this refusal; rethrows every other error. */
+export const orRefuse =
+  (refusal: () => Error) =>
+  (error: unknown): never => {
+    throw isConditionFailed(error) ? refusal() : error;
+  };
+
 /** For a conditional write or transaction: whether it was made. False: a condition failed. */
 export const happened = (write: Promise<unknown>): Promise<boolean> =>
   write.then(

@@ -2,7 +2,6 @@
 // status, with its total, then costs a query of the small rows and the entities it shows.
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../contract/paging.ts";
-import { ApiError } from "../kernel/errors.ts";
 import { uuidPrefixOf } from "../kernel/ids.ts";
 import { absent, all, type Condition, present } from "./conditions.ts";
 import type { Store, StoreReader } from "./context.ts";
@@ -20,8 +19,8 @@ import {
   removeItem,
 } from "./item.ts";
 import type { Changed } from "./lifecycle.ts";
-import { getEntities, MAX_ENTITIES } from "./name-index.ts";
-import { happened, oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { getEntities, MAX_ENTITIES, noRoom } from "./name-index.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
 export const Status = item({
   about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
@@ -68,8 +67,8 @@ export const countEntities = async (store: StoreReader, entity: AnyEntity): Prom
 
 /** @throws 429 QUOTA_EXCEEDED where a workspace can hold no more of a kind. */
 export async function requireRoom(store: StoreReader, entity: AnyEntity, noun: string): Promise<void> {
-  if ((await countEntities(store, entity)) >= MAX_ENTITIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} ${noun}.`);
+  const count = await countEntities(store, entity);
+  if (count >= MAX_ENTITIES) throw noRoom(noun);
 }
 
 type ListedRow = { id: string; name?: string | undefined };
@@ -131,16 +130,19 @@ export async function changeListed(
   return row ? { kind: "changed", row } : { kind: "refused", current: undefined };
 }
 
-/** Removes an entity and its status. @returns false if there is no such entity. */
+/** Removes an entity that meets `when`, and its status. */
 export const removeListed = <D extends AnyEntity>(
   store: Store,
   entity: D,
   id: string,
   when?: Condition<AttributeOf<D>>,
-): Promise<boolean> => {
+): Promise<"removed" | "refused"> => {
   const isThere = when ? all<string>(present(), when) : present();
-  const removed: ItemWrite = { item: entity, key: { id }, write: { kind: "remove" }, when: isThere };
-  return happened(store.transact([removed, removeItem(Status, { kind: entity.kind, id })]));
+  const removal: ItemWrite = { item: entity, key: { id }, write: { kind: "remove" }, when: isThere };
+  return store.transact([removal, removeItem(Status, { kind: entity.kind, id })]).then(
+    () => "removed",
+    onTransactionCanceled(() => "refused"),
+  );
 };
 
 /** Entities are read in one range where it holds at most so many others for each that is wanted. */

@@ -91,7 +91,7 @@ function Add({ channel, close }: { channel: string; close: () => void }) {
       form={form}
       submit="Save as a draft"
       close={close}
-      given={() => [channel, values]}
+      run={() => create.run(channel, values)}
       said={() => `${values.name} is a draft. Submit it for review.`}
     >
       <TextField

@@ -68,7 +68,7 @@ function Connect({ close }: { close: () => void }) {
       form={form}
       submit="Continue to credentials"
       close={close}
-      given={() => [{ type, name: name || channelName(type) }]}
+      run={() => create.run({ type, name: name || channelName(type) })}
       then={({ id }) => go(pathTo("channels", id))}
     >
       <Choices

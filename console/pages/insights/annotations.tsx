@@ -71,7 +71,7 @@ function Add({ close }: { close: () => void }) {
       form={form}
       submit="Add it"
       close={close}
-      given={() => [{ text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) }]}
+      run={() => create.run({ text, occurred_at: fromLocalInput(at), ...(end && { ends_at: fromLocalInput(end) }) })}
       said={() => "The annotation is added."}
     >
       <TextField label="What happened" {...field("text")} required />

@@ -64,9 +64,9 @@ function Add({ close }: { close: () => void }) {
       form={form}
       submit="Create the draft"
       close={close}
-      given={() => {
+      run={() => {
         const trigger = { type: "event" as const, event_name: values.event };
-        return [{ name: values.name, trigger, steps: graphOf(starter, channel_ids) }];
+        return create.run({ name: values.name, trigger, steps: graphOf(starter, channel_ids) });
       }}
       then={({ id }) => go(pathTo("journeys", id))}
     >

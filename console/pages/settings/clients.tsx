@@ -57,7 +57,7 @@ function Add({ close }: { close: () => void }) {
       form={form}
       submit="Create the workspace"
       close={close}
-      given={() => [values]}
+      run={() => create.run(values)}
       said={() => `${values.name} has a workspace.`}
     >
       <TextField label="Name of the client" {...field("name")} required />

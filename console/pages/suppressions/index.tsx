@@ -81,7 +81,7 @@ function Suppress({ close }: { close: () => void }) {
       form={form}
       submit="Suppress"
       close={close}
-      given={() => [{ address, ...(note && { note }) }]}
+      run={() => create.run({ address, ...(note && { note }) })}
       said={() => `${address} is suppressed.`}
     >
       <TextField label="Email or phone number" required {...field("address")} />
@@ -101,7 +101,7 @@ function ImportFile({ close }: { close: () => void }) {
       form={form}
       submit="Import"
       close={close}
-      given={() => [values]}
+      run={() => load.run(values)}
       said={({ suppressed, rejected }) => {
         const left = rejected > 0 ? ` ${plural(rejected, "row")} had no address that can be read.` : "";
         return `${plural(suppressed, "address", "addresses")} more are suppressed.${left}`;
@@ -122,7 +122,7 @@ function Lift({ row, close }: { row: Suppression; close: () => void }) {
       form={form}
       submit="Lift"
       close={close}
-      given={() => [row.id, values]}
+      run={() => lift.run(row.id, values)}
       said={() => "The suppression is lifted."}
     >
       <TextField label="Why" required {...field("reason")} hint="It stays with the address." />

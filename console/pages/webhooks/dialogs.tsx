@@ -17,7 +17,7 @@ export function Test({ endpoint: { id, events }, close }: { endpoint: Webhook; c
       form={form}
       submit="Send it"
       close={close}
-      given={() => [id, form.values]}
+      run={() => test.run(id, form.values)}
       said={() => "The sample event is on its way."}
     >
       <SelectField
@@ -44,10 +44,9 @@ export function Replay({ id, close }: { id: string; close: () => void }) {
       form={form}
       submit="Replay"
       close={close}
-      given={() => [
-        id,
-        { from: fromLocalInput(from), to: new Date(now()).toISOString(), ...(outcome && { outcome }) },
-      ]}
+      run={() =>
+        replay.run(id, { from: fromLocalInput(from), to: new Date(now()).toISOString(), ...(outcome && { outcome }) })
+      }
       said={({ queued }) => `${plural(queued, "delivery", "deliveries")} sent again, in order.`}
     >
       <TextField

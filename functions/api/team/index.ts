@@ -103,7 +103,8 @@ export const team = group("team", "Members, roles and invitations.", [
       const { id, email, role, expires_at } = invitation;
       // Only the hash of the token is stored, so no other function could mail it.
       const text = invitationText(serviceUrl, { workspace: name, role, token, expires_at });
-      if ((await mail({ tenant, id, to: email, ...text })) === "sent") return { ...invitation, mailed: true };
+      const mailed = await mail({ tenant, id, to: email, ...text });
+      if (mailed === "sent") return { ...invitation, mailed: true };
       await markUnmailed(platform, token);
       return { ...invitation, mailed: false, token };
     },

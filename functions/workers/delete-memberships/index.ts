@@ -12,7 +12,7 @@ export const deleteMemberships = queueWorker(
   async (message, { store, deleteMembershipsQueue: queue, clock }) => {
     const { kind, id } = message;
     const until = clock.now() + WORKING_MS;
-    const isDone = await deleteSomeMemberships(store, { kind, id }, () => clock.now() >= until);
-    if (!isDone) await queue.send([message]);
+    const part = await deleteSomeMemberships(store, { kind, id }, () => clock.now() >= until);
+    if (part === "unfinished") await queue.send([message]);
   },
 );

@@ -20,6 +20,3 @@ export const uses = [
 ] as const;
 
 export type WorkerContext = Context<typeof uses> & RuntimeContext & { tenant: TenantId };
-
-/** How the part of a job ends that one worker does. */
-export type JobPart = "ended" | "unfinished";

@@ -1,7 +1,7 @@
 // Makes the file of an export page by page (RDA-16). A large file is put in parts, and what is not yet a part is kept in an
 // object of its own, so that another message continues where this one stops.
 
-import type { Message } from "../../../shared/contract/messages.ts";
+import type { JobPart, Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
@@ -11,7 +11,7 @@ import { ExportItem } from "../../../shared/store/exports/items.ts";
 import { columnsOf, readPage } from "../../../shared/store/exports/sources.ts";
 import { fromJson, type JsonText, toJson } from "../../../shared/store/json-text.ts";
 import { isOpen, isTooOld, JOB_WATCH_MS, takeJob } from "../../../shared/store/leased-jobs.ts";
-import type { JobPart, WorkerContext } from "./context.ts";
+import type { WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;

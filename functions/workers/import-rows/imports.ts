@@ -1,7 +1,7 @@
 // Reads an import file from its position on, a hundred rows at a time, and notes the position after each batch (IMP-2 to
 // IMP-4). One worker reads at a time; after a crash another message continues.
 
-import { type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
+import { type JobPart, type Message, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
@@ -32,7 +32,7 @@ import {
   storeSample,
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
-import type { JobPart, WorkerContext } from "./context.ts";
+import type { WorkerContext } from "./context.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;

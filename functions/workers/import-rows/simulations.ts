@@ -1,7 +1,7 @@
 // Plays stored events to a journey (F3), page by page. What was counted is noted together with the position, so that
 // another message goes on where this one stopped.
 
-import type { Message } from "../../../shared/contract/messages.ts";
+import type { JobPart, Message } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { simulationMoves } from "../../../shared/rules/simulation-states.ts";
 import { replayPage } from "../../../shared/store/journeys/replays.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../../shared/store/journeys/simulations.ts";
 import { fromJson } from "../../../shared/store/json-text.ts";
 import { isOpen, isTooOld, JOB_WATCH_MS, takeJob } from "../../../shared/store/leased-jobs.ts";
-import type { JobPart, WorkerContext } from "./context.ts";
+import type { WorkerContext } from "./context.ts";
 
 /** After this time the worker stops, and another message continues. */
 const WORKING_MS = 35 * SECOND;

@@ -1,7 +1,7 @@
 // Moves the clock of a sandbox: from one timer to the next, each only when the work of the one before is done
 // (docs/decisions/0072).
 import { dueKinds, messagesOf } from "../../../shared/contract/due-kinds.ts";
-import { type QueueName, queueNames, WORKING_MS } from "../../../shared/contract/messages.ts";
+import { type JobPart, type QueueName, queueNames, WORKING_MS } from "../../../shared/contract/messages.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Capability, Context } from "../../../shared/kernel/deps.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
@@ -122,7 +122,7 @@ export const moveClock = queueWorker(
 );
 
 /** Goes from moment to moment until the end of the move, or of the worker's time. */
-async function moveOn(context: WorkerContext, move: MoveRow): Promise<"ended" | "unfinished"> {
+async function moveOn(context: WorkerContext, move: MoveRow): Promise<JobPart> {
   const { platform, store, tenant, clock } = context;
   const until = clock.now() + WORKING_MS;
   const workspace = await platform.get(WorkspaceItem, { tenant });

@@ -18,6 +18,6 @@ export const purgeWorkspace = queueWorker(
   async (message, { purgeQueue: queue, clock, ...context }) => {
     const until = clock.now() + WORKING_MS;
     const step = await purgeStep(context, () => clock.now() >= until);
-    if (step !== "done") await queue.send([message], { delaySeconds: step.retryInMs / SECOND });
+    if (step.kind === "unfinished") await queue.send([message], { delaySeconds: step.retryInMs / SECOND });
   },
 );

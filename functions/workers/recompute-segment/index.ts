@@ -25,7 +25,7 @@ export const recomputeSegment = queueWorker(
     }
     if (run === undefined || part === undefined) return;
     const until = clock.now() + WORKING_MS;
-    const isDone = await fillPart(store, timers, { segment, run, part }, () => clock.now() >= until);
-    if (!isDone) await queue.send([message]);
+    const filled = await fillPart(store, timers, { segment, run, part }, () => clock.now() >= until);
+    if (filled === "unfinished") await queue.send([message]);
   },
 );

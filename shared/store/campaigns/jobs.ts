@@ -118,8 +118,8 @@ export async function deleteCampaign(store: Store, id: string): Promise<void> {
     throw conflict(`The campaign is ${status} and cannot be deleted. Archive it first.`);
   if (released_at !== undefined) await cancelJobs(store, messages);
   for (const schedule of await ownedSchedules(store, id)) await deleteSchedule(store, schedule.id);
-  const isRemoved = await removeListed(store, CampaignItem, id, oneOf("status", ["draft", "archived"]));
-  if (!isRemoved) throw conflict("The campaign was changed meanwhile. Try again.");
+  const removed = await removeListed(store, CampaignItem, id, oneOf("status", ["draft", "archived"]));
+  if (removed === "refused") throw conflict("The campaign was changed meanwhile. Try again.");
 }
 
 async function cancelJobs(store: Store, messages: Campaign["messages"]): Promise<void> {

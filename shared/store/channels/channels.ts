@@ -78,8 +78,8 @@ export async function createChannel(
   const needsNoCredentials = type === "in_app";
   if (needsNoCredentials) await watchVerification(timers, store, channel.id);
   const row = { ...channel, ...(needsNoCredentials && queuedVerification(store)) };
-  const isCreated = await createNamed(store, ChannelItem, row);
-  if (!isCreated) throw nameTaken();
+  const created = await createNamed(store, ChannelItem, row);
+  if (created === "name taken") throw nameTaken();
   return channel;
 }
 
@@ -146,9 +146,9 @@ export async function removeChannel(
     permit(channel);
   }
   const extraItems = [removeItem(CredentialsItem, { channel: id })];
-  const isRemoved = await removeNamed(store, ChannelItem, id, { permit, extraItems });
+  const removed = await removeNamed(store, ChannelItem, id, { permit, extraItems });
   await removeParts(store, id);
-  if (!isRemoved) throw notFound("channel");
+  if (removed === "missing") throw notFound("channel");
 }
 
 /** Rows are added only while their channel exists, so none are added after these. */

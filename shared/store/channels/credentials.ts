@@ -9,7 +9,7 @@ import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, fieldsOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { orRefuse } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import type { Opener, Sealer } from "../vault.ts";
 import { getChannel, watchVerification } from "./channels.ts";
@@ -62,11 +62,7 @@ export async function storeCredentials(
         },
       ),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw notFound("channel");
-      }),
-    );
+    .catch(orRefuse(() => notFound("channel")));
   const row = requireFound(await store.get(CredentialsItem, { channel: id }), "channel");
   return { channel_id: id, ...fieldsOf(CredentialConfirmation.entries, row) };
 }

@@ -7,8 +7,6 @@ import { type RowOf, ref } from "../item.ts";
 import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import { ChannelItem, PaceItem } from "./items.ts";
 
-/** Attempts to take a slot while others take theirs. */
-
 interface Paced {
   pace: Partial<RowOf<typeof PaceItem>>;
   /** The channel's setting, or else its account's rate, per second. */
@@ -97,8 +95,7 @@ export async function takeSlot(
         pace[name] === undefined ? absent(name) : is(name, pace[name]);
       const when = all(unchanged("marketing"), unchanged("transactional"));
       const isTaken = await happened(store.change(PaceItem, { channel }, { set: after }, when));
-      if (isTaken) return done(slot);
-      return contended;
+      return isTaken ? done(slot) : contended;
     },
     () => new Error("The slots of a channel changed too often."),
   );

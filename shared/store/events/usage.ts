@@ -29,7 +29,8 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
   if (n === 0) return;
   const quota = plans[allowance.plan].events;
   const shard = randomShard(store);
-  if (n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]))) return;
+  const isTaken = n <= shareOf(quota, shard) && (await taken(store, [taking(store, quota, shard, n)]));
+  if (isTaken) return;
   return untilUncontended(
     async () => {
       const used = (await store.getAll(EventUsage, eventUsageKeys(store))).map((row) => row?.events ?? 0);
@@ -43,8 +44,8 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
         writes.push(taking(store, quota, at, max));
         left -= max;
       }
-      if (left === 0 && (await taken(store, writes))) return done(undefined);
-      return contended;
+      const isAllTaken = left === 0 && (await taken(store, writes));
+      return isAllTaken ? done(undefined) : contended;
     },
     () =>
       Object.assign(new Error("Too many take the last events of a quota at once."), { name: "ThrottlingException" }),

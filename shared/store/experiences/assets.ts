@@ -13,7 +13,7 @@ import { countChange } from "../counters.ts";
 import type { AssetWriting, ObjectRemoval } from "../files/assets.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
-import { MAX_ENTITIES } from "../name-index.ts";
+import { MAX_ENTITIES, noRoom } from "../name-index.ts";
 import { happened, oldRow, onTransactionCanceled } from "../refusals.ts";
 import { listPage, Status, statusWrite } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
@@ -130,8 +130,7 @@ const reservation = (plan: PlanName, size: number): ItemWrite<"workspace"> =>
 
 function limitRefusal(plan: PlanName, size: number, totals: RowOf<typeof AssetTotals> | undefined): ApiError {
   const { bytes = 0, assets = 0 } = totals ?? {};
-  if (assets >= MAX_ENTITIES)
-    return new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} assets.`);
+  if (assets >= MAX_ENTITIES) return noRoom("assets");
   const message = `The plan ${plan} does not allow ${size} bytes more: ${bytes} of ${plans[plan].assetBytes} are stored.`;
   return new ApiError("QUOTA_EXCEEDED", message);
 }

@@ -102,8 +102,7 @@ export async function updateExperience(
       const next = { ...current, ...authored, updated_at: timestamp(store.clock.now()), version: current.version + 1 };
       const isUnchanged = all(is("rev", current.version), is("status", "draft"));
       const isWritten = await happened(store.put(ExperienceItem, { id }, newRowOf(next), isUnchanged));
-      if (isWritten) return done(edited(next));
-      return contended;
+      return isWritten ? done(edited(next)) : contended;
     },
     () => busy(),
   );
@@ -130,8 +129,8 @@ export async function duplicateExperience(
 
 /** @throws 404, 409 if it is not a draft. */
 export async function deleteDraft(store: Store, id: string): Promise<void> {
-  const isRemoved = await removeListed(store, ExperienceItem, id, is("status", "draft"));
-  if (isRemoved) return;
+  const removed = await removeListed(store, ExperienceItem, id, is("status", "draft"));
+  if (removed === "removed") return;
   const { status } = await getExperience(store, id);
   throw conflict(`The experience is ${status}: only a draft can be deleted.`);
 }

@@ -39,8 +39,7 @@ export async function pauseUndelivered(store: Store, id: string, reason: string)
         annotationWrite(store, { kind: "experience_paused", text, ref_id: id }),
       ];
       const isDone = await transacted(store, [...writes, ...canceling]);
-      if (isDone) return done(undefined);
-      return contended;
+      return isDone ? done(undefined) : contended;
     },
     () => busy(),
   );
@@ -60,8 +59,8 @@ export async function attempt(
       const { from } = experienceMoves[action];
       if (!from.some((status) => status === experience.status))
         throw new ApiError("BAD_REQUEST", `The experience is ${experience.status}: it cannot ${action}.`);
-      if (await take(experience)) return done(await getExperience(store, id));
-      return contended;
+      const isTaken = await take(experience);
+      return isTaken ? done(await getExperience(store, id)) : contended;
     },
     () => busy(),
   );

@@ -162,7 +162,7 @@ export const importErasing: Capability<"files", ImportErasing> = {
 };
 
 /** For the purge of a workspace, whose files may not have expired yet. */
-export const importRemoval: Capability<"importFiles", { removeSome(): Promise<boolean> }> = {
+export const importRemoval: Capability<"importFiles", { removeSome(): Promise<number> }> = {
   as: "importFiles",
   env: ["IMPORTS_BUCKET"],
   grants: [
@@ -172,7 +172,7 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<bo
   open: (deps) => {
     const { client, Bucket } = bucketOf(deps);
     return (tenant) => ({
-      /** Removes up to a thousand of each folder. @returns whether there were any. */
+      /** Removes up to a thousand of each folder. @returns how many there were. */
       removeSome: async () => {
         const found: { Key: string }[] = [];
         for (const Prefix of [folder(tenant, "uploads"), folder(tenant, "rejected"), exportFolder(tenant)]) {
@@ -182,7 +182,7 @@ export const importRemoval: Capability<"importFiles", { removeSome(): Promise<bo
             await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
           found.push(...Objects);
         }
-        return found.length > 0;
+        return found.length;
       },
     });
   },

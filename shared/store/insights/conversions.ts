@@ -6,7 +6,7 @@ import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { watchWrites } from "../events/watchers.ts";
 import { putItem, type RowOf, removeItem } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { orRefuse } from "../refusals.ts";
 import { ConversionDefinitionItem } from "./items.ts";
 
 /** D-ATTRIB. */
@@ -49,11 +49,9 @@ export async function definitionFor(store: StoreReader, eventName: string): Prom
 /** CNV-5. @throws 404. */
 export async function removeDefinition(store: Store, eventName: string): Promise<void> {
   const removal = removeItem(ConversionDefinitionItem, { id: eventName }, present());
-  await store.transact([removal, ...watchWrites("conversion", eventName, [])]).catch(
-    onTransactionCanceled(() => {
-      throw notFound("conversion definition");
-    }),
-  );
+  await store
+    .transact([removal, ...watchWrites("conversion", eventName, [])])
+    .catch(orRefuse(() => notFound("conversion definition")));
 }
 
 const definitionOf = (row: RowOf<typeof ConversionDefinitionItem>): ConversionDefinition => ({

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { pageRoom } from "../../contract/paging.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
+import { beingChanged, conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import { type EntryRules, type Graph, type Trigger, triggerTypes } from "../../rules/journey-graph.ts";
 import { dependenciesOf, type RunDependencies } from "../../rules/journey-paths.ts";
 import { type JourneyStatus, journeyMoves, journeyStatuses } from "../../rules/journey-states.ts";
@@ -24,7 +24,7 @@ import {
   removeItem,
 } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { orRefuse } from "../refusals.ts";
 import { changeListed, createListed, Status } from "../status-index.ts";
 import { KeyWarnings } from "../subscribers/unknown-keys.ts";
 import type { Timers } from "../timers.ts";
@@ -210,11 +210,7 @@ export async function removeJourney(store: Store, timers: Timers, id: string): P
       putItem(DeletedJourney, { journey: id }, { react: "journey-gone", id, at: store.clock.now() }),
       ...deactivationWrites(id),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw notFound("journey");
-      }),
-    );
+    .catch(orRefuse(() => notFound("journey")));
 }
 
 const triggerEvents = ({ type, event_name }: Trigger): string[] => (type === "event" && event_name ? [event_name] : []);
@@ -245,7 +241,7 @@ type Set = NonNullable<ChangeOf<typeof JourneyItem>["set"]>;
 /** Changes a journey whose version and status are still as they were read. */
 async function changeJourney(store: Store, journey: Journey, set: Set, move: Move): Promise<Journey> {
   const outcome = await tryChange(store, journey, set, move);
-  if (outcome.kind === "outdated") throw conflict("Somebody else is changing this at the moment. Try again.");
+  if (outcome.kind === "outdated") throw beingChanged();
   return outcome.entity;
 }
 

@@ -41,8 +41,6 @@ const MAX_ITEMS = 100;
 /** How long after a send began its messages are sent again, if they were lost. */
 const WATCH_AFTER_MS = 15 * MINUTE;
 
-/** How often a pack is admitted to its steps again after another one began there first. */
-
 /** What became of moves. */
 interface Stored {
   /** What was stored, by the move that was asked for. */

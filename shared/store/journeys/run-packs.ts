@@ -135,8 +135,8 @@ export async function settled(
   return untilUncontended(
     async () => {
       const rows = await read();
-      if ((await settlePacksOf(store, rows)) === 0) return done(rows);
-      return contended;
+      const settledNow = await settlePacksOf(store, rows);
+      return settledNow === 0 ? done(rows) : contended;
     },
     () =>
       Object.assign(new Error("Runs move too often in packs of other workers."), {

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { Halt } from "../../contract/safety.ts";
 import { isUuid, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { conflict, notFound } from "../../kernel/errors.ts";
+import { beingChanged, conflict, notFound } from "../../kernel/errors.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
 import { type RunStatus, runMoves } from "../../rules/run-states.ts";
 import { absent, all, is, oneOf } from "../conditions.ts";
@@ -158,22 +158,17 @@ export async function readActive(store: Store, keys: readonly RunKey[]): Promise
   return rows.flatMap((row) => (row?.status === "active" ? [runOf(row)] : []));
 }
 
-/** How often a cancellation starts again after another worker moved the run. */
-
 /** AMB-74: returns the run, also if it is canceled already. @throws 404, 409 for a run that ended otherwise. */
 export async function cancelRun(store: Store, journey: string, id: string): Promise<RunState> {
-  return untilUncontended(
-    async () => {
-      const entry = isUuid(id) ? await store.get(RunEntry, runEntryKey(journey, id)) : undefined;
-      const run = entry?.subscriber === undefined ? undefined : await findRun(store, entry.subscriber, journey, id);
-      if (!run) throw notFound("run");
-      if (run.status === "canceled") return done(run);
-      if (run.status !== "active") throw conflict(`The run is ${run.status} and can no longer be canceled.`);
-      await endRun(store, run, "canceled by a user");
-      return contended;
-    },
-    () => conflict("Somebody else is changing this at the moment. Try again."),
-  );
+  return untilUncontended(async () => {
+    const entry = isUuid(id) ? await store.get(RunEntry, runEntryKey(journey, id)) : undefined;
+    const run = entry?.subscriber === undefined ? undefined : await findRun(store, entry.subscriber, journey, id);
+    if (!run) throw notFound("run");
+    if (run.status === "canceled") return done(run);
+    if (run.status !== "active") throw conflict(`The run is ${run.status} and can no longer be canceled.`);
+    await endRun(store, run, "canceled by a user");
+    return contended;
+  }, beingChanged);
 }
 
 /** Cancels a run. @returns false if another worker moved it. */

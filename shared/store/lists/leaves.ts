@@ -190,8 +190,7 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
       if (!leaf || members.length === leaf.members.length) return done(false);
       const at = timeAfter([leaf], store.clock.now());
       const isForgotten = await happened(store.transact(leafWrites(segment, [{ leaf, members }], at)));
-      if (isForgotten) return done(true);
-      return contended;
+      return isForgotten ? done(true) : contended;
     },
     () => new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`),
   );

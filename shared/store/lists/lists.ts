@@ -2,10 +2,10 @@
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, notFound, requireFound } from "../../kernel/errors.ts";
+import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { fieldsOf, type RowOf } from "../item.ts";
-import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
+import { changeNamed, createNamed, getEntities, listNames, removeNamed, requireRoomForName } from "../name-index.ts";
 import { getProfiles } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { usersOf } from "../uses.ts";
@@ -45,13 +45,12 @@ export async function createList(
   store: Store,
   { name, description = null, double_opt_in = false }: ListChange & { name: string },
 ): Promise<SubscriberList> {
-  if ((await listNames(store, ListItem)).length >= MAX_ENTITIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} lists.`);
+  await requireRoomForName(store, ListItem, "lists");
   const now = store.clock.now();
   const at = timestamp(now);
   const list = { id: store.ids.uuidAt(now), name, description, double_opt_in, created_at: at, updated_at: at };
-  const isCreated = await createNamed(store, ListItem, list);
-  if (!isCreated) throw nameTaken();
+  const created = await createNamed(store, ListItem, list);
+  if (created === "name taken") throw nameTaken();
   return listOf(list, 0);
 }
 
@@ -109,8 +108,8 @@ export async function removeList(store: Store, timers: Timers, id: string): Prom
   const [user] = await usersOf(store, group);
   if (user) throw conflict(`The list is named by ${user.kind} ${user.id}.`);
   await planSecondPass(store, timers, group);
-  const isRemoved = await removeNamed(store, ListItem, id, { extraItems: [membershipDeletionWrite(store, group)] });
-  if (!isRemoved) throw notFound("list");
+  const removed = await removeNamed(store, ListItem, id, { extraItems: [membershipDeletionWrite(store, group)] });
+  if (removed === "missing") throw notFound("list");
 }
 
 export interface Added {

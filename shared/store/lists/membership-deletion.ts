@@ -1,4 +1,5 @@
 // The members of a deleted list or segment: its deletion puts a row, and a worker then removes them page by page.
+import type { JobPart } from "../../contract/messages.ts";
 import { MINUTE } from "../../kernel/clock.ts";
 import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, removeItem } from "../item.ts";
@@ -29,35 +30,36 @@ export const planSecondPass = (store: Pick<Store, "clock">, timers: Timers, { ki
 export const membershipDeletionWrite = ({ clock }: Pick<Store, "clock">, { kind, id }: Group): ItemWrite<"workspace"> =>
   putItem(DeletedMemberships, { kind, id }, { react: "disband", kind, id, at: clock.now() });
 
-/** Removes members until there are none left or `isTimeUp`. @returns whether there are none left. */
-export async function deleteSomeMemberships(store: Store, group: Group, isTimeUp: () => boolean): Promise<boolean> {
+/** Removes members until there are none left or `isTimeUp`. */
+export async function deleteSomeMemberships(store: Store, group: Group, isTimeUp: () => boolean): Promise<JobPart> {
   const { kind, id } = group;
   const deleted = await store.get(DeletedMemberships, { kind, id });
-  if (!deleted) return true;
+  if (!deleted) return "ended";
   for (const shard of SHARDS) {
     const readPage = async () => (await store.query(Member, { kind, id, shard }, { limit: ROWS_PER_PAGE })).items;
     for (let members = await readPage(); members.length > 0; members = await readPage()) {
-      if (isTimeUp()) return false;
+      if (isTimeUp()) return "unfinished";
       // The row of a subscriber is found by the row in the shard, which therefore is removed last.
       await store.writeAll(members.map(({ sk }) => removeMembership(group, sk)));
       await store.writeAll(members.map(({ sk }) => removeItem(Member, memberKey(group, sk))));
     }
-    if (kind === "segment" && !(await deleteLeaves(store, id, shard, isTimeUp))) return false;
+    const leaves = kind === "segment" ? await deleteLeaves(store, id, shard, isTimeUp) : "ended";
+    if (leaves === "unfinished") return "unfinished";
   }
   if (store.clock.now() >= deleted.at + LATE_PASS_MS) {
     const counters = SHARDS.map((shard) => removeItem(MemberCount, { kind, id, shard }));
     await store.writeAll([...counters, removeItem(DeletedMemberships, { kind, id })]);
   }
-  return true;
+  return "ended";
 }
 
-async function deleteLeaves(store: Store, segment: string, shard: string, isTimeUp: () => boolean): Promise<boolean> {
+async function deleteLeaves(store: Store, segment: string, shard: string, isTimeUp: () => boolean): Promise<JobPart> {
   const readPage = async () => (await store.query(MemberLeaf, { segment, shard }, { limit: ROWS_PER_PAGE })).items;
   for (let leaves = await readPage(); leaves.length > 0; leaves = await readPage()) {
-    if (isTimeUp()) return false;
+    if (isTimeUp()) return "unfinished";
     await store.writeAll(leaves.map(({ sk: low }) => removeItem(MemberLeaf, { segment, shard, low })));
   }
-  return true;
+  return "ended";
 }
 
 const removeMembership = ({ kind, id }: Group, subscriber: string): ItemWrite<"workspace"> =>

@@ -139,8 +139,9 @@ export const isMembership = ({ pk, sk }: Key): boolean => pk.includes("#U#") && 
 export async function forgetMemberships(store: Store, subscriber: string, rows: readonly Item[]): Promise<void> {
   for (const { sk, pack } of rows) {
     const group: Group = { kind: sk.startsWith("L#") ? "list" : "segment", id: sk.slice(2) };
-    if (typeof pack === "string" && (await removeUncounted(store, group.id, [{ sk: subscriber, pack }])).length > 0)
-      continue;
+    const uncounted = typeof pack === "string" ? [{ sk: subscriber, pack }] : [];
+    const removed = await removeUncounted(store, group.id, uncounted);
+    if (removed.length > 0) continue;
     const segment = { subscriber, segment: group.id };
     const own =
       group.kind === "list"

@@ -3,8 +3,6 @@ import * as v from "valibot";
 import { LastError } from "../../contract/schemas.ts";
 import { entity, item } from "../item.ts";
 
-/** Why its last tick failed (AMB-123). */
-
 /** What the API returns of a schedule as it is stored. */
 export const scheduleFields = {
   id: v.string(),

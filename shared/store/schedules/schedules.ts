@@ -142,8 +142,8 @@ export async function switchOff(store: Store, timers: Timers, id: string, reason
 
 /** SCH-9. @throws 404. */
 export async function deleteSchedule(store: Store, id: string): Promise<void> {
-  const isRemoved = await removeListed(store, ScheduleItem, id);
-  if (!isRemoved) throw notFound("schedule");
+  const removed = await removeListed(store, ScheduleItem, id);
+  if (removed === "refused") throw notFound("schedule");
 }
 
 /** The schedules that belong to a campaign, without deleted ones. */

@@ -33,17 +33,21 @@ interface PartPage {
   after: string;
 }
 
+export type FilledPage =
+  /** `last`: the sort key after which the next page begins; undefined on the last page. */
+  | { kind: "filled"; last: string | undefined }
+  /** Another worker has ended the part, or a newer computation has begun it. */
+  | { kind: "ended" };
+
 /**
  * Evaluates one page of subscribers and brings the leaves in line. A repeated page finds nothing to change. A static
  * segment is as of the time of its computation, so what is read of subscribers may be a moment old, at half the price.
- * @returns the sort key after which the next page begins, undefined on the last page; "ended" if the part was ended by
- * another worker, or a newer computation has begun it
  */
 export async function fillLeaves(
   store: Store,
   segment: SegmentRow,
   { part, shard, after }: PartPage,
-): Promise<{ last: string | undefined } | "ended"> {
+): Promise<FilledPage> {
   const options = { limit: PAGE_ROWS, after: after === "" ? undefined : after, eventual: true };
   const page = await audiencePage(store, shard, options);
   const last = page.next;
@@ -55,7 +59,7 @@ export async function fillLeaves(
   const until = last === undefined ? undefined : subscriberIn({ sk: last });
   const range = { shard, after: subscriberIn({ sk: after }), until };
   const hold = holdWrite(segment, part);
-  return untilUncontended<"ended" | { last: string | undefined }>(
+  return untilUncontended<FilledPage>(
     async () => {
       const leaves = await leavesBetween(store, segment.id, range);
       const at = timeAfter(leaves, store.clock.now());
@@ -68,9 +72,9 @@ export async function fillLeaves(
             onTransactionCanceled(([held]) => (held ? "ended" : "again")),
           );
       }
-      if (outcome === "ended") return done("ended");
-      if (outcome === "done" && !changes.some(({ isPartial }) => isPartial)) return done({ last });
-      return contended;
+      if (outcome === "ended") return done({ kind: "ended" });
+      const isWhole = outcome === "done" && !changes.some(({ isPartial }) => isPartial);
+      return isWhole ? done({ kind: "filled", last }) : contended;
     },
     () => new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`),
   );

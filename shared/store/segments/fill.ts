@@ -1,5 +1,6 @@
 // Computes a segment over all subscribers: shard by shard and page by page, with a checkpoint after each page.
 
+import type { JobPart } from "../../contract/messages.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -14,7 +15,7 @@ import { Profile } from "../subscribers/items.ts";
 import { countSubscribers, isLiving } from "../subscribers/subscribers.ts";
 import type { Timers } from "../timers.ts";
 import { changedKeys, judgeProfiles, type SubscriberVerdict } from "./facts.ts";
-import { fillLeaves, holdWrite } from "./fill-leaves.ts";
+import { type FilledPage, fillLeaves, holdWrite } from "./fill-leaves.ts";
 import { Fill, SegmentItem, type SegmentRow } from "./items.ts";
 import { reevaluate, scheduleRecheck } from "./reevaluation.ts";
 import { compiledRule } from "./rules.ts";
@@ -48,15 +49,15 @@ interface PagePosition {
 }
 
 /**
- * Continues one part of a computation until it is done or `isTimeUp`.
- * @returns whether nothing is left to do: the part is done, a newer computation has started, or the segment is deleted
+ * Continues one part of a computation until it is done or `isTimeUp`. It has ended too once a newer computation has
+ * started, or the segment is deleted.
  */
 export async function fillPart(
   store: Store,
   timers: Timers,
   computation: Computation,
   isTimeUp: () => boolean,
-): Promise<boolean> {
+): Promise<JobPart> {
   const { segment, run, part } = computation;
   const shards = part.endsWith(WHOLE) ? SHARDS : [part.slice(-1)];
   const state = await store.get(Fill, { segment, part });
@@ -68,20 +69,21 @@ export async function fillPart(
   for (let position: PagePosition | undefined = { shard, after }; position; ) {
     // What is written to leaves is refused once a newer computation has begun, so the rule is read once.
     if (!row || row.is_dynamic) row = await store.get(SegmentItem, { id: segment });
-    if (row?.run !== run) return true;
-    if (!isBegun && !(await storePosition(store, computation, position))) return true;
+    if (row?.run !== run) return "ended";
+    const isOurs: boolean = isBegun || (await storePosition(store, computation, position));
+    if (!isOurs) return "ended";
     isBegun = true;
-    const page: Awaited<ReturnType<typeof fillLeaves>> = row.is_dynamic
-      ? { last: await fillPage(store, timers, row, { part, ...position }) }
+    const page: FilledPage = row.is_dynamic
+      ? await fillPage(store, timers, row, { part, ...position })
       : await fillLeaves(store, row, { part, ...position });
-    if (page === "ended") return true;
+    if (page.kind === "ended") return "ended";
     const { last }: { last: string | undefined } = page;
     const needsCheckpoint = last !== undefined || isTimeUp();
     position = last === undefined ? startOfNext(shards, position.shard) : { shard: position.shard, after: last };
     if (!position || !needsCheckpoint) continue;
     const isStored = await storePosition(store, computation, position);
-    if (!isStored) return true;
-    if (isTimeUp()) return false;
+    if (!isStored) return "ended";
+    if (isTimeUp()) return "unfinished";
   }
   return finishPart(store, computation);
 }
@@ -98,16 +100,13 @@ function startOfNext(shards: readonly string[], shard: string): PagePosition | u
 /** The part is not done in this computation, and no newer one has started it. */
 const isOpen = (run: number) => any(absent("run"), below("run", run), all(is("run", run), absent("done")));
 
-/**
- * Evaluates one page of subscribers and their membership rows.
- * @returns the sort key after which the next page begins; undefined on the last page
- */
+/** Evaluates one page of subscribers and their membership rows. */
 async function fillPage(
   store: Store,
   timers: Timers,
   segment: SegmentRow,
   { part, shard, after }: PagePosition & { part: string },
-): Promise<string | undefined> {
+): Promise<FilledPage> {
   const { id } = segment;
   const page = await audiencePage(store, shard, { limit: PAGE_ROWS, after: after === "" ? undefined : after });
   const profiles = page.rows.filter(isProfileRow).filter(isLiving);
@@ -135,7 +134,7 @@ async function fillPage(
     rules,
     unsure.map((subscriber) => ({ subscriber })),
   );
-  return last;
+  return { kind: "filled", last };
 }
 
 /**
@@ -187,11 +186,11 @@ async function membersBetween(
 }
 
 /** Marks a part as done, once, and after the last part the segment as computed. */
-async function finishPart(store: Store, { segment, run, part }: Computation): Promise<true> {
+async function finishPart(store: Store, { segment, run, part }: Computation): Promise<"ended"> {
   const done = { run, done: true };
   if (part.startsWith(AGAIN)) {
     await whereItHolds(store.put(Fill, { segment, part }, done, isOpen(run)));
-    return true;
+    return "ended";
   }
   await whereItHolds(
     store.transact([
@@ -211,7 +210,7 @@ async function finishPart(store: Store, { segment, run, part }: Computation): Pr
       ),
     );
   }
-  return true;
+  return "ended";
 }
 
 /** The parts of a segment's current computation that are not done. */

@@ -33,8 +33,8 @@ export async function removeSegment(store: Store, timers: Timers, id: string, op
   const extraItems = [membershipDeletionWrite(store, groupOf(id))];
   if (is_dynamic)
     extraItems.push(changeItem(DynamicSegmentCount, {}, countChange({ n: -1 })), ...watchWrites("segment", id, []));
-  const isRemoved = await removeNamed(store, SegmentItem, id, { extraItems });
-  if (!isRemoved) throw notFound("segment");
+  const removed = await removeNamed(store, SegmentItem, id, { extraItems });
+  if (removed === "missing") throw notFound("segment");
 }
 
 /**

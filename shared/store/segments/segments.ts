@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { LastError } from "../../contract/schemas.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, invalid, requireFound } from "../../kernel/errors.ts";
+import { ApiError, beingChanged, conflict, invalid, requireFound } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/objects.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
@@ -20,7 +20,7 @@ import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeIte
 import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { countMembers, countsOfMany } from "../lists/member-counts.ts";
-import { listNames, MAX_ENTITIES, Name } from "../name-index.ts";
+import { Name, requireRoomForName } from "../name-index.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { partsNeeded } from "./fill.ts";
@@ -49,7 +49,7 @@ interface SegmentInput {
   rule: Record<string, unknown>;
 }
 
-/** How often a change starts again after another one came first. */
+/** When a computation is looked at, if it has not ended. */
 export const WATCH_RUN_MS = 15 * MINUTE;
 
 export const groupOf = (id: string): Group => ({ kind: "segment", id });
@@ -84,8 +84,7 @@ export async function createSegment(
   const max = plans[plan].dynamicSegments;
   if (is_dynamic && max === 0)
     throw new ApiError("FEATURE_NOT_AVAILABLE", `Dynamic segments are not part of the plan ${plan}.`);
-  if ((await listNames(store, SegmentItem)).length >= MAX_ENTITIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} segments.`);
+  await requireRoomForName(store, SegmentItem, "segments");
   const now = store.clock.now();
   const id = store.ids.uuidAt(now);
   const row: NewRowOf<typeof SegmentItem> = {
@@ -167,44 +166,39 @@ export async function updateSegment(
 ): Promise<Edited<Segment>> {
   const { name, is_dynamic, rule } = input;
   const compiled = await requireRule(store, plan, rule);
-  return untilUncontended<Edited<Segment>>(
-    async () => {
-      const row = await requireRow(store, id);
-      if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
-      if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
-      const isChanged = canonicalJson(rule) !== canonicalJson(fromJson(row.rule));
-      const rule_version = row.rule_version + 1;
-      const starts = isChanged && row.is_dynamic;
-      const set = {
-        name,
-        updated_at: timestamp(store.clock.now()),
-        ...(isChanged && { rule: toJson(rule), rule_version }),
-        ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
-      };
+  return untilUncontended<Edited<Segment>>(async () => {
+    const row = await requireRow(store, id);
+    if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
+    if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
+    const isChanged = canonicalJson(rule) !== canonicalJson(fromJson(row.rule));
+    const rule_version = row.rule_version + 1;
+    const starts = isChanged && row.is_dynamic;
+    const set = {
+      name,
+      updated_at: timestamp(store.clock.now()),
+      ...(isChanged && { rule: toJson(rule), rule_version }),
+      ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
+    };
 
-      const isSame = all<"name" | "rule_version" | "run" | "edits">(isUnchanged(row), isStill(versionOf(row)));
-      const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame)];
-      if (name !== row.name)
-        writes.push(
-          putItem(Name, { kind: "segment", name }, { id }, absent()),
-          removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
-        );
-      if (starts) writes.push(...watchWrites("segment", id, eventNames(compiled)));
-      if (starts) await watchRun(store, timers, id);
-
-      const outcome = await store.transact(writes).then(
-        () => "done",
-        onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
+    const isSame = all<"name" | "rule_version" | "run" | "edits">(isUnchanged(row), isStill(versionOf(row)));
+    const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame)];
+    if (name !== row.name)
+      writes.push(
+        putItem(Name, { kind: "segment", name }, { id }, absent()),
+        removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
       );
-      if (outcome === "taken") throw nameTaken();
-      if (outcome === "done")
-        return done(
-          edited(segmentOf({ ...row, ...set, edits: versionOf(row) }, await countMembers(store, groupOf(id)))),
-        );
-      return contended;
-    },
-    () => busy(),
-  );
+    if (starts) writes.push(...watchWrites("segment", id, eventNames(compiled)));
+    if (starts) await watchRun(store, timers, id);
+
+    const outcome = await store.transact(writes).then(
+      () => "done",
+      onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
+    );
+    if (outcome === "taken") throw nameTaken();
+    if (outcome === "done")
+      return done(edited(segmentOf({ ...row, ...set, edits: versionOf(row) }, await countMembers(store, groupOf(id)))));
+    return contended;
+  }, beingChanged);
 }
 
 /** The segment is still as it was read. */
@@ -213,18 +207,14 @@ const isUnchanged = ({ name, rule_version, run }: SegmentRow) =>
 
 /** Computes a segment anew, in the background; a computation in progress starts again. @throws 404. */
 export async function recomputeSegment(store: Store, timers: Timers, id: string): Promise<void> {
-  return untilUncontended(
-    async () => {
-      const row = await requireRow(store, id);
-      await watchRun(store, timers, id);
-      const parts = await partsNeeded(store);
-      const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0 };
-      const isStarted = await happened(store.change(SegmentItem, { id }, { set }, isUnchanged(row)));
-      if (isStarted) return done(undefined);
-      return contended;
-    },
-    () => busy(),
-  );
+  return untilUncontended(async () => {
+    const row = await requireRow(store, id);
+    await watchRun(store, timers, id);
+    const parts = await partsNeeded(store);
+    const set = { run: row.run + 1, run_version: row.rule_version, parts, parts_done: 0 };
+    const isStarted = await happened(store.change(SegmentItem, { id }, { set }, isUnchanged(row)));
+    return isStarted ? done(undefined) : contended;
+  }, beingChanged);
 }
 
 /** The number of dynamic segments of a workspace. */
@@ -238,8 +228,6 @@ export async function noteLate(store: Store, { id, run }: SegmentRow, open: numb
   const last_error = { code: "RECOMPUTE_LATE", message, at: timestamp(store.clock.now()) };
   await whereItHolds(store.change(SegmentItem, { id }, { set: { last_error, failed_run: run } }, is("run", run)));
 }
-
-const busy = () => conflict("Somebody else is changing this at the moment. Try again.");
 
 const segmentOf = (row: NewRowOf<typeof SegmentItem>, count: number): Segment => ({
   ...fieldsOf(segmentFields, row),

@@ -81,8 +81,7 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
       if (!row) return done(false);
       const pointers = pointersOf(row).map((pointer) => removeItem(DevicePointer, pointer, pointsAt(row)));
       const isRemoved = await happened(store.transact([removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]));
-      if (isRemoved) return done(true);
-      return contended;
+      return isRemoved ? done(true) : contended;
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "This device is being registered just now."),
   );

@@ -63,8 +63,7 @@ async function forgetOnJob(store: Store, job: string, subscriber: string, pseudo
       if (recipients === undefined || !includes(recipients, subscriber)) return done(pseudonym);
       const set = { recipients: replaced(recipients, subscriber, pseudonym) };
       const isDone = await happened(store.change(JobItem, { job }, { set }, is("recipients", recipients)));
-      if (isDone) return done(pseudonym);
-      return contended;
+      return isDone ? done(pseudonym) : contended;
     },
     () => new Error("A job changed too often for a recipient to be replaced on it."),
     MAX_ATTEMPTS,

@@ -9,7 +9,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { changeNamed, createNamed, getEntities, listNames, MAX_ENTITIES, removeNamed } from "../name-index.ts";
+import { changeNamed, createNamed, getEntities, listNames, removeNamed, requireRoomForName } from "../name-index.ts";
 import { contentOfTemplate, type TemplateContent, TemplateItem } from "./items.ts";
 
 export const Template = v.object({
@@ -39,15 +39,14 @@ export async function createTemplate(
   store: Store,
   { name, content }: Pick<Template, "name" | "content">,
 ): Promise<Template> {
-  if ((await listNames(store, TemplateItem)).length >= MAX_ENTITIES)
-    throw new ApiError("QUOTA_EXCEEDED", `A workspace holds at most ${MAX_ENTITIES} templates.`);
+  await requireRoomForName(store, TemplateItem, "templates");
   const now = store.clock.now();
   const template = { id: store.ids.uuidAt(now), name, content, version: 1, created_at: timestamp(now) };
   const { id, created_at } = template;
   const { by_channel, ...texts } = content;
   const row = { id, name, ...texts, by_channel: by_channel && toJson(by_channel), created_at };
-  const isCreated = await createNamed(store, TemplateItem, row);
-  if (!isCreated) throw nameTaken();
+  const created = await createNamed(store, TemplateItem, row);
+  if (created === "name taken") throw nameTaken();
   return template;
 }
 
@@ -113,8 +112,8 @@ export async function updateTemplate(
 
 /** @throws 404. */
 export async function removeTemplate(store: Store, id: string): Promise<void> {
-  const isRemoved = await removeNamed(store, TemplateItem, id);
-  if (!isRemoved) throw notFound("template");
+  const removed = await removeNamed(store, TemplateItem, id);
+  if (removed === "missing") throw notFound("template");
 }
 
 const templateOf = (row: RowOf<typeof TemplateItem>): Template => ({

@@ -11,7 +11,7 @@ import { countChange } from "../counters.ts";
 import { newWatchVersion } from "../events/watchers.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled, whereItHolds } from "../refusals.ts";
+import { orRefuse, whereItHolds } from "../refusals.ts";
 import type { RootSecrets, Secrets } from "../secrets.ts";
 import { DeletedWebhook, Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";
 
@@ -80,11 +80,7 @@ export async function createWebhook(
       putItem(WebhookItem, { id: row.id }, row, absent()),
       newWatchVersion(),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw invalid({ target_url: `the workspace has ${MAX_WEBHOOKS} webhook endpoints already` });
-      }),
-    );
+    .catch(orRefuse(() => invalid({ target_url: `the workspace has ${MAX_WEBHOOKS} webhook endpoints already` })));
   const secret = webhookSecret(await secrets.root(), store.tenant, row);
   return { ...row, description: row.description ?? null, disabled_at: null, secret };
 }
@@ -132,11 +128,9 @@ export async function changeWebhook(
   };
   if (events === undefined && active === undefined) return change(store, id, changes);
 
-  await store.transact([changeItem(WebhookItem, { id }, changes, present()), newWatchVersion()]).catch(
-    onTransactionCanceled(() => {
-      throw notFound("webhook");
-    }),
-  );
+  await store
+    .transact([changeItem(WebhookItem, { id }, changes, present()), newWatchVersion()])
+    .catch(orRefuse(() => notFound("webhook")));
   return getWebhook(store, id);
 }
 
@@ -147,11 +141,7 @@ export async function rotateSecret(store: Store, secrets: Secrets, id: string): 
 }
 
 const change = (store: Store, id: string, changes: ChangeOf<typeof WebhookItem>): Promise<WebhookRow> =>
-  store.change(WebhookItem, { id }, changes, present()).catch(
-    onConditionFailed(() => {
-      throw notFound("webhook");
-    }),
-  );
+  store.change(WebhookItem, { id }, changes, present()).catch(orRefuse(() => notFound("webhook")));
 
 /** Endpoints whose logs exist: the present ones, and those deleted of late. */
 export async function webhooksWithLogs(store: StoreReader): Promise<string[]> {
@@ -169,11 +159,7 @@ export async function deleteWebhook(store: Store, id: string): Promise<void> {
       putItem(DeletedWebhook, { id }, { id, expires }),
       newWatchVersion(),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw notFound("webhook");
-      }),
-    );
+    .catch(orRefuse(() => notFound("webhook")));
 }
 
 /** The writes that end a series of consecutive failures, for the transaction of a delivery; none if there is none. */

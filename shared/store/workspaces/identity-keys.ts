@@ -11,7 +11,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { orRefuse } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { WorkspaceItem } from "./items.ts";
 
@@ -73,11 +73,9 @@ async function changeKeys(
     before === undefined ? absent("identity_keys") : is("identity_keys", before),
     demanded === undefined ? absent("identity_required") : is("identity_required", demanded),
   );
-  await platform.change(WorkspaceItem, { tenant }, { set: { identity_keys: keys } }, all(present(), isAsRead)).catch(
-    onConditionFailed(() => {
-      throw conflict("The keys are changing at the moment. Try again.");
-    }),
-  );
+  await platform
+    .change(WorkspaceItem, { tenant }, { set: { identity_keys: keys } }, all(present(), isAsRead))
+    .catch(orRefuse(() => conflict("The keys are changing at the moment. Try again.")));
 }
 
 /** What a backend computes: HMAC-SHA256 of the id, in hex. */

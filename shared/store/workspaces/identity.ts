@@ -15,7 +15,7 @@ import { absent } from "../conditions.ts";
 import type { Platform, PlatformReader, Store, StoreReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { fieldsOf, type NewRowOf, putItem, type RowOf } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { orRefuse } from "../refusals.ts";
 import { sandboxId } from "../sandbox/sandbox.ts";
 import type { RootSecrets } from "../secrets.ts";
 import {
@@ -103,11 +103,7 @@ export async function register(
       ),
       putItem(MembershipItem, { user: user.id, tenant }, member),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw isTaken();
-      }),
-    );
+    .catch(orRefuse(isTaken));
   return { user, tenant };
 }
 

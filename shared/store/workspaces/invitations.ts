@@ -14,6 +14,7 @@ import {
   done,
   onConditionFailed,
   onTransactionCanceled,
+  orRefuse,
   untilUncontended,
   whereItHolds,
 } from "../refusals.ts";
@@ -32,7 +33,6 @@ import { newHash, passwordWrites } from "./passwords.ts";
 
 const INVITED_MS = 7 * DAY;
 const TOKEN_BYTES = 32;
-/** How often the team is counted again after a concurrent change. */
 
 export const Invitation = v.object(invitationFields);
 export type Invitation = v.InferOutput<typeof Invitation>;
@@ -63,8 +63,7 @@ export async function invite(
       const used = team.members.length + team.invitations.length;
       if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
       const invited = await putInvitation(platform, team, { email, role, mailed });
-      if (invited) return done(invited);
-      return contended;
+      return invited ? done(invited) : contended;
     },
     () => conflict("Somebody else is inviting people at the moment. Try again."),
   );
@@ -117,11 +116,7 @@ export async function withdrawInvitation(platform: Platform, tenant: TenantId, i
       removeItem(InvitedItem, { tenant, email: row.email }, is("id", id)),
       ...(row.digest === undefined ? [] : [removeItem(InvitationItem, { digest: row.digest })]),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw notFound("invitation");
-      }),
-    );
+    .catch(orRefuse(() => notFound("invitation")));
 }
 
 /** Wrong passwords that end an invitation. */
@@ -178,8 +173,7 @@ export async function acceptInvitation(
             return false;
           }),
         );
-      if (isIn) return done({ user, tenant, role });
-      return contended;
+      return isIn ? done({ user, tenant, role }) : contended;
     },
     () => conflict("The team is changing at the moment. Try again."),
   );

@@ -6,7 +6,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
-import { contended, done, happened, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
+import { contended, done, happened, orRefuse, untilUncontended, whereItHolds } from "../refusals.ts";
 import { hashPassword, membershipsOf } from "./identity.ts";
 import { MemberItem, UserItem } from "./identity-items.ts";
 import { withParents } from "./refresh.ts";
@@ -18,7 +18,6 @@ const TOKEN_BYTES = 32;
 const SALT_BYTES = 16;
 /** Sessions that end in the transaction of a new password. It may hold 100 items. */
 const MAX_ENDED_TOGETHER = 90;
-/** How often a new password is tried again after a session that began meanwhile. */
 
 type UserRow = RowOf<typeof UserItem>;
 
@@ -160,11 +159,7 @@ export async function confirmAddress(platform: Platform, token: string): Promise
       removeItem(AccountToken, { digest: hashOf(token) }, present()),
       changeItem(UserItem, { email: user.email }, { initial }, is("id", user.id)),
     ])
-    .catch(
-      onTransactionCanceled(() => {
-        throw notFound("token");
-      }),
-    );
+    .catch(orRefuse(() => notFound("token")));
   await unmark(platform, user.id);
 }
 

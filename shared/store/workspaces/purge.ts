@@ -52,11 +52,13 @@ interface PurgeContext {
   workspaceRows: WorkspaceRows;
   /** Objects of S3: an image by its name; those of imports, a page at a time. */
   assetFiles: { remove(name: string): Promise<void> };
-  importFiles: { removeSome(): Promise<boolean> };
+  importFiles: { removeSome(): Promise<number> };
 }
 
-/** The result of a step: continue after so many milliseconds, or the purge is done (or not this worker's). */
-export type PurgeStep = { retryInMs: number } | "done";
+export type PurgeStep =
+  | { kind: "unfinished"; retryInMs: number }
+  /** It is done, or not this worker's. */
+  | { kind: "ended" };
 
 /**
  * Continues a purge until `isTimeUp`: members and their users, objects, then every row of the table, in passes until one
@@ -67,7 +69,7 @@ export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean):
   const claimed = await claim(context);
   if (!claimed) {
     store.log({ level: "info", message: "no purge is due, or another worker has it", tenant: store.tenant });
-    return "done";
+    return { kind: "ended" };
   }
   await timers.set([watchdog(store)]);
   for (let team = await members(context); team.length > 0; team = await members(context))
@@ -75,8 +77,9 @@ export async function purgeStep(context: PurgeContext, isTimeUp: () => boolean):
       if (isTimeUp()) return releasePurge(context, claimed, 0);
       await removeMember(context.platform, store.tenant, member);
     }
-  while (await removeSomeAssets(context)) if (isTimeUp()) return releasePurge(context, claimed, 0);
-  while (await importFiles.removeSome()) if (isTimeUp()) return releasePurge(context, claimed, 0);
+  for (const removeSome of [() => removeSomeAssets(context), importFiles.removeSome])
+    for (let some = await removeSome(); some > 0; some = await removeSome())
+      if (isTimeUp()) return releasePurge(context, claimed, 0);
   return removeRows(context, claimed, isTimeUp);
 }
 
@@ -121,7 +124,7 @@ async function releasePurge(
 ): Promise<PurgeStep> {
   const set = { purge_found: found, purge_not_before: clock.now() + pauseMs };
   await whereItHolds(platform.change(WorkspaceItem, { tenant }, { set, remove: ["purge_until"] }, isOurs(claimed)));
-  return { retryInMs: pauseMs };
+  return { kind: "unfinished", retryInMs: pauseMs };
 }
 
 /**
@@ -139,12 +142,12 @@ async function removeMember(platform: Platform, tenant: TenantId, { user_id, ema
   await platform.remove(MemberItem, { tenant, user: user_id });
 }
 
-/** Objects before their rows, which alone know their names. @returns whether there were any. */
-async function removeSomeAssets({ store, assetFiles }: PurgeContext): Promise<boolean> {
+/** Objects before their rows, which alone know their names. @returns how many there were */
+async function removeSomeAssets({ store, assetFiles }: PurgeContext): Promise<number> {
   const { items } = await store.query(AssetItem, {}, { limit: ASSETS_PER_PAGE });
   for (const { name } of items) await assetFiles.remove(name);
   await store.removeRows(items);
-  return items.length > 0;
+  return items.length;
 }
 
 async function removeRows(context: PurgeContext, claimed: WorkspaceRow, isTimeUp: () => boolean): Promise<PurgeStep> {
@@ -162,13 +165,13 @@ async function removeRows(context: PurgeContext, claimed: WorkspaceRow, isTimeUp
     const isStillOurs = await happened(platform.change(WorkspaceItem, { tenant }, position, isOurs(claimed)));
     if (!isStillOurs) {
       store.log({ level: "info", message: "another worker continues a purge", tenant });
-      return "done";
+      return { kind: "ended" };
     }
     if (from && isTimeUp()) return releasePurge(context, claimed, 0, found);
   } while (from);
   if (found > 0) return releasePurge(context, claimed, PAUSE_MS);
   await bury(context, claimed);
-  return "done";
+  return { kind: "ended" };
 }
 
 /** An agency counts its clients: the count falls once, in the transaction that removes the row of the client. */

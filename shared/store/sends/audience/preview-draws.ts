@@ -13,7 +13,6 @@ import type { JobSpec } from "../jobs/job-spec.ts";
 /** How long a send may use the draw of a preview. */
 const VALID_MS = 10 * MINUTE;
 const DIGEST_LENGTH = 16;
-/** Percent of arm A where a send names none. */
 
 const Sealed = v.object({
   draw: v.string(),
