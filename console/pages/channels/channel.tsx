@@ -233,8 +233,7 @@ function Price({ channel: { id, type, price_per_message: price, settings } }: { 
   const submit = async () => {
     const wanted = text === "" ? null : Number(text);
     const done = await update.run(id, { price_per_message: wanted });
-    if (done)
-      say(wanted === null ? "The price is removed." : `A message costs ${money(wanted)}.`);
+    if (done) say(wanted === null ? "The price is removed." : `A message costs ${money(wanted)}.`);
   };
   const without =
     settings?.provider === "ses"

@@ -66,8 +66,7 @@ export function Faults() {
       <Form
         onSubmit={async () => {
           const done = await fault.run("faults", { channel, outcome, ...(times && { times: Number(times) }) });
-          if (done)
-            say(`${channel} now answers ${inWords(outcome)}.`);
+          if (done) say(`${channel} now answers ${inWords(outcome)}.`);
         }}
       >
         <div class="row">
