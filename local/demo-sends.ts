@@ -31,8 +31,8 @@ interface DemoCampaign {
 /** @returns the send of its message. */
 export async function campaign(client: Client, { channels, name, target, holdout }: DemoCampaign): Promise<string> {
   const body = "The autumn sale has begun.";
-  const content = { title: "{{ subscriber.first_name }}, 20 % until Sunday", body };
-  const variant_b = { title: "Two days: 20 % less", body };
+  const content = { title: "{{ subscriber.first_name }}, 20% off until Sunday", body };
+  const variant_b = { title: "Two days left: 20% off", body };
   const { id } = await client.owner("POST /api/v1/campaigns", {
     name,
     target,

@@ -7,7 +7,7 @@ import { Awaited, isAwaited } from "./states.tsx";
 export function AudienceName({ of }: { of: Target }) {
   const lists = useQuery("lists.list", [{ page_size: 100 }], { when: of.type === "list" });
   const segments = useQuery("segments.list", [], { when: of.type === "segment" });
-  if (of.type === "all") return <span class="dim">everyone</span>;
+  if (of.type === "all") return <>Everyone</>;
   if (isAwaited(lists) || isAwaited(segments)) return <Awaited />;
   const found =
     of.type === "list"

@@ -55,13 +55,6 @@ export function Send({ id }: { id: string }) {
             <div class="grid wide">
               <div class="stack">
                 <Lookup send={found} />
-                <Recipients send={found.id} reasons={Object.keys({ ...found.skip_reasons, ...found.fail_reasons })} />
-              </div>
-              <div class="stack">
-                <Message send={found} />
-                <Card title="Cost">
-                  <CostFacts cost={found.cost} />
-                </Card>
                 {found.holdout_percentage > 0 && found.status === "completed" && <Lift job={found.id} />}
                 <NotDelivered
                   skipped={found.skip_reasons}
@@ -70,7 +63,14 @@ export function Send({ id }: { id: string }) {
                   hrefOf={(reason) => pathTo("activity", found.id, { reason })}
                 />
               </div>
+              <div class="stack">
+                <Message send={found} />
+                <Card title="Cost">
+                  <CostFacts cost={found.cost} />
+                </Card>
+              </div>
             </div>
+            <Recipients send={found.id} reasons={Object.keys({ ...found.skip_reasons, ...found.fail_reasons })} />
           </>
         )}
       </Loaded>

@@ -118,13 +118,17 @@ function Shown({ campaign }: { campaign: Campaign }) {
           <a href={pathTo("activity", job_id)}>View send</a>
         </Halted>
       ))}
-      {campaign.status !== "draft" && campaign.status !== "scheduled" && <Report campaign={campaign} />}
-      <div class="grid wide">
-        <div class="stack">
+      {campaign.status === "draft" || campaign.status === "scheduled" ? (
+        <div class="grid wide">
           <Messages campaign={campaign} />
+          <Settings campaign={campaign} />
         </div>
-        <Settings campaign={campaign} />
-      </div>
+      ) : (
+        <Report campaign={campaign}>
+          <Settings campaign={campaign} />
+          <Messages campaign={campaign} />
+        </Report>
+      )}
     </>
   );
 }
@@ -179,17 +183,17 @@ function Audience({ target }: { target: Target }) {
   const segment = useQuery("segments.get", [target.type === "segment" ? target.segment_id : ""], {
     when: target.type === "segment",
   });
-  if (target.type === "all") return <>everyone</>;
+  if (target.type === "all") return <>Everyone</>;
   if (target.type === "list")
     return (
       <>
-        the list <a href={pathTo("content", `lists/${target.list_id}`)}>{list.data?.name ?? "…"}</a>
+        The list <a href={pathTo("content", `lists/${target.list_id}`)}>{list.data?.name ?? "…"}</a>
         {list.data && `, ${plural(list.data.subscriber_count, "person", "people")}`}
       </>
     );
   return (
     <>
-      the segment <a href={pathTo("segments", target.segment_id)}>{segment.data?.name ?? "…"}</a>
+      The segment <a href={pathTo("segments", target.segment_id)}>{segment.data?.name ?? "…"}</a>
       {segment.data && `, ${plural(segment.data.count, "person", "people")}`}
     </>
   );

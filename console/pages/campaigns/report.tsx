@@ -1,4 +1,5 @@
 // The report of a campaign: key figures with their base, funnel, lift, parts, reasons, cost and days.
+import type { ComponentChildren } from "preact";
 import type { Series as Bucket, Campaign, CampaignsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -15,7 +16,13 @@ import { Breakdowns } from "./breakdowns.tsx";
 
 const EVERY_MS = 2_000;
 
-export function Report({ campaign }: { campaign: Campaign }) {
+interface ReportProps {
+  campaign: Campaign;
+  /** What was sent, at the end of its narrow column. */
+  children: ComponentChildren;
+}
+
+export function Report({ campaign, children }: ReportProps) {
   const report = useQuery("campaigns.getReport", [campaign.id], { every: EVERY_MS });
   const series = useSeries(campaign);
   const jobs = campaign.messages.flatMap(({ job_id }) => job_id || []);
@@ -50,6 +57,7 @@ export function Report({ campaign }: { campaign: Campaign }) {
                 failed={found.fail_reasons}
                 {...(jobs.length === 1 && { hrefOf: (reason) => pathTo("activity", job, { reason }) })}
               />
+              {children}
             </div>
           </div>
         </>

@@ -16,17 +16,20 @@ import { Menu } from "../../components/menu.tsx";
 import { Card, Code, Facts, Page, Time } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { ChatTemplates } from "./chat-templates.tsx";
+import { SendingDomain } from "./domain.tsx";
 import { Health } from "./health.tsx";
 import { adviceFor, type ChannelKind, kinds } from "./kinds.ts";
 import { ChannelState } from "./state.tsx";
 
 const EVERY_MS = 2_000;
 const LONG_MS = 30_000;
+const HEALTH_MS = 10_000;
 
 export function ChannelView({ id }: { id: string }) {
   const channel = useQuery("channels.get", [id], {
     every: (known) => (known?.status === "pending" ? EVERY_MS : undefined),
   });
+  const health = useQuery("channels.getHealth", [id], { every: HEALTH_MS });
   const update = useAction("channels.update");
   const verify = useAction("channels.verify");
   const { data } = channel;
@@ -57,15 +60,20 @@ export function ChannelView({ id }: { id: string }) {
       {error && <Failure error={error} />}
       <Loaded query={channel} skeleton={<Skeleton rows={6} />}>
         {(found) => (
-          <>
-            <State channel={found} />
-            {/* Until it can send, its credentials are what is missing. */}
-            {found.status !== "active" && <Credentials channel={found} kind={kinds[found.type]} />}
-            {found.type === "chat_app" && <ChatTemplates channel={found} />}
-            <Health id={id} isInApp={found.type === "in_app"} />
-            {isPriced(found.type) && <Price channel={found} />}
-            {found.status === "active" && <Credentials channel={found} kind={kinds[found.type]} />}
-          </>
+          <div class="grid wide">
+            <div class="stack">
+              <State channel={found} />
+              {/* Until it can send, its credentials are what is missing. */}
+              {found.status !== "active" && <Credentials channel={found} kind={kinds[found.type]} />}
+              <SendingDomain channel={id} health={health} />
+              {found.type === "chat_app" && <ChatTemplates channel={found} />}
+              {found.status === "active" && <Credentials channel={found} kind={kinds[found.type]} />}
+            </div>
+            <div class="stack">
+              <Health query={health} isInApp={found.type === "in_app"} />
+              {isPriced(found.type) && <Price channel={found} />}
+            </div>
+          </div>
         )}
       </Loaded>
     </Page>

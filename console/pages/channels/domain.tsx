@@ -1,6 +1,7 @@
 // The domain that a channel sends mail from: what receivers find of it in DNS, and what is to be published.
 import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import type { Query } from "../../app/query.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act } from "../../components/button.tsx";
 import { Card, Code, Time } from "../../components/page.tsx";
@@ -10,13 +11,15 @@ type SenderDomain = NonNullable<ChannelHealth["domain"]>;
 type Standing = SenderDomain["spf"];
 
 const ABOUT = {
-  spf: ["SPF", "which servers may send for the domain"],
-  dkim: ["DKIM", "whether mails are signed by the domain"],
-  dmarc: ["DMARC", "what receivers do with mails that only claim to be from the domain"],
+  spf: ["SPF", "Says which servers may send for the domain."],
+  dkim: ["DKIM", "Proves that a mail comes from the domain and was not changed."],
+  dmarc: ["DMARC", "Says what receivers do with mails that only claim to be from the domain."],
 } as const;
 
-export function SendingDomain({ channel, domain }: { channel: string; domain: SenderDomain }) {
+export function SendingDomain({ channel, health }: { channel: string; health: Query<ChannelHealth> }) {
   const verify = useAction("channels.verify");
+  const domain = health.data?.domain;
+  if (!domain) return null;
   return (
     <Card
       title={`Sending domain ${domain.domain}`}

@@ -1,39 +1,33 @@
 // The health of a channel: how its provider answered last, how fast it may send, and what uses it.
 import type { ChannelHealth } from "../../../sdk/src/types.gen.ts";
 import { cronWords } from "../../app/cron-words.ts";
-import { useQuery } from "../../app/query.ts";
+import type { Query } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { reasonText } from "../../app/sentences.ts";
 import { number, share } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Card, type Fact, Facts, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { SendingDomain } from "./domain.tsx";
 
-const EVERY_MS = 10_000;
 /** A share of 1,000, as rates are shown with a decimal. */
 const SCALE = 1_000;
 
-export function Health({ id, isInApp }: { id: string; isInApp: boolean }) {
-  const health = useQuery("channels.getHealth", [id], { every: EVERY_MS });
+export function Health({ query, isInApp }: { query: Query<ChannelHealth>; isInApp: boolean }) {
   return (
-    <>
-      {health.data?.domain && <SendingDomain channel={id} domain={health.data.domain} />}
-      <Card title="Health">
-        <Loaded query={health} skeleton={<Skeleton rows={5} />}>
-          {(found) => (
-            <Facts
-              of={[
-                ...(isInApp ? [] : factsOfProvider(found)),
-                found.bounce_rate !== null && ["Bounced", shareOfMails(found.bounce_rate)],
-                found.complaint_rate !== null && ["Complaints", shareOfMails(found.complaint_rate)],
-                ["Used by", <UsedBy key="used" used={found.used_by} />],
-              ]}
-            />
-          )}
-        </Loaded>
-      </Card>
-    </>
+    <Card title="Health">
+      <Loaded query={query} skeleton={<Skeleton rows={5} />}>
+        {(found) => (
+          <Facts
+            of={[
+              ...(isInApp ? [] : factsOfProvider(found)),
+              found.bounce_rate !== null && ["Bounced", shareOfMails(found.bounce_rate)],
+              found.complaint_rate !== null && ["Complaints", shareOfMails(found.complaint_rate)],
+              ["Used by", <UsedBy key="used" used={found.used_by} />],
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
   );
 }
 

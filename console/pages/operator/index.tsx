@@ -14,16 +14,19 @@ export function View() {
       <Workspaces />
       <DeadLetters />
       <div class="grid wide">
+        <Clock />
         <div class="stack">
-          <Clock />
+          <Faults />
           <Version />
         </div>
-        <Faults />
       </div>
       <Meter />
     </Page>
   );
 }
+
+/** As Git shows a commit. */
+const SHORT_COMMIT = 12;
 
 function Version() {
   const [facts, setFacts] = useState<[string, unknown][]>([]);
@@ -36,7 +39,7 @@ function Version() {
         of={facts.map(
           ([name, value]): Fact => [
             name.charAt(0).toUpperCase() + name.slice(1),
-            typeof value === "object" ? JSON.stringify(value) : String(value),
+            name === "commit" ? String(value).slice(0, SHORT_COMMIT) : String(value),
           ],
         )}
       />

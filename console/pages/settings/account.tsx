@@ -18,8 +18,10 @@ const BLANK = { current_password: "", password: "" };
 export function Account() {
   return (
     <>
-      <Password />
-      <SecondFactor />
+      <div class="grid">
+        <Password />
+        <SecondFactor />
+      </div>
       <Sessions />
     </>
   );

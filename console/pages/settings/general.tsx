@@ -182,7 +182,7 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         legend="Marketing by email goes to"
         name="consent"
         {...field("email_consent_mode")}
-        options={{ opt_out: "everyone who has not opted out", opt_in: "only those who opted in" }}
+        options={{ opt_out: "Everyone who has not opted out", opt_in: "Only those who opted in" }}
       />
       <Check
         label="Opt-ins by email are confirmed"

@@ -23,6 +23,8 @@ interface KeyListProps<T> {
   noun: string;
   title: string;
   about?: string;
+  /** What each scope lets its bearer do. */
+  scopes: Readonly<Record<string, string>>;
   rows: Rows<T>;
   /** Before when it was last used. */
   columns?: readonly Column<T>[];
@@ -37,7 +39,7 @@ interface KeyListProps<T> {
 }
 
 export function KeyList<T extends Key>(props: KeyListProps<T>) {
-  const { noun, title, about, rows, columns = [], form, make, belongs, revoke, revoked } = props;
+  const { noun, title, about, scopes: words, rows, columns = [], form, make, belongs, revoke, revoked } = props;
   const run = async (values: never) => {
     const text = await make(values);
     return text === undefined
@@ -56,7 +58,7 @@ export function KeyList<T extends Key>(props: KeyListProps<T>) {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
-        { title: "Scopes", isMinor: true, cell: ({ scopes }) => scopes.join(", ") },
+        { title: "What it may do", isMinor: true, cell: ({ scopes }) => scopes.map((scope) => words[scope] ?? scope).join("; ") },
         ...columns,
         { title: "Last used", isMinor: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
       ]}

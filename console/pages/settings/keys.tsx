@@ -47,6 +47,7 @@ function ServerKeys() {
     <KeyList
       noun="server key"
       title="Server keys"
+      scopes={SCOPES}
       rows={rows}
       form={{
         schema: forms["account.createServerKey"],
@@ -125,6 +126,7 @@ function AgentKeys() {
     <KeyList
       noun="agent key"
       title="Agent keys"
+      scopes={AGENT_SCOPES}
       about="An AI agent reads, drafts or plans sends with a key of its own, by MCP."
       rows={rows}
       columns={[{ title: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> }]}

@@ -45,7 +45,7 @@ export function QuietHours({ quiet, fields, onQuiet }: QuietProps) {
             name="timezone_mode"
             value={quiet.timezone_mode}
             onInput={(timezone_mode) => onQuiet({ ...quiet, timezone_mode })}
-            options={{ subscriber: "each subscriber", workspace: "the workspace" }}
+            options={{ subscriber: "Each subscriber", workspace: "The workspace" }}
           />
         </>
       )}

@@ -26,6 +26,17 @@ const EVERY_MS = 2_000;
 
 const hostOf = ({ target_url }: Webhook): string => new URL(target_url).host;
 
+/** Where it is too long for its column, it breaks at the dot. */
+function EventName({ of }: { of: string }) {
+  const [group, name] = of.split(".");
+  return (
+    <>
+      {group}.<wbr />
+      {name}
+    </>
+  );
+}
+
 type Open =
   | { kind: "test" | "replay" | "edit" }
   | { kind: "secret"; secret: string }
@@ -144,7 +155,7 @@ function Deliveries({ id, show }: { id: string; show: (delivery: string) => void
         about: "They are kept for 30 days.",
       }}
       columns={[
-        { title: "Event", cell: ({ event_type }) => event_type },
+        { title: "Event", cell: ({ event_type }) => <EventName of={event_type} /> },
         { title: "Outcome", cell: (delivery) => <Badge state={delivery.outcome} /> },
         { title: "Sequence", isMinor: true, isNumber: true, cell: ({ sequence }) => sequence ?? "–" },
         { title: "Attempts", isMinor: true, isNumber: true, cell: ({ attempt_count }) => attempt_count },
