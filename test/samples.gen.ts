@@ -146,6 +146,11 @@ export async function notificationsGet(service: Endpoints, id: string) {
   return answer;
 }
 
+export async function notificationsGetReport(service: Endpoints, id: string) {
+  const answer = await service.notifications.getReport(id);
+  return answer;
+}
+
 export async function notificationsCancel(service: Endpoints, id: string) {
   const answer = await service.notifications.cancel(id);
   return answer;

@@ -33,6 +33,7 @@ export const access: Record<string, Access> = {
   "notifications.create": {"permission":"send","effect":"write"},
   "notifications.list": {},
   "notifications.get": {},
+  "notifications.getReport": {},
   "notifications.cancel": {"permission":"send","effect":"write"},
   "notifications.resume": {"permission":"send","effect":"write"},
   "recipients.previewNotifications": {},

@@ -38,6 +38,7 @@ export const routes: RouteTable = {
     create: {"route":"POST /api/v1/notifications","credentials":["dashboard"],"body":"json","idempotent":true},
     list: {"route":"GET /api/v1/notifications","credentials":["dashboard"],"query":true},
     get: {"route":"GET /api/v1/notifications/:id","credentials":["dashboard"]},
+    getReport: {"route":"GET /api/v1/notifications/:id/report","credentials":["dashboard"]},
     cancel: {"route":"POST /api/v1/notifications/:id/cancel","credentials":["dashboard"]},
     resume: {"route":"POST /api/v1/notifications/:id/resume","credentials":["dashboard"],"body":"json"},
     createWithServerKey: {"route":"POST /v1/notifications","credentials":["server"],"body":"json","idempotent":true},

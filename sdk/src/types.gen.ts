@@ -4822,6 +4822,62 @@ export interface NotificationsListAnswer {
   next_cursor: string;
 }
 
+export interface NotificationsGetReportAnswer {
+  /** Recipients accepted into delivery */
+  sent: number;
+  /** Recipients that a provider accepted the message for */
+  delivered: number;
+  /** Whose mail came back and whom no other channel reached; not among `delivered` */
+  bounced: number;
+  /** Who called the mail spam */
+  complained: number;
+  /** Who opted out by a link of the mail */
+  unsubscribed: number;
+  /** Recipients who opened it */
+  opened: number;
+  /** Recipients who opened it, without what a machine seems to have done */
+  opened_human: number;
+  /** Recipients who clicked or tapped */
+  clicked: number;
+  /** Recipients who clicked, without what a machine seems to have done */
+  clicked_human: number;
+  /** The numbers of each arm; only of experiences with two arms */
+  by_variant: VariantReport[];
+  /** Opens and clicks by people, among those whom each arm reached; `null` without arms */
+  b_over_a: {
+    /** Recipients who opened it */
+    opened: {
+      /** The rate of arm B minus that of arm A, in percentage points */
+      lift_percentage_points: number;
+      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      ci_low: number | null;
+      /** The upper end, in percentage points */
+      ci_high: number | null;
+      /** How likely a difference as large is by chance */
+      p_value: number | null;
+      /** Whether the interval leaves out zero */
+      significant: boolean;
+      /** The smallest difference that these groups would show, in percentage points */
+      min_detectable_points: number | null;
+    };
+    /** Recipients who clicked or tapped */
+    clicked: {
+      /** The rate of arm B minus that of arm A, in percentage points */
+      lift_percentage_points: number;
+      /** The lower end of its interval of 95 %, in percentage points; `null` where a group is empty */
+      ci_low: number | null;
+      /** The upper end, in percentage points */
+      ci_high: number | null;
+      /** How likely a difference as large is by chance */
+      p_value: number | null;
+      /** Whether the interval leaves out zero */
+      significant: boolean;
+      /** The smallest difference that these groups would show, in percentage points */
+      min_detectable_points: number | null;
+    };
+  } | null;
+}
+
 export interface NotificationsResumeBody {
   /** The limits at which it halts by itself. Left out: the workspace's. `null`: none */
   safety?: {
@@ -7745,6 +7801,8 @@ export interface Endpoints {
     list(query?: NotificationsListQuery, options?: CallOptions): Promise<NotificationsListAnswer>;
     /** Get a notification. `GET /api/v1/notifications/:id` */
     get(id: string, options?: CallOptions): Promise<Notification>;
+    /** Get what became of a notification, and of its arms. `GET /api/v1/notifications/:id/report` */
+    getReport(id: string, options?: CallOptions): Promise<NotificationsGetReportAnswer>;
     /** Cancel a scheduled notification, or one that its brake halted: it reaches no recipient after this. `POST /api/v1/notifications/:id/cancel` */
     cancel(id: string, options?: CallOptions): Promise<Notification>;
     /** Resume a notification that its brake halted. `POST /api/v1/notifications/:id/resume` */

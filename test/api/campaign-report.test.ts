@@ -185,3 +185,16 @@ it("a campaign is refused with 422 for a share of the arms without a second arm 
   expect(status).toBe(422);
   expect(body.fields).toEqual({ "messages[0].split_percentage": "needs variant_b" });
 });
+
+it("the report of a single send counts its arms, and what its recipients did (F9, CMP-12)", async () => {
+  const { call, react, id, job_id, sent } = await drawnCampaign();
+  for (const [person, variant_id] of Object.entries(sent)) await react(job_id, person, "inapp_click", { variant_id });
+
+  const { status, body } = await call(`GET /api/v1/notifications/${job_id}/report`);
+
+  const { by_variant, b_over_a } = (await call(`GET /api/v1/campaigns/${id}/report`)).body;
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { sent: 4, delivered: 4, clicked_human: 4, by_variant, b_over_a },
+  });
+});

@@ -1,6 +1,6 @@
 // One send: live counts of what was delivered, its message, and the question "did this person get it?".
 import { useState } from "preact/hooks";
-import type { Notification } from "../../../sdk/src/types.gen.ts";
+import type { Notification, NotificationsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
 import { personName } from "../../app/person-name.ts";
 import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
@@ -8,6 +8,7 @@ import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { number, share } from "../../app/time.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";
+import { ByVariant } from "../../components/breakdown.tsx";
 import { Button } from "../../components/button.tsx";
 import { ContentSeen } from "../../components/content-seen.tsx";
 import { CostFacts } from "../../components/cost.tsx";
@@ -22,8 +23,11 @@ import { Recipients } from "./recipients.tsx";
 import { Why } from "./why.tsx";
 
 const EVERY_MS = 2_000;
+const REPORT_MS = 10_000;
 const isRunning = ({ status, counts, deferred }: Notification): boolean =>
   status === "queued" || status === "processing" || (status === "completed" && deferred > 0 && counts.total > 0);
+
+const hasBegun = (send: Notification | undefined): boolean => send !== undefined && send.status !== "scheduled";
 
 /** What is over is not polled. */
 const everyOf = (send: Notification | undefined): number | undefined =>
@@ -32,6 +36,7 @@ const everyOf = (send: Notification | undefined): number | undefined =>
 export function Send({ id }: { id: string }) {
   const send = useQuery("notifications.get", [id], { every: everyOf });
   const { data } = send;
+  const report = useQuery("notifications.getReport", [id], { every: REPORT_MS, when: hasBegun(data) });
   return (
     <Page
       title={data ? sendName(data) : "Send"}
@@ -51,10 +56,11 @@ export function Send({ id }: { id: string }) {
           <>
             {found.error && <p class="banner bad">{found.error}</p>}
             {found.halted && stateOf(found) === "halted" && <Halted send={found.id} halt={found.halted} />}
-            <Outcome send={found} />
+            <Outcome send={found} report={report.data} />
             <div class="grid wide">
               <div class="stack">
                 <Lookup send={found} />
+                {found.variant_b && report.data && <ByVariant file="send by variant" of={report.data} />}
                 {found.holdout_percentage > 0 && found.status === "completed" && <Lift job={found.id} />}
                 <NotDelivered
                   skipped={found.skip_reasons}
@@ -111,7 +117,12 @@ function Message({ send: { title, body, content, variant_b, split_percentage } }
   );
 }
 
-function Outcome({ send }: { send: Notification }) {
+interface OutcomeProps {
+  send: Notification;
+  report: NotificationsGetReportAnswer | undefined;
+}
+
+function Outcome({ send, report }: OutcomeProps) {
   const { counts, deferred, delivered_by_channel } = send;
   const open = Math.max(
     0,
@@ -136,6 +147,7 @@ function Outcome({ send }: { send: Notification }) {
         <Figure value={number(counts.skipped)} label="skipped" />
         {send.holdout_percentage > 0 && <Figure value={number(counts.held_out)} label="control group" />}
         <Figure value={number(counts.total)} label="people" />
+        {report && report.delivered > 0 && <Reactions report={report} />}
       </div>
       <div class="meter" aria-hidden="true">
         {parts.map(([name, value]) => (
@@ -144,6 +156,16 @@ function Outcome({ send }: { send: Notification }) {
       </div>
       <Facts of={[channels && ["By channel", channels]]} />
     </Card>
+  );
+}
+
+/** What those did whom it reached. */
+function Reactions({ report: { delivered, opened_human, clicked_human } }: { report: NotificationsGetReportAnswer }) {
+  return (
+    <>
+      <Figure value={number(opened_human)} label={`opened by people (${share(opened_human, delivered)})`} />
+      <Figure value={number(clicked_human)} label={`clicked by people (${share(clicked_human, delivered)})`} />
+    </>
   );
 }
 

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
+import { arms, reached } from "../../../shared/contract/results.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -28,17 +29,7 @@ import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { KeyWarnings } from "../../../shared/store/subscribers/unknown-keys.ts";
 import { topicExists } from "../../../shared/store/topics/topics.ts";
 import { CampaignReplacement, NewCampaign, specOf } from "./input.ts";
-import {
-  acted,
-  CampaignShape,
-  comparedArms,
-  failures,
-  halted,
-  ListedCampaign,
-  reached,
-  shown,
-  unknownKeysOfTarget,
-} from "./shapes.ts";
+import { CampaignShape, failures, halted, ListedCampaign, shown, unknownKeysOfTarget } from "./shapes.ts";
 
 const message = {
   content: { title: "Hello {{ subscriber.first_name }}", body: "It is spring." },
@@ -249,13 +240,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
           ),
         ),
         skip_reasons: v.record(v.string(), v.number()),
-        by_variant: v.array(
-          v.pipe(
-            v.object({ variant_id: v.string(), delivered: reached.delivered, ...acted }),
-            v.title("VariantReport"),
-          ),
-        ),
-        b_over_a: comparedArms,
+        ...arms,
         by_message: v.array(
           v.pipe(
             v.object({

@@ -1,7 +1,7 @@
 // What the API returns of a campaign: its fields, its numbers, and the keys of its audience that no subscriber has.
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
-import { liftEntries } from "../../../shared/contract/lift.ts";
+import { acted, reached } from "../../../shared/contract/results.ts";
 import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import type { Campaign } from "../../../shared/store/campaigns/campaigns.ts";
@@ -28,30 +28,6 @@ export const failures = { failed: v.number(), fail_reasons: v.record(v.string(),
 export const halted = v.pipe(
   v.array(v.object({ job_id: v.string(), ...Halt.entries })),
   v.description("The sends that their brake stopped"),
-);
-
-export const acted = {
-  opened: v.number(),
-  opened_human: v.number(),
-  clicked: v.number(),
-  clicked_human: v.number(),
-};
-export const reached = {
-  delivered: v.number(),
-  bounced: v.pipe(
-    v.number(),
-    v.description("Whose mail came back and whom no other channel reached; not among `delivered`"),
-  ),
-  complained: v.pipe(v.number(), v.description("Who called the mail spam")),
-  unsubscribed: v.pipe(v.number(), v.description("Who opted out by a link of the mail")),
-  ...acted,
-};
-
-/** Arm B over arm A. */
-const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
-export const comparedArms = v.pipe(
-  v.nullable(v.object({ opened: compared, clicked: compared })),
-  v.description("Opens and clicks by people, among those whom each arm reached; `null` without arms"),
 );
 
 /** A campaign in the list. */

@@ -1,6 +1,7 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
 import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { arms, reached } from "../../../shared/contract/results.ts";
 import { Id, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -8,9 +9,11 @@ import { interactions, platforms } from "../../../shared/rules/interactions.ts";
 import { jobStatuses } from "../../../shared/rules/job-states.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
+import { sendReportOf } from "../../../shared/store/insights/send-report.ts";
 import { countInteraction } from "../../../shared/store/sends/interactions/interactions.ts";
 import { jobSources } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { listJobs } from "../../../shared/store/sends/jobs/job-list.ts";
+import { getJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import {
   cancel,
   canceling,
@@ -120,6 +123,16 @@ export const notifications = group("notifications", "One-off sends with audience
   ),
 
   endpoint("GET /api/v1/notifications/:id", { agents: "read", uses: [storeRead] }, reading, read),
+
+  endpoint(
+    "GET /api/v1/notifications/:id/report",
+    { agents: "read", uses: [storeRead] },
+    {
+      summary: "Get what became of a notification, and of its arms",
+      returns: v.object({ sent: v.number(), ...reached, ...arms }),
+    },
+    async ({ store, params }) => sendReportOf(store, await getJob(store, params.id)),
+  ),
 
   endpoint("POST /api/v1/notifications/:id/cancel", { permission: "send", uses: [storeWrite] }, canceling, cancel),
 

@@ -4,7 +4,6 @@ import { DAY } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { Halt } from "../../rules/brake.ts";
 import { pricesOf, providerCost, roundedDollars, sumOfCosts } from "../../rules/cost.ts";
-import { liftFields, liftOf } from "../../rules/lift.ts";
 import type { StoreReader } from "../context.ts";
 import { dayOf } from "../events/events.ts";
 import {
@@ -17,13 +16,14 @@ import {
   jobIdsOf,
   type Window,
 } from "../insights/insights.ts";
+import { armsOf } from "../insights/send-report.ts";
 import { sumOf, uncertainIn } from "../sends/chunks/tallies.ts";
 import { type InteractionDay, interactionCourse } from "../sends/interactions/totals.ts";
 import { withContents } from "../sends/jobs/job-content.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
-import { countsNow, failReasonsNow, reachedByArm, reachedNow } from "../sends/jobs/late.ts";
+import { countsNow, failReasonsNow, reachedNow } from "../sends/jobs/late.ts";
 import { TemplateItem } from "../templates/items.ts";
 import type { Campaign } from "./campaigns.ts";
 
@@ -124,29 +124,6 @@ function chargedBy(channel: string, jobs: readonly JobRecord[]): number | null {
   );
   if (costs.some(({ unpriced }) => unpriced.length > 0)) return null;
   return roundedDollars(costs.reduce((sum, { dollars }) => sum + dollars, 0));
-}
-
-/** Whom each arm reached, what they did, and how sure it is that the arms differ (F9). */
-function armsOf(sends: readonly CampaignSend[]) {
-  const split = sends.filter(({ job }) => job.isSplit);
-  if (split.length === 0) return { by_variant: [], b_over_a: null };
-  const [a, b] = [armIn(split, "a"), armIn(split, "b")];
-  const lift = (stage: "opened_human" | "clicked_human") => {
-    const arm = (one: typeof a) => ({ size: one.delivered, converters: Math.min(one[stage], one.delivered) });
-    return liftFields(liftOf(arm(b), arm(a)));
-  };
-  return { by_variant: [a, b], b_over_a: { opened: lift("opened_human"), clicked: lift("clicked_human") } };
-}
-
-function armIn(split: readonly CampaignSend[], variant_id: "a" | "b") {
-  const stages = { opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 };
-  let delivered = 0;
-  for (const { job, totals } of split) {
-    delivered += reachedByArm(job, job)[variant_id];
-    for (const stage of Object.keys(stages) as (keyof typeof stages)[])
-      stages[stage] += totals.variants[variant_id]?.recipients[stage] ?? 0;
-  }
-  return { variant_id, delivered, ...stages };
 }
 
 const EVER: Window = { start: 0, end: Number.POSITIVE_INFINITY };

@@ -1,0 +1,37 @@
+// What became of one send, and of its arms (F9).
+import { liftFields, liftOf } from "../../rules/lift.ts";
+import type { StoreReader } from "../context.ts";
+import { interactionTotals } from "../sends/interactions/totals.ts";
+import type { JobRecord } from "../sends/jobs/job-record.ts";
+import { reachedByArm } from "../sends/jobs/late.ts";
+import { type CampaignSend, campaignTotals } from "./insights.ts";
+
+/** The results of a send so far, whoever made it; `by_variant` is empty without arms. */
+export async function sendReportOf(store: StoreReader, job: JobRecord) {
+  const sends = [{ job, totals: await interactionTotals(store, job.id) }];
+  const { failed: _failed, uncertain: _uncertain, cost: _cost, ...results } = campaignTotals(sends);
+  return { ...results, ...armsOf(sends) };
+}
+
+/** Whom each arm reached, what they did, and how sure it is that the arms differ (F9). */
+export function armsOf(sends: readonly CampaignSend[]) {
+  const split = sends.filter(({ job }) => job.isSplit);
+  if (split.length === 0) return { by_variant: [], b_over_a: null };
+  const [a, b] = [armIn(split, "a"), armIn(split, "b")];
+  const lift = (stage: "opened_human" | "clicked_human") => {
+    const arm = (one: typeof a) => ({ size: one.delivered, converters: Math.min(one[stage], one.delivered) });
+    return liftFields(liftOf(arm(b), arm(a)));
+  };
+  return { by_variant: [a, b], b_over_a: { opened: lift("opened_human"), clicked: lift("clicked_human") } };
+}
+
+function armIn(split: readonly CampaignSend[], variant_id: "a" | "b") {
+  const stages = { opened: 0, opened_human: 0, clicked: 0, clicked_human: 0 };
+  let delivered = 0;
+  for (const { job, totals } of split) {
+    delivered += reachedByArm(job, job)[variant_id];
+    for (const stage of Object.keys(stages) as (keyof typeof stages)[])
+      stages[stage] += totals.variants[variant_id]?.recipients[stage] ?? 0;
+  }
+  return { variant_id, delivered, ...stages };
+}
