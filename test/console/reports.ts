@@ -30,6 +30,16 @@ export function reportStories(open: () => Promise<Tab>): void {
     expect(await violationsInThemes(page)).toEqual({});
   });
 
+  it("a send in two arms says what those did whom each reached, and how sure it is that they differ (CON-3, F9)", async () => {
+    const { page, visit } = await open();
+    await visit("activity");
+    await page.getByRole("link", { name: "Autumn sale" }).click();
+    await page.getByText(/^opened by people \([\d.]+%\)$/).waitFor();
+    await page.getByRole("row", { name: /^B \d+ \d+ \([\d.]+%\) \d+ \([\d.]+%\)$/ }).waitFor();
+    await page.getByText(/^Opened, B against A: [+−]?[\d.]+ points, between /).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+  });
+
   it("a figure of which the answer is still to come is not said to be zero (CON-3)", async () => {
     const { page, show } = await open();
     const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>();
