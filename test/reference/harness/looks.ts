@@ -58,7 +58,12 @@ const AREAS: Record<string, Looks> = {
       isEnd ? 40 : 3,
     ).flatMap((job) => [
       look(`/api/v1/notifications/${job.id}`),
-      ...(isEnd ? [look(`/v1/notifications/${job.id}`, {}, "server:messages:read")] : []),
+      ...(isEnd
+        ? [
+            look(`/v1/notifications/${job.id}`, {}, "server:messages:read"),
+            look(`/api/v1/notifications/${job.id}/report`),
+          ]
+        : []),
       ...(isListed(world, job)
         ? [look(`/api/v1/notifications/${job.id}/recipients`, isEnd ? { limit: "2" } : {})]
         : []),

@@ -72,6 +72,13 @@ export function report(world: World, query: Record<string, string>, id: string |
   return { ...totals(world, jobs, touches), by_channel: new Unordered(by_channel), ...messages };
 }
 
+/** F9. */
+function sendReport(world: World, id: string | undefined): Body {
+  const job = existing(world.jobs, id);
+  const { length: delivered } = touchesOf([job], Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  return { delivered, ...later(job.recipients), ...engagement(world, [job]) };
+}
+
 /** ISG-1, ISG-2, AMB-97: an unknown source has zeros. */
 function funnel(world: World, { query }: Request) {
   const { source_type, source_id } = query;
@@ -142,6 +149,7 @@ export const insightOperations: Operation[] = [
     status: 200,
     body: report(world, query, id),
   })),
+  read("GET /api/v1/notifications/:id/report", (world, _, { id }) => ({ status: 200, body: sendReport(world, id) })),
   read("GET /api/v1/insights/funnel", funnel),
   read("GET /api/v1/insights/heatmap", heatmap),
   read("GET /api/v1/insights/series", series),
