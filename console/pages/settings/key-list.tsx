@@ -58,7 +58,11 @@ export function KeyList<T extends Key>(props: KeyListProps<T>) {
       columns={[
         { title: "Name", cell: ({ name }) => name },
         { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
-        { title: "What it may do", isMinor: true, cell: ({ scopes }) => scopes.map((scope) => words[scope] ?? scope).join("; ") },
+        {
+          title: "What it may do",
+          isMinor: true,
+          cell: ({ scopes }) => scopes.map((scope) => words[scope] ?? scope).join("; "),
+        },
         ...columns,
         { title: "Last used", isMinor: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
       ]}
