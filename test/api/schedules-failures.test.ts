@@ -143,6 +143,17 @@ it("a tick that came too late to be sent is said, and the next one fires (AMB-12
   expect(await get()).not.toHaveProperty("last_error");
 });
 
+it("a tick that is taken minutes late leaves out none of those that fell due meanwhile (SCH-12, SCH-14)", async () => {
+  const ticking = requests({ of: "run-schedule" });
+  const { world, jobs } = await setting({ cron_expression: "*/5 * * * *" }, { hooks: ticking.hooks });
+  ticking.fail();
+  await world.advance(11 * MINUTE);
+  ticking.pass();
+  await world.advance(13 * MINUTE);
+
+  expect(await jobs()).toHaveLength(4);
+});
+
 it("a schedule that was deleted while its send waited is not made again by its failure (AMB-123)", async () => {
   const { world, tenant, call, id, notes, forgetTemplate } = await setting();
   await operate(world, tenant, { status: "suspended" });
