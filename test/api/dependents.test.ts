@@ -121,17 +121,20 @@ it("a segment that triggers a paused journey and a draft is deleted without forc
   expect((await call(`GET /api/v1/journeys/${draft}`)).body.status).toBe("draft");
 });
 
-it("the segment of a scheduled send is not deleted while the send waits (AMB-119, SEG-9)", async () => {
+it.each([
+  ["segment", PAYING],
+  ["list", { name: "Readers" }],
+])("the %s of a scheduled send is not deleted while the send waits (AMB-119, SEG-9, D-LIST)", async (kind, made) => {
   const { call, channel_ids } = await withCampaigns(await fresh());
-  const segment_id = await segmentOf({ call });
-  const target = { type: "segment", segment_id };
+  const { id: used } = (await call(`POST /api/v1/${kind}s`, made)).body;
+  const target = { type: kind, [`${kind}_id`]: used };
   const send = { ...content, channel_ids, target, scheduled_at: at(DAY) };
   const { id } = (await call("POST /api/v1/notifications", send)).body;
 
-  expectConflict(await call(`DELETE /api/v1/segments/${segment_id}`), id);
+  expectConflict(await call(`DELETE /api/v1/${kind}s/${used}`), id);
 
   await call(`POST /api/v1/notifications/${id}/cancel`);
-  expect((await call(`DELETE /api/v1/segments/${segment_id}`)).status).toBe(204);
+  expect((await call(`DELETE /api/v1/${kind}s/${used}`)).status).toBe(204);
 });
 
 it("a forced deletion of a live experience's segment leaves the experience live (AMB-119, SEG-9)", async () => {

@@ -1,10 +1,9 @@
 // The life of an experience (INX-30 to INX-38): every action in every state, its effects, and the transitions by timer
 // (AMB-4 to AMB-7).
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { type ExperienceStatus, experienceStatuses } from "../../shared/rules/experience-states.ts";
-import { act, draft, jobOf as job, jobsOf, readExperience as read, take } from "../support/experiences.ts";
+import { act, draft, jobOf as job, readExperience as read, take } from "../support/experiences.ts";
 import { inboxOf, operate, reachedOf, wholeTable } from "../support/people.ts";
 import { START, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -67,26 +66,6 @@ it.each(refusedMoves)("%s of a %s experience is refused with 400 (INX-30, INX-38
   expect(answer.status).toBe(400);
   expect(answer.body).toMatchObject({ code: "BAD_REQUEST", message: expect.stringContaining(from) });
   expect(after).toEqual(before);
-});
-
-it("an experience makes at most one send in any order of actions (INX-30, INX-38)", async () => {
-  const { world, tenant } = await withTenant();
-  const calls = fc.array(fc.constantFrom(...actions), { maxLength: 10 });
-  await fc.assert(
-    fc.asyncProperty(calls, async (taken) => {
-      const id = await draft(tenant);
-      let status: ExperienceStatus = "draft";
-      for (const action of taken) {
-        const next: ExperienceStatus | undefined = allowed[status][action];
-        const answer = await act(world, tenant, id, action);
-        expect(answer.status, `${action} of ${status}`).toBe(next ? 200 : 400);
-        status = next ?? status;
-        expect((await read(tenant, id)).body.status).toBe(status);
-      }
-      expect((await jobsOf(tenant, id)).length).toBeLessThanOrEqual(1);
-    }),
-    { numRuns: 25 },
-  );
 });
 
 describe("pause and resume", () => {

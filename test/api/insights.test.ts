@@ -227,23 +227,6 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
   });
 
-  it("events before the identification count as well, and once (IDN-2, D-ATTRIB)", async () => {
-    const { world, tenant, ids, define, campaign, buy, funnel } = await setting();
-    const anonymous = "漢".repeat(256);
-    await define();
-    await buy({ anonymous }, 50);
-    await world.advance(SECOND);
-    const { id } = await campaign();
-    await buy({ anonymous }, 300);
-    expect(await funnel(id)).toMatchObject({ converted: 0 });
-    const body = { anonymous_id: anonymous, subscriber_id: ids[0] };
-    await world.call("POST /v1/events/identify", { as: tenant.sdk, body });
-    await world.settle();
-    expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
-    await world.advance(10 * SECOND);
-    expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
-  });
-
   it("one workspace's conversions are not another's (GEN-8)", async () => {
     const { world, ids, define, campaign, buy } = await setting();
     await define();

@@ -2,7 +2,6 @@
 // happens once.
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
-import { stepJourneyQueue } from "../../shared/runtime/resources.ts";
 import { actorText, subscriberActor } from "../../shared/store/events/actors.ts";
 import { actorWrites } from "../../shared/store/events/blocks.ts";
 import { countsOf, readCounts } from "../../shared/store/journeys/counts.ts";
@@ -90,46 +89,6 @@ it("a crash while many delays end together, and a run is canceled after it: each
   const steps = await run(10_000);
   expect(steps).toBeGreaterThan(people.length + 3);
   for (let n = 1; n <= steps; n++) await run(n);
-});
-
-it("repeated, late and reordered messages change nothing (JND-15, JND-13)", async () => {
-  const { world, tenant, send, active, person, track, inbox, runs, stats } = await journeySetting(await fresh());
-  const id = await active(
-    graphOf({
-      a: send("A", "wait"),
-      wait: { wait_for_event: { event_name: "paid", within: "1h", on_event: "yes", on_timeout: "no" } },
-      yes: send("Yes"),
-      no: send("No"),
-    }),
-    { entry_rules: { allow_reentry: true } },
-  );
-  const subscriber = await person("ada");
-  await track("ada", "signed_up");
-  const queue = stepJourneyQueue.open(world.depsFor("test"))(tenant.id);
-  const plain = { tenant: tenant.id, events: [], moves: [], people: [], tries: 0 };
-  const [{ id: run, context }] = await runs(id);
-  const tick = (seq: number) => ({ ...plain, run: { subscriber, journey: id, run, seq, at: 0, since: 0 } });
-  const repeat = async () => {
-    await queue.send([
-      tick(3),
-      tick(1),
-      tick(2),
-      tick(1),
-      { ...plain, events: [context.event_id] },
-      { ...plain, people: [subscriber] },
-    ]);
-    await world.settle();
-  };
-  await repeat();
-  expect((await stats(id)).steps.wait).toEqual({ active: 1, outcomes: {} });
-  // Messages of the same millisecond have no order in the inbox.
-  await world.advance(1_000);
-  await track("ada", "paid");
-  await repeat();
-  await world.advance(2 * HOUR);
-  await repeat();
-  expect(await inbox(subscriber)).toEqual(["A", "Yes"]);
-  expect(await runs(id)).toHaveLength(1);
 });
 
 it("the timeout looks for the event before it takes on_timeout, also where the event's own message is lost (JND-13)", async () => {

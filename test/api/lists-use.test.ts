@@ -41,32 +41,6 @@ describe("deletion", () => {
     await world.advance(11 * MINUTE);
     expect(await traces()).toEqual([]);
   });
-
-  it("a list cannot be deleted while a scheduled notification names it, and can be once that is canceled or sent (D-LIST)", async () => {
-    const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 1);
-    const id = await named(world, tenant, "Readers");
-    await add(world, tenant, id, people);
-    const schedule = async () =>
-      (
-        await ask(world, tenant, "POST /api/v1/notifications", {
-          target: { type: "list", list_id: id },
-          title: "t",
-          body: "b",
-          scheduled_at: inMs(world, 30 * MINUTE),
-        })
-      ).body.id;
-    const [first, second] = [await schedule(), await schedule()];
-    const remove = () => ask(world, tenant, `DELETE /api/v1/lists/${id}`);
-    const refused = await remove();
-    expect(refused.status).toBe(409);
-    expect(refused.body.code).toBe("CONFLICT");
-    await ask(world, tenant, `POST /api/v1/notifications/${first}/cancel`);
-    expect((await remove()).status).toBe(409);
-    await world.advance(31 * MINUTE);
-    expect((await ask(world, tenant, `GET /api/v1/notifications/${second}`)).body.status).toBe("completed");
-    expect((await remove()).status).toBe(204);
-  });
 });
 
 describe("sends", () => {

@@ -193,24 +193,6 @@ describe("follows", () => {
 });
 
 describe("converges", () => {
-  it("late, repeated and reordered messages lead to the same memberships (SEG-14)", async () => {
-    const { world, tenant } = await withTenant();
-    const id = await segmentOf(world, tenant, pro);
-    const count = await segmentOf(world, tenant, bought({ frequency: { min: 2 } }));
-    const ada = await upsert(world, tenant, "ada", { plan: "pro" });
-    await did(world, tenant, ada, { ...buy, idempotency_key: "one" });
-    await did(world, tenant, ada, { ...buy, idempotency_key: "one" });
-    await upsert(world, tenant, "ada", { plan: "free" });
-    for (let n = 0; n < 3; n++)
-      await again(world, tenant, {
-        people: [{ id: ada, segments: [id] }, { id: ada }],
-        visitors: [{ anonymous: "nobody" }],
-      });
-
-    expect(await membersOf(world, tenant, id)).toEqual([]);
-    expect(await membersOf(world, tenant, count)).toEqual([]);
-  });
-
   it("after many concurrent changes of a subscriber its memberships match its last attributes (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     const id = await segmentOf(world, tenant, pro);

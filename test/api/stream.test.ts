@@ -1,7 +1,6 @@
 // The live stream of in-app messages (SSE-1 to SSE-6): frames, resumption, keepalive, lifetime, limits.
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
-import { toJson } from "../../shared/store/json-text.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addReader } from "../support/sse.ts";
@@ -45,41 +44,6 @@ describe("frames", () => {
         },
       },
     ]);
-  });
-
-  it("authored content: actions carry labels, display has two keys, the rest is in data (SSE-6, AMB-1, AMB-2, AMB-101)", async () => {
-    const { world, tenant, id, open } = await withReader();
-    const stream = await open();
-    const display = { trigger: "immediate", frequency: "once", priority: 3, screens: ["/home"] };
-    const actions = [
-      { id: "go", title: "Go", url: "https://example.com" },
-      { id: "no", title: "No", url: "" },
-    ];
-    const content = {
-      title: "t",
-      body: "b",
-      variant_id: "b",
-      format: "modal",
-      image_url: "https://x/y.png",
-      actions,
-      display,
-    };
-    const data = toJson({ own: 1 });
-    await tenant.store.writeAll([messageWrite("j", world.clock.now(), { subscriber: id, content, data })]);
-    await world.settle();
-
-    expect(stream.frames()[0]!.data).toMatchObject({
-      format: "modal",
-      image_url: "https://x/y.png",
-      actions: [
-        { id: "go", label: "Go", url: "https://example.com" },
-        { id: "no", label: "No", url: "" },
-      ],
-      display: { trigger: "immediate", frequency: "once" },
-      data: { own: 1, variant_id: "b", display },
-    });
-    expect(stream.frames()[0]!.data.display).toEqual({ trigger: "immediate", frequency: "once" });
-    expect((await inboxOf(world, tenant, id))[0].content.actions).toEqual(actions);
   });
 
   it("a write ends the wait of the stream: the frame arrives at the same instant, before the next poll (SSE-2)", async () => {

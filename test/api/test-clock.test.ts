@@ -101,47 +101,6 @@ describe("a move of a sandbox's time", () => {
     expect(before.messages).not.toContain("Spring");
   });
 
-  /** A sandbox with a mail channel, in which one person gets marketing under these settings. */
-  async function marketing(settings: object) {
-    const world = await fresh();
-    const sandbox = await sandboxIn(world);
-    const { id, subscriber } = await mailing(sandbox, world);
-    await sandbox.call("PATCH /api/v1/workspace", settings);
-    const send = async (title: string) => {
-      const message = { title, body: "b", category: "marketing", channel_ids: [id], subscriberIds: [subscriber] };
-      await sandbox.call("POST /api/v1/notifications", message);
-      await world.settle();
-    };
-    const titles = async () => (await sandbox.outbox()).map(({ title }: { title: string }) => title);
-    return { ...sandbox, send, titles };
-  }
-
-  it("marketing waits for the end of quiet hours by the time of the sandbox (F4)", async () => {
-    const days = [0, 1, 2, 3, 4, 5, 6];
-    const quiet_hours = { start: "22:00", end: "08:00", timezone_mode: "workspace", days };
-    const { move, send, titles } = await marketing({ quiet_hours });
-
-    await move({ to: timestamp(START + 11 * HOUR) });
-    await send("Night");
-    expect(await titles()).toEqual([]);
-
-    await move({ advance: "10h" });
-    expect(await titles()).toEqual(["Night"]);
-  });
-
-  it("a frequency cap of a day is over the next day by the time of the sandbox (F4)", async () => {
-    const { move, send, titles } = await marketing({
-      frequency_caps: [{ category: "marketing", max: 1, per: "day" }],
-    });
-    await send("First");
-    await send("Capped");
-    expect(await titles()).toEqual(["First"]);
-
-    await move({ advance: "24h" });
-    await send("Next day");
-    expect(await titles()).toEqual(["First", "Next day"]);
-  });
-
   const still = shared(async ({ fresh }) => sandboxIn(await fresh()));
 
   it.each([

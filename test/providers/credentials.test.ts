@@ -36,7 +36,7 @@ describe("credentials", () => {
       "vapid",
       { type: "vapid", public_key: "B".repeat(87), private_key: "a".repeat(43), subject: "mailto:a@b.example" },
     ],
-  ])("to CRD-7 take %s (CRD-3)", (_, credentials) => {
+  ])("credentials of %s are taken (CRD-3 to CRD-7)", (_, credentials) => {
     expect(issuesOf(credentials)).toBeUndefined();
   });
 
@@ -49,7 +49,7 @@ describe("credentials", () => {
     ["a line break in an address", { ...smtp, reply_to: "a@example.com\r\nBcc: b@example.com" }, "reply_to"],
     ["a line break in a sender", { ...sms, sender_id: "Shop\n" }, "sender_id"],
     ["an empty secret", { ...sms, api_secret: "" }, "api_secret"],
-  ])("to CRD-7 refuse %s (CRD-3)", (_, credentials, field) => {
+  ])("credentials with %s are refused (CRD-3 to CRD-7)", (_, credentials, field) => {
     expect(issuesOf(credentials)?.map(({ path }) => path?.[0]?.key)).toContain(field);
   });
 });

@@ -209,7 +209,7 @@ function oracleNextChange(rule: Raw, known: Record<string, unknown>, events: rea
     .find((at) => oracle(rule, known, events, at) !== before);
 }
 
-it("to RUL-8 RUL-13 the verdict and the moment it changes are the oracle's, for any rule and history (RUL-1)", () => {
+it("the verdict and the moment it changes are the oracle's, for any rule and history (RUL-1 to RUL-8, RUL-13)", () => {
   fc.assert(
     fc.property(tree, attributes, histories, (rule, known, events) => {
       expect(judge(rule, known, events)).toEqual({
@@ -233,7 +233,7 @@ it("nothing changes before the moment that the verdict names (AMB-71)", () => {
   );
 });
 
-it("to RUL-12 the flat form has the same result as its tree, for any subscriber (RUL-9)", () => {
+it("the flat form has the same result as its tree, for any subscriber (RUL-9 to RUL-12)", () => {
   const flatAttribute = fc.oneof(
     fc.record({ key: fc.constantFrom("p", "q"), value: values }),
     fc.record({ key: fc.constantFrom("p", "q"), operator: fc.constantFrom("eq", "ne"), value: values }),
