@@ -1,10 +1,10 @@
 // The cells of an imported row by what they hold, and the addresses among them.
-import { isBeyondAscii, isEmailAddress, withAsciiDomain } from "./contacts.ts";
+
 import { type RowChannel, rowChannelOf } from "./import-channels.ts";
-import { type Columns, OF_WHOM, type Problem } from "./import-columns.ts";
+import { type Columns, OF_WHOM } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
-import { INVISIBLE, readPhone } from "./import-phones.ts";
+import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
 import { signedName } from "./import-signs.ts";
 import { cellValue, jsonOf, tagsOf, type Value } from "./import-values.ts";
@@ -129,38 +129,6 @@ const AS_TEXT = /^="([^"]*)"$/;
 const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$|[=@])/;
 const textOf = (cell: string): string =>
   cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replace(MARKED_NUMBER, "").replaceAll(AROUND, "");
-const QUOTED = /^(['"‘“])(.*)['"’”]$/;
-const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
-
-type Address = { kind: "address"; email: string; warning?: string };
-
-/** Where one address ends and another begins; Google Contacts writes three colons. */
-const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
-
-/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`, or be the first of several. */
-export function readAddress(written: string): Address | Problem {
-  const read = readOneAddress(written);
-  if (read.kind === "address") return read;
-  const several = written.split(BETWEEN_ADDRESSES).filter(Boolean).map(readOneAddress);
-  const [first] = several;
-  if (several.length < 2 || first?.kind !== "address" || several.some(({ kind }) => kind === "problem")) return read;
-  return { kind: "address", email: first.email, warning: "has several email addresses, of which the first is taken" };
-}
-
-function readOneAddress(written: string): Address | Problem {
-  const visible = written.replaceAll(INVISIBLE, "");
-  // An apostrophe alone keeps a spreadsheet from reading the cell.
-  const unquoted = visible.replace(QUOTED, "$2").replace(/^['‘’]/, "");
-  const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
-  const at = text.lastIndexOf("@");
-  const local = text.slice(0, at);
-  const email = withAsciiDomain(text);
-  if (at > 0 && isEmailAddress(email)) return { kind: "address", email };
-  const isOnlyLocal = isBeyondAscii(local) && isEmailAddress(email.replaceAll(/[^\x20-\x7e]/g, "a"));
-  if (!isOnlyLocal) return { kind: "problem", problem: "has a bad email address" };
-  return { kind: "address", email, warning: "has an email address that is not supported" };
-}
-
 /** What became of a phone number. */
 export type PhoneKind = "kept" | "converted" | "unreadable";
 

@@ -6,11 +6,9 @@ import {
   parsePhoneNumberFromString,
 } from "libphonenumber-js/min";
 import { isPhoneNumber } from "./contacts.ts";
+import { INVISIBLE } from "./import-addresses.ts";
 import { compactPhone } from "./import-columns.ts";
 import type { PluslessNumbers } from "./import-names.ts";
-
-/** Signs that nobody sees. */
-export const INVISIBLE = /\p{Cf}/gu;
 
 type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable" };
 

@@ -1,7 +1,8 @@
 // What a row refuses that is not imported: an opt-out is not lost with the rest of its row (AMB-132).
 import { normalizedAddress } from "./addresses.ts";
+import { readEmail } from "./import-addresses.ts";
 import { isClear } from "./import-answers.ts";
-import { type RowReading, readAddress, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Cell, type Columns, MAX_VALUE_BYTES } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import type { ImportedRow } from "./import-rows.ts";
@@ -62,7 +63,7 @@ const saysSomething = ({ standard, evidence, topic, signed }: Cell): boolean =>
 
 function refusedBy({ source }: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
   const { standard, attributes } = sorted;
-  const address = standard.email === undefined ? undefined : readAddress(standard.email);
+  const address = standard.email === undefined ? undefined : readEmail(standard.email);
   const email = address?.kind === "address" ? address.email : undefined;
   takePhone(sorted, reading);
   const phone = normalizedAddress("phone", attributes.phone);
@@ -104,7 +105,7 @@ function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonl
   return readings.filter((one) =>
     one.every((cell, i) => {
       const value = cell.trim();
-      const isAddress = cells[i]?.standard !== "email" || value === "" || readAddress(value).kind === "address";
+      const isAddress = cells[i]?.standard !== "email" || value === "" || readEmail(value).kind === "address";
       return isAddress && fitsType(value, types[i] ?? "text");
     }),
   );

@@ -1,7 +1,8 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
+import { readEmail } from "./import-addresses.ts";
 import { isNothing } from "./import-answers.ts";
-import { type PhoneKind, type RowReading, readAddress, type Sorted, sortCells, takePhone } from "./import-cells.ts";
+import { type PhoneKind, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
 import { type Columns, MAX_VALUE_BYTES, type Problem } from "./import-columns.ts";
 import type { ImportedChoices, ImportedConsent } from "./import-consents.ts";
 import { readLocale, readZone } from "./import-places.ts";
@@ -37,7 +38,7 @@ export function readRow(
     return problem(`has a value of more than ${MAX_VALUE_BYTES} bytes`);
   const sorted = sortCells(columns, row);
   const { standard, attributes } = sorted;
-  const address = standard.email === undefined ? undefined : readAddress(standard.email);
+  const address = standard.email === undefined ? undefined : readEmail(standard.email);
   if (address?.kind === "problem") return address;
   const { email, warning } = address ?? {};
   const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase();

@@ -221,6 +221,27 @@ describe("/api/v1/suppressions", () => {
     expect(a).toMatchObject({ reason: "imported", note: "hard bounce", suppressed_at: "2024-03-04T05:06:07.000Z" });
   });
 
+  it.each([
+    ["SendGrid", "email,created,group_id,group_name\nada@example.com,1683195072,14,News\n", "2023-05-04T10:11:12.000Z"],
+    ["SES", "EmailAddress,Reason,LastUpdateTime\nada@example.com,BOUNCE,2023-05-04T10:11:12.5+00:00\n", "2023-05-04"],
+    [
+      "SparkPost",
+      "recipient,type,source,created\nada@example.com,non_transactional,Bounce Rule,2023-05-04\n",
+      "2023-05-04",
+    ],
+    ["Mailgun", 'address,code,error,created_at\nada@example.com,550,x,"Thu, 04 May 2023 10:11:12 UTC"\n', "2023-05-04"],
+    ["no header", "Ada <ada@example.com>\n", "2026-11-20"],
+  ])("a file of suppressed addresses as of %s is read (AMB-128)", async (_, csv, at) => {
+    const { tenant } = await withTenant();
+    const { call } = client(tenant);
+    expect((await call("POST /api/v1/suppressions/import", { csv })).body).toMatchObject({
+      suppressed: 1,
+      rejected: 0,
+    });
+    const [one] = (await call("GET /api/v1/suppressions")).body.items;
+    expect([one.address, one.suppressed_at.slice(0, at.length)]).toEqual(["ada@example.com", at]);
+  });
+
   it("the list of suppressions forgets an address after the erasure of a subscriber with it, and still holds (AMB-128)", async () => {
     const { world, ada, to, upsert, call } = await suppressed(BOUNCES);
     await call(`DELETE /api/v1/subscribers/${ada}`);

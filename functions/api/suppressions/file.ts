@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
+import { readEmail } from "../../../shared/rules/import-addresses.ts";
 import { columnKey, rankOf } from "../../../shared/rules/import-names.ts";
 import { readTime } from "../../../shared/rules/import-times.ts";
 import type { Store } from "../../../shared/store/context.ts";
@@ -31,6 +32,9 @@ const TIMES = ["created", "created at", "date", "time", "timestamp", "suppressed
   columnKey,
 );
 
+/** Beside the usual names, those of files that hold nothing else. */
+const ADDRESSES = ["address", "recipient"];
+
 interface Columns {
   addresses: readonly number[];
   note: number;
@@ -40,7 +44,7 @@ interface Columns {
 function columnsOf(header: readonly string[]): Columns {
   const keys = header.map(columnKey);
   const addresses = keys.flatMap((key, i) =>
-    key === "address" || rankOf("email", key) !== undefined || rankOf("phone", key) !== undefined ? [i] : [],
+    ADDRESSES.includes(key) || rankOf("email", key) !== undefined || rankOf("phone", key) !== undefined ? [i] : [],
   );
   const firstOf = (names: readonly string[]) => keys.findIndex((key) => names.includes(key));
   return { addresses, note: firstOf(NOTES), time: firstOf(TIMES) };
@@ -71,7 +75,9 @@ async function read(csv: string, now: number) {
     for await (const { cells, line } of readRecords(bytesOf(csv), {})) {
       if (!columns) {
         columns = columnsOf(cells);
-        continue;
+        // A list of addresses may have no header.
+        if (columns.addresses.length > 0 || !cells.some((cell) => addressIn(cell))) continue;
+        columns = { addresses: cells.map((_, i) => i), note: -1, time: -1 };
       }
       if (++rows > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} rows.`);
       const row = rowOf(cells, columns, now);
@@ -87,11 +93,17 @@ async function read(csv: string, now: number) {
 }
 
 function rowOf(cells: readonly string[], { addresses, note, time }: Columns, now: number): Suppressing | undefined {
-  const address = addresses.map((i) => readAddress(cells[i] ?? "")).find((one) => one !== undefined);
+  const address = addresses.map((i) => addressIn(cells[i] ?? "")).find((one) => one !== undefined);
   if (!address) return undefined;
   const at = readTime(cells[time] ?? "", { zone: "UTC" });
   const said = cells[note]?.trim().slice(0, MAX_NOTE_CHARACTERS);
   return { ...address, reason: "imported", source: "file", note: said || undefined, at: Math.min(at ?? now, now) };
+}
+
+/** An address of mail may stand as people write it, with a name before it. */
+function addressIn(cell: string) {
+  const read = readEmail(cell.trim());
+  return readAddress(read.kind === "address" ? read.email : cell);
 }
 
 const refused = (message: string) => new ApiError("BAD_REQUEST", message);

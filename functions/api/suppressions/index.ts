@@ -91,8 +91,8 @@ export const suppressions = group("suppressions", "Addresses that get no message
     {
       summary: "Suppress the addresses of a CSV file",
       description:
-        "With a header. The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a " +
-        `time too. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
+        "The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a time too; a list " +
+        `of addresses needs no header. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
         "lifts these. Repeating the call changes nothing.",
       body: v.strictObject({
         csv: v.pipe(

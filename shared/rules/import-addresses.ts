@@ -1,0 +1,37 @@
+// The addresses of mail in files (AMB-132, AMB-133).
+import { isBeyondAscii, isEmailAddress, withAsciiDomain } from "./contacts.ts";
+import type { Problem } from "./import-columns.ts";
+
+/** Signs that nobody sees. */
+export const INVISIBLE = /\p{Cf}/gu;
+const QUOTED = /^(['"‘“])(.*)['"’”]$/;
+const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
+
+type Address = { kind: "address"; email: string; warning?: string };
+
+/** Where one address ends and another begins; Google Contacts writes three colons. */
+const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
+
+/** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`, or be the first of several. */
+export function readEmail(written: string): Address | Problem {
+  const read = readOneAddress(written);
+  if (read.kind === "address") return read;
+  const several = written.split(BETWEEN_ADDRESSES).filter(Boolean).map(readOneAddress);
+  const [first] = several;
+  if (several.length < 2 || first?.kind !== "address" || several.some(({ kind }) => kind === "problem")) return read;
+  return { kind: "address", email: first.email, warning: "has several email addresses, of which the first is taken" };
+}
+
+function readOneAddress(written: string): Address | Problem {
+  const visible = written.replaceAll(INVISIBLE, "");
+  // An apostrophe alone keeps a spreadsheet from reading the cell.
+  const unquoted = visible.replace(QUOTED, "$2").replace(/^['‘’]/, "");
+  const text = (WITH_NAME.exec(unquoted)?.[1] ?? unquoted).replace(/^mailto:/i, "").replace(/[.,;]+$/, "");
+  const at = text.lastIndexOf("@");
+  const local = text.slice(0, at);
+  const email = withAsciiDomain(text);
+  if (at > 0 && isEmailAddress(email)) return { kind: "address", email };
+  const isOnlyLocal = isBeyondAscii(local) && isEmailAddress(email.replaceAll(/[^\x20-\x7e]/g, "a"));
+  if (!isOnlyLocal) return { kind: "problem", problem: "has a bad email address" };
+  return { kind: "address", email, warning: "has an email address that is not supported" };
+}
