@@ -38,8 +38,6 @@ export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[
   return together ? together(timers) : timers.map(message);
 }
 
-const plainStep = (tenant: string) => ({ tenant, events: [], moves: [], people: [] });
-
 /** The id of a timer of runs of one journey: a timer is billed by its length. */
 export const runsTimerId = (journey: string, runs: readonly Pick<RunTimer, "subscriber" | "run" | "seq">[]): string =>
   [packId(journey), ...runs.map(({ subscriber, run, seq }) => `${packId(subscriber)}:${packId(run)}:${seq}`)].join(" ");
@@ -83,7 +81,7 @@ export const dueKinds = {
     window: { subscriber, at },
   })),
   /** A check that the computation of a segment still progresses. */
-  "segment-run": to("recompute-segment", ({ tenant, id: segment }) => ({ tenant, segment, watch: true })),
+  "segment-run": to("recompute-segment", ({ tenant, id: segment }) => ({ kind: "watch", tenant, segment })),
   /** A check that the verification of a channel still progresses. */
   verification: to("verify-channel", ({ tenant, id: channel }) => ({ tenant, channel })),
   /** A check that an import still progresses. */
@@ -93,7 +91,7 @@ export const dueKinds = {
   /** A check that a migration of runs still progresses: `<journey>#<migration>`. */
   "migration-watch": to("step-journey", ({ tenant, id }) => {
     const [journey = "", migration = ""] = id.split("#");
-    return { ...plainStep(tenant), sweep: { journey, mode: "migrate", migration } };
+    return { kind: "sweep", tenant, journey, mode: "migrate", migration };
   }),
   /** A check that a simulation on history still progresses. */
   "simulation-watch": to("import-rows", ({ tenant, id }) => ({ tenant, kind: "simulation", id, watch: true })),
@@ -108,10 +106,11 @@ export const dueKinds = {
     return { tenant, schedule, revision: Number(revision), tick: Number(tick) };
   }),
   /** Runs of a journey whose delays or waits end (`runsTimerId`). */
-  "journey-runs": to("step-journey", (timer) => ({ ...plainStep(timer.tenant), runs: runTimersOf(timer) }), {
+  "journey-runs": to("step-journey", (timer) => ({ kind: "tick", tenant: timer.tenant, runs: runTimersOf(timer) }), {
     together: (timers) =>
       chunksOf(timers.flatMap(runTimersOf), PER_MESSAGE).map((runs) => ({
-        ...plainStep(timers[0]?.tenant ?? ""),
+        kind: "tick",
+        tenant: timers[0]?.tenant ?? "",
         runs,
       })),
   }),
@@ -125,8 +124,10 @@ export const dueKinds = {
   "sandbox-wake": to("move-clock", ({ tenant }) => ({ kind: "wake" as const, tenant })),
   /** Rows that concurrent writers added to a deleted journey. */
   "journey-gone": to("step-journey", ({ tenant, id: journey }) => ({
-    ...plainStep(tenant),
-    sweep: { journey, mode: "delete" as const },
+    kind: "sweep",
+    tenant,
+    journey,
+    mode: "delete",
   })),
 };
 

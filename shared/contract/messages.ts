@@ -93,16 +93,13 @@ export const queues = {
     }),
     batch: 10,
   },
-  /** A shard of subscribers to evaluate for a segment, or a computation to check. */
+  /** A part of the subscribers to evaluate for a segment, or a computation to check. */
   "recompute-segment": {
-    message: v.object({
-      tenant: id,
-      segment: id,
-      run: v.optional(v.number()),
-      part: v.optional(id),
-      /** Set by the watchdog: shards that are not done are queued again. */
-      watch: v.optional(v.boolean()),
-    }),
+    message: v.union([
+      v.object({ kind: v.literal("part"), tenant: id, segment: id, run: v.number(), part: id }),
+      /** Set by the watchdog: parts that are not done are queued again. */
+      v.object({ kind: v.literal("watch"), tenant: id, segment: id }),
+    ]),
     batch: 10,
   },
   /** The due rows of a minute, or of one of its shards; a single row that is due soon; or the sweep for overdue ones. */
@@ -153,31 +150,33 @@ export const queues = {
     message: v.object({ tenant: id, campaign: id }),
     batch: 10,
   },
-  /**
-   * Runs of journeys to continue: one whose timer is due, or those of subscribers with new events, segment changes or
-   * attribute changes; or all runs of a journey, shard by shard, to resume, cancel, remove or migrate.
-   */
+  /** What starts, moves or ends runs of journeys. */
   "step-journey": {
-    message: v.object({
-      tenant: id,
-      run: v.optional(runTimer),
-      /** Runs whose timers are due in the same second. */
-      runs: v.optional(v.array(runTimer)),
-      events: v.optional(v.array(id), []),
-      moves: v.optional(v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })), []),
-      people: v.optional(v.array(id), []),
-      /** A send of a step that has ended: the outcomes of its runs follow it. */
-      ended: v.optional(id),
-      sweep: v.optional(
-        v.object({
-          journey: id,
-          mode: v.picklist(["resume", "cancel", "delete", "migrate"]),
-          migration: v.optional(id),
-          shard: v.optional(v.string()),
-          after: v.optional(id),
-        }),
-      ),
-    }),
+    message: v.union([
+      /** Set by timers: the delays and waits of these runs end. */
+      v.object({ kind: v.literal("tick"), tenant: id, runs: v.array(runTimer) }),
+      v.object({ kind: v.literal("events"), tenant: id, events: v.array(id) }),
+      /** Subscribers entered or left segments. */
+      v.object({
+        kind: v.literal("moves"),
+        tenant: id,
+        moves: v.array(v.object({ subscriber: id, segment: id, entered: v.boolean(), at: v.string() })),
+      }),
+      /** The attributes of these subscribers changed. */
+      v.object({ kind: v.literal("people"), tenant: id, people: v.array(id) }),
+      /** A send of a step has ended: the outcomes of its runs follow it. */
+      v.object({ kind: v.literal("ended"), tenant: id, job: id }),
+      /** All runs of a journey, or those of a shard from one on. */
+      v.object({
+        kind: v.literal("sweep"),
+        tenant: id,
+        journey: id,
+        mode: v.picklist(["resume", "cancel", "delete", "migrate"]),
+        migration: v.optional(id),
+        shard: v.optional(v.string()),
+        after: v.optional(id),
+      }),
+    ]),
     batch: 10,
   },
   /** Blocks of events that were stored a while ago: those without a seal must be completed. */

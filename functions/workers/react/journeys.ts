@@ -21,6 +21,7 @@ import { Profile } from "../../../shared/store/subscribers/items.ts";
 export const journeyUses = [stepJourneyQueue, activeJourneys, watchVersions] as const;
 type WorkerContext = Context<typeof journeyUses>;
 type StepMessage = Message<"step-journey">;
+type SegmentMove = Extract<StepMessage, { kind: "moves" }>["moves"][number];
 
 /** Subscribers or events of one message. */
 const PER_MESSAGE = 100;
@@ -55,35 +56,40 @@ export async function queueJourneys(
     const moved = (profiles.get(tenant) ?? []).filter((change) => changesRun(change, index));
     const people = [...new Set(moved.map(({ after }) => after.id))];
     await queue.send([
-      ...chunksOf(events, PER_MESSAGE).map((some) => step(tenant, { events: some })),
-      ...chunksOf(moves, PER_MESSAGE).map((some) => step(tenant, { moves: some })),
-      ...chunksOf(people, PER_MESSAGE).map((some) => step(tenant, { people: some })),
+      ...chunksOf(events, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
+      ...chunksOf(moves, PER_MESSAGE).map((some) => ({ kind: "moves" as const, tenant, moves: some })),
+      ...chunksOf(people, PER_MESSAGE).map((some) => ({ kind: "people" as const, tenant, people: some })),
     ]);
   }
 }
 
-const step = (tenant: string, more: Partial<StepMessage>): StepMessage => ({
-  tenant,
-  events: [],
-  moves: [],
-  people: [],
-  ...more,
-});
-
 const sweeping =
   (mode: "resume" | "cancel" | "delete") =>
-  ({ tenant, after }: { tenant: string; after: { id: string } }): StepMessage =>
-    step(tenant, { sweep: { journey: after.id, mode } });
+  ({ tenant, after }: { tenant: string; after: { id: string } }): StepMessage => ({
+    kind: "sweep",
+    tenant,
+    journey: after.id,
+    mode,
+  });
 
 /** A halted step was resumed or canceled: what waits there goes on, or ends. */
 const isReleased = ({ before, after }: Change<typeof StepState>): boolean =>
   before?.halted !== undefined && (after.halted === undefined || after.canceled !== before.canceled);
 
-const releasing = ({ tenant, after: { journey } }: Change<typeof StepState>): StepMessage =>
-  step(tenant, { sweep: { journey, mode: "resume" } });
+const releasing = ({ tenant, after: { journey } }: Change<typeof StepState>): StepMessage => ({
+  kind: "sweep",
+  tenant,
+  journey,
+  mode: "resume",
+});
 
-const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationItem>): StepMessage =>
-  step(tenant, { sweep: { journey, mode: "migrate", migration: id } });
+const migrating = ({ tenant, after: { journey, id } }: Change<typeof MigrationItem>): StepMessage => ({
+  kind: "sweep",
+  tenant,
+  journey,
+  mode: "migrate",
+  migration: id,
+});
 
 /** A send of a step has ended, and not everybody got its message: of one that failed whole, nobody. */
 const hasLost = ({ before, after }: Change<typeof JobItem>): boolean =>
@@ -92,7 +98,11 @@ const hasLost = ({ before, after }: Change<typeof JobItem>): boolean =>
   before?.status !== after.status &&
   (after.status !== "completed" || (after["n:failed"] ?? 0) + (after["n:skipped"] ?? 0) > 0);
 
-const following = ({ tenant, after }: Change<typeof JobItem>): StepMessage => step(tenant, { ended: after.id });
+const following = ({ tenant, after }: Change<typeof JobItem>): StepMessage => ({
+  kind: "ended",
+  tenant,
+  job: after.id,
+});
 
 const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boolean =>
   byTrigger.has(`event#${eventName}`) || byEvent.has(eventName);
@@ -101,13 +111,13 @@ const isAwaited = (eventName: string, { byTrigger, byEvent }: JourneyIndex): boo
 const changesRun = ({ before, after }: Change<typeof Profile>, { byAttribute }: JourneyIndex): boolean =>
   before !== undefined && changedKeys(before, after).some((key) => byAttribute.has(key));
 
-function moveOf(change: Change<typeof SegmentMembership>, { byTrigger }: JourneyIndex): StepMessage["moves"] {
+function moveOf(change: Change<typeof SegmentMembership>, { byTrigger }: JourneyIndex): SegmentMove[] {
   if (change.after.historical) return [];
   return segmentMovesOf(change).filter(({ segment, entered }) => byTrigger.has(segmentTrigger(segment, entered)));
 }
 
 /** Of a static segment, whose members are packed. */
-function movesOf(change: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): StepMessage["moves"] {
+function movesOf(change: Change<typeof MemberLeaf>, { byTrigger }: JourneyIndex): SegmentMove[] {
   const segment = segmentOfLeaf(change.after);
   const starts = (entered: boolean) => byTrigger.has(segmentTrigger(segment, entered));
   if (!starts(true) && !starts(false)) return [];

@@ -30,7 +30,7 @@ export async function queueComputations(changes: Changes, { recomputeQueue: queu
   const begun = changes.of(SegmentItem, "segment").filter(({ before, after }) => after.run !== before?.run);
   const messages = (partsOf: typeof fillParts, runs: typeof begun) =>
     runs.flatMap(({ tenant, after: { id: segment, run, parts } }) =>
-      partsOf(parts).map((part) => ({ tenant, segment, run, part })),
+      partsOf(parts).map((part) => ({ kind: "part" as const, tenant, segment, run, part })),
     );
   await queue.send(messages(fillParts, begun));
   const watching = begun.filter(({ after }) => after.is_dynamic && compileRule(fromJson(after.rule)).events.length > 0);

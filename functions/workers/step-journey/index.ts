@@ -18,10 +18,10 @@ import {
 } from "../../../shared/store/journeys/active.ts";
 import { type Candidate, refusal, segmentCause } from "../../../shared/store/journeys/entries.ts";
 import { followSend } from "../../../shared/store/journeys/late-outcomes.ts";
-import { findMigration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
+import { findMigration, type Migration, noteShardDone, shardsLeft } from "../../../shared/store/journeys/migrations.ts";
 import { countRefused, type Refused } from "../../../shared/store/journeys/refusals.ts";
 import { settleLeftPacks } from "../../../shared/store/journeys/run-packs.ts";
-import { activeRuns, findRuns } from "../../../shared/store/journeys/runs.ts";
+import { activeRuns, findRuns, type RunState } from "../../../shared/store/journeys/runs.ts";
 import { clearJourney, sweepRuns } from "../../../shared/store/journeys/sweeps.ts";
 import { drive, enter, turnsOf } from "../../../shared/store/journeys/ticks.ts";
 import { nightlyRecounts } from "../../../shared/store/nightly-recounts.ts";
@@ -33,6 +33,8 @@ import { subscribersOf } from "../../../shared/store/subscribers/aliases.ts";
 const uses = [storeWrite, timers, jobWidths, workspaceRead, stepJourneyQueue, activeJourneys, nightlyRecounts] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
 type StepMessage = Message<"step-journey">;
+type SegmentMove = Extract<StepMessage, { kind: "moves" }>["moves"][number];
+type SweepMessage = Extract<StepMessage, { kind: "sweep" }>;
 
 /** How long after its timer was set a run may still be stored, or reach the position that the timer is for. */
 const APPEARING_MS = 60 * SECOND;
@@ -49,60 +51,71 @@ export const stepJourney = queueWorker(
   async (message, context) => {
     await context.nightlyRecounts.plan([message.tenant]);
     if (context.isRepeated) await settleLeftPacks(context.store, LEFT_AFTER_MS);
-    if (message.sweep) return sweepJourney(context, message, message.sweep);
-    if (message.ended !== undefined) return followSend(context.store, await getJob(context.store, message.ended));
-    if (message.run) return tickRuns(context, [message.run]);
-    if (message.runs) return tickRuns(context, message.runs);
-    await enterBySegments(context, message.moves);
-    await driveByAttributes(context, message.people);
-    await takeEvents(context, message.events);
+    switch (message.kind) {
+      case "tick":
+        return tickRuns(context, message.runs);
+      case "events":
+        return takeEvents(context, message.events);
+      case "moves":
+        return enterBySegments(context, message.moves);
+      case "people":
+        return driveByAttributes(context, message.people);
+      case "ended":
+        return followSend(context.store, await getJob(context.store, message.job));
+      case "sweep":
+        return sweepJourney(context, message);
+    }
   },
 );
 
-const messageOf = ({ store }: WorkerContext, more: Partial<StepMessage>): StepMessage => ({
-  tenant: store.tenant,
-  events: [],
-  moves: [],
-  people: [],
-  ...more,
-});
-
 /** The time of runs has come. One that is early, not stored yet or held gets another message. */
 async function tickRuns(context: WorkerContext, timers: readonly RunTimer[]): Promise<void> {
-  const { stepJourneyQueue: queue, store, clock, log } = context;
-  const retry = (runs: RunTimer[], delaySeconds: number) =>
-    runs.length > 0 ? queue.send([messageOf(context, { runs })], { delaySeconds }) : undefined;
+  const { store, clock, log } = context;
   const now = clock.now();
   // The clock of another process was ahead: these delays have not ended yet.
   const early = timers.filter(({ at }) => at > now);
   for (const [at, some] of Map.groupBy(early, (timer) => timer.at))
-    await retry(some, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));
+    await tickLater(context, some, Math.min(MAX_DELAY_SECONDS, Math.ceil((at - now) / SECOND)));
+
   const due = timers.filter(({ at }) => at <= now);
   const runs = await findRuns(store, due);
-  const isThere = ({ seq }: RunTimer, i: number) => (runs[i]?.seq ?? 0) >= seq;
-  const missing = due.filter((timer, i) => !isThere(timer, i));
-  await retry(
-    missing.filter(({ since = 0 }) => now < since + APPEARING_MS),
-    APPEARING_RETRY_SECONDS,
-  );
-  for (const { journey, run, seq, since = 0 } of missing) {
-    if (now < since + APPEARING_MS) continue;
+  const ticks = due.map((timer, i): Tick => ({ timer, run: runs[i], due: timer.at }));
+  const missing = ticks.filter((tick) => !hasArrived(tick)).map(({ timer }) => timer);
+  const mayAppear = ({ since = 0 }: RunTimer) => now < since + APPEARING_MS;
+  await tickLater(context, missing.filter(mayAppear), APPEARING_RETRY_SECONDS);
+  for (const { journey, run, seq } of missing.filter((timer) => !mayAppear(timer))) {
     const message = "the timer of a run that does not exist, or has not got there, was dropped";
     log({ level: "info", message, tenant: store.tenant, journey, run, seq });
   }
-  const there = due.flatMap((timer, i) =>
-    runs[i] && isThere(timer, i) ? [{ timer, run: runs[i], due: timer.at }] : [],
-  );
-  const held = await drive(context, there);
-  await retry(
-    there.filter((one) => held.has(one)).map(({ timer }) => timer),
+  const held = await drive(context, ticks.filter(hasArrived));
+  await tickLater(
+    context,
+    [...held].map(({ timer }) => timer),
     HELD_SECONDS,
   );
 }
 
+interface Tick {
+  timer: RunTimer;
+  run: RunState | undefined;
+  /** Milliseconds. */
+  due: number;
+}
+
+/** The run is stored, and has come to the position that its timer is for. */
+const hasArrived = (tick: Tick): tick is Tick & { run: RunState } =>
+  tick.run !== undefined && tick.run.seq >= tick.timer.seq;
+
+async function tickLater(
+  { store, stepJourneyQueue: queue }: WorkerContext,
+  runs: RunTimer[],
+  delaySeconds: number,
+): Promise<void> {
+  if (runs.length > 0) await queue.send([{ kind: "tick", tenant: store.tenant, runs }], { delaySeconds });
+}
+
 /** Subscribers entered or left segments: journeys may start with it. */
-async function enterBySegments(context: WorkerContext, moves: StepMessage["moves"]): Promise<void> {
-  if (moves.length === 0) return;
+async function enterBySegments(context: WorkerContext, moves: readonly SegmentMove[]): Promise<void> {
   const { store, stepJourneyQueue: queue } = context;
   const { byTrigger } = await context.activeJourneys.of(store.tenant);
   const entries = moves.flatMap((move) => {
@@ -113,7 +126,8 @@ async function enterBySegments(context: WorkerContext, moves: StepMessage["moves
   });
   const { held, refused } = await enterEach(context, entries);
   await countEach(context, refused);
-  if (held.size > 0) await queue.send([messageOf(context, { moves: [...held] })], { delaySeconds: HELD_SECONDS });
+  if (held.size === 0) return;
+  await queue.send([{ kind: "moves", tenant: store.tenant, moves: [...held] }], { delaySeconds: HELD_SECONDS });
 }
 
 /** Entries that journeys refused, by journey. */
@@ -144,7 +158,6 @@ async function enterEach<T>(
 
 /** The attributes of subscribers changed: exit conditions may hold. */
 async function driveByAttributes(context: WorkerContext, people: readonly string[]): Promise<void> {
-  if (people.length === 0) return;
   const { store } = context;
   const { byAttribute } = await context.activeJourneys.of(store.tenant);
   const journeys = [...new Set([...byAttribute.values()].flat())];
@@ -160,7 +173,7 @@ async function driveByAttributes(context: WorkerContext, people: readonly string
 
 /** Moves the runs that wait for events or are ended by them, and starts the runs that they trigger. */
 async function takeEvents(context: WorkerContext, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
+  const { store, stepJourneyQueue: queue } = context;
   const events = await readEvents(context, ids);
   const held = new Set<string>();
   const refused: RefusedBy = new Map();
@@ -174,8 +187,8 @@ async function takeEvents(context: WorkerContext, ids: readonly string[]): Promi
   await countEach(context, refused);
 
   const again = ids.filter((id) => held.has(id));
-  if (again.length > 0)
-    await context.stepJourneyQueue.send([messageOf(context, { events: again })], { delaySeconds: HELD_SECONDS });
+  if (again.length === 0) return;
+  await queue.send([{ kind: "events", tenant: store.tenant, events: again }], { delaySeconds: HELD_SECONDS });
 }
 
 interface SubscriberEvent {
@@ -236,27 +249,28 @@ async function readEvents({ store, log }: WorkerContext, ids: readonly string[])
 }
 
 /** All runs of a journey: first one message for each shard, then page by page. */
-async function sweepJourney(
-  context: WorkerContext,
-  message: StepMessage,
-  { journey, mode, shard, after, migration: id }: NonNullable<StepMessage["sweep"]>,
-): Promise<void> {
-  const { store, timers, clock, log, stepJourneyQueue: queue } = context;
+async function sweepJourney(context: WorkerContext, message: SweepMessage): Promise<void> {
+  const { store, clock, log, stepJourneyQueue: queue } = context;
+  const { tenant, journey, mode, shard, after, migration: id } = message;
   const migration = id === undefined ? undefined : await findMigration(store, journey, id);
   if (mode === "migrate" && !migration)
-    return log({ level: "info", message: "a migration does not exist", tenant: store.tenant, journey, migration: id });
-  if (shard === undefined) {
-    // A run of a pack that a worker left open is not found from its journey yet.
-    await settleLeftPacks(store);
-    const shards = migration ? await shardsLeft(store, timers, migration) : SHARDS;
-    await queue.send(shards.map((one) => ({ ...message, sweep: { journey, mode, shard: one, migration: id } })));
-    if (mode === "delete") await clearJourney(store, journey);
-    return;
-  }
+    return log({ level: "info", message: "a migration does not exist", tenant, journey, migration: id });
+  if (shard === undefined) return beginSweep(context, message, migration);
+
   const until = clock.now() + WORKING_MS;
   const next = await sweepRuns(context, { journey, mode, shard, after, migration }, () => clock.now() >= until);
-  if (!next && migration) await noteShardDone(store, migration, shard);
-  if (!next) return;
-  const rest = { ...message, sweep: { journey, mode, shard, after: next.after, migration: id } };
-  await queue.send([rest], next.isHeld ? { delaySeconds: HELD_SECONDS } : {});
+  if (next) return queue.send([{ ...message, after: next.after }], next.isHeld ? { delaySeconds: HELD_SECONDS } : {});
+  if (migration) await noteShardDone(store, migration, shard);
+}
+
+async function beginSweep(
+  { store, timers, stepJourneyQueue: queue }: WorkerContext,
+  message: SweepMessage,
+  migration: Migration | undefined,
+): Promise<void> {
+  // A run of a pack that a worker left open is not found from its journey yet.
+  await settleLeftPacks(store);
+  const shards = migration ? await shardsLeft(store, timers, migration) : SHARDS;
+  await queue.send(shards.map((shard) => ({ ...message, shard })));
+  if (message.mode === "delete") await clearJourney(store, message.journey);
 }

@@ -9,7 +9,7 @@ import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
-import { happened } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import { findClaims } from "../sends/chunks/claims.ts";
 import { messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
@@ -33,19 +33,18 @@ const MAX_ATTEMPTS = 8;
 
 /**
  * Counts an event for what touched its subscriber. The same event again adds what was not known before, and changes
- * nothing otherwise.
- * @returns whether the outcome of a touch before the event is still to come.
+ * nothing otherwise. `awaiting`: the outcome of a touch before the event is still to come.
  */
 export async function recordConversion(
   store: Store,
   subscriber: string,
   event: StoredEvent,
   { value_property, window_seconds }: ConversionDefinition,
-): Promise<boolean> {
+): Promise<"settled" | "awaiting"> {
   const occurredAt = Date.parse(event.occurred_at);
   const { touches, open } = await touchesOf(store, subscriber, occurredAt - window_seconds * SECOND, occurredAt);
   const attribution = attribute(touches, occurredAt, window_seconds);
-  if (attribution.jobs.length === 0) return false;
+  if (attribution.jobs.length === 0) return "settled";
   const [jobs, channels, isOpen] = await Promise.all([
     findJobs(
       store,
@@ -55,13 +54,16 @@ export async function recordConversion(
     isBeingDelivered(store, open, occurredAt),
   ]);
   const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs, channels };
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const writes = await conversionWrites(store, facts);
-    if (writes.length === 0) return isOpen;
-    const isCounted = await happened(store.transact(writes));
-    if (isCounted) return isOpen;
-  }
-  throw Object.assign(new Error("Too many conversions of one subscriber at once."), { name: "ThrottlingException" });
+  await untilUncontended(
+    async () => {
+      const writes = await conversionWrites(store, facts);
+      const isCounted = writes.length === 0 || (await happened(store.transact(writes)));
+      return isCounted ? done(undefined) : contended;
+    },
+    () => Object.assign(new Error("Too many conversions of one subscriber at once."), { name: "ThrottlingException" }),
+    MAX_ATTEMPTS,
+  );
+  return isOpen ? "awaiting" : "settled";
 }
 
 /** The touches of all sends that a subscriber was assigned in, from one time to another, and those without an outcome. */

@@ -10,6 +10,7 @@ import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import {
+  type Attempt,
   contended,
   done,
   onConditionFailed,
@@ -62,8 +63,7 @@ export async function invite(
       if (team.invitations.some(isSame)) throw conflict("This person is invited already.");
       const used = team.members.length + team.invitations.length;
       if (used >= plans[plan].teamMembers) throw beyondPlan(plan, `${used} are in or invited`);
-      const invited = await putInvitation(platform, team, { email, role, mailed });
-      return invited ? done(invited) : contended;
+      return putInvitation(platform, team, { email, role, mailed });
     },
     () => conflict("Somebody else is inviting people at the moment. Try again."),
   );
@@ -73,7 +73,7 @@ async function putInvitation(
   platform: Platform,
   team: Team,
   { email, role, mailed }: { email: string; role: Role; mailed: boolean },
-): Promise<(Invitation & { token: string }) | undefined> {
+): Promise<Attempt<Invitation & { token: string }>> {
   const { tenant } = team;
   const now = platform.clock.now();
   const token = platform.ids.bytes(TOKEN_BYTES).toString("base64url");
@@ -93,8 +93,8 @@ async function putInvitation(
       teamWrite(team),
     ])
     .then(
-      () => ({ ...invitation, token }),
-      onTransactionCanceled(() => undefined),
+      () => done({ ...invitation, token }),
+      onTransactionCanceled(() => contended),
     );
 }
 
@@ -144,39 +144,58 @@ export async function acceptInvitation(
   const digest = hashOf(token);
   return untilUncontended(
     async () => {
-      const row = await platform.get(InvitationItem, { digest });
-      if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
-      const { id, tenant, email, role, mailed = false } = row;
+      const invitation = await requireInvitation(platform, digest);
+      const { tenant, email, role, mailed = false } = invitation;
       const team = await readTeam(platform, tenant);
-      if (team.isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
-      if (team.members.length >= plans[team.plan].teamMembers)
-        throw beyondPlan(team.plan, `${team.members.length} are in`);
+      requireSeat(team);
       const invited = await invitedUser(platform, { email, name, password, mailed, workspace: team.name }, checks);
-      if (!invited) return done(await refusePassword(platform, { digest, tenant, email }));
-      const { user, writes } = invited;
-      const created_at = timestamp(platform.clock.now());
-      const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
-      const unconfirmed = user.confirmed_at === undefined ? { unconfirmed: true as const } : {};
-      const isIn = await platform
-        .transact([
-          removeItem(InvitationItem, { digest }, present()),
-          removeItem(InvitedItem, { tenant, email }, is("id", id)),
-          putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
-          putItem(MembershipItem, { user: user.id, tenant }, member),
-          teamWrite(team, Number(role === "owner")),
-          ...writes,
-        ])
-        .then(
-          () => true,
-          onTransactionCanceled(([invitation, listed, existing]) => {
-            if (invitation || listed || existing) throw notFound("invitation");
-            return false;
-          }),
-        );
-      return isIn ? done({ user, tenant, role }) : contended;
+      if (invited.kind === "wrong password") return refusePassword(platform, { digest, tenant, email });
+      const joined = await join(platform, { digest, invitation, team }, invited);
+      return joined === "joined" ? done({ user: invited.user, tenant, role }) : contended;
     },
     () => conflict("The team is changing at the moment. Try again."),
   );
+}
+
+type InvitationRow = RowOf<typeof InvitationItem>;
+
+async function requireInvitation(platform: Platform, digest: string): Promise<InvitationRow> {
+  const row = await platform.get(InvitationItem, { digest });
+  if (!row || row.expires_at <= timestamp(platform.clock.now())) throw notFound("invitation");
+  return row;
+}
+
+function requireSeat({ isClosed, plan, members }: Team): void {
+  if (isClosed) throw new ApiError("TENANT_DELETED", "This workspace is closed.");
+  if (members.length >= plans[plan].teamMembers) throw beyondPlan(plan, `${members.length} are in`);
+}
+
+/** The invitation becomes a membership. @throws 404 where it was accepted or withdrawn meanwhile */
+async function join(
+  platform: Platform,
+  { digest, invitation, team }: { digest: string; invitation: InvitationRow; team: Team },
+  { user, writes }: Invited,
+): Promise<"joined" | "team changed"> {
+  const { id, tenant, email, role } = invitation;
+  const created_at = timestamp(platform.clock.now());
+  const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
+  const unconfirmed = user.confirmed_at === undefined ? { unconfirmed: true as const } : {};
+  return platform
+    .transact([
+      removeItem(InvitationItem, { digest }, present()),
+      removeItem(InvitedItem, { tenant, email }, is("id", id)),
+      putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
+      putItem(MembershipItem, { user: user.id, tenant }, member),
+      teamWrite(team, Number(role === "owner")),
+      ...writes,
+    ])
+    .then(
+      () => "joined",
+      onTransactionCanceled(([gone, unlisted, existing]) => {
+        if (gone || unlisted || existing) throw notFound("invitation");
+        return "team changed";
+      }),
+    );
 }
 
 /** Counts a wrong password; the last one that is allowed ends the invitation. @throws 401. */
@@ -195,43 +214,58 @@ async function refusePassword(
 
 type UserRow = RowOf<typeof UserItem>;
 
-/**
- * The user an invitation is for, as stored after the writes that create the user, or count that an existing one joins;
- * undefined for an existing user with another password.
- */
+/** The user an invitation is for, as stored after the writes that create the user, or count that an existing one joins. */
+interface Invited {
+  kind: "invited";
+  user: UserRow;
+  writes: ItemWrite<"platform">[];
+}
+
+interface Acceptance extends Record<"email" | "name" | "password" | "workspace", string> {
+  mailed: boolean;
+}
+
+/** @throws 401 for a second factor, 422 for a new password that is weak */
 async function invitedUser(
   platform: Platform,
-  {
-    email,
-    name,
-    password,
-    mailed,
-    workspace,
-  }: Record<"email" | "name" | "password" | "workspace", string> & {
-    mailed: boolean;
-  },
+  acceptance: Acceptance,
+  checks: AcceptanceChecks,
+): Promise<Invited | { kind: "wrong password" }> {
+  const existing = await platform.get(UserItem, { email: acceptance.email });
+  return existing ? existingUser(platform, existing, acceptance, checks) : newUser(platform, acceptance, checks);
+}
+
+async function existingUser(
+  platform: Platform,
+  existing: UserRow,
+  { email, password, mailed, workspace }: Acceptance,
   { admit, refuseWeak, proveSecondFactor }: AcceptanceChecks,
-): Promise<{ user: UserRow; writes: ItemWrite<"platform">[] } | undefined> {
+): Promise<Invited | { kind: "wrong password" }> {
   const now = timestamp(platform.clock.now());
-  const existing = await platform.get(UserItem, { email });
-  if (existing) {
-    await admit(email);
-    const isProven = mailed && existing.confirmed_at === undefined;
-    const user = await findUser(platform, email, password);
-    if (user) {
-      await proveSecondFactor(user);
-      const set = isProven ? { confirmed_at: now } : {};
-      const joins = changeItem(UserItem, { email }, { add: { joined: 1 }, set }, is("password", user.password));
-      return { user: { ...user, ...set }, writes: [joins] };
-    }
-    if (!isProven) return undefined;
-    refuseWeak([email, workspace]);
-    const hash = await newHash(platform, password);
-    const writes = await passwordWrites(platform, existing, hash, { isProven, joins: true });
-    const { totp: _, ...kept } = existing;
-    return { user: { ...kept, password: hash, confirmed_at: now }, writes };
+  await admit(email);
+  const isProven = mailed && existing.confirmed_at === undefined;
+  const user = await findUser(platform, email, password);
+  if (user) {
+    await proveSecondFactor(user);
+    const set = isProven ? { confirmed_at: now } : {};
+    const joins = changeItem(UserItem, { email }, { add: { joined: 1 }, set }, is("password", user.password));
+    return { kind: "invited", user: { ...user, ...set }, writes: [joins] };
   }
+  if (!isProven) return { kind: "wrong password" };
   refuseWeak([email, workspace]);
+  const hash = await newHash(platform, password);
+  const writes = await passwordWrites(platform, existing, hash, { isProven, joins: true });
+  const { totp: _, ...kept } = existing;
+  return { kind: "invited", user: { ...kept, password: hash, confirmed_at: now }, writes };
+}
+
+async function newUser(
+  platform: Platform,
+  { email, name, password, mailed, workspace }: Acceptance,
+  { refuseWeak }: AcceptanceChecks,
+): Promise<Invited> {
+  refuseWeak([email, workspace]);
+  const now = timestamp(platform.clock.now());
   const row = {
     id: platform.ids.uuid(),
     email,
@@ -241,7 +275,7 @@ async function invitedUser(
     ...(mailed && { confirmed_at: now }),
   };
   const write = putItem(UserItem, { email }, row, absent());
-  return { user: { ...fullKey(UserItem, { email }, ""), ...row }, writes: [write] };
+  return { kind: "invited", user: { ...fullKey(UserItem, { email }, ""), ...row }, writes: [write] };
 }
 
 export interface Team {
