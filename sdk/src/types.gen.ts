@@ -3211,6 +3211,8 @@ export interface Recipient {
     shortened: boolean;
     /** When each attempt was made */
     attempted_at: string[];
+    /** Whether its recipient reported the mail as spam */
+    complained: boolean;
     /** The frequency cap that was reached, with its count */
     cap: {
       /** `transactional` for what the user asked for, `marketing` for the rest; marketing needs consent */
@@ -3314,6 +3316,13 @@ export interface Recipient {
       devices: number;
       /** The consent for this channel; `null` if there is none */
       consent: string | null;
+      /** Why nothing is sent to the address, and since when; `null`: it is not suppressed */
+      suppression: {
+        /** Why, as a stable word; `null` if there is nothing to explain */
+        reason: string;
+        /** RFC 3339. */
+        suppressed_at: string;
+      } | null;
     })[];
     /** When marketing does not disturb; it is sent afterwards. `null`: never */
     quiet_hours: {

@@ -26,7 +26,9 @@ type Reason =
   | "not_active"
   | "not_planned"
   | "not_handled"
-  | "not_identified";
+  | "not_identified"
+  | "template_error"
+  | "erased";
 
 /** After "did not get it:" and after a count. The type demands every reason of the rules. */
 const reasons: Record<Reason, string> = {
@@ -37,7 +39,7 @@ const reasons: Record<Reason, string> = {
   address_not_supported: "the address has letters that mail providers do not support",
   no_device: "no device that can receive it",
   no_address: "no address for the chosen channels",
-  no_channel: "none of the channels of the send can be used",
+  no_channel: "none of the channels of the send is switched on and verified",
   capped: "the frequency cap is reached",
   template_not_approved: "the chat-app template is not approved",
   canceled: "the send was canceled first",
@@ -49,6 +51,8 @@ const reasons: Record<Reason, string> = {
   quiet_hours: "quiet hours",
   halted: "the send has halted until it is resumed",
   topic_opt_out: "not in the topic",
+  template_error: "its text is blank for this person, or cannot be made",
+  erased: "the person was erased before it went out",
   blank_subject: "the subject of the mail is blank",
   send_failed: "the send failed as a whole",
   not_named: "it goes to named people, and not to this one",

@@ -18,13 +18,31 @@ export interface SaidOfSend {
   reason: string | null;
   /** When the send goes out, RFC 3339; of one that did not go out yet. */
   goes_at?: string | null;
+  /** Of a send that failed as a whole. */
+  error?: string | null;
   channels: readonly Channel[];
-  attempts: readonly { claimed_with: { consent: string | null; suppression: string | null } | null }[];
+  attempts: readonly {
+    complained: boolean;
+    cap: ReachedCap | null;
+    claimed_with: { consent: string | null; suppression: string | null } | null;
+  }[];
   waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
   now: {
     subscriber_filters: readonly { key: string; matches: boolean }[];
-    channels: readonly { reason: string | null; consent: string | null }[];
+    channels: readonly {
+      reason: string | null;
+      consent: string | null;
+      suppression: { reason: string; suppressed_at: string } | null;
+    }[];
+    caps: readonly ReachedCap[];
   } | null;
+}
+
+interface ReachedCap {
+  category: string;
+  max: number;
+  per: "day" | "week";
+  count: number;
 }
 
 /** What is said of a journey: a part of what explains one person in it. */
@@ -73,7 +91,7 @@ export const erasedInWords = (at: string): string =>
 /** What became of a message, in one sentence, and of each channel where they differ. */
 export function sendInWords(said: SaidOfSend): string {
   const others = said.channels.filter(({ state, reason }) => state !== said.state || reason !== said.reason);
-  const one = mainSentence(said);
+  const one = `${mainSentence(said)}${said.attempts.some(({ complained }) => complained) ? " The recipient reported it as spam." : ""}`;
   return others.length === 0 ? one : `${one} ${others.map(channelSentence).join(" ")}`;
 }
 
@@ -86,7 +104,7 @@ function pendingSentence({ reason, goes_at, waits }: SaidOfSend): string {
 }
 
 function mainSentence(said: SaidOfSend): string {
-  const { decision, state, reason, channels: all, attempts, now } = said;
+  const { decision, state, reason, channels: all, now } = said;
 
   const until = all.find(({ deferred_until }) => deferred_until)?.deferred_until;
   switch (decision === "not_in_audience" ? decision : state) {
@@ -107,7 +125,7 @@ function mainSentence(said: SaidOfSend): string {
     case "canceled":
       return "Not sent: the send was canceled first.";
     default:
-      return `Not sent${because(reason)}${claimWords(reason, attempts, now)}.`;
+      return `Not sent${because(reason)}${detailOf(said)}.`;
   }
 }
 
@@ -125,15 +143,50 @@ const filterKeys = (reason: string | null, now: SaidOfSend["now"]): string => {
   return reason === "subscriber_filters" && keys.length > 0 ? ` (${keys.join(", ")})` : "";
 };
 
+/** What more is known of a reason, in brackets. */
+function detailOf({ reason, attempts, error, now }: SaidOfSend): string {
+  switch (reason) {
+    case "suppressed":
+      return suppressionWords(attempts, now);
+    case "no_consent":
+      return consentWords(attempts, now);
+    case "capped":
+      return capWords(attempts.find(({ cap }) => cap)?.cap ?? now?.caps.find(({ count, max }) => count >= max));
+    case "send_failed":
+      return error ? ` (${error.replace(/\.$/, "")})` : "";
+    default:
+      return "";
+  }
+}
+
+const suppressions: Readonly<Record<string, string>> = {
+  bounce: "a message to it came back",
+  complaint: "its owner reported a mail as spam",
+  imported: "an imported file said so",
+  manual: "by an operator",
+};
+
+const claimIn = (attempts: SaidOfSend["attempts"]) => attempts.find(({ claimed_with }) => claimed_with)?.claimed_with;
+
 /** What held for the address when the message was claimed; of one that was skipped before, what holds now. */
-function claimWords(reason: string | null, attempts: SaidOfSend["attempts"], now: SaidOfSend["now"]): string {
-  const known = attempts.find(({ claimed_with }) => claimed_with)?.claimed_with;
-  if (reason === "suppressed" && known?.suppression) return ` (suppressed: ${known.suppression})`;
-  if (reason !== "no_consent") return "";
-  const refusing = now?.channels.find((one) => one.reason === "no_consent");
+function suppressionWords(attempts: SaidOfSend["attempts"], now: SaidOfSend["now"]): string {
+  const current = now?.channels.find(({ suppression }) => suppression)?.suppression;
+  const why = claimIn(attempts)?.suppression ?? current?.reason;
+  if (!why) return " (then; now it is not)";
+  const since = current?.reason === why ? `, on ${moment(current.suppressed_at)}` : "";
+  return ` (${suppressions[why] ?? why}${since})`;
+}
+
+function consentWords(attempts: SaidOfSend["attempts"], now: SaidOfSend["now"]): string {
+  const known = claimIn(attempts);
   if (known) return ` (consent: ${known.consent ?? "never given"})`;
+  const refusing = now?.channels.find((one) => one.reason === "no_consent");
   return refusing ? ` (consent now: ${refusing.consent ?? "never given"})` : "";
 }
+
+/** `(1 of 1 marketing messages a day)` */
+const capWords = (cap: ReachedCap | undefined): string =>
+  cap ? ` (${cap.count} of ${cap.max} ${cap.category} messages a ${cap.per})` : "";
 
 function channelSentence({ channel, state, reason, deferred_until }: Channel): string {
   const until = deferred_until ? ` until ${moment(deferred_until)}` : "";

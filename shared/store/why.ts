@@ -70,12 +70,13 @@ export async function whyOf(deps: WhyDeps, person: string, { kind, of }: { kind:
       ...(await ofJourney(deps, journey, profile)),
     };
   }
-  const { id, name, jobs } = await (kind === "send" ? sendBy(deps.store, of) : campaignBy(deps.store, of));
+  const { id, name, jobs, unsent } = await (kind === "send" ? sendBy(deps.store, of) : campaignBy(deps.store, of));
   const sends = await Promise.all(
     jobs.map((job) => explainRecipient(deps.store, deps.workspace, { job, subscriber: profile.id })),
   );
   const words = sends.map(({ in_words }) => in_words);
-  const in_words = words.length === 0 ? "Not sent: the campaign has sent nothing yet." : words.join("\n");
+  const in_words =
+    words.length === 0 ? `Not sent: ${unsent ?? "the campaign has sent nothing yet"}.` : words.join("\n");
   return { subscriber, about: { kind, id, name }, in_words, sends, journey: null };
 }
 
@@ -144,6 +145,8 @@ interface Sends {
   id: string;
   name: string | null;
   jobs: string[];
+  /** Why there are none. */
+  unsent?: string;
 }
 
 async function sendBy(store: StoreReader, of: string): Promise<Sends> {
@@ -159,7 +162,11 @@ async function campaignBy(store: StoreReader, of: string): Promise<Sends> {
   const campaign = isUuid(of) ? await getCampaign(store, of) : (await byName()).find(({ name }) => name === of);
   if (!campaign) throw invalid({ campaign: "no campaign has this id or name" });
   const jobs = campaign.messages.flatMap(({ job_id }) => (job_id ? [job_id] : []));
-  return { id: campaign.id, name: campaign.name, jobs };
+  const unsent =
+    campaign.status === "draft"
+      ? "the campaign is a draft, which was not released"
+      : `the campaign is ${campaign.status} and has sent nothing yet`;
+  return { id: campaign.id, name: campaign.name, jobs, unsent };
 }
 
 async function journeyBy(store: StoreReader, of: string): Promise<Journey> {

@@ -1,9 +1,9 @@
 // Why one person got something or did not: one question, one call, the true reason in words (F2).
 import { expect, it } from "vitest";
-import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
-import { follow, mailsOf } from "../support/mails.ts";
+import { follow, mailsOf, SES } from "../support/mails.ts";
 import { openChannels } from "../support/reached.ts";
 import { makeGates } from "../support/twelve-gates.ts";
 import { worlds } from "../support/worlds.ts";
@@ -88,7 +88,7 @@ it("who got it is told by which channel, and a campaign by its name (F2)", async
   const message = { content: { title: "Hello", body: "b" }, channel_ids: [email] };
   const campaign = { name: "Autumn", target: { type: "all" }, messages: [message] };
   const { id } = (await call("POST /api/v1/campaigns", campaign)).body;
-  expect((await why(ada, { campaign: "Autumn" })).in_words).toContain("sent nothing yet");
+  expect((await why(ada, { campaign: "Autumn" })).in_words).toContain("is a draft, which was not released");
   await call(`POST /api/v1/campaigns/${id}/release`);
   await world.settle();
   expect(await why(ada, { campaign: "Autumn" })).toMatchObject({
@@ -168,4 +168,67 @@ it("an answer to why names the person or the thing that there is not (F2, GEN-8)
   const unknown = await call(`GET /api/v1/why?person=ada&journey=${world.ids.uuid()}`);
 
   expect(unknown.status).toBe(404);
+});
+
+it("who shares an address with somebody who complained is told of the complaint, and when it was (F2, AMB-128)", async () => {
+  const { world, call, email: channel, upsert, send, why } = await setting();
+  await call(`POST /api/v1/channels/${channel}/credentials/email`, SES);
+  await world.settle();
+  const email = "complaint@simulator.amazonses.com";
+  const [ada, bob] = [await upsert("ada", { email }), await upsert("bob", { email: email.toUpperCase() })];
+  await send("First", { subscriberIds: [ada] });
+  await world.advance(MINUTE);
+  await send("Second", { subscriberIds: [bob] });
+  const day = timestamp(world.clock.now()).slice(0, 10);
+
+  expect((await why("ada", { send: "First" })).in_words).toBe("Delivered by Email. The recipient reported it as spam.");
+  expect((await why("bob", { send: "Second" })).in_words).toContain(
+    `Not sent: the address is suppressed (its owner reported a mail as spam, on ${day}`,
+  );
+});
+
+it("who is past a cap is told which one (F2, F16)", async () => {
+  const { call, upsert, send, why } = await setting();
+  await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+  const ada = await upsert("ada");
+  await send("One", { subscriberIds: [ada] });
+  await send("Two", { subscriberIds: [ada] });
+
+  expect((await why("ada", { send: "Two" })).in_words).toBe(
+    "Not sent: the frequency cap is reached (1 of 1 marketing messages a day).",
+  );
+});
+
+it("a message that is blank for a person is said to be, in the list of recipients too (AMB-139, F2)", async () => {
+  const { call, channel, upsert, send, why } = await setting();
+  const ada = await upsert("ada");
+  const blank = "{{ subscriber.nothing }}";
+  await send(blank, { subscriberIds: [ada], channel_ids: [channel], body: blank, name: "Blank" });
+
+  const words = "Not sent: its text is blank for this person, or cannot be made.";
+  expect((await why("ada", { send: "Blank" })).in_words).toBe(words);
+  await upsert("bob", { attributes: { nothing: "Something" } });
+  await send(blank, { external_ids: ["ada", "bob"], channel_ids: [channel], body: blank, name: "Both" });
+  expect((await why("ada", { send: "Both" })).in_words).toBe(words);
+  expect((await why("bob", { send: "Both" })).in_words).toBe("Delivered by In-app.");
+  const [{ id }] = (await call("GET /api/v1/notifications?q=Both")).body.items;
+  const { items } = (await call(`GET /api/v1/notifications/${id}/recipients?state=failed`)).body;
+  expect(items).toMatchObject([{ external_id: "ada", state: "failed", reason: "template_error", channel: "in_app" }]);
+});
+
+it("a campaign of later is said to be scheduled (F2)", async () => {
+  const { world, call, channel, upsert, why } = await setting();
+  await upsert("ada");
+  const campaign = (
+    await call("POST /api/v1/campaigns", {
+      name: "Later",
+      channel_ids: [channel],
+      content: { title: "T", body: "b" },
+      scheduled_at: timestamp(world.clock.now() + HOUR),
+    })
+  ).body;
+  await call(`POST /api/v1/campaigns/${campaign.id}/release`);
+  await world.settle();
+
+  expect((await why("ada", { campaign: "Later" })).in_words).toMatch(/^Not yet: the send goes out on /);
 });

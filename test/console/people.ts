@@ -32,7 +32,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await run.getByText(/^Entered on /).waitFor();
     await page.getByRole("button", { name: "A campaign", exact: true }).click();
     await page.getByLabel("A campaign", { exact: true }).selectOption({ label: "Winter preview" });
-    await page.getByText("Not sent: the campaign has sent nothing yet.").waitFor();
+    await page.getByText("Not sent: the campaign is a draft, which was not released.").waitFor();
     await page.getByRole("link", { name: "Every condition" }).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
   });

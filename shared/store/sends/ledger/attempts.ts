@@ -23,6 +23,7 @@ export const Attempt = v.object({
   provider_id: v.nullable(v.string()),
   shortened: v.pipe(v.boolean(), v.description("Whether its text was too long for the provider, and was cut")),
   attempted_at: v.array(Timestamp),
+  complained: v.pipe(v.boolean(), v.description("Whether its recipient reported the mail as spam")),
   /** The cap that was reached, and what it had counted. */
   cap: v.nullable(ReachedCap),
   claimed_with: v.pipe(

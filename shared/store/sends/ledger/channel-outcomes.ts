@@ -90,6 +90,14 @@ function untriedOutcome(job: Stopping): Outcome | undefined {
   return { state: "pending", reason: stopOf(job), at: null, deferred_until: null };
 }
 
+/** Of an inbox that got no message. */
+export const lostInbox = (targets: readonly Target[], reason: string): ChannelOutcome[] =>
+  targets.flatMap(({ channel }) =>
+    channel === "in_app"
+      ? [{ channel, device_id: null, state: "failed" as const, reason, at: null, deferred_until: null }]
+      : [],
+  );
+
 /** Why a send does not go on: its brake, or the pause of its campaign. */
 export function stopOf({ halted, held }: Pick<Stopping, "halted" | "held">): "halted" | "paused" | null {
   if (halted) return "halted";

@@ -22,9 +22,9 @@ import { tallyOf } from "../chunks/tallies.ts";
 import { MESSAGE_LIFETIME_MS, messagesBetween } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { isStopped } from "../jobs/stopped.ts";
-import { ChannelOutcome, channelOutcomes } from "./channel-outcomes.ts";
+import { ChannelOutcome, channelOutcomes, lostInbox } from "./channel-outcomes.ts";
 import { matches, mayHold, type RecipientFilter } from "./recipient-filter.ts";
-import { recipientOutcome } from "./recipient-outcome.ts";
+import { lostReason, recipientOutcome } from "./recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, touchesBetween } from "./touches.ts";
 
 export const ListedRecipient = v.object({
@@ -260,6 +260,8 @@ async function outcomeOf(
   if (decision === "not_in_audience" && hasExpired(store, job, recipient))
     return { state: "delivered", reason: null, channel: "in_app", channels: [] };
   const { targets } = recipient;
+  const lost = decision === "not_in_audience" && isInbox ? lostReason(job, subscriber) : undefined;
+  if (lost) return { state: "failed", reason: lost, channel: "in_app", channels: lostInbox(targets, lost) };
   const channels = channelOutcomes(job, { ...ofJob, targets, waits });
   const shown = channels.find((one) => one.state === state) ?? channels[0];
   const tried = attempts.find((one) => one.state === state) ?? attempts[0];

@@ -1,7 +1,7 @@
 // What became of one recipient of a send, from the rows of the ledger and the inbox.
 
 import { timestamp } from "../../../kernel/clock.ts";
-import { timeOfUuid } from "../../../kernel/ids.ts";
+import { isPseudonym, timeOfUuid } from "../../../kernel/ids.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
 import { countedReason } from "../../../rules/reasons.ts";
 import type { RecipientState } from "../../../rules/recipient-states.ts";
@@ -37,7 +37,7 @@ export const newestByAddress = (rows: readonly TouchRow[]): TouchRow[] => [
 
 /** The attempt that a row of the ledger stands for; none if nothing was sent to the subscriber yet. */
 function attemptsOf(row: TouchRow): Attempt[] {
-  const { channel, device, state, reason, provider_id, shortened, tries, seen, claimed_with } = row;
+  const { channel, device, state, reason, provider_id, shortened, tries, complained, seen, claimed_with } = row;
   if (channel === undefined) return [];
 
   return [
@@ -49,6 +49,7 @@ function attemptsOf(row: TouchRow): Attempt[] {
       provider_id: provider_id ?? null,
       shortened: shortened ?? false,
       attempted_at: tries ?? [],
+      complained: complained ?? false,
       cap: reason === "capped" && seen !== undefined ? fromJson(seen) : null,
       claimed_with: claimed_with === undefined ? null : shownClaim(fromJson(claimed_with)),
     },
@@ -70,6 +71,7 @@ const inboxAttempt: Attempt = {
   provider_id: null,
   shortened: false,
   attempted_at: [],
+  complained: false,
   cap: null,
   claimed_with: null,
 };
@@ -123,6 +125,19 @@ export function recipientOutcome(
     arm: ledger.find((row) => row.arm)?.arm,
     at: times.sort().at(-1),
   };
+}
+
+/**
+ * Why an inbox got no message, where the send has ended and no row says so: a message that cannot be rendered for its recipient
+ * leaves none, and the totals count it (AMB-139). Undefined where the totals count nobody like that.
+ */
+export function lostReason(
+  { status, fail_reasons: { erased = 0, template_error: unrendered = 0 } }: Pick<JobRecord, "status" | "fail_reasons">,
+  subscriber: string,
+): "erased" | "template_error" | undefined {
+  if (!isTerminal(status) || status === "canceled") return undefined;
+  if (isPseudonym(subscriber)) return erased > 0 ? "erased" : undefined;
+  return unrendered > 0 ? "template_error" : undefined;
 }
 
 /** The reason that the totals of the send count the recipient with. */

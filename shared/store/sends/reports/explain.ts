@@ -19,9 +19,9 @@ import { readTexts } from "../inbox/inbox-content.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
-import { channelOutcomes, stopOf } from "../ledger/channel-outcomes.ts";
+import { channelOutcomes, lostInbox, stopOf } from "../ledger/channel-outcomes.ts";
 import { hasExpired } from "../ledger/recipient-list.ts";
-import { newestByAddress, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
+import { lostReason, newestByAddress, type RecipientOutcome, recipientOutcome } from "../ledger/recipient-outcome.ts";
 import {
   type ChunkRef,
   CLOCK_TOLERANCE_MS,
@@ -57,9 +57,17 @@ export async function explainRecipient(
 
   const { recipient, waits } = place.kind === "recipient" ? place : { recipient: undefined, waits: [] };
   const deferred = job.status === "canceled" ? undefined : quietEndOf(waits);
-  const outcome = outcomeAt(store, job, place, { ledger, messages, isDeferred: deferred !== undefined });
+  const outcome = outcomeAt(
+    store,
+    job,
+    { place, subscriber },
+    { ledger, messages, isDeferred: deferred !== undefined },
+  );
   const { decision, state, attempts, isHeld, arm } = outcome;
-  const channels = channelOutcomes(job, { ledger, messages, targets: recipient?.targets ?? [], waits });
+  const targets = recipient?.targets ?? [];
+  const known = channelOutcomes(job, { ledger, messages, targets, waits });
+  const channels =
+    known.length === 0 && state === "failed" && outcome.reason !== null ? lostInbox(targets, outcome.reason) : known;
   const reason = outcome.reason ?? channels.find((one) => one.state === state)?.reason ?? null;
   const held_out = isHeld || (decision === "pending" && isHeldOut(drawIdOf(job), subscriber, job.holdout_percentage));
   const hasArm = job.variant_b && !held_out && decision !== "not_in_audience";
@@ -70,14 +78,14 @@ export async function explainRecipient(
     reason: reason ?? (decision === "pending" ? stopOf(job) : null),
     channels,
     attempts,
-    waits: job.status === "canceled" ? [] : waits.flatMap((unit) => waitOf(unit, recipient?.targets ?? [])),
+    waits: job.status === "canceled" ? [] : waits.flatMap((unit) => waitOf(unit, targets)),
     now,
   };
   return {
     notification_id: job.id,
     subscriber_id: subscriber,
     ...said,
-    in_words: sendInWords({ ...said, goes_at: job.dispatched_at === null ? job.scheduled_at : null }),
+    in_words: sendInWords({ ...said, goes_at: job.dispatched_at === null ? job.scheduled_at : null, error: job.error }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
@@ -118,7 +126,7 @@ function chunkIn({ id: job, direct }: Job, rows: readonly { place?: string | und
 function outcomeAt(
   store: StoreReader,
   job: Job,
-  place: AudiencePlace,
+  { place, subscriber }: { place: AudiencePlace; subscriber: string },
   known: Pick<Parameters<typeof recipientOutcome>[1], "ledger" | "messages" | "isDeferred">,
 ): RecipientOutcome {
   const skip = place.kind === "skipped" ? place.reason : undefined;
@@ -127,6 +135,9 @@ function outcomeAt(
   if (place.kind === "outside") return { ...outcome, reason: place.reason };
   if (place.kind === "recipient" && hasExpired(store, job, place.recipient))
     return { ...outcome, decision: "sent", state: "delivered" };
+  const isInbox = place.kind === "recipient" && place.recipient.targets.some(({ channel }) => channel === "in_app");
+  const lost = isInbox ? lostReason(job, subscriber) : undefined;
+  if (lost) return { ...outcome, decision: "sent", state: "failed", reason: lost };
   return job.status === "failed" ? { ...outcome, decision: "skipped", reason: "send_failed" } : outcome;
 }
 

@@ -49,6 +49,10 @@ const RulesNow = v.object({
       reason: v.nullable(v.string()),
       devices: v.number(),
       consent: v.nullable(v.string()),
+      suppression: v.pipe(
+        v.nullable(v.object({ reason: v.string(), suppressed_at: Timestamp })),
+        v.description("Why nothing is sent to the address, and since when; `null`: it is not suppressed"),
+      ),
     }),
   ),
   quiet_hours: v.nullable(QuietHoursNow),

@@ -1,5 +1,6 @@
 // The rules of a send with the values that they see of a subscriber now (F2).
 
+import { addressKindOf } from "../../../rules/addresses.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
@@ -10,7 +11,7 @@ import { comparisonIn } from "../../../rules/values.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
 import type { StoreReader } from "../../context.ts";
 import { zoneFor } from "../../segments/rules.ts";
-import { addressesOf } from "../../subscribers/addresses.ts";
+import { type Addresses, addressesOf } from "../../subscribers/addresses.ts";
 import { contactOf } from "../../subscribers/contacts.ts";
 import { deviceRows } from "../../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../../subscribers/engagement.ts";
@@ -48,7 +49,11 @@ export async function rulesNow(
     })),
     topic: job.topic ? topicNow(contact, job.topic) : null,
     channels: deliverySettings.via.map(({ type }) =>
-      channelNow(type, contact.consents[type], reachNow(contact, job, deliverySettings, [type])),
+      channelNow(type, {
+        consent: contact.consents[type],
+        suppression: suppressionNow(type, addresses),
+        found: reachNow(contact, job, deliverySettings, [type]),
+      }),
     ),
     quiet_hours: deliverySettings.quiet ? quietNow(deliverySettings.quiet, timezone, profile, now) : null,
     caps: counted,
@@ -85,17 +90,26 @@ const reachNow = (
   channels = via.map(({ type }) => type),
 ) => reachOf(contact, { channels, category, emailConsent, topic, list: listOfTarget(target) });
 
-function channelNow(
-  channel: ChannelType,
-  consent: string | undefined,
-  found: ReturnType<typeof reachOf>,
-): RulesNow["channels"][number] {
+interface OfChannel {
+  consent: string | undefined;
+  suppression: RulesNow["channels"][number]["suppression"];
+  found: ReturnType<typeof reachOf>;
+}
+
+function suppressionNow(channel: ChannelType, addresses: Addresses = {}): OfChannel["suppression"] {
+  const kind = addressKindOf(channel);
+  const { reason, suppressed_at } = (kind && addresses[kind]) ?? {};
+  return reason === undefined || suppressed_at === undefined ? null : { reason, suppressed_at };
+}
+
+function channelNow(channel: ChannelType, { consent, suppression, found }: OfChannel): RulesNow["channels"][number] {
   return {
     channel,
     reachable: found.kind === "reached",
     reason: found.kind === "unreachable" ? found.reason : null,
     devices: found.kind === "reached" ? found.targets.filter(({ device }) => device).length : 0,
     consent: consent ?? null,
+    suppression,
   };
 }
 
