@@ -84,9 +84,11 @@ async function tidyUp(context: WorkerContext, id: string, job: ImportJob | undef
 }
 
 async function readOn(context: WorkerContext, job: ImportJob): Promise<JobPart> {
+  // The first reading of a large file is of this time too.
+  const until = context.clock.now() + WORKING_MS;
   try {
     const begun = job.status === "pending" ? await beginImport(context, job) : job;
-    return begun ? await importBatches(context, begun) : "ended";
+    return begun ? await importBatches(context, begun, until) : "ended";
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     await failImport(context, job, error.message);
@@ -205,10 +207,9 @@ interface Reading {
   earliest: number;
 }
 
-/** Imports batches until the file or the time ends. */
-async function importBatches(context: WorkerContext, started: ImportJob): Promise<JobPart> {
+/** Imports batches until the file or the time ends, one at least. */
+async function importBatches(context: WorkerContext, started: ImportJob, until: number): Promise<JobPart> {
   const { clock, audienceSize } = context;
-  const until = clock.now() + WORKING_MS;
   const source = await openSource(context, started);
   if (source.kind === "problem") {
     await failImport(context, started, source.problem);
