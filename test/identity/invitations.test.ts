@@ -1,31 +1,25 @@
 // Invitations to a workspace: mailed, accepted once, limited in time and number.
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { DAY, HOUR } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { hashOf } from "../../shared/store/hash.ts";
 import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
 import { InvitationItem, UserItem } from "../../shared/store/workspaces/identity-items.ts";
-import { invitationsIn, mailedToken, PASSWORD } from "../support/accounts.ts";
+import { inviting, mailedToken, PASSWORD } from "../support/accounts.ts";
 import { quickDeps } from "../support/people.ts";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import type { TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
 
 const GRACE = "grace@navy.example";
 
-let world: TestWorld;
-let tenant: Tenant;
-let owner: Headers;
-beforeEach(async () => {
-  world = await testWorld();
-  tenant = await world.tenant();
-  owner = await tenant.dashboard();
-});
+const own = worlds();
+const setting = () => inviting(own);
 
-const { invite: inviteAs, accept, members } = invitationsIn(() => world);
-const invite = (email: string, role: string, as = owner) => inviteAs(email, role, as);
 const mailsOf = async (of: TestWorld) => (await of.call("GET /_local/outbox?channel=email")).body.items;
 
 it("an invitation brings a new member in with its role, once (AMB-78)", async () => {
+  const { tenant, owner, invite, accept, members } = await setting();
   const invited = await invite(GRACE, "marketer");
   expect(invited).toMatchObject({ status: 201, body: { email: GRACE, role: "marketer" } });
 
@@ -38,6 +32,7 @@ it("an invitation brings a new member in with its role, once (AMB-78)", async ()
 });
 
 it("an invitation is open for 7 days (AMB-78)", async () => {
+  const { world, invite, accept } = await setting();
   const { token } = (await invite(GRACE, "viewer")).body;
 
   await world.advance(7 * DAY);
@@ -46,6 +41,7 @@ it("an invitation is open for 7 days (AMB-78)", async () => {
 });
 
 it("an invitation is not accepted with a weak password (AMB-78)", async () => {
+  const { invite, accept } = await setting();
   const { token } = (await invite(GRACE, "viewer")).body;
 
   const { status, body } = await accept(token, "123456789012");
@@ -55,6 +51,7 @@ it("an invitation is not accepted with a weak password (AMB-78)", async () => {
 });
 
 it("an invitation is mailed with its token and its role, and no mail program makes a link of the workspace's name (AMB-78)", async () => {
+  const { world, owner, invite } = await setting();
   await world.call("PATCH /api/v1/workspace", { as: owner, body: { name: "Workspace evil.example" } });
 
   const { token } = (await invite(GRACE, "marketer")).body;
@@ -67,6 +64,7 @@ it("an invitation is mailed with its token and its role, and no mail program mak
 });
 
 it("an invitation whose mail fails is made and answered with its token, and the log names no address (AMB-78)", async () => {
+  const { world, invite } = await setting();
   await world.call("POST /_local/faults", { body: { channel: "email", outcome: "transient" } });
 
   const { status, body } = await invite(GRACE, "viewer");
@@ -78,7 +76,7 @@ it("an invitation whose mail fails is made and answered with its token, and the 
 });
 
 it("an invitation is made without a mail where no mail is sent (AMB-78)", async () => {
-  const silent = await testWorld({ env: { MAIL_SENDER: "" } });
+  const silent = await own.fresh({ env: { MAIL_SENDER: "" } });
   const as = await (await silent.tenant()).dashboard();
   const body = { email: GRACE, role: "viewer" };
 
@@ -88,6 +86,7 @@ it("an invitation is made without a mail where no mail is sent (AMB-78)", async 
 });
 
 it("the password of an existing user is checked as at a login, and five wrong ones end the invitation (AMB-78, D-AUTH)", async () => {
+  const { world, invite, accept } = await setting();
   const email = GRACE;
   const account = { email, name: "Grace", password: PASSWORD, workspace_name: "Navy" };
   expect((await world.call("POST /api/v1/auth/register", { body: account })).status).toBe(201);
@@ -107,6 +106,7 @@ it("the password of an existing user is checked as at a login, and five wrong on
 });
 
 it("of invitations five an hour go to one address, from whatever workspace (AMB-78, LIM-4)", async () => {
+  const { world, tenant, owner, invite } = await setting();
   const other = await (await world.tenant()).dashboard();
   const statuses: number[] = [];
   for (const as of [owner, other, owner, other, owner, other])
@@ -117,6 +117,7 @@ it("of invitations five an hour go to one address, from whatever workspace (AMB-
 });
 
 it("a hundred invitations an hour are made by one workspace (AMB-78, LIM-4)", async () => {
+  const { world, tenant, invite } = await setting();
   const platform = platformWrite.open(quickDeps(world))("" as TenantId);
   await countAttempt(platform, { kind: "invite-workspace", max: 100, windowMs: HOUR }, tenant.id, 99);
   const statuses = [(await invite("ada@navy.example", "viewer")).status, (await invite(GRACE, "viewer")).status];
@@ -127,6 +128,7 @@ it("a hundred invitations an hour are made by one workspace (AMB-78, LIM-4)", as
 it.each(["Win at https://evil.example", "www.evil.example", "evil.example/win", "two\nlines", "hidden\u202etext"])(
   "a workspace, whose name is in mails, is not called %j (AMB-78, D-AUTH)",
   async (workspace_name) => {
+    const { world, owner } = await setting();
     const account = { email: "eve@evil.example", name: "Eve", password: PASSWORD, workspace_name };
     const refused = await world.call("POST /api/v1/auth/register", { body: account });
     expect(refused.status).toBe(422);
@@ -138,6 +140,7 @@ it.each(["Win at https://evil.example", "www.evil.example", "evil.example/win", 
 );
 
 it("one invitation stands open for a person, also when two are made at once; one that ran out makes room (AMB-78, ERR-11)", async () => {
+  const { world, tenant, invite, accept } = await setting();
   const invitations = ["Grace@navy.example", GRACE].map((email) => invite(email, "viewer"));
   expect((await Promise.all(invitations)).map(({ status }) => status).sort()).toEqual([201, 409]);
   const list = async () => (await tenant.call("GET /api/v1/team/invitations")).body.items;
@@ -151,6 +154,7 @@ it("one invitation stands open for a person, also when two are made at once; one
 });
 
 it("invitations count against the plan's members while they are open (AMB-78, ERR-15)", async () => {
+  const { world, invite } = await setting();
   const small = await world.tenant({ plan: "free" });
   const as = await small.dashboard();
 
@@ -159,6 +163,7 @@ it("invitations count against the plan's members while they are open (AMB-78, ER
 });
 
 it("invitations to many at once fill the plan's seats and never pass them (D-PLAN, AMB-78, ERR-15)", async () => {
+  const { world, invite, accept } = await setting();
   const small = await world.tenant({ plan: "starter" });
   const as = await small.dashboard();
   const people = Array.from({ length: 12 }, (_, n) => `p${n}@navy.example`);
@@ -179,6 +184,7 @@ it("invitations to many at once fill the plan's seats and never pass them (D-PLA
 });
 
 it("after a downgrade an open invitation admits no member beyond the plan (D-PLAN)", async () => {
+  const { world, owner, invite, accept } = await setting();
   const body = { plan: "free" };
   const [first, second] = [await invite("a@navy.example", "viewer"), await invite("b@navy.example", "viewer")];
   expect((await world.call("PUT /api/v1/billing/plan", { as: owner, body })).status).toBe(200);
@@ -191,6 +197,7 @@ it("after a downgrade an open invitation admits no member beyond the plan (D-PLA
 });
 
 it("a deleted workspace admits no one: by invitation, refresh or switch (D-TENANT, ERR-7)", async () => {
+  const { world, tenant, invite, accept } = await setting();
   const { token } = (await invite(GRACE, "viewer")).body;
   const ada = (await accept((await invite("ada@navy.example", "viewer")).body.token)).body;
   const other = await world.tenant();
@@ -210,6 +217,7 @@ it("a deleted workspace admits no one: by invitation, refresh or switch (D-TENAN
 });
 
 it("a known user comes in by an invitation with the right password only, and stays one user (AMB-78)", async () => {
+  const { world, invite, accept } = await setting();
   const first = await accept((await invite(GRACE, "viewer")).body.token);
   const other = await world.tenant();
   const { token } = (await invite(GRACE, "admin", await other.dashboard())).body;
@@ -223,6 +231,7 @@ it("a known user comes in by an invitation with the right password only, and sta
 });
 
 it("a member of two workspaces switches between them, and to no other (AMB-78)", async () => {
+  const { world, tenant, invite, accept } = await setting();
   await accept((await invite(GRACE, "viewer")).body.token);
   const [other, strange] = [await world.tenant(), await world.tenant()];
   const there = await accept((await invite(GRACE, "admin", await other.dashboard())).body.token);

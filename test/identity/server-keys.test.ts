@@ -1,20 +1,19 @@
 // Server keys and their scopes: shown once, revoked at once; and the SDK key, which does not change.
-import { beforeEach, describe, expect, it } from "vitest";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { describe, expect, it } from "vitest";
+import { worlds } from "../support/worlds.ts";
 
-let world: TestWorld;
-let tenant: Tenant;
-let owner: Headers;
-beforeEach(async () => {
-  world = await testWorld();
-  tenant = await world.tenant();
-  owner = await tenant.dashboard();
-});
+const { withTenant } = worlds();
+
+async function setting() {
+  const { world, tenant } = await withTenant();
+  const owner = await tenant.dashboard();
+  const create = (body: object, as = owner) => world.call("POST /api/v1/server-keys", { as, body });
+  return { world, tenant, owner, create };
+}
 
 describe("server keys", () => {
-  const create = (body: object, as = owner) => world.call("POST /api/v1/server-keys", { as, body });
-
   it("server keys are shown once, stored as a hash, and hold events:write by default (ATH-2, ATH-R3, GEN-4)", async () => {
+    const { world, owner, create } = await setting();
     const { status, body } = await create({ name: "ingest" });
     expect(status).toBe(201);
     expect(body.key).toMatch(/^service_srv_[A-Za-z0-9_-]{32}$/);
@@ -36,10 +35,12 @@ describe("server keys", () => {
     [["everything:write"], 422],
     [["subscribers:read"], 201],
   ])("a server key with the scopes %j is answered with %i (ATH-R11)", async (scopes, status) => {
+    const { create } = await setting();
     expect((await create({ name: "x", scopes })).status).toBe(status);
   });
 
   it("server keys give no more than their maker holds: a developer, who may not send, gives no right to send (ATH-R5, BKS-1)", async () => {
+    const { tenant, create } = await setting();
     const developer = await tenant.dashboard("developer");
     const scopes = ["subscribers:write", "messages:read"];
     expect((await create({ name: "x", scopes }, developer)).status).toBe(201);
@@ -50,6 +51,7 @@ describe("server keys", () => {
   });
 
   it("a key without explicit scopes passes on the surfaces of rule 4, one with others does not (ATH-R4, AMB-27)", async () => {
+    const { world, create } = await setting();
     const bare = (await create({ name: "a" })).body.key;
     const narrow = (await create({ name: "b", scopes: ["events:read"] })).body.key;
     const list = (key: string) => world.call("GET /v1/subscribers", { as: { authorization: `Bearer ${key}` } });
@@ -59,6 +61,7 @@ describe("server keys", () => {
   });
 
   it("whoami says whose key it is (HOK-9, D-WHOAMI)", async () => {
+    const { world } = await setting();
     const shop = await world.tenant({ plan: "pro", name: "Shop" });
     const { status, body } = await world.call("GET /v1/whoami", { as: shop.server });
 
@@ -80,6 +83,7 @@ describe("server keys", () => {
   });
 
   it("server keys are revoked at once, and for good: the list says since when (ATH-2)", async () => {
+    const { world, tenant, create } = await setting();
     const { id, key } = (await create({ name: "zap" })).body;
     const ask = () => world.call("GET /v1/whoami", { as: { authorization: `Bearer ${key}` } });
     expect((await ask()).status).toBe(200);
@@ -92,6 +96,7 @@ describe("server keys", () => {
   });
 
   it("the list says when a key was last used, to the hour; a refused call is no use (D-SCOPE)", async () => {
+    const { world, tenant, create } = await setting();
     const { id, key } = (await create({ name: "zap", scopes: ["subscribers:read"] })).body;
     const as = { authorization: `Bearer ${key}` };
     const usedAt = async () => {

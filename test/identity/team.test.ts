@@ -1,23 +1,24 @@
 // Members of a workspace and their roles.
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { permissions, roles } from "../../shared/contract/roles.ts";
-import { invitationsIn } from "../support/accounts.ts";
-import { type Headers, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
+import { inviting } from "../support/accounts.ts";
+import { worlds } from "../support/worlds.ts";
 
-let world: TestWorld;
-let tenant: Tenant;
-let owner: Headers;
-beforeEach(async () => {
-  world = await testWorld();
-  tenant = await world.tenant();
-  owner = await tenant.dashboard();
-});
+const own = worlds();
 
-const { invite: inviteAs, accept } = invitationsIn(() => world);
-const invite = (email: string, role: string, as = owner) => inviteAs(email, role, as);
-const join = async (role: string) => (await accept((await invite(`${role}@navy.example`, role)).body.token)).body;
+async function setting() {
+  const here = await inviting(own);
+  const { world, invite, accept } = here;
+  const join = async (role: string) => (await accept((await invite(`${role}@navy.example`, role)).body.token)).body;
+  const writeOf = async (access_token: string) => {
+    const as = { authorization: `Bearer ${access_token}` };
+    return (await world.call("POST /api/v1/lists", { as, body: { name: world.ids.uuid() } })).status;
+  };
+  return { ...here, join, writeOf };
+}
 
 it("a removed member is out at once, a changed role counts at once (ATH-3)", async () => {
+  const { world, owner, invite, join } = await setting();
   const grace = await join("admin");
   const as = { authorization: `Bearer ${grace.access_token}` };
   const path = `/api/v1/team/members/${grace.user.id}`;
@@ -32,6 +33,7 @@ it("a removed member is out at once, a changed role counts at once (ATH-3)", asy
 });
 
 it("a viewer's token carries ro, its role and its workspace (D-TEAM, ATH-3)", async () => {
+  const { tenant, join } = await setting();
   const { access_token } = await join("viewer");
 
   const claims = JSON.parse(Buffer.from(access_token.split(".")[1], "base64url").toString());
@@ -39,12 +41,8 @@ it("a viewer's token carries ro, its role and its workspace (D-TEAM, ATH-3)", as
   expect(claims).toMatchObject({ ro: true, role: "viewer", tid: tenant.id });
 });
 
-const writeOf = async (access_token: string) => {
-  const as = { authorization: `Bearer ${access_token}` };
-  return (await world.call("POST /api/v1/lists", { as, body: { name: world.ids.uuid() } })).status;
-};
-
 it("a viewer who is made more may write at once, but not by a read-only token (D-TEAM, ATH-3)", async () => {
+  const { world, owner, join, writeOf } = await setting();
   const grace = await join("viewer");
   const as = { authorization: `Bearer ${grace.access_token}` };
   const narrow = (await world.call("POST /api/v1/auth/tokens/read-only", { as })).body.access_token;
@@ -57,6 +55,7 @@ it("a viewer who is made more may write at once, but not by a read-only token (D
 });
 
 it("a viewer of one workspace may write where the same user is more (D-TEAM, ATH-3)", async () => {
+  const { world, invite, accept, join, writeOf } = await setting();
   const grace = await join("viewer");
   const as = { authorization: `Bearer ${grace.access_token}` };
   const other = await world.tenant();
@@ -71,6 +70,7 @@ it("a viewer of one workspace may write where the same user is more (D-TEAM, ATH
 const member = (id: string) => `/api/v1/team/members/${id}`;
 
 it("a workspace keeps its last owner, who may neither leave nor be made less (D-TEAM)", async () => {
+  const { world, tenant, owner, join } = await setting();
   const second = await join("owner");
   expect((await world.call(`DELETE ${member(tenant.owner)}`, { as: owner })).status).toBe(204);
   const as = { authorization: `Bearer ${second.access_token}` };
@@ -80,6 +80,7 @@ it("a workspace keeps its last owner, who may neither leave nor be made less (D-
 });
 
 it("an admin may not touch owners, and makes none (D-TEAM)", async () => {
+  const { world, tenant, invite, join } = await setting();
   const as = { authorization: `Bearer ${(await join("admin")).access_token}` };
   const other = (await join("analyst")).user.id;
   const change = (id: string, role: string) => world.call(`PATCH ${member(id)}`, { as, body: { role } });

@@ -7,6 +7,7 @@ import { hashPassword, register as registerUser } from "../../shared/store/works
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { totpCode } from "../../shared/store/workspaces/totp.ts";
 import type { Answer, Headers, TestWorld } from "./world.ts";
+import type { worlds } from "./worlds.ts";
 
 /** The token of the last mail to an address whose subject begins so. It is sent by a worker, so what is due runs first. */
 export async function mailedToken(world: TestWorld, to: string, title = ""): Promise<string> {
@@ -22,15 +23,22 @@ export const withMailedToken = async (world: TestWorld, answer: Answer): Promise
     ? { ...answer, body: { ...answer.body, token: await mailedToken(world, answer.body.email, "You are invited") } }
     : answer;
 
-/** How members are invited to a workspace of `world`, and come in. */
-export const invitationsIn = (world: () => TestWorld) => ({
-  invite: async (email: string, role: string, as: Headers): Promise<Answer> =>
-    withMailedToken(world(), await world().call("POST /api/v1/team/invitations", { as, body: { email, role } })),
-  accept: (token: string, password = PASSWORD): Promise<Answer> =>
-    world().call("POST /api/v1/auth/invitations/accept", { body: { token, name: "Grace", password } }),
-  members: async (as: Headers): Promise<{ role: string }[]> =>
-    (await world().call("GET /api/v1/team/members", { as })).body.items,
-});
+/** A workspace whose owner invites, and whose members come in. */
+export async function inviting({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) {
+  const { world, tenant } = await withTenant();
+  const owner = await tenant.dashboard();
+  return {
+    world,
+    tenant,
+    owner,
+    invite: async (email: string, role: string, as = owner): Promise<Answer> =>
+      withMailedToken(world, await world.call("POST /api/v1/team/invitations", { as, body: { email, role } })),
+    accept: (token: string, password = PASSWORD): Promise<Answer> =>
+      world.call("POST /api/v1/auth/invitations/accept", { body: { token, name: "Grace", password } }),
+    members: async (as: Headers): Promise<{ role: string }[]> =>
+      (await world.call("GET /api/v1/team/members", { as })).body.items,
+  };
+}
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
