@@ -63,7 +63,7 @@ async function faulty(): Promise<string[]> {
   return [...new Set([...output.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, file = ""]) => file))].sort();
 }
 
-it("with its row alone it does not compile: the errors name the places that are missing", async () => {
+it("a new channel with its row alone does not compile: the errors name the places that are missing", async () => {
   // What is exhaustive over channels: the whole tree takes four times as long.
   const files = ["shared/providers/providers.ts", "local/providers/network.ts", "functions/api/channels/index.ts"];
   const config = { extends: "./tsconfig.json", include: [], files };
@@ -75,7 +75,7 @@ it("with its row alone it does not compile: the errors name the places that are 
   expect(await faulty()).toEqual([]);
 }, 120_000);
 
-it("with its four files it is created, verified, delivered and reported, and published", async () => {
+it("a new channel with its four files is created, verified, delivered and reported, and published", async () => {
   const output = await run("test/support/planted-story.ts");
   expect(JSON.parse(output.split("\n").at(-2)!)).toEqual({
     credentials: { status: 200, type: "rcs" },

@@ -131,7 +131,7 @@ it("in the refusals: every credential is answered as it declares, by the gateway
   expect((await world.call("POST /api/v1/parrots/x/teach", { as: open.sdk })).status).toBe(204);
 });
 
-it("and everything that was there before stays as it was", async () => {
+it("everything that was there before an endpoint is planted stays as it was", async () => {
   const before = await generatedFiles(contents);
   const { paths } = JSON.parse(before.get("docs/openapi.json")!) as OpenApi;
   for (const [path, methods] of Object.entries(paths)) expect(document.paths[path]).toEqual(methods);

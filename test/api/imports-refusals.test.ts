@@ -29,7 +29,7 @@ describe("an opt-out in a row that is rejected", () => {
     ["has a cell too many at its end", "email,note,unsubscribed\na@x.example,Hi,true,more\nb@x.example,Hi,false\n"],
     ["lacks a cell", "email,note,unsubscribed\na@x.example,true\nb@x.example,Hi,false\n"],
     ["has too long an external id", `external_id,email,unsubscribed\n${"u".repeat(513)},a@x.example,yes\n`],
-  ])("holds for its address where it %s (AMB-132)", async (_, csv) => {
+  ])("an opt-out in a rejected row holds for its address where it %s (AMB-132)", async (_, csv) => {
     const { job, statusOf } = await afterFile(csv);
 
     expect(job.failed_rows).toBe(1);
@@ -37,7 +37,7 @@ describe("an opt-out in a row that is rejected", () => {
     expect(await statusOf("other", { email: "b@x.example" })).toBeUndefined();
   });
 
-  it("is said beside the reason, in a rehearsal too (AMB-132)", async () => {
+  it("an opt-out in a rejected row is said beside the reason, in a rehearsal too (AMB-132)", async () => {
     const csv =
       "email,note,unsubscribed\na@x.example,Hi, there,true\nb@x.example,Hi, there,false\nc@x.example,Hi,false\n";
     const { job } = await afterFile(csv, { dry_run: "true" });
@@ -48,13 +48,13 @@ describe("an opt-out in a row that is rejected", () => {
     ]);
   });
 
-  it("suppresses the address of a row that says that mail came back (AMB-132)", async () => {
+  it("a rejected row that says that mail came back suppresses its address (AMB-132)", async () => {
     const { statusOf } = await afterFile("email,note,bounced\na@x.example,Hi, there,2026-03-01\n");
 
     expect(await statusOf("somebody", { email: "a@x.example" })).toBe("suppressed");
   });
 
-  it("is one of the person that the row names, if there is one (AMB-132)", async () => {
+  it("an opt-out in a rejected row is one of the person that the row names, if there is one (AMB-132)", async () => {
     const { run, statusOf } = await afterFile("external_id,email\nu1,a@x.example\nu2,b@x.example\n");
     await run("external_id,email,unsubscribed\nu1,not an address,true\nu2,also none,false\n");
 
@@ -62,14 +62,14 @@ describe("an opt-out in a row that is rejected", () => {
     expect(await statusOf("u2", {})).toBeUndefined();
   });
 
-  it("holds for a number that the row can be known by (AMB-132)", async () => {
+  it("an opt-out in a rejected row holds for a number that the row can be known by (AMB-132)", async () => {
     const { statusOf } = await afterFile("email,phone,sms_opt_out\n,+491511234567,true\n,+491511234568,false\n");
 
     expect(await statusOf("u1", { attributes: { phone: "+491511234567" } }, "sms")).toBe("opted_out");
     expect(await statusOf("u2", { attributes: { phone: "+491511234568" } }, "sms")).toBeUndefined();
   });
 
-  it("outlives a later row of the file that agrees (AMB-132)", async () => {
+  it("an opt-out in a rejected row outlives a later row of the file that agrees (AMB-132)", async () => {
     const agreeing = "a@x.example,Hi,true,2026-03-01,";
     const header = "email,note,newsletter,consent_at,unsubscribed";
     const { job, statusOf } = await afterFile(

@@ -88,7 +88,7 @@ describe("list", () => {
     expect((await readAll(world, tenant, id)).body).toEqual({ updated: 45 });
   });
 
-  it("status filters; without it all are listed (AMB-37), another value is 422 (INB-3, INB-6)", async () => {
+  it("an inbox is filtered by status; without one all are listed (AMB-37), another value is 422 (INB-3, INB-6)", async () => {
     const { world, tenant, id } = await withMessages(3);
     const [newest, middle] = await inboxOf(world, tenant, id);
     await read(world, tenant, id, newest.id);
@@ -143,7 +143,7 @@ describe("list", () => {
 });
 
 describe("marks", () => {
-  it("read answers the updated message and keeps the first read_at (INB-8)", async () => {
+  it("a message that is read is answered as updated, and keeps its first read_at (INB-8)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);
     await world.advance(LATER);

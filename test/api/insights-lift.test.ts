@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const setting = async (people?: number) => withBuyers(await withTenant(), people);
 
 describe("lift", () => {
-  it("treated against held out, everyone assigned counted (ISG-6, ISG-7, ISG-8, ISG-9, AMB-97)", async () => {
+  it("the lift of a send compares those treated with those held out, everyone assigned counted (ISG-6, ISG-7, ISG-8, ISG-9, AMB-97)", async () => {
     const { call, ids, define, campaign, buy } = await setting(80);
     const { jobs } = await campaign([undefined], { holdout_percentage: 50 });
     const job = jobs[0]!;

@@ -24,7 +24,7 @@ async function segmentJourney({ call, active, world }: Setting, type: string, fr
 }
 
 describe("max_age", () => {
-  it("max_age is read as it was written, so that a change of something else keeps it (AMB-134)", async () => {
+  it("the max_age of a journey is read as it was written, so that a change of something else keeps it (AMB-134)", async () => {
     const { call, active } = await setting();
     const id = await active(delayed("1d"), { trigger: trigger("none") });
     const journey = await call(`GET /api/v1/journeys/${id}`);
@@ -46,7 +46,7 @@ describe("max_age", () => {
     expect(await entered(all, id)).toEqual([ada]);
   });
 
-  it("none lifts it (AMB-134)", async () => {
+  it("the max_age of a journey is lifted by none (AMB-134)", async () => {
     const all = await setting();
     const id = await all.active(delayed("1d"), { trigger: trigger("none") });
     const ada = await all.person("ada");

@@ -60,7 +60,7 @@ describe("conditions", () => {
     expect(answer.value.code).toBe("FORBIDDEN");
   });
 
-  it("over any attribute are open to a key with read:pii (AGT-4)", async () => {
+  it("conditions over any attribute are open to a key with read:pii (AGT-4)", async () => {
     const answer = await preview(await mcp.key("read", "read:pii"), { email: { $eq: "p1@example.com" } });
 
     expect(answer.value).toMatchObject({ estimated_count: 1, sample_subscriber_ids: [expect.any(String)] });
@@ -75,7 +75,7 @@ describe("counts", () => {
     expect("sample_subscriber_ids" in value).toBe(false);
   });
 
-  it("below twenty are said in words (AGT-4)", async () => {
+  it("counts below twenty are said in words (AGT-4)", async () => {
     const { value } = await preview(await mcp.key("read"), { plan: { $eq: "free" } });
 
     expect(value.estimated_count).toBe("fewer than 20");
@@ -89,7 +89,7 @@ describe("counts", () => {
     expect(value.cost.sends).toBe("fewer than 20");
   });
 
-  it("that were saved as a segment are said in words below twenty as well, without a sample (AGT-4, D13)", async () => {
+  it("counts of a segment are said in words below twenty as well, without a sample (AGT-4, D13)", async () => {
     const key = await mcp.key("read", "write:drafts", "write:send");
     const body = { name: "Free", rule: { attribute: { plan: { $eq: "free" } } } };
     const { value: segment } = await mcp.tool(key, "segments_create", body);

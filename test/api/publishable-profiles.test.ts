@@ -34,7 +34,7 @@ describe("a profile written with the publishable key", () => {
     expect(answer.body.fields?.attributes).toEqual(expect.any(String));
   });
 
-  it("grows no further once it is full (AMB-146)", async () => {
+  it("a profile written with the publishable key grows no further once it is full (AMB-146)", async () => {
     const { upsert } = await setting();
 
     expect((await upsert(keys(0, 64))).status).toBe(200);
@@ -46,12 +46,15 @@ describe("a profile written with the publishable key", () => {
     ["many keys at once", [keys(0, 60), keys(60, 65)]],
     ["a few keys each time", Array.from({ length: 9 }, (_, n) => keys(n * 8, n * 8 + 8))],
     ["long values", [keys(0, 10, "x".repeat(1_000)), keys(10, 17, "x".repeat(1_000))]],
-  ])("grows beyond its limits by no change, of %s (AMB-146)", async (_, changes) => {
-    const { upsert } = await setting();
+  ])(
+    "a profile written with the publishable key grows beyond its limits by no change, of %s (AMB-146)",
+    async (_, changes) => {
+      const { upsert } = await setting();
 
-    for (const change of changes.slice(0, -1)) expect((await upsert(change)).status).toBe(200);
-    expect((await upsert(changes.at(-1)!)).status).toBe(422);
-  });
+      for (const change of changes.slice(0, -1)) expect((await upsert(change)).status).toBe(200);
+      expect((await upsert(changes.at(-1)!)).status).toBe(422);
+    },
+  );
 
   it("a profile written with the publishable key may be changed while it is full (AMB-146)", async () => {
     const { upsert } = await setting();

@@ -28,7 +28,7 @@ const again = async (world: TestWorld, tenant: Tenant, message: Partial<Message<
 };
 
 describe("follows", () => {
-  it("attributes: in when they match, out when they do not, back again, and new subscribers too (SEG-14)", async () => {
+  it("a dynamic segment has whose attributes match its rule, as they change, and new subscribers too (SEG-14)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, "before", { plan: "pro" });
     const id = await segmentOf(world, tenant, pro);

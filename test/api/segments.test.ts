@@ -184,7 +184,7 @@ describe("plan caps", () => {
     expect((await create(world, starter, { name: "again", rule: pro, is_dynamic: true })).status).toBe(201);
   });
 
-  it("look-back and event conditions: 422 naming the limit, on create, change and preview (SEG-7, SEG-13, RUL-6)", async () => {
+  it("a rule beyond the plan's look-back or event conditions is 422 naming the limit, on create, change and preview (SEG-7, SEG-13, RUL-6)", async () => {
     const world = await fresh();
     const tenant = await world.tenant({ plan: "free" });
     const event = (more: object = {}) => ({ event: { name: "buy", ...more } });

@@ -12,7 +12,7 @@ const { withTenant } = worlds();
 const smart = { channel_arbitration_mode: "smart" };
 
 describe("ranking of a send", () => {
-  it("personal from 5 deliveries within 90 days, else the default (SMA-3, SMA-4, SMA-5, SMA-7)", async () => {
+  it("a smart send ranks by a person's own history from 5 deliveries within 90 days, else by the default (SMA-3, SMA-4, SMA-5, SMA-7)", async () => {
     const { world, tenant } = await withTenant();
     const [ada, bob] = (await addPeople(world, tenant, 2)) as [string, string];
     for (let n = 0; n < 5; n++) await send(world, tenant, { subscriberIds: n < 4 ? [ada, bob] : [ada] });

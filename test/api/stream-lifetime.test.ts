@@ -75,7 +75,7 @@ describe("lifetime", () => {
     expect(await tenant.store.queryAll(SubscriberStream, { subscriber: id })).toEqual([]);
   });
 
-  it("retry at once, a keepalive comment every 30 seconds, a clean end after 90 seconds (SSE-3, ARC-3)", async () => {
+  it("a stream has its retry at once, a keepalive comment every 30 seconds, and a clean end after 90 seconds (SSE-3, ARC-3)", async () => {
     const { world, open } = await withReader();
     const stream = await open();
     expect(stream.retries()).toEqual([2_000]);
@@ -96,7 +96,7 @@ describe("lifetime", () => {
     expect(world.logs.filter(({ level }) => level !== "info")).toEqual([]);
   });
 
-  it("keepalives are sent between messages too (SSE-3)", async () => {
+  it("keepalives of a stream are sent between messages too (SSE-3)", async () => {
     const { world, open, tell } = await withReader();
     const stream = await open();
     for (let n = 0; n < 13; n++) {

@@ -94,7 +94,7 @@ describe("paging", () => {
 });
 
 describe("filters", () => {
-  it("external_id finds one, also after it was erased and created again (D-SUB-LIST)", async () => {
+  it("a list of subscribers by external_id finds one, also after it was erased and created again (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     const [first] = await addPeople(world, tenant, 3);
     const named = async () => (await list(world, tenant, "?external_id=p0")).body;
@@ -106,7 +106,7 @@ describe("filters", () => {
     expect((await list(world, tenant, "?external_id=nobody")).body.items).toEqual([]);
   });
 
-  it("email matches whatever the case, over page borders (D-SUB-LIST)", async () => {
+  it("a list of subscribers by email matches whatever the case, over page borders (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 120, (n) => ({ email: n % 40 === 7 ? "Same@Example.com" : `p${n}@example.com` }));
     const found = (await pages(world, tenant, "limit=2&email=same%40example.COM")).flat();
@@ -115,7 +115,7 @@ describe("filters", () => {
     expect((await pages(world, tenant, "email=nobody%40example.com")).flat()).toEqual([]);
   });
 
-  it("updated_since is inclusive and reads any offset (D-SUB-LIST)", async () => {
+  it("a list of subscribers by updated_since is inclusive and reads any offset (D-SUB-LIST)", async () => {
     const { world, tenant } = await withTenant();
     await addPeople(world, tenant, 3);
     await world.advance(MINUTE);

@@ -124,7 +124,7 @@ describe("upsert", () => {
 });
 
 describe("attributes", () => {
-  it("merge one level deep, and null removes a key (AMB-44)", async () => {
+  it("attributes of a subscriber merge one level deep, and null removes a key (AMB-44)", async () => {
     const { world, tenant } = await withTenant();
     await upsert(world, tenant, { external_id: "ada", attributes: { a: 1, b: { x: 1, y: 2 }, c: "old" } });
     const answer = await upsert(world, tenant, {
@@ -203,7 +203,7 @@ describe("consent", () => {
     ]);
   });
 
-  it("history is append-only, newest first, and a client may withdraw (D-CONSENT)", async () => {
+  it("the history of consents is append-only, newest first, and a client may withdraw (D-CONSENT)", async () => {
     const { world, tenant } = await withTenant();
     const { id } = (await upsert(world, tenant, { external_id: "ada", consent: { status: "opted_in" } })).body;
     await world.advance(MINUTE);

@@ -122,7 +122,7 @@ it("a number that its provider calls deactivated is not tried again, whoever has
 });
 
 describe("the opt-out by a link", () => {
-  it("opts out every subscriber that has the address, and who gets it later (AMB-130)", async () => {
+  it("the opt-out by a link opts out every subscriber that has the address, and who gets it later (AMB-130)", async () => {
     const { world, tenant } = await withTenant();
     const { ada, channel, mail } = await mailing(world, tenant);
     const { upsert, statusesOf } = client(tenant);
@@ -206,7 +206,7 @@ describe("/api/v1/suppressions", () => {
     expect(answer.body.fields?.address).toEqual(expect.any(String));
   });
 
-  it("suppresses the addresses of a file and names the rows that have none (AMB-128)", async () => {
+  it("an import of suppressions suppresses the addresses of its file and names the rows that have none (AMB-128)", async () => {
     const { tenant } = await withTenant();
     const { call } = client(tenant);
     const file =

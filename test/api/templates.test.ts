@@ -107,7 +107,7 @@ describe("list", () => {
     expect(first.body.data[0].content).toEqual(content);
   });
 
-  it("per_page is clamped to 100; page and per_page below 1 or not a number are 422 (AMB-29)", async () => {
+  it("a page of templates has at most 100; a page or per_page below 1 or not a number is 422 (AMB-29)", async () => {
     const { world, tenant } = await withTenant();
     const store = quickStore(world, tenant);
     for (let n = 0; n < 120; n++) {
@@ -129,7 +129,7 @@ describe("list", () => {
     }
   });
 
-  it("name filters by what it contains, whatever the case, and the total follows (TPL-4)", async () => {
+  it("a list of templates by name has those that contain it, whatever the case, and the total follows (TPL-4)", async () => {
     const { tenant } = await withTenant();
     for (const name of ["Summer sale", "WINTER SALE", "Welcome", "100% off", "Größe"]) await named(tenant, name);
     const found = async (text: string) => {

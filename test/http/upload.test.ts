@@ -56,7 +56,7 @@ describe("multipart bodies", () => {
     expect([seen, sent?.bytes.length]).toEqual([2_000_000, 0]);
   });
 
-  it("with a file over the limit are 413, exactly at it not (ERR-12)", async () => {
+  it("multipart bodies with a file over the limit are 413, exactly at it not (ERR-12)", async () => {
     expect(await refusal(form(file("x".repeat(1_000))))).toBe("accepted");
     expect(await refusal(form(file("x".repeat(1_001))))).toBe("413 FILE_TOO_LARGE");
   });

@@ -53,7 +53,7 @@ describe("time", () => {
     expect((await world.call("GET /_local/clock")).body).toEqual({ now });
   });
 
-  test("never goes back: 400", async () => {
+  test("the time of the service never goes back: 400", async () => {
     const world = await fresh();
     const back = await world.call("POST /_local/clock", { body: { to: "2026-11-20T11:59:59Z" } });
     expect(back).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });

@@ -31,11 +31,11 @@ describe("a cell", () => {
     },
   );
 
-  it("with a separator of any locale is quoted (RDA-16)", () => {
+  it("a cell with a separator of any locale is quoted (RDA-16)", () => {
     expect(csvLine(["a;b", "c\td", "e|f", "g"])).toBe('"a;b","c\td","e|f",g\r\n');
   });
 
-  it("begins no formula after any separator of its line (RDA-16)", () => {
+  it("a cell begins no formula after any separator of its line (RDA-16)", () => {
     const line = csvLine(["x", "a;=b\n+c", "@d"].map(cellOf)).trimEnd();
     for (const separator of [",", ";", "\t", "\n"])
       for (const part of partsOf(line, separator)) expect(/^[=+\-@]/.test(part)).toBe(false);

@@ -60,7 +60,7 @@ describe("predicates", () => {
     );
   });
 
-  it("ANDs several keys and several operators on one key (AMB-69)", () => {
+  it("a predicate ANDs several keys and several operators on one key (AMB-69)", () => {
     const predicate = { age: { $gte: 18, $lt: 65 }, plan: { $in: ["pro", "max"] } };
     expect(matches(predicate, { age: 18, plan: "pro" })).toBe(true);
     expect(matches(predicate, { age: 65, plan: "pro" })).toBe(false);
@@ -152,7 +152,7 @@ describe("predicates", () => {
   const key = fc.constantFrom("x", "y", "z");
   const attributes = fc.dictionary(key, fc.oneof(scalar, fc.array(scalar, { maxLength: 3 })), { maxKeys: 3 });
 
-  it("agrees with Mongo's semantics (mingo) wherever both define them (NTF-15)", () => {
+  it("the rule of predicates agrees with Mongo's semantics (mingo) wherever both define them (NTF-15)", () => {
     fc.assert(
       fc.property(fc.dictionary(key, operators, { maxKeys: 3 }), attributes, (predicate, subscriber) => {
         expect(matches(predicate, subscriber)).toBe(new Query(predicate).test(subscriber));
@@ -173,7 +173,7 @@ describe("predicates", () => {
     );
   });
 
-  it("never throws on hostile values (NTF-13)", () => {
+  it("the rule of predicates never throws on hostile values (NTF-13)", () => {
     fc.assert(
       fc.property(fc.anything(), fc.dictionary(fc.string(), fc.anything()), (value, subscriber) => {
         if (validatePredicate(value) === undefined) expect(typeof matches(value, subscriber)).toBe("boolean");

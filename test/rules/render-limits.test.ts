@@ -121,7 +121,7 @@ describe("what personalisation refuses", () => {
     }
   });
 
-  it("never throws anything but a RenderError (D-LIQUID)", () => {
+  it("personalisation never throws anything but a RenderError (D-LIQUID)", () => {
     const piece = fc.constantFrom(
       "{{",
       "}}",

@@ -114,7 +114,7 @@ describe("personalisation", () => {
     );
   });
 
-  it("never expands a value again (D-LIQUID)", () => {
+  it("personalisation never expands a value again (D-LIQUID)", () => {
     expect(render("{{ subscriber.liquid }}").text).toBe(scope.subscriber.attributes.liquid);
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("{", "}", "%", " ", "a", "data.code") }), (value) => {
@@ -123,7 +123,7 @@ describe("personalisation", () => {
     );
   });
 
-  it("escapes values for HTML, once, and leaves the template's own text alone (D-LIQUID)", () => {
+  it("personalisation escapes values for HTML, once, and leaves the template's own text alone (D-LIQUID)", () => {
     const escaped = "&lt;b&gt;&#34;x&#34; &amp; &#39;y&#39;&lt;/b&gt;";
     expect(render("<p>{{ subscriber.markup }}</p>", "html").text).toBe(`<p>${escaped}</p>`);
     expect(render("{{ subscriber.markup | escape }}", "html").text).toBe(escaped);

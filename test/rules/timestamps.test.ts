@@ -73,7 +73,7 @@ describe("RFC 3339 timestamps", () => {
     );
   });
 
-  it("agrees with Date.parse on every valid offset", () => {
+  it("the reader of timestamps agrees with Date.parse on every valid offset", () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }),

@@ -157,7 +157,7 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a window that ends changes no segment",
     area: "segments",
     file: "functions/workers/segment/index.ts",
-    find: "  if (message.window) add(message.window.subscriber, index.windowed, { firedAt: message.window.at });\n",
+    find: "  if (message.window)\n    add(message.window.subscriber, index.windowed, { firedAt: message.window.at, at: message.window.at });\n",
     replace: "",
   },
   {

@@ -154,7 +154,7 @@ export const packsBugs: readonly Bug[] = [
     name: "a run moves on while its pack is open",
     area: "journeys",
     file: runPacks,
-    find: "      if ((await settlePacksOf(store, rows)) === 0) return done(rows);\n      return contended;",
+    find: "      const settledNow = await settlePacksOf(store, rows);\n      return settledNow === 0 ? done(rows) : contended;",
     replace: "      return done(rows);",
   },
   {
