@@ -1,5 +1,7 @@
 // What a request leads to, and what the connections of both HTTP versions share.
+
 import type { Duplex } from "node:stream";
+import { namedError } from "../kernel/errors.ts";
 import type { Target } from "./targets.ts";
 
 /** The outcome of a request, as far as it is known. */
@@ -26,7 +28,7 @@ export type Connect = (target: Target, tls: readonly string[], signal: AbortSign
 export type Pool = (request: Outgoing) => Promise<Exchange>;
 
 const REFUSED = "RefusedTarget";
-export const refusedTarget = (message: string): Error => Object.assign(new Error(message), { name: REFUSED });
+export const refusedTarget = (message: string): Error => namedError(REFUSED, message);
 
 /** The outcome of a failure before anything was sent. */
 export function notSent(error: unknown): Exchange & { outcome: "not_sent" } {

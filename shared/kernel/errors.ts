@@ -89,6 +89,9 @@ export function invalid(fields: Record<string, string>): ApiError {
   return new ApiError("VALIDATION_ERROR", `${name}: ${reason}`, { fields });
 }
 
+/** An error that is known by its name, as those of AWS are. */
+export const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+
 const unavailable = new Set([
   "ThrottlingException",
   "ProvisionedThroughputExceededException",

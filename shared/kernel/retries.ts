@@ -1,6 +1,8 @@
 // When calls to AWS are tried again: a strategy of the SDK's clients whose pauses are on the clock of the deps.
+
 import type { Clock } from "./clock.ts";
 import type { Aws } from "./deps.ts";
+import { namedError } from "./errors.ts";
 import type { Ids } from "./ids.ts";
 
 const MAX_ATTEMPTS = 5;
@@ -88,7 +90,4 @@ export function requestRetries(aws: Aws, { now, sleep }: Clock, ids: Pick<Ids, "
   };
 }
 
-const requestPausedTooLong = () =>
-  Object.assign(new Error("AWS is throttling."), {
-    name: "ThrottlingException",
-  });
+const requestPausedTooLong = () => namedError("ThrottlingException", "AWS is throttling.");

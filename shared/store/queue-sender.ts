@@ -1,8 +1,10 @@
 // Sends messages to a queue, each with its own delay.
+
 import { SendMessageBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { QueueName } from "../contract/messages.ts";
 import { SECOND } from "../kernel/clock.ts";
 import { type Deps, setting } from "../kernel/deps.ts";
+import { namedError } from "../kernel/errors.ts";
 import { chunksOf } from "../rules/chunks.ts";
 import { hashOf } from "./hash.ts";
 import { type SandboxTimerInput, setSandboxTimers } from "./sandbox/timers.ts";
@@ -32,9 +34,10 @@ export function openSender(deps: Deps, queue: QueueName): (entries: readonly Del
     }));
     const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }));
     if (Failed.length > 0)
-      throw Object.assign(new Error(`The queue ${queue} refused ${Failed.length} messages: ${Failed[0]?.Code}`), {
-        name: "ServiceUnavailable",
-      });
+      throw namedError(
+        "ServiceUnavailable",
+        `The queue ${queue} refused ${Failed.length} messages: ${Failed[0]?.Code}`,
+      );
   };
   const { sandbox } = deps;
   return async (entries) => {

@@ -1,6 +1,8 @@
 // What a refused write says: the item as it was, so that the caller can tell its own write from another's.
+
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { namedError } from "../kernel/errors.ts";
 import { type AnyItem, type RowOf, rowOf } from "./item.ts";
 import type { Item } from "./model.ts";
 
@@ -118,8 +120,7 @@ const ITEM_TOO_LARGE = "ItemTooLarge";
 
 const isSizeMessage = (message: string | undefined) => message !== undefined && /^item size /i.test(message);
 
-const itemTooLarge = () =>
-  Object.assign(new Error("An item would be larger than the table takes."), { name: ITEM_TOO_LARGE });
+const itemTooLarge = () => namedError(ITEM_TOO_LARGE, "An item would be larger than the table takes.");
 
 /** Reads a failed single write: a refusal, or the error as it was. */
 export function writeErrorOf(error: unknown): unknown {

@@ -1,5 +1,6 @@
 // Requests to the one table, by raw keys and rows: retries of conflicts and of what a batch left unprocessed, and a
 // guard that says which partition keys are allowed.
+
 import { isDeepStrictEqual } from "node:util";
 import {
   BatchGetCommand,
@@ -14,6 +15,7 @@ import {
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
 import { type Deps, setting } from "../kernel/deps.ts";
+import { namedError } from "../kernel/errors.ts";
 import { chunksOf } from "../rules/chunks.ts";
 import { absent, type Condition } from "./conditions.ts";
 import { type Change, changeOf, conditionOf, type QueryRange, queryInput } from "./expressions.ts";
@@ -273,5 +275,4 @@ function transactItemOf({ TableName, allowed }: Requests, write: RawWrite): Tran
   return { Update: { ...target, Key: keyOf(allowed(write.update)), ...changeOf(write.change, write.when) } };
 }
 
-const tooBusy = () =>
-  Object.assign(new Error("The table did not take the whole batch."), { name: "ThrottlingException" });
+const tooBusy = () => namedError("ThrottlingException", "The table did not take the whole batch.");

@@ -1,7 +1,9 @@
 // Root secrets: one KMS-encrypted item, made on first use, decrypted once per environment
 // (docs/decisions/0021#root-secrets).
+
 import { DecryptCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { type Deps, setting } from "../kernel/deps.ts";
+import { namedError } from "../kernel/errors.ts";
 import { absent } from "./conditions.ts";
 import { bytesFrom } from "./kms.ts";
 import { SecretsItem } from "./platform-items.ts";
@@ -43,7 +45,7 @@ export function openSecrets(deps: Deps): Secrets {
   let pending: Promise<RootSecrets> | undefined;
   const read = async () => {
     const row = await openPlatformTable(deps).get(SecretsItem, {});
-    if (!row) throw Object.assign(new Error("The service holds no secrets yet."), { name: "NoSecrets" });
+    if (!row) throw namedError("NoSecrets", "The service holds no secrets yet.");
     return decrypt(deps, row.sealed);
   };
   return {

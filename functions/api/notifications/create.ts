@@ -61,46 +61,60 @@ export async function createNotification(
 ): Promise<Created> {
   const { plan } = allowance;
   if (input.channel_arbitration_mode === "smart") requireFeature(plan, "smart_channel");
-  const digest = createHash("sha256")
-    .update(JSON.stringify({ ...input, idempotency_key: undefined, preview_id: undefined }))
-    .digest("hex");
+  const digest = digestOf(input);
   const record = key === undefined ? undefined : await store.get(IdempotencyRecord, { key });
   if (record && record.until > store.clock.now()) return replay(record, digest);
 
   const { store: ahead, noWebhooks } = await lookAhead(store, secrets, input);
   const { spec: asked, channels } = await oneOffSpec(ahead, plan, input);
-  const until = store.clock.now() + REMEMBERED_MS;
-  const { given, missing, unknownOf } = await recipientsOf(ahead, secrets, input);
+  const recipients = await recipientsOf(ahead, secrets, input);
+  const { given, missing } = recipients;
   const { preview_id } = input;
   const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, given });
   const spec = draw ? { ...asked, draw } : asked;
-  const answerOf = ({ id, sent, unknown }: StartedSend) => {
-    const names = unknownOf(unknown);
-    return {
-      id,
-      sent,
-      ...(given && { unknown: names.length, unknown_ids: names.slice(0, MAX_UNKNOWN_SHOWN) }),
-    };
-  };
-  const recordWrites = (started: StartedSend): ItemWrite<"workspace">[] =>
-    key === undefined
-      ? []
-      : [
-          putItem(
-            IdempotencyRecord,
-            { key },
-            { ...answerOf(started), digest, until, expires: Math.ceil(until / SECOND) },
-            any(absent(), below("until", store.clock.now())),
-          ),
-        ];
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
   const direct = { watch: sendWatch, quota: sendQuota, noWebhooks };
-  const send = { id, spec, sentBy, given, missing, channels, direct, extraItems: recordWrites };
+  const extraItems = (started: StartedSend) => rememberWrites(store, key, digest, answerOf(started, recipients));
+  const send = { id, spec, sentBy, given, missing, channels, direct, extraItems };
+
   const started = await startSend(ahead, timers, allowance, send);
-  if (started.kind === "started") return { ...answerOf(started), replayed: false };
+  if (started.kind === "started") return { ...answerOf(started, recipients), replayed: false };
   const concurrent = oldRow(IdempotencyRecord, started.failures[0]);
   if (!concurrent) throw conflict("This idempotency key is in use at the moment. Try again.");
   return replay(concurrent, digest);
+}
+
+/** The same for the same body. */
+const digestOf = (input: NewNotification): string =>
+  createHash("sha256")
+    .update(JSON.stringify({ ...input, idempotency_key: undefined, preview_id: undefined }))
+    .digest("hex");
+
+function answerOf({ id, sent, unknown }: StartedSend, { given, unknownOf }: Recipients): Omit<Created, "replayed"> {
+  if (!given) return { id, sent };
+  const names = unknownOf(unknown);
+  return { id, sent, unknown: names.length, unknown_ids: names.slice(0, MAX_UNKNOWN_SHOWN) };
+}
+
+/** The write that keeps the answer for the key of a request, if it has one. */
+function rememberWrites(
+  { clock }: Store,
+  key: string | undefined,
+  digest: string,
+  answer: Omit<Created, "replayed">,
+): ItemWrite<"workspace">[] {
+  if (key === undefined) return [];
+  const now = clock.now();
+  const until = now + REMEMBERED_MS;
+  const row = { ...answer, digest, until, expires: Math.ceil(until / SECOND) };
+  return [putItem(IdempotencyRecord, { key }, row, any(absent(), below("until", now)))];
+}
+
+interface Recipients {
+  given: readonly string[] | undefined;
+  missing: ReadonlySet<string>;
+  /** What the request calls ids of no subscriber. @param unknown those that the audience found; default: `missing` */
+  unknownOf(unknown?: readonly string[]): readonly string[];
 }
 
 /** The given ids, each once, and which of them are of no subscriber: the audience looks ids up if it is planned now. */
@@ -108,7 +122,7 @@ async function recipientsOf(
   store: Store,
   secrets: Secrets,
   { subscriberIds, external_ids, scheduled_at }: NewNotification,
-) {
+): Promise<Recipients> {
   if (external_ids) {
     const named = await namedByExternalIds(store, await secrets.root(), [...new Set(external_ids)]);
     const names = new Map(named.map(({ id, name }) => [id, name]));

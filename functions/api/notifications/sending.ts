@@ -141,7 +141,7 @@ export const shown = async (store: StoreReader, job: Job): Promise<v.InferInput<
     deferred,
     safety: brakeOf(job),
     cost: costOfJob(job, totals),
-    ...(!isTerminal(job.status) || job.status === "canceled" ? { halted: job.halted } : { halted: undefined }),
+    halted: isTerminal(job.status) && job.status !== "canceled" ? undefined : job.halted,
     ...(pacing.length > 0 && { pacing }),
     sent: isTerminal(job.status) ? counts.sent : Math.max(job.sent, counts.sent),
     ...(job.channel_arbitration_mode === "smart" && { channel_arbitration: arbitrationReport(arbitration) }),
@@ -169,27 +169,16 @@ export const createUses = [storeWrite, timers, jobWidths, sendWatch, sendQuota, 
 
 type Creation = Context<typeof createUses> & Pick<Call<typeof creating>, "caller" | "body" | "headers">;
 
-export async function create({
-  store,
-  timers,
-  jobWidths,
-  sendWatch,
-  sendQuota,
-  secrets,
-  caller,
-  body,
-  headers,
-}: Creation) {
+export async function create(call: Creation) {
+  const { caller, body } = call;
   const { plan, sendCap, sending } = workspaceOf(caller);
-  const header = headers["idempotency-key"];
+  const header = call.headers["idempotency-key"];
   if (header !== undefined && !v.is(IdempotencyKey, header))
     throw invalid({ "Idempotency-Key": "must have 1 to 255 characters" });
-  const { replayed, ...answer } = await createNotification(
-    { store, timers, jobWidths, sendWatch, sendQuota, secrets },
-    { plan, sendCap, sending },
-    body,
-    { key: header ?? body.idempotency_key, sentBy: caller.kind === "server" ? caller.key : undefined },
-  );
+  const { replayed, ...answer } = await createNotification(call, { plan, sendCap, sending }, body, {
+    key: header ?? body.idempotency_key,
+    sentBy: caller.kind === "server" ? caller.key : undefined,
+  });
   return replayed ? existing(answer, { "idempotent-replayed": "true" }) : answer;
 }
 

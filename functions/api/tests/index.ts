@@ -47,10 +47,9 @@ const testNotification = endpoint(
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE", "RATE_LIMITED"],
   },
   async (call) => {
-    const { store, platform, vault, providers, mailLinks } = call;
     const test = await testSendOf(call);
-    await countAttempt(platform, PER_HOUR, store.tenant);
-    return { deliveries: await deliverTest({ store, vault, providers, mailLinks }, test) };
+    await countAttempt(call.platform, PER_HOUR, call.store.tenant);
+    return { deliveries: await deliverTest(call, test) };
   },
 );
 

@@ -2,7 +2,7 @@
 // through the workspace's own channel.
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
-import { ApiError } from "../../../shared/kernel/errors.ts";
+import { ApiError, namedError } from "../../../shared/kernel/errors.ts";
 import { escapeHtml } from "../../../shared/rules/characters.ts";
 import { listIdOf } from "../../../shared/rules/list-consents.ts";
 import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
@@ -34,8 +34,7 @@ export const askConfirmation = queueWorker(
     for (const channel of channels)
       await untilUncontended(
         async () => ((await ask(context, subscriber, channel)) === "refused" ? contended : done(undefined)),
-        () =>
-          Object.assign(new Error("The address is asked by other workers."), { name: "TransactionConflictException" }),
+        () => namedError("TransactionConflictException", "The address is asked by other workers."),
       );
   },
 );

@@ -35,8 +35,8 @@ export const recordMailEvent = queueWorker(
 async function record(event: MailEvent, context: Context<typeof uses> & RuntimeContext): Promise<void> {
   const { store, mailEventQueue: queue, log } = context;
   const { tenant, job, subscriber, fate, tries } = event;
-  const isRecorded = await recordFate(store, event);
-  if (isRecorded) return;
+  const recorded = await recordFate(store, event);
+  if (recorded === "recorded") return;
   if (tries < MAX_ATTEMPTS)
     return queue.send([{ ...event, emails: [], tries: tries + 1 }], { delaySeconds: RETRY_SECONDS });
   log({ level: "warn", message: "a mail has no row in the ledger", tenant, job, subscriber, fate });

@@ -1,7 +1,9 @@
 // Writes the audit trail: a row before the handler runs, so that no change is lost by a crash, and its outcome after it
 // (docs/decisions/0043). A row costs one write, an outcome another one.
+
 import { timestamp } from "../../kernel/clock.ts";
 import type { Capability, Context, Deps } from "../../kernel/deps.ts";
+import { namedError } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 import { errorFields } from "../../kernel/log.ts";
 import { secrets } from "../capabilities.ts";
@@ -180,7 +182,7 @@ async function append({ table, key }: Owned, chain: Chain, now: () => string, en
     const head = await table.get(AuditHead, { shard });
     if (head) follow(chain, head);
   }
-  throw Object.assign(new Error("The audit trail is busy."), { name: "ServiceUnavailable" });
+  throw namedError("ServiceUnavailable", "The audit trail is busy.");
 }
 
 /** Adds the outcome of a call to the head. Calls that end while a write is in progress share the next one. */

@@ -1,5 +1,7 @@
 // The quota of events of a billing period: spread over shards, and exact to the last event (D-BILL).
+
 import { MINUTE } from "../../kernel/clock.ts";
+import { namedError } from "../../kernel/errors.ts";
 import { plans } from "../../rules/plans.ts";
 import { absent, any, atMost } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -47,8 +49,7 @@ export async function takeEvents(store: Store, n: number, allowance: Allowance):
       const isAllTaken = left === 0 && (await taken(store, writes));
       return isAllTaken ? done(undefined) : contended;
     },
-    () =>
-      Object.assign(new Error("Too many take the last events of a quota at once."), { name: "ThrottlingException" }),
+    () => namedError("ThrottlingException", "Too many take the last events of a quota at once."),
     MAX_ATTEMPTS,
   );
 }

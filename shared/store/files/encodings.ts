@@ -1,11 +1,12 @@
 // The text of a file as UTF-8, and where in the file a place of that text is: reading continues there.
+import { namedError } from "../../kernel/errors.ts";
 
 export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252", "windows-1250", "shift_jis"] as const;
 export type Encoding = (typeof encodings)[number];
 
 const UNREADABLE = "UnreadableFile";
 const NOT_UTF8 = "NotUtf8";
-export const unreadable = (message: string) => Object.assign(new Error(message), { name: UNREADABLE });
+export const unreadable = (message: string) => namedError(UNREADABLE, message);
 const isNamed = (error: unknown, ...names: string[]): error is Error =>
   error instanceof Error && names.includes(error.name);
 /** Whether the file itself is at fault, so that a retry does not help. */
@@ -126,7 +127,7 @@ async function* checkedUtf8(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Bu
     try {
       decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw Object.assign(new Error("the file is not UTF-8 text"), { name: NOT_UTF8 });
+      throw namedError(NOT_UTF8, "the file is not UTF-8 text");
     }
   };
   for await (const chunk of bytes) {

@@ -1,4 +1,5 @@
 // Files of exports as objects of S3: put at once, or in parts where they are large. They expire with the import files.
+
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -11,6 +12,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { type Capability, type Deps, setting } from "../../kernel/deps.ts";
+import { namedError } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
 
 const TYPE = "text/csv; charset=utf-8";
@@ -49,9 +51,7 @@ const removal = ({ client, Bucket, tenant }: ReturnType<typeof bucketOf> & { ten
     const Objects = [{ Key: exportKey(tenant, id) }, { Key: restKey(tenant, id) }];
     const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
     if (Errors.length > 0)
-      throw Object.assign(new Error(`S3 did not remove a file of an export: ${Errors[0]?.Code}`), {
-        name: "ServiceUnavailable",
-      });
+      throw namedError("ServiceUnavailable", `S3 did not remove a file of an export: ${Errors[0]?.Code}`);
   },
 });
 

@@ -1,5 +1,7 @@
 // What a conversion counts for, stored once: a row that names it, and the counters of its sends and sources.
+
 import { SECOND } from "../../kernel/clock.ts";
+import { namedError } from "../../kernel/errors.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
 import { progressOf } from "../../rules/progress-text.ts";
@@ -60,7 +62,7 @@ export async function recordConversion(
       const isCounted = writes.length === 0 || (await happened(store.transact(writes)));
       return isCounted ? done(undefined) : contended;
     },
-    () => Object.assign(new Error("Too many conversions of one subscriber at once."), { name: "ThrottlingException" }),
+    () => namedError("ThrottlingException", "Too many conversions of one subscriber at once."),
     MAX_ATTEMPTS,
   );
   return isOpen ? "awaiting" : "settled";

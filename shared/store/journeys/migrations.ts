@@ -1,7 +1,7 @@
 // Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
 // with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
-import { invalid, requireFound } from "../../kernel/errors.ts";
+import { invalid, namedError, requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Graph } from "../../rules/journey-graph.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -126,8 +126,7 @@ export async function migrateRuns(
 }
 
 /** The message is delivered again. */
-const contended = () =>
-  Object.assign(new Error("Runs were moved too often by other workers."), { name: "TransactionConflictException" });
+const contended = () => namedError("TransactionConflictException", "Runs were moved too often by other workers.");
 
 /** @returns false if another worker moved one of them */
 function storeMigrated(

@@ -4,6 +4,7 @@
 
 import { runsTimerId } from "../../contract/due-kinds.ts";
 import { MINUTE } from "../../kernel/clock.ts";
+import { namedError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -123,10 +124,7 @@ async function storeAdmitted(
         overQuota: new Set(overQuota.map(([asked]) => asked)),
       });
     },
-    () =>
-      Object.assign(new Error("A pack was admitted to its steps too often."), {
-        name: "TransactionConflictException",
-      }),
+    () => namedError("TransactionConflictException", "A pack was admitted to its steps too often."),
   );
 }
 
@@ -153,10 +151,7 @@ async function storeEntries(store: Store, moves: readonly Move[]): Promise<reado
       open = left.withdrawn;
       return open.length === 0 ? done(undefined) : contended;
     },
-    () =>
-      Object.assign(new Error("Packs of runs that begin were ended by other workers too often."), {
-        name: "TransactionConflictException",
-      }),
+    () => namedError("TransactionConflictException", "Packs of runs that begin were ended by other workers too often."),
   );
   return stored;
 }

@@ -1,5 +1,7 @@
 // Entries that a journey refused, counted by reason (AMB-147).
+
 import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
+import { namedError } from "../../kernel/errors.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -54,10 +56,7 @@ export async function countRefused(store: Store, journey: string, refused: reado
       const isCounted = await happened(store.change(RefusalCount, { journey, shard }, { set, add }, isAsRead));
       return isCounted ? done(undefined) : contended;
     },
-    () =>
-      Object.assign(new Error("Refused entries are being counted by others."), {
-        name: "TransactionConflictException",
-      }),
+    () => namedError("TransactionConflictException", "Refused entries are being counted by others."),
   );
 }
 

@@ -2,7 +2,9 @@
 // of each run adds to the counts, each run that moves names it, and its seal counts those that have moved. A pack without a seal is
 // open. A reader that moves a run settles its open pack first, so that a run that moved in a pack stays in it until it is
 // counted.
+
 import { SECOND } from "../../kernel/clock.ts";
+import { namedError } from "../../kernel/errors.ts";
 import { packId, unpackId, uuidPrefixOf } from "../../kernel/ids.ts";
 import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -138,10 +140,7 @@ export async function settled(
       const settledNow = await settlePacksOf(store, rows);
       return settledNow === 0 ? done(rows) : contended;
     },
-    () =>
-      Object.assign(new Error("Runs move too often in packs of other workers."), {
-        name: "TransactionConflictException",
-      }),
+    () => namedError("TransactionConflictException", "Runs move too often in packs of other workers."),
   );
 }
 

@@ -1,5 +1,6 @@
 // What happens to all runs of a journey: they are resumed after a pause, canceled, removed, or moved to another version.
 
+import { namedError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Store } from "../context.ts";
 import { keyOf, removeItem } from "../item.ts";
@@ -85,7 +86,7 @@ async function cancelAll({ store }: JourneyDeps, runs: readonly RunState[]): Pro
     const canceled = await Promise.all(some.map((run) => endRun(store, run, "the journey was archived")));
     // Another worker moved a run: the message is delivered again.
     if (canceled.includes(false))
-      throw Object.assign(new Error("A run moved while it was canceled."), { name: "TransactionConflictException" });
+      throw namedError("TransactionConflictException", "A run moved while it was canceled.");
   }
 }
 

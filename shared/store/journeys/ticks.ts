@@ -1,5 +1,6 @@
 // Decides how runs move: those that enter, and those that are driven on. Runs of one version that move at the same time
 // are stored together, in packs (docs/decisions/0029).
+import { namedError } from "../../kernel/errors.ts";
 import { throwFailures } from "../../kernel/failures.ts";
 import { exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { nextMove } from "../../rules/journey-move.ts";
@@ -103,8 +104,7 @@ export async function drive<T extends Driven>(deps: JourneyDeps, driven: readonl
 }
 
 /** The message is delivered again. */
-const contended = () =>
-  Object.assign(new Error("A run was moved too often by other workers."), { name: "TransactionConflictException" });
+const contended = () => namedError("TransactionConflictException", "A run was moved too often by other workers.");
 
 /** Those of these runs that are still active, as they are now, with what they were. */
 async function reread<T extends Driven>(store: JourneyDeps["store"], group: readonly T[]): Promise<Map<T, T>> {

@@ -80,17 +80,15 @@ export type Confirmation =
 type Confirmed = Pick<Confirming, "subscriber" | "address" | "channel" | "askedAt">;
 
 /** What the link of a mail does now: nothing once the address, the statement or the subscriber is another one. */
-export async function confirmationOf(
-  store: StoreReader,
-  { subscriber, address, channel, askedAt }: Confirmed,
-): Promise<Confirmation> {
+export async function confirmationOf(store: StoreReader, confirmed: Confirmed): Promise<Confirmation> {
+  const { subscriber, address, channel, askedAt } = confirmed;
   const profile = await getProfile(store, subscriber);
   if (!profile || mailAddressId(profile) !== address) return { kind: "gone" };
   const status = profile[`c:${channel}`];
   if (status === "opted_in") return { kind: "confirmed" };
   const isOver = store.clock.now() > askedAt * SECOND + CONFIRMS_MS;
   if (status !== "pending" || isOver) return { kind: "gone" };
-  const isRefused = await isOptedOutSince(store, { subscriber, address, channel, askedAt });
+  const isRefused = await isOptedOutSince(store, confirmed);
   return { kind: isRefused ? "gone" : "open" };
 }
 

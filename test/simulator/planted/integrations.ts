@@ -9,8 +9,8 @@ export const integrationsBugs: readonly Bug[] = [
     name: "a bounce that comes before the row of its mail is dropped",
     area: "ledger",
     file: "shared/store/sends/ledger/mail-events.ts",
-    find: 'if (result === "written" || (result !== "missing" && result.state !== "retryable")) return true;',
-    replace: 'if (typeof result === "string" || result.state !== "retryable") return true;',
+    find: 'if (result.kind === "written" || (result.kind === "kept" && result.state !== "retryable")) return "recorded";',
+    replace: 'if (result.kind !== "kept" || result.state !== "retryable") return "recorded";',
   },
   {
     name: "a delivery that was posted with its group and not recorded is opened again as if no attempt was made",

@@ -2,7 +2,7 @@
 // (docs/decisions/0011, AMB-106).
 import { createHash } from "node:crypto";
 import { DAY, MINUTE, timestamp } from "../../../kernel/clock.ts";
-import { invalid } from "../../../kernel/errors.ts";
+import { invalid, namedError } from "../../../kernel/errors.ts";
 import type { ChannelClass } from "../../../rules/channel-types.ts";
 import { channelOf, type Interaction, type Platform, type Stage, stagesOf } from "../../../rules/interactions.ts";
 import type { MachineVerdict } from "../../../rules/tracking.ts";
@@ -83,7 +83,7 @@ async function countReport(
     }
     if (outcome === "existing") return "left out";
   }
-  throw Object.assign(new Error("Too many reports of one recipient at once."), { name: "ThrottlingException" });
+  throw namedError("ThrottlingException", "Too many reports of one recipient at once.");
 }
 
 const digestOf = (report: Report): string => {

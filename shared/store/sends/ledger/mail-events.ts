@@ -1,6 +1,8 @@
 // What became of a mail after its provider accepted it: recorded in its row of the ledger, and dead or unwilling
 // addresses are suppressed (D-EMAIL).
+
 import type { MailEvent } from "../../../contract/mail-events.ts";
+import { namedError } from "../../../kernel/errors.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
 import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
@@ -72,12 +74,12 @@ export async function unconfirmed<E extends OfMail>(store: StoreReader, events: 
 /** What a mail's fate makes of the message of a journey's step. */
 const stepOutcomes: Partial<Record<MailEvent["fate"], "bounced" | "sent">> = { bounced: "bounced", delivered: "sent" };
 
-/** A test send has no row. @returns false if the row is missing: the event came before the sender had written it. */
-export async function recordFate(
-  store: Store,
-  { job, subscriber, at, fate, reason }: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
-): Promise<boolean> {
-  const isRecorded = await recordInLedger(store, { job, subscriber, at, fate, reason });
+type FateOfMail = Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">;
+
+/** `missing`: the event came before the sender had written its row. A test send has none. */
+export async function recordFate(store: Store, event: FateOfMail): Promise<"recorded" | "missing"> {
+  const { job, subscriber, at, fate } = event;
+  const recorded = await recordInLedger(store, event);
   const outcome = stepOutcomes[fate];
   if (outcome !== undefined && isOfJourney(job)) {
     const send = await findJob(store, job);
@@ -85,7 +87,7 @@ export async function recordFate(
     const isAlone = step && !(await isReached(store, { job, subscriber, at }));
     if (step && isAlone) await followOne(store, step, subscriber, { outcome, isUnsure: true });
   }
-  return isRecorded;
+  return recorded;
 }
 
 /** Whether another channel reached the recipient of a mail. */
@@ -98,38 +100,43 @@ async function isReached(store: StoreReader, { job, subscriber, at }: OfMail): P
   return touches.some(isOther) || messages.some((row) => row.job === job);
 }
 
-async function recordInLedger(
-  store: Store,
-  event: Pick<MailEvent, "job" | "subscriber" | "at" | "fate" | "reason">,
-): Promise<boolean> {
+async function recordInLedger(store: Store, event: FateOfMail): Promise<"recorded" | "missing"> {
   const { job, subscriber, fate, reason } = event;
   const transition = changes[fate];
-  if (!transition || isTestId(job)) return true;
+  if (!transition || isTestId(job)) return "recorded";
   const change = transition.change(reason);
   const { counted } = transition;
   const result = counted
     ? await recordCounted(store, event, { ...transition, counted }, change)
-    : await store.change(TouchItem, rowKey(event), change, transition.when).then(
-        () => "written" as const,
-        onConditionFailed(TouchItem, (old) => old ?? "missing"),
-      );
-  if (result === "written" || (result !== "missing" && result.state !== "retryable")) return true;
+    : await store
+        .change(TouchItem, rowKey(event), change, transition.when)
+        .then((): RowChange => ({ kind: "written" }), onConditionFailed(TouchItem, unchanged));
+  if (result.kind === "written" || (result.kind === "kept" && result.state !== "retryable")) return "recorded";
   const profile = await store.get(Profile, { id: subscriber });
-  return !profile || !isLiving(profile);
+  return profile && isLiving(profile) ? "missing" : "recorded";
 }
 
-/** Changes the row of a mail, and the numbers of its send by what the row said before. @returns the row if it stays as it is */
+type RowChange =
+  | { kind: "written" }
+  /** The row says something that the event does not change. */
+  | { kind: "kept"; state: string }
+  | { kind: "missing" };
+
+const unchanged = (row: RowOf<typeof TouchItem> | undefined): RowChange =>
+  row ? { kind: "kept", state: row.state } : { kind: "missing" };
+
+/** Changes the row of a mail, and the numbers of its send by what the row said before. */
 const recordCounted = (
   store: Store,
   { job, subscriber, at }: OfMail,
   { when, takes, counted }: FateChange & { counted: NonNullable<FateChange["counted"]> },
   change: ChangeOf<typeof TouchItem>,
-): Promise<RowOf<typeof TouchItem> | "written" | "missing"> =>
-  untilUncontended<RowOf<typeof TouchItem> | "written" | "missing">(
+): Promise<RowChange> =>
+  untilUncontended<RowChange>(
     async () => {
       const key = rowKey({ job, subscriber, at });
       const before = await store.get(TouchItem, key);
-      if (!before || !takes(before)) return done(before ?? "missing");
+      if (!before || !takes(before)) return done(unchanged(before));
       const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber, at }));
       const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
       const isWritten = await happened(
@@ -138,9 +145,9 @@ const recordCounted = (
           ...(await lateWrites(store, job, subscriber, late)),
         ]),
       );
-      return isWritten ? done("written") : contended;
+      return isWritten ? done({ kind: "written" }) : contended;
     },
-    () => Object.assign(new Error("A mail has several events at once."), { name: "TransactionConflictException" }),
+    () => namedError("TransactionConflictException", "A mail has several events at once."),
   );
 
 /**
