@@ -41,6 +41,24 @@ export function Dialog({ title, close, children, class: name }: DialogProps) {
   );
 }
 
+interface DialogButtonProps extends Pick<Parameters<typeof Button>[0], "kind" | "icon" | "needs" | "refusal"> {
+  label: string;
+  dialog: (close: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({ label, dialog, ...button }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      {isOpen && dialog(() => setOpen(false))}
+    </>
+  );
+}
+
 interface FormDialogProps extends DialogProps {
   form: {
     action: Running;
@@ -149,22 +167,17 @@ interface AskButtonProps<O extends Operation> extends Omit<AskProps<O>, "close">
 
 /** A button that asks first. */
 export function AskButton<O extends Operation>({ label, icon, refusal, ...ask }: AskButtonProps<O>) {
-  const [isAsking, setAsking] = useState(false);
   // The compiler does not see what is left of properties of a type that it does not know: all of AskProps but `close`.
   const asked = ask as unknown as AskProps<O>;
   return (
-    <>
-      <Button
-        kind={ask.kind ?? "danger"}
-        icon={icon}
-        needs={ask.operation}
-        refusal={refusal}
-        onClick={() => setAsking(true)}
-      >
-        {label}
-      </Button>
-      {isAsking && <Ask {...asked} close={() => setAsking(false)} />}
-    </>
+    <DialogButton
+      label={label}
+      kind={ask.kind ?? "danger"}
+      icon={icon}
+      needs={ask.operation}
+      refusal={refusal}
+      dialog={(close) => <Ask {...asked} close={close} />}
+    />
   );
 }
 

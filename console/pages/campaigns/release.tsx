@@ -1,28 +1,25 @@
 // The release of a campaign: everything that it will send, to whom and when.
-import { useState } from "preact/hooks";
 import type { Campaign, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { armsBody, armsInWords, armsOf } from "../../components/arms.tsx";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/dialog.tsx";
 import type { Fact } from "../../components/page.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 
-export function Release({ campaign }: { campaign: Campaign }) {
-  const [isAsking, setAsking] = useState(false);
-  return (
-    <>
-      <Button kind="primary" icon="send" needs="campaigns.release" onClick={() => setAsking(true)}>
-        Release
-      </Button>
-      {isAsking && <Sheet campaign={campaign} close={() => setAsking(false)} />}
-    </>
-  );
-}
+export const Release = ({ campaign }: { campaign: Campaign }) => (
+  <DialogButton
+    label="Release"
+    kind="primary"
+    icon="send"
+    needs="campaigns.release"
+    dialog={(close) => <Sheet campaign={campaign} close={close} />}
+  />
+);
 
 type Message = Campaign["messages"][number];
 

@@ -9,8 +9,8 @@ import { dateTime, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { type Arm, ArmTabs } from "../../components/arms.tsx";
 import { AudienceName } from "../../components/audience-name.tsx";
-import { Act, Button, LinkButton } from "../../components/button.tsx";
-import { AskButton } from "../../components/dialog.tsx";
+import { Act, LinkButton } from "../../components/button.tsx";
+import { AskButton, DialogButton } from "../../components/dialog.tsx";
 import { ExperienceSeen } from "../../components/experience-seen.tsx";
 import { inWords } from "../../components/field.tsx";
 import { Menu } from "../../components/menu.tsx";
@@ -148,17 +148,14 @@ function Moves({ experience }: { experience: Experience }) {
   );
 }
 
-function Publish({ experience }: { experience: Experience }) {
-  const [isAsking, setAsking] = useState(false);
-  return (
-    <>
-      <Button kind="primary" needs="experiences.publish" onClick={() => setAsking(true)}>
-        Publish
-      </Button>
-      {isAsking && <Release experience={experience} close={() => setAsking(false)} />}
-    </>
-  );
-}
+const Publish = ({ experience }: { experience: Experience }) => (
+  <DialogButton
+    label="Publish"
+    kind="primary"
+    needs="experiences.publish"
+    dialog={(close) => <Release experience={experience} close={close} />}
+  />
+);
 
 function Release({ experience, close }: { experience: Experience; close: () => void }) {
   const { id, name, format, content, variant_b, split_percentage = 50, start_at, end_at } = experience;

@@ -1,5 +1,5 @@
 // Home: the way to a first message, then how the week is going.
-import { useState } from "preact/hooks";
+
 import type { Billing, ChannelsListAnswer, NotificationsListAnswer } from "../../../sdk/src/types.gen.ts";
 import { sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
@@ -9,8 +9,9 @@ import { me } from "../../app/session.ts";
 import { now, number, share } from "../../app/time.ts";
 import { AddPerson } from "../../components/add-person.tsx";
 import { Badge } from "../../components/badge.tsx";
-import { Button, LinkButton } from "../../components/button.tsx";
+import { LinkButton } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
+import { DialogButton } from "../../components/dialog.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { type Line, Series } from "../../components/series.tsx";
@@ -165,14 +166,8 @@ const STEPS = [
 ] as const;
 
 function AddButton() {
-  const [isAdding, setAdding] = useState(false);
   return (
-    <>
-      <Button needs="subscribers.update" onClick={() => setAdding(true)}>
-        Add a person
-      </Button>
-      {isAdding && <AddPerson close={() => setAdding(false)} />}
-    </>
+    <DialogButton label="Add a person" needs="subscribers.update" dialog={(close) => <AddPerson close={close} />} />
   );
 }
 

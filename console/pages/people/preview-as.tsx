@@ -6,27 +6,23 @@ import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButton } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { NONE } from "../../components/pickers.tsx";
 import { Rendered } from "../../components/rendered.tsx";
 import { Empty, Failure, Loaded, Skeleton } from "../../components/states.tsx";
 
-export function PreviewAs({ profile }: { profile: SubscriberProfile }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button needs="templates.preview" onClick={() => setOpen(true)}>
-        Preview a template
-      </Button>
-      {isOpen && (
-        <Dialog title={`As ${personName(profile)} would get it`} close={() => setOpen(false)}>
-          <Templates id={profile.id} />
-        </Dialog>
-      )}
-    </>
-  );
-}
+export const PreviewAs = ({ profile }: { profile: SubscriberProfile }) => (
+  <DialogButton
+    label="Preview a template"
+    needs="templates.preview"
+    dialog={(close) => (
+      <Dialog title={`As ${personName(profile)} would get it`} close={close}>
+        <Templates id={profile.id} />
+      </Dialog>
+    )}
+  />
+);
 
 function Templates({ id }: { id: string }) {
   const templates = useQuery("templates.list", [{}]);

@@ -1,13 +1,11 @@
 // Suppressions: addresses that get no message, whoever has them, and why.
-import { useState } from "preact/hooks";
 import type { Suppression } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { usePages } from "../../app/rows.ts";
 import { plural } from "../../app/time.ts";
-import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { ActionDialog } from "../../components/dialog.tsx";
+import { ActionDialog, DialogButton } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
@@ -22,7 +20,6 @@ const REASONS: Record<Suppression["reason"], string> = {
 const addressOf = ({ address }: Suppression) => address ?? "an erased person's";
 
 export function View() {
-  const [isImporting, setImporting] = useState(false);
   const address = searched();
   const rows = usePages("suppressions.list", [{ limit: 100, ...(address && { address }) }], ({ items }) => items);
   return (
@@ -38,9 +35,12 @@ export function View() {
       filters={
         <>
           <Search label="Find by address" placeholder="Email or phone number" />
-          <Button icon="import" needs="suppressions.import" onClick={() => setImporting(true)}>
-            Import
-          </Button>
+          <DialogButton
+            label="Import"
+            icon="import"
+            needs="suppressions.import"
+            dialog={(close) => <ImportFile close={close} />}
+          />
         </>
       }
       empty={{
@@ -64,9 +64,7 @@ export function View() {
         verb: "Lift",
         dialog: (row, close) => <Lift row={row} close={close} />,
       }}
-    >
-      {isImporting && <ImportFile close={() => setImporting(false)} />}
-    </Collection>
+    />
   );
 }
 
