@@ -85,7 +85,13 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
-  ...["unsub[a-z]*", "opt(ed)?out", "(global|group|list)unsub[a-z]*", "bl(ock|ack)listed", "donot(email|contact|mail)"],
+  ...[
+    "unsub[a-z]*\\d*",
+    "opt(ed)?out\\d*",
+    "(global|group|list)unsub[a-z]*",
+    "bl(ock|ack)listed",
+    "donot(email|contact|mail)",
+  ],
   ...["unmarketable", "abgemeldet", "abbestellt", "desabonnee?", "desinscrite?", "dado?debaja", "desuscrit[oa]"],
   ...["disiscritt[oa]", "descadastrad[oa]", "cancelouinscricao", "uitgeschreven", "afgemeld", "wypisan[yae]"],
 ];
@@ -131,9 +137,14 @@ const STANDING_SUPPRESSED = any(
 /** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
 const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
 
+/** What a status may go on after: `Opted out (STOP)`, `Bounced - mailbox full`. */
+const BEGINS_OUT = /^(?:unsub|opt(?:ed)?out|bl(?:ock|ack)listed|donot(?:email|contact)|abgemeldet|desabonn|desinscri)/;
+const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^cleaned|^suppressed/;
+
 /** What a word of a status says, wherever it stands: of anything else it is silent. */
 export function standingOf(value: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(value);
-  if (STANDING_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value)) return "suppressed";
-  return STANDING_OUT.test(key) || UNCONFIRMED.test(key) ? "opted_out" : undefined;
+  if (STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value))
+    return "suppressed";
+  return STANDING_OUT.test(key) || BEGINS_OUT.test(key) || UNCONFIRMED.test(key) ? "opted_out" : undefined;
 }

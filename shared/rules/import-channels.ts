@@ -10,14 +10,18 @@ const CHANNEL =
   /^(?:(?:subscription|endpoint|contact|consent|optin|marketing|communication|permission|message|messaging)(?:channel|medium|type)|channel|channeltype)$/;
 /** Only beside one of these is a `device_type` the channel of a row. */
 const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
-/** Pinpoint writes an address of any channel beside the name of that channel. */
-const OF_ENDPOINTS = ["channeltype", "endpointstatus"];
+/** Pinpoint and OneSignal write an address of any channel beside the name of that channel. */
+const BESIDE = new Map([
+  ["address", ["channeltype", "endpointstatus"]],
+  ["token", ["subscriptiontype"]],
+]);
 
 /** By the name of a column, and those of its file. */
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
   if (CHANNEL.test(key)) return "channel";
-  if (key === "address") return header.some((one) => OF_ENDPOINTS.includes(columnKey(one))) ? "address" : undefined;
+  const beside = BESIDE.get(key);
+  if (beside) return header.some((one) => beside.includes(columnKey(one))) ? "address" : undefined;
   const isOfDevices = (key === "devicetype" || key === "identifier") && header.some(isOfADevice);
   if (!isOfDevices) return undefined;
   return key === "devicetype" ? "device" : "address";
