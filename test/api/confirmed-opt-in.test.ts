@@ -43,6 +43,16 @@ describe("asking", () => {
     expect(mail!.unsubscribe).toBeUndefined();
   });
 
+  it("the mail that asks is not watched: its link is direct, and no picture tells of its opening (AMB-129)", async () => {
+    const { world, optIn, links } = await setting();
+    await optIn();
+    const [link] = await links();
+    const [mail] = await mailsOf(world);
+
+    expect(mail!.html).toContain(`${link}"`);
+    expect(mail!.html).not.toMatch(/\/[oc]\/[\w-]+/);
+  });
+
   it("an opt-in that need not be confirmed counts at once, and nobody is asked (AMB-129)", async () => {
     const { optIn, statusOf, links } = await setting({ double_opt_in: false });
 

@@ -21,6 +21,7 @@ export interface ReadMail {
   html: string;
   /** Path of the one-click link; undefined in transactional mail. */
   unsubscribe: string | undefined;
+  /** Empty in a mail whose opening is not counted. */
   pixel: string;
   /** Paths of the links that count. */
   clicks: string[];
@@ -47,13 +48,14 @@ export function mailOf(source: string): ReadMail {
     .split(`--${boundary}`)
     .slice(1, -1)
     .map((part) => decoded(part.replace(/^\r\n/, "")));
+  const pixel = /<img [^>]*src="([^"]*\/o\/[^"]*)"/.exec(html)?.[1];
   const listed = /^<(.*)>$/.exec(headers["List-Unsubscribe"] ?? "")?.[1];
   return {
     headers,
     text,
     html,
     unsubscribe: listed === undefined ? undefined : pathOf(listed),
-    pixel: pathOf(/<img [^>]*src="([^"]*\/o\/[^"]*)"/.exec(html)![1]!),
+    pixel: pixel === undefined ? "" : pathOf(pixel),
     clicks: [...html.matchAll(/href="([^"]*\/c\/[^"]*)"/gi)].map(([, url]) => pathOf(url!)),
   };
 }

@@ -244,9 +244,12 @@ async function mailFor(
       sender: senderOf(owner),
       words: footerWordsFor(profile && attributesOf(profile).locale),
       preferences: token && topic && urlOf(token, PREFERENCES),
-      open: urlOf({ kind: "open", ...sent }),
-      click: (target, link, links) =>
-        fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
+      // Who has yet to agree is not watched.
+      ...(!job.confirms && {
+        open: urlOf({ kind: "open", ...sent }),
+        click: (target, link, links) =>
+          fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
+      }),
     },
   );
   return { parts, ...(unsubscribe !== undefined && { unsubscribeUrl: unsubscribe }) };
