@@ -1,6 +1,6 @@
 // What would have started a run and did not, counted by reason (AMB-147).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { countRefused } from "../../shared/store/journeys/refusals.ts";
 import { attribute, delayed, graphOf, journeySetting } from "../support/journeys.ts";
 import { operate } from "../support/people.ts";
@@ -14,36 +14,20 @@ const setting = async () => {
 };
 
 describe("refused entries", () => {
-  it("refused entries of a person whose run is active count as already_active (AMB-147)", async () => {
-    const { active, person, track, refused } = await setting();
-    const id = await active(delayed("1h"));
-    await person("ada");
-    await track("ada", "signed_up");
-    expect(await refused(id)).toEqual({});
-    await track("ada", "signed_up");
-    await track("ada", "signed_up");
-    expect(await refused(id)).toEqual({ already_active: 2 });
-  });
-
-  it("refused entries of a person who may not enter again yet count as reentry_window (AMB-147)", async () => {
-    const { active, person, track, refused, send } = await setting();
-    const entry_rules = { allow_reentry: true, reentry_window: "1d" };
-    const id = await active(graphOf({ only: send("Hi") }), { entry_rules });
-    await person("ada");
-    await track("ada", "signed_up");
-    await track("ada", "signed_up");
-
-    expect(await refused(id)).toEqual({ reentry_window: 1 });
-  });
-
-  it("refused entries of a person who does not meet the rules count as not_eligible (AMB-147)", async () => {
-    const { active, person, track, refused, send } = await setting();
-    const entry_rules = { eligibility: attribute("plan", "pro") };
-    const id = await active(graphOf({ only: send("Hi") }), { entry_rules });
+  const eligibility = attribute("plan", "pro");
+  it.each<[who: string, reason: string, duration: string, entry_rules: object, expected: number[]]>([
+    ["whose run is active", "already_active", "1h", {}, [0, 1, 2]],
+    ["who may not enter again yet", "reentry_window", "1m", { allow_reentry: true, reentry_window: "1d" }, [0, 1, 2]],
+    ["who does not meet the rules", "not_eligible", "1m", { eligibility }, [1, 2, 3]],
+  ])("refused entries of a person %s count as %s (AMB-147)", async (_, reason, duration, entry_rules, expected) => {
+    const { world, active, person, track, refused } = await setting();
+    const id = await active(delayed(duration), { entry_rules });
     await person("ada", { plan: "free" });
-    await track("ada", "signed_up");
-
-    expect(await refused(id)).toEqual({ not_eligible: 1 });
+    for (const count of expected) {
+      await track("ada", "signed_up");
+      await world.advance(2 * MINUTE);
+      expect((await refused(id))[reason] ?? 0).toBe(count);
+    }
   });
 
   it("refused entries by old and by historical events count as too_old and historical (AMB-147)", async () => {

@@ -143,32 +143,23 @@ describe("members", () => {
     const explain = async (who: string) => (await ask(world, tenant, `GET /api/v1/segments/${id}/members/${who}`)).body;
     return { ada, bob, explain };
   });
-  const plan = { path: "group.nodes[0].attribute.plan", expected: { $eq: "pro" } };
-  const buy = { path: "group.nodes[1].event", expected: expect.objectContaining({ name: "buy" }) };
+  it.each([
+    ["a member", "ada", true, "pro", 1],
+    ["who is no member", "bob", false, "free", 0],
+  ] as const)(
+    "%s of a segment is explained by each of its clauses (D-SEG, F2)",
+    async (_, who, matched, plan, times) => {
+      const { explain, ...people } = await explained();
 
-  it("a member of a segment is explained by the clauses that it meets (D-SEG, F2)", async () => {
-    const { ada, explain } = await explained();
-
-    expect(await explain(ada)).toEqual({
-      member: true,
-      reasons: [
-        { ...plan, matched: true, actual: "pro" },
-        { ...buy, matched: true, actual: 1 },
-      ],
-    });
-  });
-
-  it("who is no member of a segment is explained by the clauses that are not met (D-SEG, F2)", async () => {
-    const { bob, explain } = await explained();
-
-    expect(await explain(bob)).toEqual({
-      member: false,
-      reasons: [
-        { ...plan, matched: false, actual: "free" },
-        { ...buy, matched: false, actual: 0 },
-      ],
-    });
-  });
+      expect(await explain(people[who])).toEqual({
+        member: matched,
+        reasons: [
+          { path: "group.nodes[0].attribute.plan", expected: { $eq: "pro" }, matched, actual: plan },
+          { path: "group.nodes[1].event", expected: expect.objectContaining({ name: "buy" }), matched, actual: times },
+        ],
+      });
+    },
+  );
 
   it("who does not exist is not explained: 404 (D-SEG)", async () => {
     const { explain } = await explained();

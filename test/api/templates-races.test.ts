@@ -39,27 +39,20 @@ it("two renames at once both answer 200, and the template bears one of the names
   expect(await agreedNames(world, tenant)).toEqual(["a", "b", "c", "start"]);
 });
 
-it("a rename that meets another rename goes on from there (TPL-6, TPL-7)", async () => {
+it.each([
+  ["another rename goes on from there", "first"],
+  ["the same rename is no conflict with itself", "second"],
+])("a rename that meets %s (TPL-6, TPL-7)", async (_, other) => {
   const { world, tenant, transaction } = await interrupted();
   const id = await named(world, tenant, "start");
-  transaction.next(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "first" }));
-  const { status, body } = await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "second" });
+  const rename = (name: string) => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name });
+  transaction.next(() => rename(other));
+  const { status, body } = await rename("second");
 
   expect(status).toBe(200);
   expect(body.name).toBe("second");
   expect(await agreedNames(world, tenant)).toEqual(["second"]);
   expect(await named(world, tenant, "first")).toBeDefined();
-});
-
-it("a rename that meets the same rename is no conflict with itself (TPL-6)", async () => {
-  const { world, tenant, transaction } = await interrupted();
-  const id = await named(world, tenant, "start");
-  transaction.next(() => ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" }));
-  const { status, body } = await ask(world, tenant, `PATCH /api/v1/templates/${id}`, { name: "same" });
-
-  expect(status).toBe(200);
-  expect(body.name).toBe("same");
-  expect(await agreedNames(world, tenant)).toEqual(["same"]);
 });
 
 it("of two templates that want one name, one gets it and the other is 422 (TPL-7)", async () => {
