@@ -57,8 +57,8 @@ it("event.x lasts through delays, and in a push and in a journey of a segment it
   expect(await inbox(ada)).toEqual(["Hi you"]);
 });
 
-it("a transactional step ignores quiet hours and opt-outs; the default is marketing (D-JNY-RUN, JND-3)", async () => {
-  const { world, tenant, active, create, person, track, call } = await journeySetting(await fresh());
+it("a transactional step ignores quiet hours, and a step is marketing by default (D-JNY-RUN, JND-3)", async () => {
+  const { world, tenant, active, person, track, call } = await journeySetting(await fresh());
   const { ios } = await openChannels(world, tenant, "ios-push");
   await call("PATCH /api/v1/workspace", {
     quiet_hours: { start: "11:00", end: "10:00", timezone_mode: "workspace" },
@@ -79,6 +79,11 @@ it("a transactional step ignores quiet hours and opt-outs; the default is market
   expect((await outboxOf(world)).map(({ title }) => title)).toEqual(["bill"]);
   const jobs = (await call("GET /api/v1/notifications?source_type=journey")).body.items as { category: string }[];
   expect(jobs.map(({ category }) => category).sort()).toEqual(["marketing", "transactional"]);
-  const refused = create(graphOf({ odd: step("odd", { category: "spam", next: "end" }), end: "exit" }));
-  await expect(refused).rejects.toThrow("category");
+});
+
+it("a step of an unknown category is refused (JND-3)", async () => {
+  const { channel, create } = await journeySetting(await fresh());
+  const send = { channel_ids: [channel], content: { title: "t", body: "b" }, category: "spam", next: "end" };
+
+  await expect(create(graphOf({ odd: { send }, end: "exit" }))).rejects.toThrow("category");
 });

@@ -185,16 +185,29 @@ describe("pause, versions, ends", () => {
     expect((await stats(id)).steps).toMatchObject({ a: { outcomes: { exit: 1 } }, b: { outcomes: { exit: 1 } } });
   });
 
-  it("archiving cancels active runs; deletion removes all runs, with every trace (D-JNY-ARCHIVE, JNY-19, AMB-10)", async () => {
-    const { world, call, active, person, track, runs, recounted, tenant } = await setting();
+  /** A run of Ada's in a journey that was archived meanwhile. */
+  const archived = async () => {
+    const here = await setting();
+    const { world, call, active, person, track } = here;
     const id = await active(delayed("1h"));
     const ada = await person("ada");
     await track("ada", "signed_up");
     await call(`POST /api/v1/journeys/${id}/pause`);
     await call(`POST /api/v1/journeys/${id}/archive`);
     await world.settle();
+    return { ...here, id, ada };
+  };
+
+  it("the archiving of a journey cancels its active runs (D-JNY-ARCHIVE, AMB-10)", async () => {
+    const { id, runs, recounted } = await archived();
+
     expect(await runs(id)).toMatchObject([{ status: "canceled", end_reason: "the journey was archived" }]);
     expect((await recounted(id)).runs).toMatchObject({ active: 0, canceled: 1 });
+  });
+
+  it("the deletion of a journey removes all of its runs, with every trace (D-JNY-ARCHIVE, JNY-19)", async () => {
+    const { world, tenant, call, id, ada } = await archived();
+
     await call(`DELETE /api/v1/journeys/${id}`);
     await world.advance(HOUR);
     const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#U#${ada}`, prefix: "J" });
@@ -220,7 +233,7 @@ describe("pause, versions, ends", () => {
     expect((await call(`POST /api/v1/journeys/${id}/runs/${newest.id}/cancel`)).status).toBe(409);
   });
 
-  it("erasure cancels runs and leaves the numbers (AMB-10, SUB-9)", async () => {
+  it("an erasure cancels the runs of its subscriber and leaves the numbers (AMB-10, SUB-9)", async () => {
     const { call, world, active, person, track, runs, recounted } = await setting();
     const id = await active(
       graphOf({ a: branch(attribute("x", 1), "b", "b"), b: { delay: { duration: "1h", next: "c" } }, c: "exit" }),

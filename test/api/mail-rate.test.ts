@@ -52,8 +52,8 @@ it("mails by SES keep to nine tenths of the account's rate, so that none is thro
   expect(await healthOf()).toMatchObject({ rate_per_second: 0.9, throttle: null, last_error: null });
 });
 
-it("the rate of SES is read again every hour; a channel's setting is kept, and one that leaves SES is free (AMB-111)", async () => {
-  const { world, tenant, channel, upload, begin } = await mailing();
+it("the rate of SES is read again every hour (AMB-111)", async () => {
+  const { world, tenant, channel, begin } = await mailing();
   world.ses.limit(USUAL);
   await begin(1);
   world.ses.limit(100);
@@ -62,6 +62,12 @@ it("the rate of SES is read again every hour; a channel's setting is kept, and o
   await world.advance(HOUR);
   await begin(1);
   expect(await channelRate(tenant.store, channel)).toBe(90);
+});
+
+it("a mail channel's own rate is kept instead of that of SES, and one that leaves SES has none (AMB-111)", async () => {
+  const { world, tenant, channel, upload, begin } = await mailing();
+  world.ses.limit(USUAL);
+  await begin(1);
   await tenant.call(`PATCH /api/v1/channels/${channel}`, { rate_per_second: 5 });
   expect(await channelRate(tenant.store, channel)).toBe(5);
   await tenant.call(`PATCH /api/v1/channels/${channel}`, { rate_per_second: null });

@@ -36,7 +36,7 @@ const cases: [title: string, predicate: Values, matching: string[]][] = [
   ["$gte", { n: { $gte: 10 } }, ["ten", "high"]],
   ["$lt", { n: { $lt: 10 } }, ["low"]],
   ["$lte", { n: { $lte: 10 } }, ["low", "ten"]],
-  ["$gt instant, and text by its letters", { at: { $gt: "2026-05-31T23:59:59Z" } }, ["ten", "high", "text"]],
+  ["$gt instant, which what is no time is not after", { at: { $gt: "2026-05-31T23:59:59Z" } }, ["ten", "high"]],
   ["$in", { plan: { $in: ["free", "team"] } }, ["low", "high"]],
   ["$in nothing", { plan: { $in: [] } }, []],
   ["$nin", { plan: { $nin: ["free", "team"] } }, others("low", "high")],
@@ -185,9 +185,9 @@ describe("audiences by size", () => {
     expect(job.counts.delivered).toBe(300);
   });
 
-  it("a send to 2,500 reaches everyone once; sent comes from the counts (NTF-5, AMB-38, AMB-95)", async () => {
+  it("a send to 2,500 reaches everyone once (NTF-5, AMB-95)", async () => {
     const { world, tenant } = await withTenant();
-    const ids = await addPeople(world, tenant, 2_500, (n) => ({ attributes: { rare: n % 25 === 0 } }));
+    const ids = await addPeople(world, tenant, 2_500);
     const { answer, job } = await send(world, tenant, everybody);
     expect(answer.sent).toBe(2_500);
     expect(job).toMatchObject({ status: "completed", sent: 2_500 });
@@ -201,11 +201,15 @@ describe("audiences by size", () => {
       held_out: 0,
     });
     await everyoneOnce(world, tenant, ids, job.id);
+  });
 
-    // Behind a filter the number is only known once the job is over.
-    const filtered = await send(world, tenant, { ...everybody, subscriber_filters: { rare: { $eq: true } } });
-    expect(filtered.answer.sent).toBe(2_500);
-    expect(filtered.job).toMatchObject({
+  it("a large send behind a filter is answered with all, and its number is known once it is over (AMB-38)", async () => {
+    const { world, tenant } = await withTenant();
+    await addPeople(world, tenant, 2_500, (n) => ({ attributes: { rare: n % 25 === 0 } }));
+    const { answer, job } = await send(world, tenant, { ...everybody, subscriber_filters: { rare: { $eq: true } } });
+
+    expect(answer.sent).toBe(2_500);
+    expect(job).toMatchObject({
       status: "completed",
       sent: 100,
       counts: { total: 100, sent: 100, delivered: 100 },
