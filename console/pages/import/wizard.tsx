@@ -16,7 +16,7 @@ import { meaningText } from "./words.ts";
 const refusals: Partial<Record<string, string>> = {
   pending: "The dry run has not ended yet.",
   processing: "The dry run has not ended yet.",
-  failed: "Fix the file first.",
+  failed: "Say what its columns mean and try it again, or fix the file.",
   canceled: "The dry run was canceled.",
 };
 
@@ -141,7 +141,7 @@ function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
       </p>
       <div class="row">
         <SelectField
-          label="Days such as 03.04.2026"
+          label="Days such as 03/04/2026"
           value={proof.date_format}
           options={DATE_FORMATS}
           onInput={(date_format) => setProof({ ...proof, date_format })}
