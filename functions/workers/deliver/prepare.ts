@@ -1,7 +1,5 @@
 // Prepares the messages of a group: addresses read, consent checked again, texts rendered, credentials opened.
 
-import { fitsMailToken } from "../../../shared/contract/mail-tokens.ts";
-import { SECOND } from "../../../shared/kernel/clock.ts";
 import { isPseudonym } from "../../../shared/kernel/ids.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, type TemplateRenderer, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
@@ -9,16 +7,11 @@ import { rejected } from "../../../shared/providers/provider.ts";
 import { addressKindOf, normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { hasConsent, type ProvidedChannel } from "../../../shared/rules/channel-types.ts";
 import { isBlank } from "../../../shared/rules/characters.ts";
-import { footerWordsFor } from "../../../shared/rules/footer-words.ts";
 import { listOfTarget } from "../../../shared/rules/list-consents.ts";
-import { type MailBodies, withConfirmLink } from "../../../shared/rules/mail-body.ts";
-import { type MailParts, mailParts, senderOf } from "../../../shared/rules/mail-parts.ts";
 import type { SendOutcome, Unit } from "../../../shared/rules/progress.ts";
 import { isReachableDevice, reachOf } from "../../../shared/rules/reach.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
-import { taggedBodies, utmQueryOf } from "../../../shared/rules/utm.ts";
 import { chatAppOf } from "../../../shared/store/channels/chat-app-content.ts";
-import { PREFERENCES } from "../../../shared/store/mail-links.ts";
 import type { Recipient } from "../../../shared/store/sends/chunks/recipients.ts";
 import { type Arm, eventFor } from "../../../shared/store/sends/content/arms.ts";
 import { type Renderer, rendererOf, saidHash } from "../../../shared/store/sends/content/texts.ts";
@@ -32,8 +25,8 @@ import { forgetInChunk, KNOWN_ALIVE_MS } from "../../../shared/store/subscribers
 import { attributesOf, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
 import { credentialsFor } from "./channel-credentials.ts";
 import { deferredInbox, type Inbox, prepareInbox, reachedBefore } from "./inboxes.ts";
+import { mailFor } from "./mails.ts";
 import { createRecipientRows, type RecipientRows } from "./recipient-rows.ts";
-import { ownerOf } from "./send-gates.ts";
 import { topicRefusal } from "./topic-choices.ts";
 import { type Prepared, recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
 
@@ -182,24 +175,18 @@ async function messageTo(
   const { store, providers, job, chunk } = work;
   const { subscriber, arm } = recipientOf(chunk, unit);
   const profile = rows.profileOf(subscriber);
-  if (profile && hasConsent(channel)) {
-    const emailConsent = job.deliverySettings?.emailConsent ?? "opt_out";
-    const contact = contactOf(profile, [], rows.addressesOf(subscriber));
-    const rules = { channels: [channel], category: job.category, emailConsent, list: listOfTarget(job.target) };
-    const reached = reachOf(contact, rules);
-    if (reached.kind === "unreachable") return decided(rejected(reached.reason));
-  }
-  // Another address has not been asked: it is neither counted nor confirmed by this mail.
-  if (job.confirms && mailAddressId(profile) !== job.confirms.address) return decided(rejected("no_address"));
+  const refusal = addressRefusal({ work, rows }, channel, profile);
+  if (refusal) return decided(refusal);
   const words = texts.render(arm, profile, channel);
   if (!words) return decided(rejected("template_error"));
-  if (channel === "email" && isBlank(words.title)) return decided({ status: "skipped", reason: "blank_subject" });
-  if (channel !== "email" && channel !== "chat_app" && isBlank(words.title + words.body))
-    return decided(rejected("template_error"));
+  const blank = blankRefusal(channel, words);
+  if (blank) return decided(blank);
+
   const { unknown: _, bodies, ...said } = words;
   const filled =
     channel === "chat_app" && chatAppOf(job, arm) && profile ? filledTemplate(await template(arm), profile) : undefined;
   if (filled?.kind === "unfilled") return decided(filled.outcome);
+
   const credentials = await credentialsFor(work, channel);
   if (!credentials) return decided(rejected("no_credentials"));
   const message = {
@@ -219,38 +206,30 @@ async function messageTo(
   return { kind: "message", said: hash, send: () => providerOf(providers, channel).send(credentials, message) };
 }
 
-/** The bodies of a mail with its links, and the URL that unsubscribes with one click, which transactional mail does not have (D-EMAIL). */
-async function mailFor(
-  work: Work,
-  { subscriber, arm, profile, at }: { subscriber: string; arm: Arm; profile: LivingProfile | undefined; at: number },
-  bodies: MailBodies,
-): Promise<{ parts: MailParts; unsubscribeUrl?: string }> {
-  const { store, clock, job } = work;
-  const { id, category, topic } = job;
-  const urlOf = await work.mailLinks();
-  const whose = { tenant: store.tenant, subscriber };
-  const sent = { ...whose, job: id, arm, sentAt: Math.floor(clock.now() / SECOND) };
-  const address = mailAddressId(profile);
-  const of = { job: id, sentAt: Math.floor(at / SECOND) };
-  const token =
-    address && ({ kind: "unsubscribe", ...whose, address, channel: "email", scope: "marketing", of } as const);
-  const unsubscribe = token && category === "marketing" ? urlOf(token) : undefined;
-  const owner = category === "marketing" ? await ownerOf(work) : undefined;
-  const tagged = taggedBodies(bodies, utmQueryOf(owner?.utm_defaults, job));
-  const parts = mailParts(
-    job.confirms ? withConfirmLink(tagged, urlOf({ kind: "confirm", ...whose, ...job.confirms })) : tagged,
-    {
-      unsubscribe,
-      sender: senderOf(owner),
-      words: footerWordsFor(profile && attributesOf(profile).locale),
-      preferences: token && topic && urlOf(token, PREFERENCES),
-      // Who has yet to agree is not watched.
-      ...(!job.confirms && {
-        open: urlOf({ kind: "open", ...sent }),
-        click: (target, link, links) =>
-          fitsMailToken(target) ? urlOf({ kind: "click", ...sent, link, links, target }) : target,
-      }),
-    },
-  );
-  return { parts, ...(unsubscribe !== undefined && { unsubscribeUrl: unsubscribe }) };
+/** Why the address of a subscriber must not be sent to any more, as far as that is known from what was read now. */
+function addressRefusal(
+  { work: { job }, rows }: Pick<Sources, "work" | "rows">,
+  channel: ProvidedChannel,
+  profile: LivingProfile | undefined,
+): SendOutcome | undefined {
+  if (profile && hasConsent(channel)) {
+    const emailConsent = job.deliverySettings?.emailConsent ?? "opt_out";
+    const contact = contactOf(profile, [], rows.addressesOf(profile.id));
+    const rules = { channels: [channel], category: job.category, emailConsent, list: listOfTarget(job.target) };
+    const reached = reachOf(contact, rules);
+    if (reached.kind === "unreachable") return rejected(reached.reason);
+  }
+  // Another address has not been asked: it is neither counted nor confirmed by this mail.
+  const isAnother = job.confirms && mailAddressId(profile) !== job.confirms.address;
+  return isAnother ? rejected("no_address") : undefined;
+}
+
+/** A template of the chat app stands in place of texts, and a mail needs its subject alone. */
+function blankRefusal(
+  channel: ProvidedChannel,
+  { title, body }: { title: string; body: string },
+): SendOutcome | undefined {
+  if (channel === "chat_app") return undefined;
+  if (channel === "email") return isBlank(title) ? { status: "skipped", reason: "blank_subject" } : undefined;
+  return isBlank(title + body) ? rejected("template_error") : undefined;
 }

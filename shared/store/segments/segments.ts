@@ -16,7 +16,7 @@ import { countChange } from "../counters.ts";
 import { anotherEdit, type Edited, edited, isStill, outdated, versionOf } from "../edits.ts";
 import { type EntityRange, entityPage } from "../entity-pages.ts";
 import { watchWrites } from "../events/watchers.ts";
-import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
+import { changeItem, fieldsOf, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { countMembers, countsOfMany } from "../lists/member-counts.ts";
@@ -85,44 +85,46 @@ export async function createSegment(
   if (is_dynamic && max === 0)
     throw new ApiError("FEATURE_NOT_AVAILABLE", `Dynamic segments are not part of the plan ${plan}.`);
   await requireRoomForName(store, SegmentItem, "segments");
-  const now = store.clock.now();
-  const id = store.ids.uuidAt(now);
-  const row: NewRowOf<typeof SegmentItem> = {
-    react: "segment",
-    id,
-    name,
-    is_dynamic,
-    rule: toJson(rule),
-    rule_version: 1,
-    created_at: timestamp(now),
-    updated_at: timestamp(now),
-    run: 1,
-    run_version: 1,
-    parts: await partsNeeded(store),
-    parts_done: 0,
-    computed: 0,
-  };
-  const writes: ItemWrite<"workspace">[] = [
-    putItem(Name, { kind: "segment", name }, { id }, absent()),
-    putItem(SegmentItem, { id }, row),
+  const row = await newRow(store, { name, is_dynamic, rule });
+  const { id } = row;
+  const ofDynamic = [
+    changeItem(DynamicSegmentCount, {}, countChange({ n: 1 }), any(absent("n"), below("n", max))),
+    ...watchWrites("segment", id, eventNames(compiled)),
   ];
-  if (is_dynamic)
-    writes.push(
-      changeItem(DynamicSegmentCount, {}, countChange({ n: 1 }), any(absent("n"), below("n", max))),
-      ...watchWrites("segment", id, eventNames(compiled)),
-    );
   await watchRun(store, timers, id);
-  await store.transact(writes).catch(
-    onTransactionCanceled(([taken, , full]) => {
-      if (full)
-        throw new ApiError(
-          "FEATURE_NOT_AVAILABLE",
-          `The plan ${plan} includes ${max} dynamic segments, and they are in use.`,
-        );
-      if (taken?.old?.id !== id) throw nameTaken();
-    }),
-  );
+  const created = await store
+    .transact([
+      putItem(Name, { kind: "segment", name }, { id }, absent()),
+      putItem(SegmentItem, { id }, row),
+      ...(is_dynamic ? ofDynamic : []),
+    ])
+    .then(
+      () => "created",
+      onTransactionCanceled(([taken, , full]) => {
+        if (full) return "too many are dynamic";
+        // The reply to this very write may have been lost: then the name is its own.
+        return taken?.old?.id === id ? "created" : "name taken";
+      }),
+    );
+  if (created === "name taken") throw nameTaken();
+  if (created === "too many are dynamic")
+    throw new ApiError(
+      "FEATURE_NOT_AVAILABLE",
+      `The plan ${plan} includes ${max} dynamic segments, and they are in use.`,
+    );
   return segmentOf(row, 0);
+}
+
+/** The row of a new segment, whose first computation begins. */
+async function newRow(
+  store: Store,
+  { name, is_dynamic, rule }: SegmentInput & { is_dynamic: boolean },
+): Promise<NewRowOf<typeof SegmentItem>> {
+  const now = store.clock.now();
+  const at = timestamp(now);
+  const computation = { run: 1, run_version: 1, parts: await partsNeeded(store), parts_done: 0, computed: 0 };
+  const named = { react: "segment" as const, id: store.ids.uuidAt(now), name, is_dynamic };
+  return { ...named, rule: toJson(rule), rule_version: 1, created_at: at, updated_at: at, ...computation };
 }
 
 const watchRun = (store: Store, timers: Timers, id: string) =>
@@ -164,41 +166,70 @@ export async function updateSegment(
   id: string,
   { plan, input, seen }: { plan: PlanName; input: SegmentInput; seen?: number | undefined },
 ): Promise<Edited<Segment>> {
-  const { name, is_dynamic, rule } = input;
-  const compiled = await requireRule(store, plan, rule);
+  const compiled = await requireRule(store, plan, input.rule);
   return untilUncontended<Edited<Segment>>(async () => {
     const row = await requireRow(store, id);
     if (seen !== undefined && versionOf(row) !== seen) return done(outdated);
-    if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
-    const isChanged = canonicalJson(rule) !== canonicalJson(fromJson(row.rule));
-    const rule_version = row.rule_version + 1;
-    const starts = isChanged && row.is_dynamic;
-    const set = {
-      name,
-      updated_at: timestamp(store.clock.now()),
-      ...(isChanged && { rule: toJson(rule), rule_version }),
-      ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
-    };
-
-    const isSame = all<"name" | "rule_version" | "run" | "edits">(isUnchanged(row), isStill(versionOf(row)));
-    const writes: ItemWrite<"workspace">[] = [changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame)];
-    if (name !== row.name)
-      writes.push(
-        putItem(Name, { kind: "segment", name }, { id }, absent()),
-        removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
-      );
-    if (starts) writes.push(...watchWrites("segment", id, eventNames(compiled)));
-    if (starts) await watchRun(store, timers, id);
-
-    const outcome = await store.transact(writes).then(
-      () => "done",
-      onTransactionCanceled(([moved, taken]) => (taken && !moved ? "taken" : "again")),
-    );
-    if (outcome === "taken") throw nameTaken();
-    if (outcome === "done")
-      return done(edited(segmentOf({ ...row, ...set, edits: versionOf(row) }, await countMembers(store, groupOf(id)))));
-    return contended;
+    const edit = await editOf(store, row, input);
+    if (edit.starts) await watchRun(store, timers, id);
+    const outcome = await writeEdit(store, row, edit, compiled);
+    switch (outcome) {
+      case "written": {
+        const count = await countMembers(store, groupOf(id));
+        return done(edited(segmentOf({ ...row, ...edit.set, edits: versionOf(row) }, count)));
+      }
+      case "name taken":
+        throw nameTaken();
+      case "changed meanwhile":
+        return contended;
+    }
   }, beingChanged);
+}
+
+interface Edit {
+  set: Pick<SegmentRow, "name" | "updated_at"> & Partial<SegmentRow>;
+  /** A dynamic segment whose rule is another one is computed anew. */
+  starts: boolean;
+}
+
+/** @throws 422 for a static segment that is to be dynamic, or the other way round */
+async function editOf(store: Store, row: SegmentRow, { name, is_dynamic, rule }: SegmentInput): Promise<Edit> {
+  if (is_dynamic !== undefined && is_dynamic !== row.is_dynamic) throw invalid({ is_dynamic: "cannot be changed" });
+  const isChanged = canonicalJson(rule) !== canonicalJson(fromJson(row.rule));
+  const starts = isChanged && row.is_dynamic;
+  const rule_version = row.rule_version + 1;
+  const set = {
+    name,
+    updated_at: timestamp(store.clock.now()),
+    ...(isChanged && { rule: toJson(rule), rule_version }),
+    ...(starts && { run: row.run + 1, run_version: rule_version, parts_done: 0, parts: await partsNeeded(store) }),
+  };
+  return { set, starts };
+}
+
+async function writeEdit(
+  store: Store,
+  row: SegmentRow,
+  { set, starts }: Edit,
+  compiled: Rule,
+): Promise<"written" | "name taken" | "changed meanwhile"> {
+  const { id } = row;
+  const isSame = all<"name" | "rule_version" | "run" | "edits">(isUnchanged(row), isStill(versionOf(row)));
+  const renaming = [
+    putItem(Name, { kind: "segment", name: set.name }, { id }, absent()),
+    removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
+  ];
+  const isRenamed = set.name !== row.name;
+  return store
+    .transact([
+      changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame),
+      ...(isRenamed ? renaming : []),
+      ...(starts ? watchWrites("segment", id, eventNames(compiled)) : []),
+    ])
+    .then(
+      () => "written",
+      onTransactionCanceled(([moved, taken]) => (isRenamed && taken && !moved ? "name taken" : "changed meanwhile")),
+    );
 }
 
 /** The segment is still as it was read. */
