@@ -3,17 +3,20 @@ import type { Client } from "./demo-client.ts";
 
 interface Recipient {
   subscriber_id: string;
+  state: string;
   /** Their arm, of a send with two. */
   variant_id: string | null;
 }
 
-/** @returns them by their own ids. */
-export async function recipientsOf(client: Client, job: string, state: string): Promise<Map<string, Recipient>> {
+export type Recipients = ReadonlyMap<string, Recipient>;
+
+/** @returns all of a send by their own ids: what became of each is what costs, so they are read once. */
+export async function recipientsOf(client: Client, job: string): Promise<Recipients> {
   const found = new Map<string, Recipient>();
   let cursor = "";
   do {
     const page = (await client.owner(
-      `GET /api/v1/notifications/${job}/recipients?state=${state}&limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      `GET /api/v1/notifications/${job}/recipients?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
     )) as { items: (Recipient & { external_id: string })[]; next_cursor: string };
     for (const one of page.items) found.set(one.external_id, one);
     cursor = page.next_cursor;
@@ -67,18 +70,19 @@ export async function sendOf(client: Client, type: string): Promise<string> {
   return items[0]!.id;
 }
 
-/** Some of those who got a message see it, and some of these follow it. */
+/** Some of those who got a message see it, and some of these follow it. @returns all of its recipients */
 export async function interact(
   client: Client,
   { job_id, occurred_at }: { job_id: string; occurred_at: string },
   random: () => number,
-): Promise<void> {
-  const delivered = await recipientsOf(client, job_id, "delivered");
-  for (const [, { subscriber_id, variant_id }] of [...delivered].sort()) {
-    if (random() > 0.42) continue;
+): Promise<Recipients> {
+  const recipients = await recipientsOf(client, job_id);
+  for (const [, { subscriber_id, variant_id, state }] of [...recipients].sort()) {
+    if (state !== "delivered" || random() > 0.42) continue;
     const seen = { job_id, platform: "web", subscriber_id, occurred_at, ...(variant_id && { variant_id }) };
     await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_impression" });
     if (random() < 0.35)
       await client.app("POST /api/v1/notifications/interactions", { ...seen, interaction: "inapp_click" });
   }
+  return recipients;
 }

@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE, timestamp } from "../shared/kernel/clock.ts";
 import type { Demo } from "./demo.ts";
 import { type Client, clientOf } from "./demo-client.ts";
 import { addPeople, type Person } from "./demo-people.ts";
-import { campaign, interact, recipientsOf, send, sendOf } from "./demo-sends.ts";
+import { campaign, interact, type Recipients, send, sendOf } from "./demo-sends.ts";
 import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
@@ -55,9 +55,9 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   await signUps(client, people.slice(0, size / 6));
   const autumn = await campaign(client, { channels, name: "Autumn sale", target: { type: "all" }, holdout: 25 });
   await at(1, 13);
-  await interact(client, seen(autumn), random);
+  const recipients = await interact(client, seen(autumn), random);
   await at(2, 10);
-  await purchases(client, people, autumn, random);
+  await purchases(client, people, recipients, random);
   await signUps(client, people.slice(size / 6, size / 3));
   await at(3, 9);
   const tips = await send(client, channels, "Weekend tips", { type: "list", list_id: newsletter });
@@ -210,12 +210,17 @@ const signUps = (client: Client, people: readonly Person[]) =>
   );
 
 /** Who got the message buys more often than who was held out. */
-async function purchases(client: Client, people: readonly Person[], job: string, random: () => number): Promise<void> {
-  const heldOut = await recipientsOf(client, job, "held_out");
+async function purchases(
+  client: Client,
+  people: readonly Person[],
+  recipients: Recipients,
+  random: () => number,
+): Promise<void> {
+  const isHeldOut = (external_id: string) => recipients.get(external_id)?.state === "held_out";
   await record(
     client,
     people.flatMap(({ external_id }) =>
-      random() < (heldOut.has(external_id) ? 0.04 : 0.17)
+      random() < (isHeldOut(external_id) ? 0.04 : 0.17)
         ? [{ event_name: "purchase", external_id, properties: { amount_cents: 900 + Math.floor(random() * 6_000) } }]
         : [],
     ),

@@ -37,18 +37,32 @@ export type Messages = ReturnType<typeof createMessages>;
 export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
   /** By queue, the earliest future instant at which an invisible message becomes visible. */
   const shows = new Map<string, number>();
+  /** By queue that has no visible message, until when that is so: workers look at all queues all the time. */
+  const empty = new Map<string, number>();
   const hide = (queue: string, until: number) => {
-    const found = shows.get(queue);
-    if (found !== undefined && until < found) shows.set(queue, until);
+    for (const known of [shows, empty]) {
+      const found = known.get(queue);
+      if (found !== undefined && until < found) known.set(queue, until);
+    }
   };
 
   const retainedFrom = (queue: Queue) => clock.now() - numberOf(queue, "MessageRetentionPeriod") * 1000;
+
+  function nextVisible(queue: Queue): number | undefined {
+    const now = clock.now();
+    const found = shows.get(queue.name) ?? 0;
+    if (found > now) return found === Number.POSITIVE_INFINITY ? undefined : found;
+    const next = rows.nextVisible(queue.name, now);
+    shows.set(queue.name, next ?? Number.POSITIVE_INFINITY);
+    return next;
+  }
 
   function insert(queue: Queue, draft: Draft, id = ids.uuid()): string {
     const now = clock.now();
     const { body, attributes, group, trace } = draft;
     const visible = now + (draft.delaySeconds ?? numberOf(queue, "DelaySeconds")) * 1000;
     if (visible > now) hide(queue.name, visible);
+    else empty.delete(queue.name);
     rows.add({
       queue: queue.name,
       visible,
@@ -79,6 +93,7 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
           rows.remove(seq);
         } else if (redrive && message.received >= redrive.maxReceiveCount) {
           rows.change(seq, { queue: redrive.queue, source: arnOf(queue.name), visible: now });
+          empty.delete(redrive.queue);
           moved++;
         } else {
           const visible = now + seconds * 1000;
@@ -115,20 +130,20 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
       }
       if (message.visible <= now) throw awsFailure("MessageNotInflight", "The message referred to isn't in flight.");
       shows.delete(queue);
+      empty.delete(queue);
       rows.change(seq, { visible: now + seconds * 1000 });
     },
 
     /** Messages that could be received now, counted up to 1,000. */
-    ready: (queue: Queue): number => rows.ready(queue.name, clock.now(), retainedFrom(queue), MAX_READY),
-
-    nextVisible: (queue: Queue): number | undefined => {
+    ready: (queue: Queue): number => {
       const now = clock.now();
-      const found = shows.get(queue.name) ?? 0;
-      if (found > now) return found === Number.POSITIVE_INFINITY ? undefined : found;
-      const next = rows.nextVisible(queue.name, now);
-      shows.set(queue.name, next ?? Number.POSITIVE_INFINITY);
-      return next;
+      if (now < (empty.get(queue.name) ?? 0)) return 0;
+      const count = rows.ready(queue.name, now, retainedFrom(queue), MAX_READY);
+      if (count === 0) empty.set(queue.name, nextVisible(queue) ?? Number.POSITIVE_INFINITY);
+      return count;
     },
+
+    nextVisible,
 
     depth: (queue: Queue): Depth => rows.depth(queue.name, clock.now(), retainedFrom(queue)),
 
@@ -148,6 +163,7 @@ export function createMessages({ clock, ids }: Deps, rows: MessageRows) {
         moved.add(target);
         const renewed = { id: ids.uuid(), sent: now, visible: now, received: 0, first_received: null, source: null };
         rows.change(seq, { queue: target, ...renewed });
+        empty.delete(target);
       }
       return moved;
     },

@@ -68,6 +68,23 @@ describe.each(places)("queues in %s", (place) => {
   });
 
   describe("dead letters", () => {
+    test("a queue that was seen to be empty is ready once a message is sent, shown again or moved", async () => {
+      const { create, send, receive, clock, standIn } = queueWorld();
+      await create("dead");
+      const url = await create("q", { VisibilityTimeout: "1", ...redrive("dead", 1) });
+      const ready = () => [standIn.ready("q"), standIn.ready("dead")];
+      expect(ready()).toEqual([0, 0]);
+      await send(url, "later", { DelaySeconds: 5 });
+      expect(ready()).toEqual([0, 0]);
+      clock.jumpTo(start + 5_000);
+      expect(ready()).toEqual([1, 0]);
+      await receive(url);
+      expect(ready()).toEqual([0, 0]);
+      clock.jumpTo(start + 7_000);
+      await receive(url);
+      expect(ready()).toEqual([0, 1]);
+    });
+
     test("a message that was received too often moves, keeps its age and goes back on request", async () => {
       const { client, create, send, receive, bodies, clock, standIn } = queueWorld();
       const dlq = await create("dead");
