@@ -21,6 +21,8 @@ export interface Database {
    * @returns what ends it: from then on all of it is on disk.
    */
   hold(): () => void;
+  /** Told after each transaction that was rolled back. */
+  onRollback(listener: () => void): void;
   close(): void;
   /** Whether the database is in memory. If so, data may be kept in JavaScript structures instead. */
   undo?: Undo;
@@ -38,6 +40,7 @@ export function openDatabase(file: string): Database {
   let isBegun = false;
   let isHeld = false;
   let undoing: (() => unknown)[] = [];
+  const rollbackListeners: (() => void)[] = [];
 
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -62,7 +65,7 @@ export function openDatabase(file: string): Database {
     isBegun = false;
     const steps = undoing;
     undoing = [];
-    if (how === "ROLLBACK") for (const step of steps.reverse()) step();
+    if (how === "ROLLBACK") for (const step of [...steps.reverse(), ...rollbackListeners]) step();
   };
 
   return {
@@ -99,6 +102,9 @@ export function openDatabase(file: string): Database {
         isHeld = false;
         sqlite.exec("COMMIT");
       };
+    },
+    onRollback: (listener) => {
+      rollbackListeners.push(listener);
     },
     close: () => sqlite.close(),
     ...(isMemory && {

@@ -1,6 +1,7 @@
 // Rows of items in the order of their keys, for tables and indexes. This is the form in SQLite.
 import type { Database, Row } from "../database.ts";
 import type { Sortable } from "./keys.ts";
+import { openRowCache } from "./row-cache.ts";
 import { type Stored, storedOf, textOf } from "./stored.ts";
 
 /** The columns of a key: partition and sort key, and in an index those of the item behind them. */
@@ -66,6 +67,7 @@ const FEW = 100;
 
 export function sqlRows(database: Database): Rows {
   const found = new Map<string, Sql>();
+  const cache = openRowCache(database);
   const sqlOf = (storage: string): Sql => {
     let sql = found.get(storage);
     if (!sql) {
@@ -97,18 +99,26 @@ export function sqlRows(database: Database): Rows {
     drop: (storage) => {
       database.exec(`DROP TABLE ${storage}`);
       found.delete(storage);
+      cache.clear();
     },
     find: (storage, key) => {
+      const known = cache.get(storage, key);
+      if (known) return known;
       const row = database.first(sqlOf(storage).find, ...key);
-      return row && storedOf(row);
+      if (!row) return undefined;
+      const stored = storedOf(row);
+      cache.keep(storage, key, stored);
+      return stored;
     },
     put: (storage, key, stored, due = null) => {
       const { put, columns } = sqlOf(storage);
       const values = [...key, textOf(stored), stored.size];
       database.run(put, ...(hasDue(columns) ? [...values, due] : values));
+      cache.keep(storage, key, stored);
     },
     remove: (storage, key) => {
       database.run(sqlOf(storage).remove, ...key);
+      cache.forget(storage, key);
     },
     *read(storage, { pk, bounds = {}, beyond, forward, atMost = Number.POSITIVE_INFINITY }) {
       const all = sqlOf(storage).columns;
