@@ -192,7 +192,7 @@ describe("a delivery whose worker died in an attempt", () => {
         { webhook, id: read!.delivery.id },
         { ...read!.delivery, n: 2, sequence: 1, owner: "late" },
       ),
-    ).toBe(false);
+    ).toBe("taken");
     worker.revive();
     await world.advance(DAY);
     expect(await log()).toMatchObject([{ outcome: "failed", attempt_count: 5 }]);

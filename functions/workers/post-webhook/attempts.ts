@@ -84,8 +84,8 @@ async function postOnce(
 
   const attempt: Attempt = { webhook, delivery, n: message.attempt };
   const claim = { n: attempt.n, earlier, sequence, owner: ids.uuid() };
-  const isClaimed = await claimAttempt(store, { webhook: webhook.id, id }, claim);
-  if (!isClaimed) return requeue(context, [message], SOON_MS);
+  const claimed = await claimAttempt(store, { webhook: webhook.id, id }, claim);
+  if (claimed === "taken") return requeue(context, [message], SOON_MS);
 
   const posted = await post(context, attempt, { body, signing, sequence });
   await followUp(context, webhook, [await record(context, attempt, posted)]);

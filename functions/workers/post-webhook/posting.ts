@@ -55,7 +55,7 @@ type FollowUp =
   | { kind: "failed" }
   | { kind: "retry"; message: AttemptMessage; afterSeconds: number }
   /** It was recorded or given up before: nothing more follows from it. */
-  | { kind: "recorded_before" };
+  | { kind: "settled before" };
 
 export async function record(
   { store, log }: WorkerContext,
@@ -77,10 +77,10 @@ export async function record(
   };
   const key = { webhook: webhook.id, id: delivery.id };
   const finished: Finished = { n, at, result, outcome, sequence };
-  const isRecorded = await recordAttempt(store, key, finished, { extraItems, lateItems });
-  if (!isRecorded) {
+  const recorded = await recordAttempt(store, key, finished, { extraItems, lateItems });
+  if (recorded === "settled before") {
     log({ level: "info", message: "an attempt was recorded or given up before", ...message });
-    return { kind: "recorded_before" };
+    return { kind: "settled before" };
   }
   if (verdict.kind !== "retry") return verdict;
   return { ...verdict, message: { ...message, attempt: n + 1 } };

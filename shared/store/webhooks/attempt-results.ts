@@ -35,17 +35,21 @@ interface WrittenWith {
   lateItems?: readonly ItemWrite<"workspace">[];
 }
 
+export type AttemptRecorded =
+  | "recorded"
+  /** It was recorded before, or the attempt was given up: what follows from it is another worker's. */
+  | "settled before";
+
 /**
  * Records the result of attempt `n`. Where one of the extra items fails (the endpoint is gone), the result is recorded
  * alone. `sequence` is given for a first attempt that was claimed with its group.
- * @returns false if what follows from it is another worker's: it was recorded before, or the attempt was given up.
  */
 export async function recordAttempt(
   store: Store,
   key: Key,
   finished: Finished,
   { extraItems = [], lateItems = extraItems }: WrittenWith = {},
-): Promise<boolean> {
+): Promise<AttemptRecorded> {
   const { n, at, result, outcome, sequence } = finished;
   const status_code = statusOf(result);
   const error = result.kind === "unanswered" ? result.error : undefined;
@@ -55,27 +59,26 @@ export async function recordAttempt(
   const change = { set: { ...attemptAttribute(n, attempt), outcome, last_status_code: status_code, ...claimed } };
   const isClaimed = isOfGroup ? all(is("attempt_count", 0), absent("reopened")) : is("attempt_count", n);
   const when = all(is("outcome", "pending"), isClaimed, absent(attemptName(n)));
-  const refusal = await write(store, key, { change, when }, extraItems);
-  // The reply to this very write may have been lost: what follows from the result is still to be done.
-  if (!refusal || refusal.old?.[attemptName(n)] === attempt) return true;
-  if (error === UNKNOWN_RESULT.error || !refusal.old) return false;
-  return recordLate(store, key, { ...finished, attempt, lateItems }, refusal.old);
+  const written = await write(store, key, { n, attempt, change, when }, extraItems);
+  if (written.kind === "written") return "recorded";
+  if (error === UNKNOWN_RESULT.error || !written.old) return "settled before";
+  return recordLate(store, key, { ...finished, attempt, lateItems }, written.old);
 }
 
 /**
  * The answer came after its attempt was given up: the log says it all the same. It decides the outcome of the delivery
- * too, unless another attempt follows. @returns whether it did.
+ * too, unless another attempt follows.
  */
 async function recordLate(
   store: Store,
   key: Key,
   late: Finished & { attempt: JsonText<RecordedAttempt>; lateItems: readonly ItemWrite<"workspace">[] },
   old: DeliveryRow,
-): Promise<boolean> {
+): Promise<AttemptRecorded> {
   const { n, result, outcome, sequence, attempt, lateItems } = late;
   const given = old[attemptName(n)];
   const isGivenUp = given ? fromJson(given).error === UNKNOWN_RESULT.error : old.outcome !== "pending";
-  if (!isGivenUp) return false;
+  if (!isGivenUp) return "settled before";
   const isNewest = n >= old.attempt_count && n > old.earlier;
   const decides = isNewest && outcome !== "pending" && outcome !== old.outcome;
   const hasLaterStatus = deliveryOf(old).attempts.some((other) => other.n > n && other.status_code !== null);
@@ -88,27 +91,38 @@ async function recordLate(
   };
   const isAsRead = all(is("outcome", old.outcome), is("attempt_count", old.attempt_count), is("earlier", old.earlier));
   const when = all(isAsRead, given ? is(attemptName(n), given) : absent(attemptName(n)));
-  const refusal = await write(store, key, { change: { set }, when }, decides ? lateItems : []);
-  if (!refusal || refusal.old?.[attemptName(n)] === attempt) return decides;
-  return refusal.old ? recordLate(store, key, late, refusal.old) : false;
+  const written = await write(store, key, { n, attempt, change: { set }, when }, decides ? lateItems : []);
+  if (written.kind === "written") return decides ? "recorded" : "settled before";
+  return written.old ? recordLate(store, key, late, written.old) : "settled before";
 }
 
-/** @returns undefined once it is written; else the row as it was. */
+interface AttemptChange {
+  n: number;
+  /** The attempt as its row will have it. */
+  attempt: JsonText<RecordedAttempt>;
+  change: ChangeOf<typeof DeliveryItem>;
+  when: ConditionOf<typeof DeliveryItem>;
+}
+
+type Written = { kind: "written" } | { kind: "refused"; old: DeliveryRow | undefined };
+
 async function write(
   store: Store,
   key: Key,
-  { change, when }: { change: ChangeOf<typeof DeliveryItem>; when: ConditionOf<typeof DeliveryItem> },
+  { n, attempt, change, when }: AttemptChange,
   extraItems: readonly ItemWrite<"workspace">[],
-): Promise<{ old: DeliveryRow | undefined } | undefined> {
+): Promise<Written> {
+  // The reply to this very write may have been lost: what follows from the result is still to be done.
+  const refused = (old: DeliveryRow | undefined): Written =>
+    old?.[attemptName(n)] === attempt ? { kind: "written" } : { kind: "refused", old };
   const writeAlone = () =>
-    store.change(DeliveryItem, key, change, when).then(
-      () => undefined,
-      onConditionFailed(DeliveryItem, (old) => ({ old })),
-    );
+    store
+      .change(DeliveryItem, key, change, when)
+      .then((): Written => ({ kind: "written" }), onConditionFailed(DeliveryItem, refused));
   if (extraItems.length === 0) return writeAlone();
   return store.transact([changeItem(DeliveryItem, key, change, when), ...extraItems]).then(
-    () => undefined,
-    onTransactionCanceled(([own]) => (own ? { old: oldRow(DeliveryItem, own) } : writeAlone())),
+    (): Written => ({ kind: "written" }),
+    onTransactionCanceled(([own]) => (own ? refused(oldRow(DeliveryItem, own)) : writeAlone())),
   );
 }
 

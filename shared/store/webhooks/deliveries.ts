@@ -74,12 +74,12 @@ export async function findDelivery(
   return { delivery: deliveryOf(row), body: row.body };
 }
 
-/** Claims attempt `n`, so that it is made once. @returns false if it was claimed, or the delivery reopened, before. */
+/** Claims attempt `n`, so that it is made once. `taken`: it was claimed, or the delivery reopened, before. */
 export function claimAttempt(
   store: Store,
   key: { webhook: string; id: string },
   { n, earlier, sequence, owner }: Pick<DeliveryRecord, "earlier"> & { n: number; sequence: number; owner: string },
-): Promise<boolean> {
+): Promise<"claimed" | "taken"> {
   return store
     .change(
       DeliveryItem,
@@ -88,9 +88,9 @@ export function claimAttempt(
       all(is("outcome", "pending"), is("attempt_count", n - 1), is("earlier", earlier)),
     )
     .then(
-      () => true,
+      () => "claimed",
       // The reply to this very claim may have been lost (docs/decisions/0028).
-      onConditionFailed(DeliveryItem, (old) => old?.owner === owner),
+      onConditionFailed(DeliveryItem, (old) => (old?.owner === owner ? "claimed" : "taken")),
     );
 }
 

@@ -58,8 +58,8 @@ export const integrationsBugs: readonly Bug[] = [
     name: "a result whose reply was lost leads to no further attempt",
     area: "webhooks",
     file: attemptResults,
-    find: "if (!refusal || refusal.old?.[attemptName(n)] === attempt) return true;",
-    replace: "if (!refusal) return true;",
+    find: 'old?.[attemptName(n)] === attempt ? { kind: "written" } : { kind: "refused", old };',
+    replace: 'n < 0 ? { kind: "written" } : { kind: "refused", old };',
   },
   {
     name: "a delivery that the stream reports again is numbered again",
@@ -93,8 +93,8 @@ export const integrationsBugs: readonly Bug[] = [
     name: "an answer that comes after its attempt was given up is not in the log",
     area: "webhooks",
     file: attemptResults,
-    find: "if (!isGivenUp) return false;",
-    replace: "if (n > 0) return false;",
+    find: 'if (!isGivenUp) return "settled before";',
+    replace: 'if (n > 0) return "settled before";',
   },
   {
     name: "a delivery that ends without its payload does not log the attempt that was claimed",
