@@ -6,7 +6,7 @@ import type { ConsentReading, SignedCell } from "./import-consents.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
 import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
-import { signedName } from "./import-signs.ts";
+import { type SignedName, signedName } from "./import-signs.ts";
 import { cellValue, jsonOf, tagsOf, type Value } from "./import-values.ts";
 
 /** How the rows of a file are read. */
@@ -71,7 +71,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
-    else if (signed) sorted.signed.push({ signed, value, time });
+    else if (signed) sorted.signed.push({ signed: ofOneChannel(signed, value), value, time });
     if (topicTime) topicOf(topicTime).time = value;
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
@@ -80,6 +80,13 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   sorted.phones.sort((a, b) => a.rank - b.rank);
   takeAddress(sorted);
   return sorted;
+}
+
+const ONE_CHANNEL = /^(?:e-?mail|sms|whatsapp)$/i;
+/** Mautic names the channel in a column that says no to all of them: `doNotContact` is `sms`. */
+function ofOneChannel(signed: SignedName, value: string): SignedName {
+  if (signed.sign !== "out" || signed.channels.length < 2 || !ONE_CHANNEL.test(value)) return signed;
+  return { ...signed, channels: signedName(value)?.channels ?? signed.channels };
 }
 
 /** A number of a country that cannot be read is of no other one. */

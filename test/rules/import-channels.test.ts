@@ -54,6 +54,11 @@ it.each([
   [{ ChannelType: "SMS", Address: "+491511234567", OptOut: "NONE", EndpointStatus: "ACTIVE" }, {}],
   [{ subscription_type: "SMS", token: "+491511234567", notification_types: "-2" }, { sms: "opted_out" }],
   [{ subscription_type: "Email", token: "a@example.com", notification_types: "-2" }, { mail: "opted_out" }],
+  [{ doNotContact: "sms", email: "a@example.com" }, { sms: "opted_out" }],
+  [
+    { doNotContact: "1", email: "a@example.com" },
+    { mail: "opted_out", sms: "opted_out", chat_app: "opted_out" },
+  ],
   [{ "Can Receive SMS Marketing": "FALSE", email: "a@example.com" }, { sms: "opted_out" }],
   [{ "Stop SMS": "oui", email: "a@example.com" }, { sms: "opted_out" }],
   [{ "Permission to send SMS": "No", email: "a@example.com" }, { sms: "opted_out" }],
