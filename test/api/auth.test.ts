@@ -21,7 +21,7 @@ async function registered(world: TestWorld) {
 }
 
 describe("sessions", () => {
-  it("register, then login, each opens a session of 15 minutes on an empty workspace (D-AUTH, ATH-R10)", async () => {
+  it("a registration and a login each open a session of 15 minutes on an empty workspace (D-AUTH, ATH-R10)", async () => {
     const world = await fresh();
     const first = await registered(world);
     expect(first).toMatchObject({ user: { email: "ada@example.com" }, token_type: "Bearer", expires_in: 900 });

@@ -75,17 +75,20 @@ describe("messages that fell due while it was paused", () => {
     return { ...here, id, inboxAfter };
   }
 
-  it.each([undefined, "keep_distance"])("overdue %s: messages keep their distances (AMB-138)", async (overdue) => {
-    const { inboxAfter } = await resumedLate(overdue);
+  it.each([undefined, "keep_distance"])(
+    "a resume with overdue %s keeps the distances between messages (AMB-138)",
+    async (overdue) => {
+      const { inboxAfter } = await resumedLate(overdue);
 
-    expect(await inboxAfter(0)).toEqual(["M0"]);
-    expect(await inboxAfter(2 * HOUR - 1)).toEqual(["M0"]);
-    expect(await inboxAfter(1)).toEqual(["M0", "M1"]);
-    expect(await inboxAfter(57 * HOUR - 1)).toEqual(["M0", "M1"]);
-    expect(await inboxAfter(1)).toEqual(["M0", "M1", "M2"]);
-  });
+      expect(await inboxAfter(0)).toEqual(["M0"]);
+      expect(await inboxAfter(2 * HOUR - 1)).toEqual(["M0"]);
+      expect(await inboxAfter(1)).toEqual(["M0", "M1"]);
+      expect(await inboxAfter(57 * HOUR - 1)).toEqual(["M0", "M1"]);
+      expect(await inboxAfter(1)).toEqual(["M0", "M1", "M2"]);
+    },
+  );
 
-  it("overdue now: all that fell due are sent at the resume, and the others at their times (AMB-138)", async () => {
+  it("a resume with overdue now sends all that fell due at once, and the others at their times (AMB-138)", async () => {
     const { inboxAfter } = await resumedLate("now");
 
     expect((await inboxAfter(0)).sort()).toEqual(["M0", "M1"]);
@@ -93,7 +96,7 @@ describe("messages that fell due while it was paused", () => {
     expect(await inboxAfter(1)).toHaveLength(3);
   });
 
-  it("overdue skip: none that fell due is sent, and the others at their times (AMB-138)", async () => {
+  it("a resume with overdue skip sends none that fell due, and the others at their times (AMB-138)", async () => {
     const { inboxAfter, get, id, job } = await resumedLate("skip");
 
     expect(await inboxAfter(10 * HOUR - 1)).toEqual([]);
@@ -223,7 +226,7 @@ describe("moves", () => {
   });
 
   const archivable = ["draft", "scheduled", "live", "completed", "paused"] as const;
-  it.each(archivable)("unarchive makes a campaign %s that was so before (CMP-23, CMP-24)", async (status) => {
+  it.each(archivable)("a campaign that is unarchived is %s if it was so before (CMP-23, CMP-24)", async (status) => {
     const here = await setting();
     const id = await campaignOf(status, here);
     await here.act(id, "archive");

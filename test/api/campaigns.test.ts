@@ -167,7 +167,7 @@ describe("list", () => {
 });
 
 describe("replace", () => {
-  it("PUT replaces a draft as a whole: omitted fields get their defaults (CMP-16, AMB-65)", async () => {
+  it("a draft that is put is replaced as a whole: omitted fields get their defaults (CMP-16, AMB-65)", async () => {
     const { create, call, get, channel_ids } = await setting();
     const { id } = (await create({ category: "transactional", holdout_percentage: 10, scheduled_at: at(DAY) })).body;
     const messages = ["One", "Two"].map((title) => ({ content: text(title), channel_ids }));

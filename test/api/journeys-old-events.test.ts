@@ -66,16 +66,19 @@ describe("max_age", () => {
     expect(await entered(all, id)).toEqual([ada]);
   });
 
-  it.each(["1.5h", "", "None", "0d"])("%j is 422 when the journey is saved (AMB-134)", async (max_age) => {
-    const { call, definition } = await setting();
-    const answer = await call(
-      "POST /api/v1/journeys",
-      definition(delayed("1d"), { trigger: { ...trigger(), max_age } }),
-    );
+  it.each(["1.5h", "", "None", "0d"])(
+    "the max_age %j of a journey is refused with 422 when it is saved (AMB-134)",
+    async (max_age) => {
+      const { call, definition } = await setting();
+      const answer = await call(
+        "POST /api/v1/journeys",
+        definition(delayed("1d"), { trigger: { ...trigger(), max_age } }),
+      );
 
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.fields)).toEqual(["trigger.max_age"]);
-  });
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.fields)).toEqual(["trigger.max_age"]);
+    },
+  );
 
   it("a segment that an old event enters starts one (AMB-134)", async () => {
     const all = await setting();
@@ -92,7 +95,7 @@ describe("historical", () => {
   it.each([
     ["beside the events", (event: object) => ({ historical: true, events: [event, event] })],
     ["on the single event", (event: object) => ({ historical: true, ...event })],
-  ])("%s: it starts no journey, whatever its age (AMB-134)", async (_, body) => {
+  ])("what is said to be historical %s starts no journey, whatever its age (AMB-134)", async (_, body) => {
     const all = await setting();
     const id = await all.active(delayed("1d"), { trigger: trigger("none") });
     await all.person("ada");

@@ -37,7 +37,7 @@ describe("a blank subject", () => {
       { title: "t", body: "b", split_percentage: 50, variant_b: { title: blank, body: "b" } },
       "variant_b.title",
     ],
-  ])("%s is 422 (D-EMAIL)", async (_, route, more, field) => {
+  ])("a blank subject is refused with 422 as %s (D-EMAIL)", async (_, route, more, field) => {
     const { call, channel } = await setting();
     const wish = { target: { type: "all" }, channel_ids: [channel], ...more };
     const answer = await call(route, wish);
@@ -46,7 +46,7 @@ describe("a blank subject", () => {
     expect(answer.body.fields).toEqual({ [field]: "must not be blank" });
   });
 
-  it("the title of a template and of a campaign is 422 (D-EMAIL)", async () => {
+  it("a blank subject is refused with 422 as the title of a template and of a campaign (D-EMAIL)", async () => {
     const { call, channel } = await setting();
     const content = { title: blank, body: "b" };
     for (const route of ["POST /api/v1/templates", "POST /api/v1/campaigns"]) {

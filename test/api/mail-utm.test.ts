@@ -105,7 +105,7 @@ describe("UTM defaults", () => {
   });
 
   it.each([{ source: "" }, { source: "x".repeat(101) }, { medium: "email" }, { source: "a", term: "b" }])(
-    "%j is refused (CHC-6)",
+    "UTM defaults of %j are refused (CHC-6)",
     async (utm_defaults) => {
       const { world, tenant } = await withTenant();
 

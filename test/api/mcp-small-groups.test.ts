@@ -29,7 +29,7 @@ const preview = async (key: string, attribute: object) => mcp.tool(key, "segment
 
 describe("conditions", () => {
   it.each(["email", "phone", "external_id", "first_name", "city"])(
-    "over %s are refused, because the workspace does not list it (AGT-4)",
+    "conditions over %s are refused, because the workspace does not list it (AGT-4)",
     async (name) => {
       const answer = await preview(await mcp.key("read"), { [name]: { $exists: true } });
 

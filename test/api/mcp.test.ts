@@ -184,7 +184,7 @@ describe("the protocol", () => {
     expect(answer.headers["www-authenticate"]).toBe("Bearer");
   });
 
-  it("there is no stream, no session, no page of a browser, and a batch counts as what it holds (AGT-1)", async () => {
+  it("the endpoint of agents has no stream, no session and no page of a browser, and a batch counts as what it holds (AGT-1)", async () => {
     const as = { authorization: `Bearer ${key}` };
     for (const method of ["GET", "DELETE"]) {
       const { status, headers } = await world.call(`${method} /v1/mcp`, { as });
