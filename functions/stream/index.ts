@@ -97,69 +97,85 @@ export const stream: StreamFunction = {
     const admit = openAdmission(deps, retries);
     return async (event, response) => {
       retries.begin();
-      const request_id = event.requestContext.requestId;
-      const headers = {
-        "x-request-id": request_id,
-        ...openToBrowsers,
-        "x-content-type-options": "nosniff",
-      };
-      const opening = await admit(event).catch((error: unknown) => refuse(error, headers));
-      if (!opening) return;
-      const named = opening === "headers" ? {} : { [STREAM_ID_HEADER]: opening.connection };
-      const out = open(200, { ...headers, ...eventStream, ...named });
-      if (opening === "headers") {
-        out.write(":\n\n");
-        out.end();
-        return;
-      }
-      const feed = opening;
-      try {
-        await runFeed(
-          feed,
-          serverSentEvents((text) => out.write(text), event.headers["last-event-id"]),
-        );
-      } catch (error) {
-        deps.log({ level: "warn", message: "a stream ended with an error", request_id, ...errorFields(error) });
-      } finally {
-        out.end();
-        await closeFeed(feed);
-      }
-
-      function open(statusCode: number, headers: Record<string, string>): Writable {
-        const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
-        return HttpResponseStream.from(response, { statusCode, headers });
-      }
-
-      function refuse(error: unknown, common: Record<string, string>): undefined {
-        const refusal = toApiError(error, request_id);
-        const { status } = refusal;
-        const entry = { route: declaration.route, request_id, status };
-        deps.log(
-          status >= 500
-            ? { level: "error", message: "a stream could not open", ...entry, ...errorFields(error) }
-            : { level: "info", message: "stream refused", ...entry },
-        );
-        const out = open(status, {
-          "content-type": "application/json",
-          "cache-control": "no-store",
-          ...refusal.details.headers,
-          ...common,
-        });
-        // Lambda's runtime sends status and headers at the first `write`; a body given to `end` bypasses it.
-        out.write(JSON.stringify(refusal.body()));
-        out.end();
+      const exchange = { event, response };
+      const admission = await admit(event).catch((error: unknown): Admission => ({ kind: "refused", error }));
+      switch (admission.kind) {
+        case "refused":
+          return refuse(deps, exchange, admission.error);
+        case "headers":
+          return sendHeaders(exchange);
+        case "stream":
+          return sendStream(deps, exchange, admission.feed);
       }
     };
   },
 };
 
+interface Exchange {
+  event: APIGatewayProxyEventV2;
+  response: Writable;
+}
+
+/** Lambda's runtime sends status and headers at the first `write`. */
+function begin({ event, response }: Exchange, statusCode: number, headers: Record<string, string>): Writable {
+  const { HttpResponseStream } = (globalThis as unknown as { awslambda: Runtime }).awslambda;
+  const common = {
+    "x-request-id": event.requestContext.requestId,
+    ...openToBrowsers,
+    "x-content-type-options": "nosniff",
+  };
+  return HttpResponseStream.from(response, { statusCode, headers: { ...headers, ...common } });
+}
+
+function refuse({ log }: Deps, exchange: Exchange, error: unknown): void {
+  const { requestId: request_id } = exchange.event.requestContext;
+  const refusal = toApiError(error, request_id);
+  const { status } = refusal;
+  const entry = { route: declaration.route, request_id, status };
+  log(
+    status >= 500
+      ? { level: "error", message: "a stream could not open", ...entry, ...errorFields(error) }
+      : { level: "info", message: "stream refused", ...entry },
+  );
+  const headers = { "content-type": "application/json", "cache-control": "no-store", ...refusal.details.headers };
+  const out = begin(exchange, status, headers);
+  // A body given to `end` would bypass the first `write`.
+  out.write(JSON.stringify(refusal.body()));
+  out.end();
+}
+
+/** A comment, since there is no answer without a `write`. */
+function sendHeaders(exchange: Exchange): void {
+  const out = begin(exchange, 200, eventStream);
+  out.write(":\n\n");
+  out.end();
+}
+
+async function sendStream({ log }: Deps, exchange: Exchange, feed: Feed): Promise<void> {
+  const { headers, requestContext } = exchange.event;
+  const out = begin(exchange, 200, { ...eventStream, [STREAM_ID_HEADER]: feed.connection });
+  const events = serverSentEvents((text) => out.write(text), headers["last-event-id"]);
+  try {
+    await runFeed(feed, events);
+  } catch (error) {
+    const { requestId: request_id } = requestContext;
+    log({ level: "warn", message: "a stream ended with an error", request_id, ...errorFields(error) });
+  } finally {
+    out.end();
+    await closeFeed(feed);
+  }
+}
+
 const eventStream = { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform" };
 
-/** Authenticates a request, applies the gates of the endpoint, and opens the stream; of a HEAD, only the headers. */
-function openAdmission(
-  deps: Deps,
-  retries: RequestRetries,
-): (event: APIGatewayProxyEventV2) => Promise<Feed | "headers"> {
+type Admission =
+  | { kind: "stream"; feed: Feed }
+  /** Of a HEAD. */
+  | { kind: "headers" }
+  | { kind: "refused"; error: unknown };
+
+/** Authenticates a request, applies the gates of the endpoint, and opens the stream. */
+function openAdmission(deps: Deps, retries: RequestRetries): (event: APIGatewayProxyEventV2) => Promise<Admission> {
   const { platform, secrets, tokens, requestTokens, viewer: addressOf } = openAll(servingUses, deps)(NO_TENANT);
   const credentials = { platform, secrets, tokens, clock: deps.clock };
   const bind = openAll(uses, deps);
@@ -184,11 +200,11 @@ function openAdmission(
     const query = parseQuery(declaration.shape, queryStringParameters) as v.InferOutput<typeof Query>;
     const { subscriber_id, user_hash } = query;
     await requireSignedIds(caller, [query], headers[USER_HASH_HEADER] ?? user_hash, secrets);
-    if (method === "HEAD") return "headers";
+    if (method === "HEAD") return { kind: "headers" };
     const viewer = { address: addressOf(event), lastEventId: headers["last-event-id"] || query.last_event_id };
     const { tenant, time } = caller.workspace;
-    if (!isSandbox(tenant)) return openFeed({ ...deps, retries, ...bind(tenant) }, subscriber_id, viewer);
-    const inside = insideSandbox(deps, tenant, time);
-    return openFeed({ ...inside, retries, ...openAll(uses, inside)(tenant) }, subscriber_id, viewer);
+    const inside = isSandbox(tenant) ? insideSandbox(deps, tenant, time) : deps;
+    const bound = isSandbox(tenant) ? openAll(uses, inside)(tenant) : bind(tenant);
+    return { kind: "stream", feed: await openFeed({ ...inside, retries, ...bound }, subscriber_id, viewer) };
   };
 }

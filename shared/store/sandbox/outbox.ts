@@ -19,7 +19,7 @@ type SentInput = Pick<Sent, "channel" | "to" | "body"> &
 
 const cut = (text: string): string => text.slice(0, MAX_CHARACTERS);
 
-/** Records messages of a sandbox. @returns the id of each */
+/** Records messages of a sandbox; resolves to the id of each. */
 export function openOutbox(deps: Deps, { tenant, wall }: Sandbox): (sent: SentInput) => Promise<string> {
   const table = openWorkspaceTable(deps)(tenant);
   return async ({ channel, to, body, subscriber_id = null, job_id = null, title = null, headers = {} }) => {
