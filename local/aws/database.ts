@@ -21,8 +21,8 @@ export interface Database {
    * @returns what ends it: from then on all of it is on disk.
    */
   hold(): () => void;
-  /** Told after each transaction that was rolled back. */
-  onRollback(listener: () => void): void;
+  /** Told after each transaction whether it was committed. */
+  onEnd(listener: (isCommitted: boolean) => void): void;
   close(): void;
   /** Whether the database is in memory. If so, data may be kept in JavaScript structures instead. */
   undo?: Undo;
@@ -40,7 +40,7 @@ export function openDatabase(file: string): Database {
   let isBegun = false;
   let isHeld = false;
   let undoing: (() => unknown)[] = [];
-  const rollbackListeners: (() => void)[] = [];
+  const endListeners: ((isCommitted: boolean) => void)[] = [];
 
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -65,7 +65,8 @@ export function openDatabase(file: string): Database {
     isBegun = false;
     const steps = undoing;
     undoing = [];
-    if (how === "ROLLBACK") for (const step of [...steps.reverse(), ...rollbackListeners]) step();
+    if (how === "ROLLBACK") for (const step of steps.reverse()) step();
+    for (const listener of endListeners) listener(how === "COMMIT");
   };
 
   return {
@@ -103,8 +104,8 @@ export function openDatabase(file: string): Database {
         sqlite.exec("COMMIT");
       };
     },
-    onRollback: (listener) => {
-      rollbackListeners.push(listener);
+    onEnd: (listener) => {
+      endListeners.push(listener);
     },
     close: () => sqlite.close(),
     ...(isMemory && {

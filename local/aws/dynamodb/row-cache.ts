@@ -9,28 +9,37 @@ const MAX_BYTES = 4_194_304;
 
 export interface RowCache {
   get(storage: string, key: RowKey): Stored | undefined;
-  /** Of a row as it is in the database now. */
+  /** Of a row that was read. */
   keep(storage: string, key: RowKey, stored: Stored): void;
-  forget(storage: string, key: RowKey): void;
+  /** Of a row that was written, or removed where there is none. */
+  wrote(storage: string, key: RowKey, stored?: Stored): void;
   clear(): void;
 }
 
 export function openRowCache(database: Database): RowCache {
   const rows = new Map<string, Stored>();
   let bytes = 0;
+  /** Written since the last transaction ended: what is rolled back is not what the database has. */
+  let written: string[] = [];
 
   const clear = () => {
     rows.clear();
     bytes = 0;
   };
-  const forget = (storage: string, key: RowKey) => {
-    const name = nameOf(storage, key);
-    const found = name === undefined ? undefined : rows.get(name);
-    if (name === undefined || !found) return;
-    bytes -= found.size;
+  const forget = (name: string) => {
+    bytes -= rows.get(name)?.size ?? 0;
     rows.delete(name);
   };
-  database.onRollback(clear);
+  const keep = (name: string, stored: Stored) => {
+    forget(name);
+    if (rows.size >= MAX_ROWS || bytes + stored.size > MAX_BYTES) clear();
+    rows.set(name, stored);
+    bytes += stored.size;
+  };
+  database.onEnd((isCommitted) => {
+    if (!isCommitted) for (const name of written) forget(name);
+    written = [];
+  });
 
   return {
     get: (storage, key) => {
@@ -39,13 +48,15 @@ export function openRowCache(database: Database): RowCache {
     },
     keep: (storage, key, stored) => {
       const name = nameOf(storage, key);
-      if (name === undefined) return;
-      forget(storage, key);
-      if (rows.size >= MAX_ROWS || bytes + stored.size > MAX_BYTES) clear();
-      rows.set(name, stored);
-      bytes += stored.size;
+      if (name !== undefined) keep(name, stored);
     },
-    forget,
+    wrote: (storage, key, stored) => {
+      const name = nameOf(storage, key);
+      if (name === undefined) return;
+      written.push(name);
+      if (stored) keep(name, stored);
+      else forget(name);
+    },
     clear,
   };
 }

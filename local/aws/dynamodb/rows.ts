@@ -114,11 +114,11 @@ export function sqlRows(database: Database): Rows {
       const { put, columns } = sqlOf(storage);
       const values = [...key, textOf(stored), stored.size];
       database.run(put, ...(hasDue(columns) ? [...values, due] : values));
-      cache.keep(storage, key, stored);
+      cache.wrote(storage, key, stored);
     },
     remove: (storage, key) => {
       database.run(sqlOf(storage).remove, ...key);
-      cache.forget(storage, key);
+      cache.wrote(storage, key);
     },
     *read(storage, { pk, bounds = {}, beyond, forward, atMost = Number.POSITIVE_INFINITY }) {
       const all = sqlOf(storage).columns;
