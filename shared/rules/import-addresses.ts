@@ -1,9 +1,12 @@
-// The addresses of mail in files (AMB-132, AMB-133).
+// The addresses of mail in files, and what stands between the digits of numbers (AMB-132, AMB-133).
 import { isBeyondAscii, isEmailAddress, withAsciiDomain } from "./contacts.ts";
 import type { Problem } from "./import-columns.ts";
 
 /** Signs that nobody sees. */
 export const INVISIBLE = /\p{Cf}/gu;
+/** A phone number without what people write between its digits. */
+export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/g, "");
+
 const QUOTED = /^(['"‘“])(.*)['"’”]$/;
 const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 

@@ -17,6 +17,9 @@ import {
   bareName,
   columnKey,
   isCountryColumn,
+  isLikeEmail,
+  isLikePhone,
+  isOfOthers,
   maybeAddress,
   OF_CUSTOMER_IO,
   type PluslessNumbers,
@@ -204,8 +207,21 @@ function usualFields(
     const best = Math.min(...found);
     if (best !== Number.POSITIVE_INFINITY) fields.set(found.indexOf(best), field);
   }
+  const isPlain = (name: string, i: number) =>
+    isFree[i] &&
+    !fields.has(i) &&
+    (signedName(name)?.sign ?? "word") === "word" &&
+    rowColumn(name, header) === undefined;
+  const takeLike = (field: Standard, isLike: (name: string, type: ColumnType | undefined) => boolean) => {
+    if (taken.has(field) || [...fields.values()].includes(field)) return;
+    const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, types[i]));
+    if (like >= 0) fields.set(like, field);
+  };
+  takeLike("email", (name, type) => type === "address" && isLikeEmail(name));
+  takeLike("phone", (name, type) => type !== "boolean" && type !== "address" && isLikePhone(name));
   const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
   const address = keys.findIndex((key, i) => isFree[i] && maybeAddress(key) && !rowColumn(key, header));
+  if (!isNamed) takeLike("email", (name, type) => address < 0 && type === "address" && !isOfOthers(name));
   if (!isNamed && address >= 0) fields.set(address, "email");
   return fields;
 }
@@ -269,9 +285,6 @@ export const snakeCase = (name: string): string =>
     .filter(Boolean)
     .join("_")
     .slice(0, MAX_KEY);
-
-/** A phone number without what people write between its digits. */
-export const compactPhone = (text: string): string => text.replaceAll(/[\s().-]/g, "");
 
 /** What a column means, for people: a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. */
 export function meaningOf({ standard, evidence, attribute, topic, topicTime, signed }: Cell): string {

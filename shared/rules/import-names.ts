@@ -146,6 +146,23 @@ export const usualNames: Record<Standard, readonly string[]> = {
   tags: ["tags", "tag"],
 };
 
+/** Somebody else's, or a second one. */
+const OF_OTHERS =
+  /owner|besitzer|inhaber|referr|sender|^from|reply|salesrep|agent|manager|assistant|emergency|notfall|secondary|alternat|backup|second|invitedby|createdby|modifiedby|fax/;
+export const isOfOthers = (name: string): boolean => OF_OTHERS.test(columnKey(name));
+
+const NAMES_ADDRESS = /mail|courriel|correo|メール/;
+/** Whether a column of addresses of mail may be that of the person. */
+export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);
+
+/** `Telefon (mobil)`. */
+const REMARK = /\s*[([][^)\]]*[)\]]\s*$/;
+const NAMES_PHONE =
+  /(?<!i|smart|head)(?:phone|mobile|telephone|telefon|telefono|telefone|telefoon|handy|cellulare|celular|movil|portable|telemovel)(?:no|nr|num|number|nummer|s|\d)?$|numero(?:de|di)?(?:telephone|telefono|telefone|mobile|portable|movil)$/;
+/** Whether a column may be that of the phone number, where none has a usual name for it. */
+export const isLikePhone = (name: string): boolean =>
+  NAMES_PHONE.test(columnKey(name.replace(REMARK, ""))) && !isOfOthers(name);
+
 const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
 /** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
 export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);

@@ -6,8 +6,7 @@ import {
   parsePhoneNumberFromString,
 } from "libphonenumber-js/min";
 import { isPhoneNumber } from "./contacts.ts";
-import { INVISIBLE } from "./import-addresses.ts";
-import { compactPhone } from "./import-columns.ts";
+import { compactPhone, INVISIBLE } from "./import-addresses.ts";
 import type { PluslessNumbers } from "./import-names.ts";
 
 type ReadPhone = { kind: "kept" | "converted"; phone: string } | { kind: "unreadable" };

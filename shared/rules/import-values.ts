@@ -1,8 +1,11 @@
 // What the cells of a column are: texts, unless the whole column is of booleans or of numbers.
 import { checkJson } from "./json-limits.ts";
 
-/** `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`. */
-export type ColumnType = "text" | "boolean" | "number" | "local_number";
+/**
+ * `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`; `address` of texts of which nine
+ * in ten are addresses of mail.
+ */
+export type ColumnType = "text" | "boolean" | "number" | "local_number" | "address";
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
@@ -19,8 +22,12 @@ const COMMA_NUMBER = /^-?(?:\d{1,3}(?:([.\u00a0\u202f ’'])\d{3})(?:\1\d{3}){0,
 /** `1,234.50`, and as people in Switzerland write it, `1'234.50`; with its decimals. */
 const POINT_NUMBER = /^-?(?:\d{1,3}(?:([,’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{0,2})\.(\d{1,2})$/;
 
+/** Whether a text may be an address of mail, alone or behind a name. */
+const ADDRESS = /^[^@]{0,200}[^@\s]@[^@\s]+\.[^@\s]+$/;
+
 interface Seen {
-  isFilled: boolean;
+  filled: number;
+  addresses: number;
   isBoolean: boolean;
   /** Every value is written as the number would be. */
   isExact: boolean;
@@ -50,7 +57,8 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
   const see = (cell: string, i: number) => {
     const value = cell.trim();
     columns[i] ??= {
-      isFilled: false,
+      filled: 0,
+      addresses: 0,
       isBoolean: true,
       isExact: true,
       decimals: undefined,
@@ -62,8 +70,9 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     seen.isBoolean &&= Object.hasOwn(BOOLEANS, value.toLowerCase());
     const decimals = PLAIN_NUMBER.exec(value)?.[3]?.length;
     seen.isExact &&= PLAIN_NUMBER.test(value) && String(Number(value)) === value;
-    seen.decimals = !seen.isFilled || seen.decimals === decimals ? decimals : undefined;
-    seen.isFilled = true;
+    seen.decimals = seen.filled === 0 || seen.decimals === decimals ? decimals : undefined;
+    seen.filled++;
+    if (ADDRESS.test(value)) seen.addresses++;
     if (seen.comma.isOf) seeLocal(seen.comma, COMMA_NUMBER.exec(value));
     if (seen.point.isOf) seeLocal(seen.point, POINT_NUMBER.exec(value));
   };
@@ -85,8 +94,9 @@ function seeLocal(form: LocalForm, found: RegExpExecArray | null): void {
 const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
   isOf && isShown && (isExact || decimals.size === 1);
 
-function typeOf({ isFilled, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
-  if (!isFilled) return "text";
+function typeOf({ filled, addresses, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
+  if (filled === 0) return "text";
+  if (addresses >= filled * 0.9) return "address";
   if (isBoolean) return "boolean";
   if (isExact || decimals !== undefined) return "number";
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
@@ -94,7 +104,7 @@ function typeOf({ isFilled, isBoolean, isExact, decimals, comma, point }: Seen):
 
 /** Whether a cell may stand in a column of a type. */
 export function fitsType(value: string, type: ColumnType): boolean {
-  if (value === "" || type === "text") return true;
+  if (value === "" || type === "text" || type === "address") return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
   return type === "number" ? PLAIN_NUMBER.test(value) : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
 }

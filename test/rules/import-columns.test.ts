@@ -47,6 +47,30 @@ describe("standard columns", () => {
     });
   });
 
+  it.each([
+    [{ customer_id: "u1", "Billing Email": "a@b.co", "Contact Phone": "+491511234567" }],
+    [{ "E-Mail (Pflichtfeld)": "a@b.co", "Telefon (mobil)": "+491511234567" }],
+    [
+      {
+        "Owner Email": "owner@b.co",
+        "Member Email": "Ada <a@b.co>",
+        "Home Phone": "+491511234567",
+        "Phone type": "Home",
+      },
+    ],
+    [{ Kontakt: "a@b.co", Kundentelefon: "+491511234567" }],
+  ])("the address and the number in %j are found by what they hold, and names like theirs (AMB-133)", (cells) => {
+    expect(row(cells as unknown as Record<string, string>)).toMatchObject({
+      email: "a@b.co",
+      attributes: { phone: "+491511234567" },
+    });
+  });
+
+  it("the addresses of others are those of nobody in the file (AMB-133)", () => {
+    expect(row({ customer_id: "u1", "Account owner email": "owner@b.co" }).email).toBeUndefined();
+    expect(() => row({ Name: "Ada", "Contact owner": "owner@b.co" })).toThrow("neither");
+  });
+
   it("Subscriber is the address where no other column says who somebody is (AMB-133)", () => {
     expect(row({ Subscriber: "a@b.co", Name: "Ada" })).toMatchObject({ email: "a@b.co" });
     expect(row({ external_id: "u1", Subscriber: "no" })).toMatchObject({ consent: { status: "opted_out" } });

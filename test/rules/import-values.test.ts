@@ -64,6 +64,8 @@ describe("values", () => {
     [["true", "1"], "text"],
     [["1", "2.5", "-3"], "number"],
     [["260.10", "88.10"], "number"],
+    [["a@b.co", "Ada <a@b.co>", ""], "address"],
+    [["a@b.co", "nobody"], "text"],
     [["1.10", "1.9"], "text"],
     [["01234", "1"], "text"],
     [["1e5"], "text"],

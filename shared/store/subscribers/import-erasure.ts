@@ -1,7 +1,7 @@
 // Erasure in the files of imports: rejected rows and uploads that hold an identifier of the subscriber are deleted. The
 // upload of an import under way is deleted at its end; until then the tombstone keeps the identifiers.
 
-import { compactPhone } from "../../rules/import-columns.ts";
+import { compactPhone } from "../../rules/import-addresses.ts";
 import { present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../files/encodings.ts";
