@@ -1,9 +1,9 @@
 // Jobs that take workers longer than one invocation: one worker at a time has a job, for the time of a lease.
 import { DAY, MINUTE, SECOND } from "../kernel/clock.ts";
 import { ApiError } from "../kernel/errors.ts";
-import { absent, any, below } from "./conditions.ts";
+import { absent, any, below, is } from "./conditions.ts";
 import type { Store, StoreReader } from "./context.ts";
-import type { AnyEntity, Entity, RowOf } from "./item.ts";
+import type { AnyEntity, ChangeOf, Entity, RowOf } from "./item.ts";
 import { type Lifecycle, move } from "./lifecycle.ts";
 
 /** A worker's time limit and 10 s: when it is over, no worker works on the job any more. */
@@ -50,4 +50,26 @@ export async function takeJob(
   const when = any(absent("lease"), below("lease", now));
   const taken = await move(store, item, { id }, { lifecycle, action: "begin", change, when });
   return taken.kind === "changed" ? taken.row : undefined;
+}
+
+/** Notes how far the worker of a job has got. `lost`: the job has ended, or another worker has it. */
+export function noteJob<D extends LeasedJob>(
+  store: Store,
+  item: D,
+  job: { id: string; lease?: number | undefined },
+  { lifecycle, set }: { lifecycle: JobMoves; set: NonNullable<ChangeOf<D>["set"]> },
+): Promise<"noted" | "lost">;
+export async function noteJob(
+  store: Store,
+  item: AnyEntity,
+  { id, lease = 0 }: { id: string; lease?: number | undefined },
+  { lifecycle, set }: { lifecycle: JobMoves; set: object },
+): Promise<"noted" | "lost"> {
+  const noted = await move(
+    store,
+    item,
+    { id },
+    { lifecycle, action: "begin", change: { set }, when: is("lease", lease) },
+  );
+  return noted.kind === "changed" ? "noted" : "lost";
 }

@@ -80,7 +80,7 @@ it("a late move of a run does not move the one that replaced it (JND-12)", async
   await world.advance(MINUTE);
   await enter(people);
 
-  expect(await endRun(store, late!, "late")).toBe(false);
+  expect(await endRun(store, late!, "late")).toBe("moved");
   expect(await runs(id)).toMatchObject([{ status: "active" }, { id: first, status: "canceled" }]);
 });
 

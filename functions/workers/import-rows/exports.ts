@@ -87,7 +87,7 @@ async function writeFile(context: WorkerContext, taken: ExportJob): Promise<JobP
     if (isPart) await putPart(context, job, draft);
     if (isPart || isTimeUp) {
       const noted = await noteDraft(context, job, draft);
-      if (noted === "ended") return "ended";
+      if (noted === "lost") return "ended";
     }
     if (isTimeUp) {
       await noteExport(store, job, { lease: 0 });
@@ -112,15 +112,14 @@ async function putPart({ exportFiles: files }: WorkerContext, { id }: ExportJob,
 }
 
 /** Notes what was read so far, from where another message can continue. */
-async function noteDraft(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"noted" | "ended"> {
+async function noteDraft(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"noted" | "lost"> {
   const { columns, parts, upload, text, rows, position } = draft;
   const has_rest = text !== "";
   if (has_rest) await context.exportFiles.putRest(job.id, text);
   const soFar = { columns, position, rows, upload, parts: toJson(parts), has_rest };
-  const isNoted = await noteExport(context.store, job, soFar);
-  if (isNoted) return "noted";
-  await discard(context, job.id, upload);
-  return "ended";
+  const noted = await noteExport(context.store, job, soFar);
+  if (noted === "lost") await discard(context, job.id, upload);
+  return noted;
 }
 
 async function finishFile(context: WorkerContext, job: ExportJob, draft: Draft): Promise<"ended"> {
@@ -131,8 +130,8 @@ async function finishFile(context: WorkerContext, job: ExportJob, draft: Draft):
     if (draft.text !== "") await putPart(context, job, draft);
     await files.complete(id, draft.upload, draft.parts);
   }
-  const isEnded = await endExport(store, job, { kind: "completed", rows: draft.rows });
-  if (isEnded) await files.removeRest(id);
+  const ended = await endExport(store, job, { kind: "completed", rows: draft.rows });
+  if (ended === "ended") await files.removeRest(id);
   else await discard(context, id, undefined);
   return "ended";
 }

@@ -56,8 +56,8 @@ async function play(context: WorkerContext, job: SimulationJob): Promise<JobPart
       return "ended";
     }
     const isTimeUp = clock.now() >= until;
-    const isNoted = await noteSimulation(store, job, { position, tally }, isTimeUp);
-    if (!isNoted) {
+    const noted = await noteSimulation(store, job, { position, tally }, isTimeUp);
+    if (noted === "lost") {
       const message = "a simulation ended while it was computed";
       log({ level: "info", message, tenant: store.tenant, simulation: job.id });
       return "ended";

@@ -2,12 +2,12 @@
 import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { invalid, requireFound } from "../../kernel/errors.ts";
 import { exportMoves } from "../../rules/export-states.ts";
-import { absent, is } from "../conditions.ts";
+import { absent } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { ExportErasing } from "../files/exports.ts";
 import type { ChangeOf, NewRowOf, RowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { isOpen, JOB_WATCH_MS, requireTurn } from "../leased-jobs.ts";
+import { isOpen, JOB_WATCH_MS, noteJob, requireTurn } from "../leased-jobs.ts";
 import { move } from "../lifecycle.ts";
 import { listExists } from "../lists/lists.ts";
 import { SegmentItem } from "../segments/items.ts";
@@ -73,29 +73,24 @@ export async function getExport(store: StoreReader, id: string): Promise<ExportJ
 export const fileExpiry = ({ completed_at }: ExportJob): number | undefined =>
   completed_at === undefined ? undefined : Date.parse(completed_at) + FILE_KEPT_MS;
 
-/** Notes how far an export has got. @returns false if it ended meanwhile: a subscriber was erased. */
-export async function noteExport(
+/** Notes how far an export has got. `lost`: it ended meanwhile, because a subscriber was erased. */
+export const noteExport = (
   store: Store,
-  { id, lease = 0 }: ExportJob,
+  job: ExportJob,
   set: NonNullable<ChangeOf<typeof ExportItem>["set"]>,
-): Promise<boolean> {
-  const begin = { lifecycle: exportMoves, action: "begin", change: { set }, when: is("lease", lease) } as const;
-  const noted = await move(store, ExportItem, { id }, begin);
-  return noted.kind === "changed";
-}
+): Promise<"noted" | "lost"> => noteJob(store, ExportItem, job, { lifecycle: exportMoves, set });
 
-/** @returns false if it had ended before. */
 export async function endExport(
   store: Store,
   { id }: ExportJob,
   outcome: { kind: "completed"; rows: number } | { kind: "failed"; error: string },
-): Promise<boolean> {
+): Promise<"ended" | "ended before"> {
   const { kind, ...figures } = outcome;
   const action = kind === "failed" ? "fail" : "complete";
   const set = { ...figures, completed_at: timestamp(store.clock.now()) };
   const change = { set, remove: ["lease", "position", "upload", "parts", "has_rest"] as const };
   const ended = await move(store, ExportItem, { id }, { lifecycle: exportMoves, action, change });
-  return ended.kind === "changed";
+  return ended.kind === "changed" ? "ended" : "ended before";
 }
 
 /**

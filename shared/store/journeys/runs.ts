@@ -171,15 +171,16 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
   }, beingChanged);
 }
 
-/** Cancels a run. @returns false if another worker moved it. */
-export function endRun(store: Store, run: RunState, reason: string): Promise<boolean> {
+/** Cancels a run, unless another worker moved it. */
+export async function endRun(store: Store, run: RunState, reason: string): Promise<"canceled" | "moved"> {
   const at = store.clock.now();
   const { rows, counts } = moveWrites(
     run,
     { kind: "ends", status: "canceled", step: run.current_step, reason, at },
     [],
   );
-  return happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
+  const isCanceled = await happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
+  return isCanceled ? "canceled" : "moved";
 }
 
 /** Whether a row is a run of a subscriber. */

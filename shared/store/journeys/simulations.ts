@@ -7,7 +7,7 @@ import { is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { JOB_WATCH_MS, requireTurn } from "../leased-jobs.ts";
+import { JOB_WATCH_MS, noteJob, requireTurn } from "../leased-jobs.ts";
 import { move } from "../lifecycle.ts";
 import type { Timers } from "../timers.ts";
 import type { ReplayPosition, ReplayWork } from "./replays.ts";
@@ -97,31 +97,26 @@ export async function cancelSimulation(store: Store, journey: string, id: string
   throw conflict(`The simulation is ${canceled.current?.status ?? job.status} and can no longer be canceled.`);
 }
 
-/**
- * Notes what was played so far, in one write with the position, so that no page counts twice.
- * @returns false if the simulation was canceled, or another worker has it
- */
-export async function noteSimulation(
+/** Notes what was played so far, in one write with the position, so that no page counts twice. */
+export function noteSimulation(
   store: Store,
-  { id, lease = 0 }: SimulationJob,
+  job: SimulationJob,
   { position, tally }: { position: ReplayPosition; tally: ReplayTally },
   isReleased: boolean,
-): Promise<boolean> {
+): Promise<"noted" | "lost"> {
   const set = { position: toJson(position), tally: toJson(tally), ...(isReleased && { lease: 0 }) };
-  const begin = { lifecycle: simulationMoves, action: "begin", change: { set }, when: is("lease", lease) } as const;
-  const noted = await move(store, SimulationItem, { id }, begin);
-  return noted.kind === "changed";
+  return noteJob(store, SimulationItem, job, { lifecycle: simulationMoves, set });
 }
 
-/** @returns false if it had ended before, or another worker has it */
+/** Changes nothing if it had ended before, or another worker has it. */
 export async function endSimulation(
   store: Store,
   { id, lease = 0 }: SimulationJob,
   outcome: { kind: "completed"; tally: ReplayTally } | { kind: "failed"; error: string },
-): Promise<boolean> {
+): Promise<void> {
   const completed_at = timestamp(store.clock.now());
   const result = outcome.kind === "failed" ? { error: outcome.error } : { tally: toJson(outcome.tally) };
-  const ended = await move(
+  await move(
     store,
     SimulationItem,
     { id },
@@ -132,5 +127,4 @@ export async function endSimulation(
       when: is("lease", lease),
     },
   );
-  return ended.kind === "changed";
 }

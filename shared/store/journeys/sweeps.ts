@@ -85,7 +85,7 @@ async function cancelAll({ store }: JourneyDeps, runs: readonly RunState[]): Pro
   for (const some of chunksOf(runs, CONCURRENT_RUNS)) {
     const canceled = await Promise.all(some.map((run) => endRun(store, run, "the journey was archived")));
     // Another worker moved a run: the message is delivered again.
-    if (canceled.includes(false))
+    if (canceled.includes("moved"))
       throw namedError("TransactionConflictException", "A run moved while it was canceled.");
   }
 }
