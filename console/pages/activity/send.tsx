@@ -61,6 +61,13 @@ export function Send({ id }: { id: string }) {
               <div class="stack">
                 <Lookup send={found} />
                 {found.variant_b && report.data && <ByVariant file="send by variant" of={report.data} />}
+                <Recipients send={found.id} reasons={Object.keys({ ...found.skip_reasons, ...found.fail_reasons })} />
+              </div>
+              <div class="stack">
+                <Message send={found} />
+                <Card title="Cost">
+                  <CostFacts cost={found.cost} />
+                </Card>
                 {found.holdout_percentage > 0 && found.status === "completed" && <Lift job={found.id} />}
                 <NotDelivered
                   skipped={found.skip_reasons}
@@ -69,14 +76,7 @@ export function Send({ id }: { id: string }) {
                   hrefOf={(reason) => pathTo("activity", found.id, { reason })}
                 />
               </div>
-              <div class="stack">
-                <Message send={found} />
-                <Card title="Cost">
-                  <CostFacts cost={found.cost} />
-                </Card>
-              </div>
             </div>
-            <Recipients send={found.id} reasons={Object.keys({ ...found.skip_reasons, ...found.fail_reasons })} />
           </>
         )}
       </Loaded>

@@ -6,6 +6,7 @@ import { inWords } from "../../components/field.tsx";
 /** `attribute:city` as `Attribute city`, `first_name` as `First name`. */
 export function meaningText(meaning: string): string {
   if (meaning === "ignore") return "Leave out";
+  if (meaning === "consent evidence") return "Whether and when they agreed";
   const text = inWords(meaning.replace(/^attribute:(.*)$/, "attribute “$1”").replace(/^topic:/, "topic "));
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { NotificationPreview } from "../../../sdk/src/types.gen.ts";
 import { type Running, useAction } from "../../app/action.ts";
 import { fieldsOf } from "../../app/fields.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
@@ -85,7 +86,7 @@ interface ReleaseProps {
 
 function Release({ draft, reach: { body, chosen, preview }, send, submit, close }: ReleaseProps) {
   const isLater = draft.when === "later";
-  const name = draft.name || draft.title;
+  const name = draft.name || inPlain(body.title ?? body.content?.title ?? "");
   return (
     <ReleaseSheet
       title={`${isLater ? "Schedule" : "Send"} ${name ? `“${name}”` : "this template"}?`}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
 import type { Session } from "../../../sdk/src/types.gen.ts";
-import { go, place, workspacePath } from "../../app/router.ts";
+import { go, place, signInPath, workspacePath } from "../../app/router.ts";
 import { begin } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
@@ -99,3 +99,9 @@ export const newPassword: EntryField = {
   autocomplete: "new-password",
   hint: "At least 12 characters; a few words are good.",
 };
+
+export const BackToSignIn = () => (
+  <p class="dim">
+    <a href={signInPath()}>Back to sign-in</a>
+  </p>
+);

@@ -1,14 +1,9 @@
 // A forgotten password, the link of its mail, and the link that confirms an address.
 import { useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
-import { signInPath } from "../../app/router.ts";
-import { Entry, enter, newPassword, tokenField } from "./entry.tsx";
-
-const BackToSignIn = () => (
-  <p class="dim">
-    <a href={signInPath()}>Back to sign-in</a>
-  </p>
-);
+import { workspacePath } from "../../app/router.ts";
+import { lastWorkspace } from "../../app/session.ts";
+import { BackToSignIn, Entry, enter, newPassword, tokenField } from "./entry.tsx";
 
 export function Forgot() {
   const forgot = useAction("auth.forgotPassword");
@@ -61,13 +56,14 @@ export function Reset() {
 
 export function Confirm() {
   const confirm = useAction("auth.confirmEmail");
+  const workspace = lastWorkspace();
   const [isDone, setDone] = useState(false);
   if (isDone)
     return (
       <>
         <h1>Your address is confirmed</h1>
         <p role="status">You may now send messages, invite colleagues and add credentials.</p>
-        <BackToSignIn />
+        {workspace ? <a href={workspacePath(workspace)}>Go on in your workspace</a> : <BackToSignIn />}
       </>
     );
   return (

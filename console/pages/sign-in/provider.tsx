@@ -1,10 +1,10 @@
 // Signing in at a workspace's identity provider: the way there, and the way back.
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
-import { go, place, signInPath, workspacePath } from "../../app/router.ts";
+import { go, place, workspacePath } from "../../app/router.ts";
 import { Button } from "../../components/button.tsx";
 import { FormFault } from "../../components/form.tsx";
-import { Entry, enter } from "./entry.tsx";
+import { BackToSignIn, Entry, enter } from "./entry.tsx";
 
 const KEPT = "sign-in";
 
@@ -90,9 +90,3 @@ function takeKept(): Kept | undefined {
   sessionStorage.removeItem(KEPT);
   return text === null ? undefined : (JSON.parse(text) as Kept);
 }
-
-const BackToSignIn = () => (
-  <p class="dim">
-    <a href={signInPath()}>Back to sign-in</a>
-  </p>
-);
