@@ -69,6 +69,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
             <Facts of={by} />
           </Section>
           <Section icon="warning" title="Missing">
+            {preview && !preview.data && !preview.error && <Skeleton rows={1} />}
             <Gaps preview={preview?.data}>{gaps}</Gaps>
           </Section>
           {preview?.data && (
@@ -101,7 +102,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
             refusal={refusal}
             isBusy={action.isBusy}
           >
-            {counts ? `${act} ${plural(counts.sent, "person", "people")}` : act}
+            {counts ? `${act} ${plural(counts.sent, "person", "people")}` : preview ? act.split(" ")[0] : act}
           </Button>
         </div>
       </Form>

@@ -153,7 +153,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
           )}
           {scheduled_at && (
             <p class="dim">
-              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} <Time at={scheduled_at} />
+              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} <Time at={scheduled_at} isDate />
             </p>
           )}
         </Card>
