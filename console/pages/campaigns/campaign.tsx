@@ -16,9 +16,8 @@ import { Card, Facts, Page, Time } from "../../components/page.tsx";
 import { TopicName } from "../../components/release-facts.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
-import { Release } from "./release.tsx";
+import { Release, Resume } from "./release.tsx";
 import { Report } from "./report.tsx";
-import { Resume } from "./resume.tsx";
 
 const EVERY_MS = 5_000;
 

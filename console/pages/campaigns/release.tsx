@@ -1,13 +1,16 @@
-// The release of a campaign: everything that it will send, to whom and when.
-import type { Campaign, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
+// The release of a campaign, everything that it will send, to whom and when; and how a paused one goes on.
+import { useState } from "preact/hooks";
+import type { Campaign, CampaignsUpdateBody, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { armsBody, armsInWords, armsOf } from "../../components/arms.tsx";
-import { DialogButton } from "../../components/dialog.tsx";
+import { Ask, DialogButton } from "../../components/dialog.tsx";
+import { Choices } from "../../components/field.tsx";
 import type { Fact } from "../../components/page.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
+import { Moments } from "../../components/release-moments.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
 
@@ -85,6 +88,51 @@ function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
       safety={safety}
       onRelease={act}
       close={close}
+    />
+  );
+}
+
+type Overdue = NonNullable<CampaignsUpdateBody["overdue"]>;
+
+const OVERDUE: Record<Overdue, string> = {
+  keep_distance: "The first at once, the others at their distances",
+  now: "All at once",
+  skip: "Not at all",
+};
+
+/** What becomes of the messages whose time passed while the campaign was paused (AMB-138). */
+export function Resume({ campaign: { id, name, messages } }: { campaign: Campaign }) {
+  const [overdue, setOverdue] = useState<Overdue>("keep_distance");
+  const isLate = messages.some(({ scheduled_at }) => scheduled_at !== undefined && Date.parse(scheduled_at) <= now());
+  return (
+    <DialogButton
+      label="Resume"
+      needs="campaigns.update"
+      dialog={(close) => (
+        <Ask
+          operation="campaigns.update"
+          given={[id, { action: "resume", ...(isLate && { overdue }) }]}
+          title={`Resume ${name}?`}
+          act="Resume it"
+          kind="primary"
+          said="The campaign goes on."
+          close={close}
+        >
+          <div class="stack">
+            <Moments all={messages.map((message) => ({ name: nameOf(message), at: message.scheduled_at }))} />
+            {isLate && (
+              <Choices
+                legend="Messages whose time has passed are sent"
+                name="overdue"
+                value={overdue}
+                options={OVERDUE}
+                onInput={setOverdue}
+                hint="What was sent before the pause is not sent again."
+              />
+            )}
+          </div>
+        </Ask>
+      )}
     />
   );
 }

@@ -8,7 +8,7 @@ import { outboundStreamWorker, type RuntimeContext } from "../../../shared/runti
 import { changesOf } from "../../../shared/store/changes.ts";
 import { type StoreReader, storeRead } from "../../../shared/store/context.ts";
 import { unpackedBytes } from "../../../shared/store/events/packing.ts";
-import { archive } from "./archive.ts";
+import { archive, setAside } from "./buckets.ts";
 import { eventBus } from "./bus.ts";
 import { eventsOnBus } from "./choice.ts";
 import { type BusEntry, busEntries, eventsOf } from "./entries.ts";
@@ -16,7 +16,6 @@ import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { type OutboundEvent, outboundEvents, type ReceivedEvents, receivedEvents } from "./published.ts";
 import { recordOfOutbound, recordOfOutcome, recordsOfReceived } from "./records.ts";
 import type { Refusals } from "./refusals.ts";
-import { setAside } from "./set-aside.ts";
 
 /**
  * Of the records that are worked on at once, unpacked: events of 6 MB of records may be some hundred MB. Their objects

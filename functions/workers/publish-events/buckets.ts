@@ -1,14 +1,19 @@
-// The archive: objects of gzipped JSON lines in a bucket of the account, by workspace and hour, for Athena.
+// What leaves for buckets of the account: the archive, objects of gzipped JSON lines by workspace and hour, for Athena; and
+// records whose entries the bus refuses for good, which lie where Lambda puts records that it gives up, so that the rest goes on.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import type { DynamoDBRecord } from "aws-lambda";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import type { Capability, Deps } from "../../../shared/kernel/deps.ts";
+import { type Capability, type Deps, setting } from "../../../shared/kernel/deps.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { ArchivedRecord } from "./records.ts";
 
 const gzipped = promisify(gzip);
+
+/** The same for the same text: what comes again replaces itself. */
+const nameOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 const OBJECTS_AT_ONCE = 10;
 /** `2026-11-20T12` */
@@ -35,7 +40,7 @@ function openArchive({ aws }: Pick<Deps, "aws">, Bucket: string): Archive {
   const client = aws(S3Client);
   const put = async ([folder, records]: [string, ArchivedRecord[]]) => {
     const text = records.map(({ record }) => `${JSON.stringify(record)}\n`).join("");
-    const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
+    const name = nameOf(text);
     await client.send(
       new PutObjectCommand({
         Bucket,
@@ -57,3 +62,34 @@ function openArchive({ aws }: Pick<Deps, "aws">, Bucket: string): Archive {
 /** By the hour in which it was written: an hour that is over gets no more, apart from what was delayed. */
 const folderOf = ({ origin: { tenant, at } }: ArchivedRecord): string =>
   `records/workspace=${tenant}/hour=${timestamp(at).slice(0, HOUR_CHARACTERS).replace("T", "-")}`;
+
+export interface SetAside {
+  /** Stores records for `operate redrive`; an alarm tells of it. @throws if the bucket refuses them */
+  store(records: readonly DynamoDBRecord[]): Promise<void>;
+}
+
+export const setAside: Capability<"setAside", SetAside> = {
+  as: "setAside",
+  env: ["PUBLISH_FAILURES"],
+  grants: [{ actions: ["s3:PutObject"], on: "publish-failures" }],
+  open: (deps) => {
+    const opened = openSetAside(deps);
+    return () => opened;
+  },
+};
+
+function openSetAside(deps: Deps): SetAside {
+  const client = deps.aws(S3Client);
+  return {
+    store: async (records) => {
+      if (records.length === 0) return;
+      // The form in which Lambda stores a batch that it gives up.
+      const Body = JSON.stringify({ payload: { Records: records } });
+      const name = nameOf(Body);
+      const Bucket = setting(deps, "PUBLISH_FAILURES");
+      await client.send(
+        new PutObjectCommand({ Bucket, Key: `refused/${name}.json`, Body, ContentType: "application/json" }),
+      );
+    },
+  };
+}
