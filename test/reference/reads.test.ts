@@ -26,7 +26,7 @@ const LEFT_OUT: Record<string, string[]> = {
   "a signature, which is another in each installation": [
     ...["/api/v1/erasures/{id}", "/.well-known/receipts.json", "/.well-known/jwks.json", "/api/v1/sdk-key"],
   ],
-  "a page for people, and a picture that a reader of mails loads": ["/p/{token}", "/o/{token}"],
+  "a picture that a reader of mails loads": ["/o/{token}"],
   "the answer to a challenge of a provider, or of the process itself": ["/v1/inbound/chat-app/{channelId}", "/healthz"],
 };
 
@@ -39,7 +39,7 @@ function oneOfEach(): World {
 }
 
 /** Pages and redirects of the links that commands follow. */
-const LINKED = { click: "/c/{token}", unsubscribe: "/u/{token}", confirm: "/i/{token}" };
+const LINKED = { click: "/c/{token}", unsubscribe: "/u/{token}", confirm: "/i/{token}", preferences: "/p/{token}" };
 
 const drawn = (): string[] =>
   Array.from({ length: 300 }, (_, seed) => programOf(seed, { areas: areaNames, length: 60 }).commands)

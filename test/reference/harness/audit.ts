@@ -8,10 +8,13 @@ import { Bindings, differenceOf } from "./unify.ts";
 const READ = { method: "GET", query: {}, body: undefined, headers: {}, as: "owner", path: "/api/v1/audit" };
 const PAGE = "7";
 
-async function trailOf({ product, counted }: Sides): Promise<Body[]> {
+async function trailOf({ product, counted }: Sides, filter: Record<string, string> = {}): Promise<Body[]> {
   const items: Body[] = [];
   for (let cursor = ""; ; ) {
-    const { body } = await product.call({ ...READ, query: { limit: PAGE, ...(cursor !== "" && { cursor }) } });
+    const { body } = await product.call({
+      ...READ,
+      query: { ...filter, limit: PAGE, ...(cursor !== "" && { cursor }) },
+    });
     counted.calls++;
     items.push(...body.items);
     cursor = body.next_cursor;
@@ -63,7 +66,30 @@ export async function compareTrail(sides: Sides, command: number): Promise<Failu
   }
   const missing = calls.find(({ status }) => status < 400);
   if (missing) return differs(".items", missing, "no entry of it");
+  const filtered = await filtersDiffer(sides, entries, differs);
+  if (filtered) return filtered;
   return sendsDiffer(sides, entries, differs) ?? verdictDiffers(await product.call(verify()), differs);
+}
+
+/** One operation, all of a group, and what begins with its letters but is none; up to and from the time of an entry. */
+async function filtersDiffer(sides: Sides, entries: Body[], differs: (...args: [string, Body, Body]) => Failure) {
+  const one = entries[Math.floor(entries.length / 2)];
+  if (!one) return undefined;
+  const [group] = one.action.split(".");
+  const isOf = (action: string) => (entry: Body) => entry.action === action || entry.action.startsWith(`${action}.`);
+  const filters: [Record<string, string>, (entry: Body) => boolean][] = [
+    ...[one.action, group, group.slice(0, -1), one.action.slice(0, -1)].map(
+      (action): [Record<string, string>, (entry: Body) => boolean] => [{ action }, isOf(action)],
+    ),
+    [{ actor: one.actor.id, to: one.at }, ({ actor, at }) => actor.id === one.actor.id && at <= one.at],
+    [{ from: one.at }, ({ at }) => at >= one.at],
+  ];
+  for (const [filter, isWanted] of filters) {
+    const ids = (some: Body[]) => some.map(({ id }) => id).sort();
+    const [expected, got] = [ids(entries.filter(isWanted)), ids(await trailOf(sides, filter))];
+    if (expected.join() !== got.join()) return differs(`.items of ${short(filter)}`, expected, got);
+  }
+  return undefined;
 }
 
 /** The sends of a server key are there once their quarter-hour is settled. */

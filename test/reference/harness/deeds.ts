@@ -7,15 +7,22 @@ import { type Call, type Command, type Link, readers, resolve, resolvePath } fro
 import { type Failure, type Sides, short, tell } from "./sides.ts";
 import { differenceOf } from "./unify.ts";
 
-const LINKS = { click: /\/c\/[\w-]+/, unsubscribe: /\/u\/[\w-]+/, confirm: /\/i\/[\w-]+/ };
+const LINKS = {
+  ...{ click: /\/c\/[\w-]+/, unsubscribe: /\/u\/[\w-]+/, confirm: /\/i\/[\w-]+/, preferences: /\/p\/[\w-]+/ },
+};
 
 /** Of the mail that both sides sent. */
-export async function link(sides: Sides, { link, method, mail }: Link, number: number): Promise<Failure | undefined> {
+export async function link(
+  sides: Sides,
+  { link, method, mail, form }: Link,
+  number: number,
+): Promise<Failure | undefined> {
   const { product, reference, bindings } = sides;
-  const has = { click: "links", unsubscribe: "marketing", confirm: "confirms" }[link];
+  const has = { click: "links", unsubscribe: "marketing", confirm: "confirms", preferences: "topic" }[link];
   const mails = reference.world.outbox.filter(
-    ({ channel, links, category, confirms }) =>
-      channel === "email" && [links.length > 0 && "links", category, confirms && "confirms"].includes(has),
+    ({ channel, links, category, confirms, topic }) =>
+      channel === "email" &&
+      [links.length > 0 && "links", category, confirms && "confirms", topic && "topic"].includes(has),
   );
   const ours = mails.at(-1 - mail);
   if (!ours) return undefined;
@@ -27,8 +34,19 @@ export async function link(sides: Sides, { link, method, mail }: Link, number: n
   if (!theirs && sides.storm) return undefined;
   if (!theirs) return { path: "mail", expected: `a link to ${link}`, got: mailed.at(-1), command: number, route };
   const path = LINKS[link].exec(theirs.payload)![0];
-  const got = await product.call({ method, path, query: {}, body: undefined, headers: {}, as: "none" });
-  const expected = follow(reference.world, ours, link, method);
+  const { shown = [], in: ticked = [] } = method === "POST" ? (form ?? {}) : {};
+  const fields = [...shown.map((key) => `shown=${key}`), ...ticked.map((key) => `in=${key}`)].join("&");
+  const body = undefined;
+  const got = await product.call({
+    method,
+    path,
+    query: {},
+    body,
+    headers: {},
+    as: "none",
+    ...(form && { form: fields }),
+  });
+  const expected = follow(reference.world, ours, link, method, form);
   tell(sides, `${route} of the mail to ${ours.to} → ${got.status} ${got.headers.location ?? ""}`);
   await product.settle();
   reference.advance(product.now());

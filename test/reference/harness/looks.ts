@@ -46,6 +46,7 @@ const AREAS: Record<string, Looks> = {
   ],
   templates: ({ templates }, isEnd) => [
     look("/api/v1/templates", isEnd ? { per_page: "2" } : {}),
+    ...["Sum", "umm"].map((name) => look("/api/v1/templates", { name })),
     ...templates.map(({ id }) => look(`/api/v1/templates/${id}`)),
   ],
   topics: ({ topics }) => [look("/api/v1/topics"), ...topics.map(({ key }) => look(`/api/v1/topics/${key}`))],
@@ -165,7 +166,7 @@ const AREAS: Record<string, Looks> = {
 /** A path's area, and what its commands reach beyond it. */
 const REACHES: [RegExp, string[]][] = [
   [/^\/api\/v1\/lists\/import/, ["imports", "people", "lists"]],
-  [/subscribers|\/devices/, ["people"]],
+  [/subscribers|\/devices|suppressions/, ["people"]],
   [/^\/api\/v1\/lists/, ["lists"]],
   [/templates/, ["templates"]],
   [/topics|preferences/, ["topics"]],

@@ -23,6 +23,8 @@ export interface ProductCall {
   as: string;
   upload?: string | undefined;
   file?: string | undefined;
+  /** The fields of a form of a page. */
+  form?: string | undefined;
 }
 
 export interface Product {
@@ -104,16 +106,18 @@ export async function openProduct(
     return { status: isError ? (REFUSED[value.code] ?? 0) : 200, body: value, headers: {} };
   };
 
-  const call: Product["call"] = async ({ method, path, query, body, headers, as, upload, file }) => {
+  const call: Product["call"] = async ({ method, path, query, body, headers, as, upload, file, form }) => {
     if (method === "TOOL") return useTool(path, body);
     const search = new URLSearchParams(query).toString();
     const route = `${method} ${path}${search ? `?${search}` : ""}`;
     const credential = await headersOf(as);
-    const sent = upload
+    const sent: { body?: Body; raw?: Buffer; headers?: Headers } = upload
       ? UPLOADS[upload]!()
-      : file === undefined
-        ? { body }
-        : multipartBody(body, { filename: "people.csv", content: file });
+      : form !== undefined
+        ? { raw: Buffer.from(form), headers: { "content-type": "application/x-www-form-urlencoded" } }
+        : file === undefined
+          ? { body }
+          : multipartBody(body, { filename: "people.csv", content: file });
     const more = { ...headers, ...("headers" in sent && sent.headers) };
     const answer = await world.call(route, { as: credential, ...sent, headers: more });
     return { status: answer.status, body: answer.body, headers: answer.headers };

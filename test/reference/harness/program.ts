@@ -42,7 +42,9 @@ export interface Late {
 export interface Link {
   kind: "link";
   wait: number;
-  link: "click" | "unsubscribe" | "confirm";
+  link: "click" | "unsubscribe" | "confirm" | "preferences";
+  /** Keys of topics: those that the page of preferences showed, and those of them that were ticked. */
+  form?: { shown: string[]; in: string[] };
   method: "GET" | "POST";
   /** 0 is the newest. */
   mail: number;

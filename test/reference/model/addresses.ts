@@ -2,7 +2,9 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
-import { type Body, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
+import { parseCsv } from "./csv.ts";
+import { timeOf } from "./import-consents.ts";
+import { type Body, invalid, iso, notFound, OrderedBy, Refusal, type Request } from "./kit.ts";
 import type { Address, Consent, Subscriber } from "./records/people.ts";
 import { newId, type World } from "./world.ts";
 
@@ -108,6 +110,26 @@ function create(world: World, { body }: Request) {
   return { status: 201, body: record(row) };
 }
 
+/** AMB-128: a file of a provider. Of an address that is in it twice the last row counts; no time is ahead. */
+function importFile(world: World, { body }: Request) {
+  const [header = [], ...rows] = parseCsv(body.csv);
+  const find = (names: string[]) => header.findIndex((name) => names.includes(name.toLowerCase()));
+  const [note, time] = [find(["reason", "note"]), find(["created_at", "date"])];
+  const columns = header.flatMap((name, n) => (["email", "phone"].includes(name.toLowerCase()) ? [n] : []));
+  if (columns.length === 0) throw new Refusal(400, { code: "BAD_REQUEST" });
+  const named = rows.map((cells) => [columns.map((n) => cells[n]).find((cell) => normal(cell)), cells] as const);
+  const known = new Map(named.flatMap(([text, cells]) => (text ? [[normal(text)!.key, cells] as const] : [])));
+  let suppressed = 0;
+  for (const [address, cells] of known) {
+    const isWeaker = REASONS.indexOf(addressOf(world, address)?.reason ?? "") < REASONS.indexOf("imported");
+    if (isWeaker) suppressed++;
+    const suppressed_at = Math.min(timeOf(cells[time], "UTC") ?? world.now, world.now);
+    suppress(world, address, { reason: "imported", source: "file", note: cells[note]?.trim() || null, suppressed_at });
+  }
+  const rejected = named.filter(([text]) => !text).length;
+  return { status: 200, body: { suppressed, unchanged: known.size - suppressed, rejected } };
+}
+
 function lift(world: World, { query }: Request, { id }: Record<string, string>) {
   if (!query.reason) invalid("reason");
   const row = held(world).find((one) => one.id === id) ?? notFound();
@@ -118,6 +140,7 @@ function lift(world: World, { query }: Request, { id }: Record<string, string>) 
 export const addressOperations: Operation[] = [
   read("GET /api/v1/suppressions", list),
   write("POST /api/v1/suppressions", "subscribers:write", create),
+  write("POST /api/v1/suppressions/import", "subscribers:write", importFile),
   read("GET /api/v1/suppressions/:id", (world, _, { id }) => ({
     status: 200,
     body: record(held(world).find((one) => one.id === id) ?? notFound()),

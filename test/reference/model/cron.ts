@@ -9,6 +9,9 @@ const RANGES = [
   [0, 7],
 ] as const;
 
+/** A wildcard of hours may have a step (AMB-63); of days it restricts them (AMB-43). */
+const HOURS = 1;
+
 export interface Cron {
   fields: number[][];
   isWild: boolean[];
@@ -36,7 +39,10 @@ export function parseCron(text: unknown): Cron | undefined {
   const fields = parts.map((part, index) => valuesOf(part, RANGES[index]!));
   if (fields.some((values) => values === undefined)) return undefined;
   fields[4] = fields[4]!.map((weekday) => weekday % 7);
-  return { fields: fields as number[][], isWild: parts.map((part) => part.startsWith("*")) };
+  return {
+    fields: fields as number[][],
+    isWild: parts.map((part, n) => (n === HOURS ? part.startsWith("*") : part === "*")),
+  };
 }
 
 interface Local {

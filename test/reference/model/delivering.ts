@@ -9,7 +9,7 @@ import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
 import { ANY, type Body, MINUTE } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
-import { render, type Values } from "./render.ts";
+import { render, saidBy, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
 import { at, found, type World } from "./world.ts";
 
@@ -19,7 +19,7 @@ const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE];
 /** The content of a send: its own, or of its template as it is now. */
 export function contentOf(world: World, spec: Body): Body | undefined {
   if (spec.template_id) return found(world.templates, spec.template_id)?.content;
-  return spec.content ?? { title: spec.title, body: spec.body };
+  return spec.content ?? { title: spec.title, body: spec.body, by_channel: spec.by_channel };
 }
 
 /** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
@@ -108,11 +108,16 @@ export const valuesOf = (world: World, job: Job, subscriber: string): Values => 
 });
 
 /** The message of one recipient: its arm, rendered with its attributes as they are now. */
-export function messageFor(world: World, job: Job, { subscriber_id, variant }: Recipient): { title: Body; body: Body } {
+function messageFor(
+  world: World,
+  job: Job,
+  { subscriber_id, variant }: Recipient,
+  channel: string,
+): { title: Body; body: Body } {
   if (job.spec.confirms) return { title: ANY, body: ANY };
-  const content = (variant === "b" ? job.spec.variant_b : contentOf(world, job.spec)) ?? {};
+  const said = saidBy(contentOf(world, job.spec) ?? {}, variant === "b" ? job.spec.variant_b : undefined, channel);
   const values = valuesOf(world, job, subscriber_id);
-  return { title: render(content.title ?? "", values), body: render(content.body ?? "", values) };
+  return { title: render(said.title, values), body: render(said.body, values) };
 }
 
 /** One call of a provider. The inbox needs none. */
@@ -135,13 +140,13 @@ function accept(world: World, job: Job, recipient: Recipient, delivery: Delivery
     deliverToInbox(world, job, recipient);
     return;
   }
-  const { title, body } = messageFor(world, job, recipient);
+  const { title, body } = messageFor(world, job, recipient, delivery.class);
   const links = channel.type === "email" ? (String(body).match(/https?:\/\/[^\s<>"]+/g) ?? []) : [];
-  const { category = "marketing", confirms } = job.spec;
+  const { category = "marketing", confirms, topic } = job.spec;
   world.outbox.push({
     ...{ channel: channel.type, to, subscriber_id: recipient.subscriber_id, job_id: job.id, at: world.now },
     // In a mail links are tracked.
-    ...{ title, body: links.length > 0 ? ANY : body, links, category, confirms },
+    ...{ title, body: links.length > 0 ? ANY : body, links, category, confirms, topic },
   });
   const fate = channel.type === "email" ? /^(bounce|complaint)@simulator/.exec(to)?.[1] : undefined;
   if (fate) at(world, world.now, () => comeBack(world, recipient, delivery, fate));

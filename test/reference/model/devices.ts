@@ -57,6 +57,11 @@ function register(world: World, { body }: Request) {
   const device =
     byDevice ?? (byToken && (body.device_id === undefined || byToken.device_id === null) ? byToken : undefined);
 
+  // What is not named stays as it is.
+  const push_enabled = body.push_enabled ?? device?.push_enabled ?? true;
+  for (const name of [...VERSIONS, ...PLAIN])
+    if (body[name] === undefined && device) fields[name] = device.fields[name];
+
   // The old link of the token is removed, and one device_id holds at most one live token.
   world.devices = world.devices.filter((other) => other === device || other.token !== token);
   const written = {
@@ -65,9 +70,9 @@ function register(world: World, { body }: Request) {
       platform: body.platform,
       token,
       fields,
-      status: body.push_enabled === false ? "disabled" : "active",
+      status: push_enabled ? "active" : "disabled",
     },
-    ...{ device_id: body.device_id ?? device?.device_id ?? null, push_enabled: body.push_enabled ?? true },
+    ...{ device_id: body.device_id ?? device?.device_id ?? null, push_enabled },
     updated_at: world.now,
   };
   if (device) Object.assign(device, written);

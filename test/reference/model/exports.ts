@@ -98,7 +98,7 @@ function create(world: World, { body }: Request) {
   const { kind, filter = {} } = body;
   const job: Export = {
     ...{ id: newId(world, "export"), kind, filter, status: "pending", rows: [] },
-    ...{ created_at: world.now, completed_at: null, isForgotten: false },
+    ...{ created_at: world.now, completed_at: null, isForgotten: false, isErased: false },
   };
   const [named] = Object.keys(filter);
   if (!rowsOf(world, job)) invalid(`filter.${named}`);
@@ -107,9 +107,9 @@ function create(world: World, { body }: Request) {
   return { status: 202, body: { id: job.id } };
 }
 
-/** What names somebody who was erased is deleted; which files may is not said. */
+/** What may name somebody who was erased is deleted: every file but a report, which names nobody. */
 export function forgetFiles(world: World): void {
-  for (const job of world.exports) job.isForgotten = true;
+  for (const job of world.exports) if (job.kind !== "report") job.isErased = true;
 }
 
 function record(world: World, job: Export): Body {
@@ -118,6 +118,7 @@ function record(world: World, job: Export): Body {
   const isWhole = status === "completed" && !isOver;
   const free = job.isForgotten || isOver;
   const about = { id, kind, created_at: iso(created_at) };
+  if (job.isErased) return { ...about, status: ANY, url: null };
   if (free) return { ...about, status: ANY };
   return {
     ...about,

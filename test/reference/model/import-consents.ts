@@ -42,9 +42,11 @@ export function saidByName(
 /** An instant, or a wall clock or a day in the zone of the job (AMB-133). */
 export function timeOf(text: string | undefined, zone: string): number | null {
   const cell = text?.trim() ?? "";
-  const wall = /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?$/.test(cell)
-    ? Date.parse(`${cell.replace(" ", "T")}${cell.length > 10 ? "Z" : ""}`)
-    : Number.NaN;
+  const [, day, hour = "0", rest = ":00", half] =
+    /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d)(:\d\d(?::\d\d)?)(?: ([AP])M)?)?$/i.exec(cell) ?? [];
+  // Twelve is the first hour of each half of a day.
+  const hours = half ? (Number(hour) % 12) + (half.toUpperCase() === "P" ? 12 : 0) : Number(hour);
+  const wall = day === undefined ? Number.NaN : Date.parse(`${day}T${String(hours).padStart(2, "0")}${rest}Z`);
   return Number.isNaN(wall) ? (instant(cell) ?? null) : instantOf(wall, zone);
 }
 

@@ -1,4 +1,6 @@
 // The rows of an import: what their columns mean, and why a row is refused (D-CSV, AMB-132, AMB-133).
+
+import { isZone } from "./cron.ts";
 import { attributeKey, type Reader } from "./csv.ts";
 import { type Said, SIGNS, STRENGTH, saidByFields, saidByName, timeOf } from "./import-consents.ts";
 import { type Choice, choicesOf, topicColumn } from "./import-topics.ts";
@@ -48,6 +50,15 @@ export interface Row {
   choices: Choice[];
 }
 
+function isLocale(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length === 1;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
 export const NEGATIVE = ["opted_out", "suppressed"];
 /** Columns whose names say that they are of mail. */
 const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
@@ -67,6 +78,9 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
     else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
   });
   for (const field of AS_ATTRIBUTES) if (fields[field]) attributes[field] = fields[field];
+  if (fields.locale && !isLocale(attributes.locale.replace("_", "-"))) delete attributes.locale;
+  else if (fields.locale) attributes.locale = attributes.locale.replace("_", "-");
+  if (fields.timezone && !isZone(fields.timezone)) delete attributes.timezone;
   if (fields.tags) attributes.tags = fields.tags.split(/[,;]/).map((tag) => tag.trim());
   const time = timeOf(fields.consent_at, zone);
   const named = header.map(

@@ -4,7 +4,7 @@ import { pageNumber, requiredText } from "./checks.ts";
 import { ABSENT, type Body, DAY, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
 import { needInApp } from "./plans.ts";
 import type { InboxMessage, Job, Recipient } from "./records/sends.ts";
-import { render } from "./render.ts";
+import { render, saidBy } from "./render.ts";
 import { messageCame } from "./streams.ts";
 import { found, newId, type World } from "./world.ts";
 
@@ -14,8 +14,9 @@ const LIFETIME = 30 * DAY;
 function contentFor(world: World, job: Job, { subscriber_id, variant }: Recipient): Body {
   const { spec } = job;
   const template = spec.template_id ? found(world.templates, spec.template_id)?.content : undefined;
-  const base = template ?? spec.content ?? { title: spec.title, body: spec.body };
+  const base = template ?? spec.content ?? { title: spec.title, body: spec.body, by_channel: spec.by_channel };
   const content = variant === "b" ? spec.variant_b : base;
+  const said = saidBy(base, variant === "b" ? content : undefined, "in_app");
   const values = {
     subscriber: found(world.subscribers, subscriber_id) ?? null,
     data: spec.data ?? {},
@@ -24,8 +25,8 @@ function contentFor(world: World, job: Job, { subscriber_id, variant }: Recipien
   const authored = spec.experience;
   const image_url = content.image_url ?? (variant === "b" ? undefined : base.image_url);
   return {
-    title: render(content.title ?? "", values),
-    body: render(content.body ?? "", values),
+    title: render(said.title, values),
+    body: render(said.body, values),
     ...(authored && { format: authored.format, actions: base.actions ?? ABSENT, display: authored.display }),
     ...(authored && image_url !== undefined && { image_url }),
     variant_id: variant ?? ABSENT,

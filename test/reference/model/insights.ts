@@ -22,6 +22,7 @@ const totals = (world: World, jobs: Job[], touches: Touch[]): Body => ({
 const later = (recipients: Recipient[]) => ({
   bounced: recipients.filter(({ state }) => state === "bounced").length,
   complained: recipients.filter(({ hasComplained }) => hasComplained).length,
+  unsubscribed: recipients.filter(({ hasUnsubscribed }) => hasUnsubscribed).length,
 });
 
 /** Sends that were dispatched in the window. One that failed as a whole never was. */
@@ -55,6 +56,7 @@ export function report(world: World, query: Record<string, string>, id: string |
       position,
       label,
       delivered: own.length,
+      ...later(jobs.filter(({ id }) => id === message.job_id).flatMap(({ recipients }) => recipients)),
       ...engagement(
         world,
         jobs.filter(({ id }) => id === message.job_id),
@@ -66,6 +68,7 @@ export function report(world: World, query: Record<string, string>, id: string |
     delivered: touches.filter(({ recipient }) =>
       recipient.deliveries.some((d) => d.delivered_at !== null && d.channel.type === channel),
     ).length,
+    ...later(channel === "email" ? jobs.flatMap(({ recipients }) => recipients) : []),
     bounced: channel === "email" ? bounced.length : 0,
   }));
   const messages = campaign.messages.length > 1 ? { by_message } : { by_message: [] };

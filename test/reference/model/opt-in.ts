@@ -40,15 +40,38 @@ export function askOwner(world: World, subscriber: Subscriber, row: Consent): vo
 }
 
 /** What a link of a mail does. A page that is only looked at changes nothing. */
-export function follow(world: World, mail: Sent, link: string, method: string): { status: number; location?: string } {
+export function follow(
+  world: World,
+  mail: Sent,
+  link: string,
+  method: string,
+  form: Form = { shown: [], in: [] },
+): { status: number; location?: string } {
   const subscriber = found(world.subscribers, mail.subscriber_id);
   if (link === "click") {
     if (subscriber) clicked(world, mail);
     return { status: 302, location: mail.links[0]! };
   }
-  if (method === "POST" && link === "unsubscribe") unsubscribed(world, subscriber, mail);
+  if (link === "preferences") {
+    if (method === "POST" && subscriber) saved(world, subscriber, form);
+  } else if (method === "POST" && link === "unsubscribe") unsubscribed(world, subscriber, mail);
   else if (method === "POST" && subscriber) confirmed(world, subscriber, mail);
   return { status: 200 };
+}
+
+interface Form {
+  shown: string[];
+  in: string[];
+}
+
+/** TPC-4: a choice for each topic that the page showed; the others stay. Its reader has the mail: nothing is asked again. */
+function saved(world: World, subscriber: Subscriber, form: Form): void {
+  for (const { key } of world.topics.filter((topic) => form.shown.includes(topic.key))) {
+    const [channel, status] = [`topic:${key}`, form.in.includes(key) ? "opted_in" : "opted_out"];
+    const isNews = currentConsent(world, subscriber.id, channel)?.status !== status;
+    const said = { channel, status, consented_at: world.now, source: ANY, evidence: NO_EVIDENCE };
+    if (isNews) recordConsent(world, subscriber, said);
+  }
 }
 
 function clicked(world: World, { job_id, subscriber_id }: Sent): void {

@@ -27,7 +27,7 @@ export const limits = (plan: string): Body => ({
 
 /** Sends of the billing period: of those under way what they hold of the quota. */
 export function usedSends({ now, spent }: World): number {
-  const start = periodStart(now);
+  const [start] = periodOf(now);
   return spent.filter(({ at }) => at >= start).reduce((sum, { sends }) => sum + sends, 0);
 }
 
@@ -35,14 +35,16 @@ export function usedSends({ now, spent }: World): number {
 export const sendsLeft = (world: World): number =>
   Math.min(limits(world.plan).sends, world.monthly_send_cap ?? Number.POSITIVE_INFINITY) - usedSends(world);
 
-function periodStart(now: number): number {
+/** The billing period, a calendar month in UTC (AMB-40). */
+export function periodOf(now: number): [start: number, end: number] {
   const day = new Date(now);
-  return Date.UTC(day.getUTCFullYear(), day.getUTCMonth());
+  const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()];
+  return [Date.UTC(year, month), Date.UTC(year, month + 1)];
 }
 
-/** How many of these times are in the billing period, a calendar month in UTC (AMB-40). */
+/** How many of these times are in the billing period. */
 export function inPeriod(world: World, times: number[]): number {
-  const start = periodStart(world.now);
+  const [start] = periodOf(world.now);
   return times.filter((time) => time >= start).length;
 }
 

@@ -22,6 +22,17 @@ function valueAt(values: Values, path: string): Body {
   return rest.reduce((value, key) => value?.[key], start);
 }
 
+/**
+ * Content per channel: what is missing falls back to the title and the body; an SMS of its own has no title. Arm B has its
+ * own title and body, and of a channel what it names.
+ */
+export function saidBy(content: Body, armB: Body | undefined, channel: string): { title: string; body: string } {
+  const { title = "", body = "" } = armB ?? content;
+  const own = { ...content.by_channel?.[channel], ...armB?.by_channel?.[channel] };
+  if (channel === "sms") return own.body === undefined ? { title, body } : { title: "", body: own.body };
+  return { title: own.subject ?? own.title ?? title, body: own.text ?? own.body ?? body };
+}
+
 /** An unknown variable renders empty; `default` stands in for what is missing, empty or false. */
 function output(values: Values, expression: string): string {
   const [path, ...filters] = expression.split("|").map((part) => part.trim());

@@ -10,6 +10,7 @@ import { needSchedules, reaches } from "./plans.ts";
 import type { Schedule } from "./records/plans.ts";
 import { createJob, schedule as goOut } from "./sending.ts";
 import { needTemplate } from "./templates.ts";
+import { needTopic } from "./topics.ts";
 import { at, existing, found, newId, type World } from "./world.ts";
 
 const record = ({ id, spec, active, next_run_at, created_at }: Schedule): Body => ({
@@ -28,8 +29,9 @@ function check(world: World, { cron_expression, timezone, channel_ids }: Body): 
   );
 }
 
-function checkReferences(world: World, { template_id, channel_ids }: Body): void {
+function checkReferences(world: World, { template_id, channel_ids, topic }: Body): void {
   together(
+    () => needTopic(world, topic),
     () => needTemplate(world, template_id),
     () => needChannels(world, channel_ids),
   );

@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
-import { inPeriod, limits, usedSends } from "./plans.ts";
+import { inPeriod, limits, periodOf, usedSends } from "./plans.ts";
 import type { World } from "./world.ts";
 
 const settings = ({
@@ -20,10 +20,17 @@ function change(world: World, { body }: Request) {
 const isSettling = ({ now, jobs }: World) =>
   jobs.some(({ recipients, taken }) => recipients.length === 1 && taken?.sends === 0 && now < taken.at + 45 * MINUTE);
 
+function forecastOf(world: World): number {
+  const [start, end] = periodOf(world.now);
+  return Math.round((usedSends(world) * (end - start)) / Math.max(world.now - start, 1));
+}
+
 /** D-BILL. */
 const billing = (world: World): Body => ({
   plan: world.plan,
   monthly_send_cap: world.monthly_send_cap,
+  // F25: as in what has passed of the month.
+  forecast: { sends_at_period_end: isSettling(world) ? ANY : forecastOf(world) },
   usage: {
     sends: isSettling(world) ? ANY : usedSends(world),
     ...{

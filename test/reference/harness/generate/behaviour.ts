@@ -17,7 +17,20 @@ import { textOf } from "./people.ts";
 import { channelsOf } from "./sends.ts";
 
 const WHERE: Body[] = [{ amount: { $gte: 10 } }, { sku: { $eq: "x" } }, { amount: { $lt: 10 } }];
-const PROPERTIES: Body[] = [{ amount: 10 }, { amount: 9, sku: "x" }, { sku: "y" }, {}];
+const PROPERTIES: Body[] = [
+  ...[
+    { amount: 10 },
+    { amount: 9, sku: "x" },
+    { sku: "y" },
+    {},
+    { amount: -5 },
+    { amount: 0, vip: true },
+    { vip: false },
+  ],
+  { sku: "" },
+];
+/** A property of the trigger, whatever it is. */
+const LIKE_TRIGGER: Body[] = ["sku", "vip", "amount"].map((key) => ({ [key]: { $eq: `{{trigger.${key}}}` } }));
 const WITHIN = ["1h", "24h", "7d", "30m"];
 
 function eventOf(draft: Draft, isServer: boolean): Body {
@@ -128,7 +141,7 @@ function nodeOf(draft: Draft, next: string, other: string | undefined): Body {
     // biome-ignore lint/suspicious/noThenProperty: the contract names it so
     return { type: "branch", branch: { condition, then: next, ...(other && { else: other }) } };
   }
-  const where = random.chance(0.4) ? { where: random.pick([...WHERE, { sku: { $eq: "{{trigger.sku}}" } }]) } : {};
+  const where = random.chance(0.4) ? { where: random.pick([...WHERE, ...LIKE_TRIGGER]) } : {};
   const within = random.chance(0.8) ? { within: random.pick(DURATIONS) } : {};
   const ways = { on_event: next, ...(other && { on_timeout: other }) };
   return { type: "wait_for_event", wait_for_event: { event_name: random.pick(EVENTS), ...within, ...where, ...ways } };

@@ -6,7 +6,7 @@ import type { Call, Command } from "../program.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+export const DAY = 24 * HOUR;
 
 export type Kind =
   | "suppression"

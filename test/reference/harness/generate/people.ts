@@ -3,6 +3,7 @@ import type { Body } from "../../model/kit.ts";
 import {
   add,
   attributesOf,
+  DAY,
   type Draft,
   dashboardOf,
   iso,
@@ -68,6 +69,17 @@ export function suppression(draft: Draft): void {
   const { random } = draft;
   const address = random.pick(["ada@example.com", "ADA@example.com", "bo@example.com", "+4915112345670", "nobody"]);
   const as = dashboardOf(draft);
+  if (random.chance(0.2)) {
+    const times = [iso(draft.now + DAY), iso(draft.now - DAY), "2026-10-01", "", "soon"];
+    const rows = Array.from({ length: random.between(1, 3) }, () => [
+      random.pick(["bo@example.com", "Ada@example.com", "+4915112345670", "none"]),
+      random.pick(["hard bounce", ""]),
+      random.pick(times),
+    ]);
+    const header = [random.pick(["email", "Phone", "name"]), "reason", random.pick(["created_at", "date"])];
+    const csv = [header, ...rows].map((cells) => cells.join()).join("\n");
+    return void add(draft, { as, method: "POST", path: "/api/v1/suppressions/import", body: { csv } });
+  }
   if (random.chance(0.6)) {
     const body = { address, ...(random.chance(0.5) && { note: "asked" }) };
     return void add(
@@ -112,8 +124,9 @@ export function device(draft: Draft): void {
     ...{ platform, token: `token-${platform}-${number}`, device_id: `device-${platform}-${number}` },
     os_version: random.pick(["17.4.1", "9.0.0", "10.2.0"]),
     app_version: random.pick(["1.10.0", "1.9.9", "2.0.0"]),
-    ...{ sdk_version: "1.0.0", model: "Phone", locale: "en", timezone: "UTC", environment: "production" },
-    push_enabled: random.chance(0.9),
+    ...{ sdk_version: "1.0.0", locale: "en", timezone: "UTC", environment: "production" },
+    ...(random.chance(0.7) && { model: random.pick(["Phone", "Tablet"]) }),
+    ...(random.chance(0.7) && { push_enabled: random.chance(0.7) }),
   };
   const handle = `device_${platform}_${number}`;
   add(draft, { as: "sdk", method: "POST", path: "/api/v1/devices", body, handle }, "device");
@@ -161,7 +174,20 @@ const TEXTS = [
   },
   { title: "Look", body: "See https://example.com/{{ subscriber.tier }}?of={{ subscriber.external_id }} now" },
 ];
-export const textOf = ({ random }: Draft) => ({ ...random.pick(TEXTS) });
+/** What some channels say instead. */
+const OWN: Body[] = [
+  ...[
+    { email: { text: "Own text for {{ subscriber.external_id }}" } },
+    { sms: { body: "Short {{ subscriber.tier }}" } },
+  ],
+  ...[{ email: { subject: "Own subject" }, push: { title: "Own title" } }, { push: { body: "Own push" } }],
+  { in_app: { title: "Own card", body: "In the app" }, email: { subject: "Mail", text: "By mail" } },
+];
+export const wordsOf = ({ random }: Draft) => ({ ...random.pick(TEXTS) });
+export const textOf = (draft: Draft) => ({
+  ...wordsOf(draft),
+  ...(draft.random.chance(0.3) && { by_channel: draft.random.pick(OWN) }),
+});
 
 export function template(draft: Draft): void {
   const { random } = draft;
@@ -176,7 +202,8 @@ export function template(draft: Draft): void {
       "template",
     );
   } else if (kind < 8) {
-    const body = random.pick([{ name: random.pick(NAMES) }, { content: { title: "Changed" } }, {}]);
+    const content = random.pick<Body>([{ title: "Changed" }, { by_channel: random.pick(OWN) }]);
+    const body = random.pick<Body>([{ name: random.pick(NAMES) }, { content }, { content }, {}]);
     add(draft, { as, method: "PATCH", path, body });
   } else add(draft, { as, method: "DELETE", path, ...(random.chance(0.3) && { query: { force: "true" } }) });
 }

@@ -1,7 +1,7 @@
 // Commands about campaigns, schedules, experiences, webhooks, imports and settings.
 import type { Body } from "../../model/kit.ts";
 import { add, type Draft, dashboardOf, iso, momentAround, NAMES, newHandle, someOf } from "./draft.ts";
-import { list, textOf } from "./people.ts";
+import { list, textOf, wordsOf } from "./people.ts";
 import { channelsOf, targetOf } from "./sends.ts";
 
 function messageOf(draft: Draft): Body {
@@ -45,6 +45,8 @@ const CRONS = [
   "61 * * * *",
   "0 2 * * 7",
   "0 9 13 * FRI",
+  // Both days are restricted, one of them by a step.
+  ...["0 6 */2 * 1", "0 6 1-7 * */3", "30 * * * *", "0 */6 * * 0-6"],
 ];
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Mars/Base"];
 
@@ -117,7 +119,7 @@ function experienceBody(draft: Draft): Body {
   return {
     ...{ name: random.pick(NAMES), format: random.pick(["banner", "modal", "card", "inbox_only"]) },
     content: {
-      ...textOf(draft),
+      ...wordsOf(draft),
       ...(random.chance(0.3) && { actions: [{ id: "go", title: "Go", url: "https://example.com" }] }),
     },
     ...(random.chance(0.9) && { audience: targetOf(draft) }),
@@ -177,7 +179,12 @@ const CELLS: Record<string, string[]> = {
   tier: ["gold", "silver", ""],
   score: ["1", "007", "2.5", "true"],
   consent_status: ["opted_in", "unsubscribed", "yes", "maybe", ""],
-  consent_at: ["2026-10-01T00:00:00Z", "2026-10-01 10:00", "2026-10-01", "2031-01-01T00:00:00Z", ""],
+  consent_at: [
+    ...["2026-10-01T00:00:00Z", "2026-10-01 10:00", "2026-10-01", "2031-01-01T00:00:00Z", ""],
+    ...["2026-10-01 12:30 AM", "2026-10-01 12:30 PM", "2026-10-01 01:15 pm", "soon"],
+  ],
+  locale: ["de_DE", "en", "fr-CA", "not a locale", ""],
+  timezone: ["Europe/Berlin", "Mars/Base", ""],
   consent_source: ["shop", ""],
   phone: ["+4915112345678", "0151 12345679", "call me", ""],
   tags: ["x", ""],
@@ -256,6 +263,11 @@ export function settings(draft: Draft): void {
           { category: "marketing", max: 2, per: "week" },
           { category: "marketing", channel_class: "email", max: 1, per: "day" },
         ],
+        // Alike but for their number, or of two classes.
+        random.some([1, 2, 3], 2).map((max) => ({ category: "marketing", max, per: "day" })),
+        ["email", "sms"].map((channel_class) => ({
+          ...{ category: "marketing", channel_class, max: random.between(1, 2), per: "day" },
+        })),
       ]),
     },
   ]);

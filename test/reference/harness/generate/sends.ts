@@ -1,7 +1,7 @@
 // Commands about channels, sends, inboxes, interactions and provider faults.
 import type { Body } from "../../model/kit.ts";
 import { add, type Draft, dashboardOf, iso, momentAround, newHandle, predicateOf, someOf, waitOf } from "./draft.ts";
-import { textOf } from "./people.ts";
+import { textOf, wordsOf } from "./people.ts";
 
 const UPLOADS: Record<string, string> = { email: "email", sms: "sms", ios: "ios-push", android: "android-push" };
 
@@ -51,7 +51,8 @@ function audienceOf(draft: Draft): Body {
 function contentOf(draft: Draft): Body {
   const { random, made } = draft;
   if (random.chance(0.25) && made.template.length > 0) return { template_id: someOf(draft, "template") };
-  return random.chance(0.95) ? textOf(draft) : { title: "Only a title" };
+  if (random.chance(0.4)) return { content: textOf(draft) };
+  return random.chance(0.95) ? wordsOf(draft) : { title: "Only a title" };
 }
 
 /** A send once more, word for word, as an app repeats it that got no answer (AMB-94). */
@@ -77,7 +78,11 @@ export function send(draft: Draft): void {
     ...(random.chance(0.2) && { data: { code: "X1" } }),
     ...(random.chance(0.2) && { holdout_percentage: random.pick([0, 10, 50, 99]) }),
     ...(random.chance(0.15) && {
-      variant_b: { title: "B", body: "Arm B" },
+      variant_b: {
+        title: "B",
+        body: "Arm B",
+        ...(random.chance(0.3) && { by_channel: { email: { subject: "B mail" } } }),
+      },
       split_percentage: random.pick([1, 50, 99]),
     }),
     ...(random.chance(0.2) && { subscriber_filters: predicateOf(draft) }),
@@ -93,11 +98,33 @@ export function send(draft: Draft): void {
   add(draft, { as, method: "POST", path, body, headers, handle: newHandle(draft, "send") }, "send", wait);
 }
 
+/** What the page of preferences showed, and what of it was ticked. */
+const formOf = (random: Draft["random"], link: string) =>
+  link === "preferences"
+    ? { form: { shown: random.some(TOPICS, random.between(0, 3)), in: random.some(TOPICS, 1) } }
+    : {};
+const TOPICS = ["news", "offers", "deals"];
+
 /** A link of one of the newest mails. */
 export function link({ random, commands }: Draft): void {
-  const link = random.pick(["click", "click", "unsubscribe", "unsubscribe", "confirm", "confirm"] as const);
+  const link = random.pick([
+    "click",
+    "click",
+    "unsubscribe",
+    "unsubscribe",
+    "confirm",
+    "confirm",
+    "preferences",
+  ] as const);
   const method = link === "click" || random.chance(0.2) ? "GET" : "POST";
-  commands.push({ kind: "link", wait: 1000, link, method, mail: random.pick([0, 0, 0, 1, 2]) });
+  commands.push({
+    kind: "link",
+    wait: 1000,
+    link,
+    method,
+    mail: random.pick([0, 0, 0, 1, 2]),
+    ...formOf(random, link),
+  });
 }
 
 export const cancel = (draft: Draft) =>

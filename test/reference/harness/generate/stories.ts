@@ -165,16 +165,25 @@ export function capAtBoundary(draft: Draft): void {
   const per = random.pick(["day", "week", "week"]);
   const max = random.between(1, 2);
   const people = [personOf(draft), personOf(draft)];
-  const mail = random.chance(0.3) ? [{ category: "marketing", channel_class: "email", max: 2, per: "day" }] : [];
-  mailChannel(draft);
+  const of = (channel_class: string) => ({ category: "marketing", channel_class, max: random.between(1, 2), per });
+  const mail = random.pick<Body[]>([
+    ...[[], [], [{ category: "marketing", channel_class: "email", max: 2, per: "day" }]],
+    ...[[{ category: "marketing", max: max + 1, per }], [of("email"), of("sms")]],
+  ]);
+  const phone = "+4915112345678";
+  for (const person of people)
+    ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${person}`, body: { attributes: { phone } } });
+  const mailed = mailChannel(draft);
+  const channels = random.chance(0.5) ? { channel_ids: random.some([mailed, channelFor(draft, "sms")], 2) } : {};
   settings(draft, { timezone, frequency_caps: [{ category: "marketing", max, per }, ...mail] });
   const distances = [6 * DAY, 5 * HOUR, HOUR, SECOND].map(
     (before) => boundaryAfter(draft.now, timezone, per === "week") - before,
   );
   const before = distances.filter((at) => at > draft.now + SECOND).slice(0, random.between(1, 4));
-  for (const at of before) sendTo(draft, at - draft.now, people);
+  for (const at of before) sendTo(draft, at - draft.now, people, channels);
   const at = boundaryAfter(draft.now, timezone, per === "week");
-  for (let n = random.between(1, 3); n > 0; n--) sendTo(draft, n === 1 ? SECOND : at - draft.now, people);
+  for (let n = random.between(1, 3); n > 0; n--)
+    sendTo(draft, n === 1 ? SECOND : at - draft.now, people, random.chance(0.7) ? channels : {});
   if (random.chance(0.7)) settings(draft, { frequency_caps: [] });
 }
 

@@ -110,6 +110,8 @@ export interface Export {
   rows: Body[];
   created_at: number;
   completed_at: number | null;
-  /** Somebody was erased since, whom it may name. */
+  /** Of which moment it is, is open. */
   isForgotten: boolean;
+  /** Somebody was erased since, whom it may name. */
+  isErased: boolean;
 }

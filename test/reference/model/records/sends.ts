@@ -127,6 +127,8 @@ export interface Sent {
   category: string;
   /** The statement that it asks to confirm. */
   confirms: string | undefined;
+  /** The key of the topic of its send. */
+  topic: string | undefined;
 }
 export interface Hook {
   id: string;
