@@ -217,6 +217,20 @@ describe("suppressed addresses", () => {
 });
 
 describe("topics", () => {
+  it("nobody is asked about a topic that is deleted when the address changes (AMB-129)", async () => {
+    const { world, tenant, call, upsert, links } = await setting({ double_opt_in: false });
+    await call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
+    const id = await upsert();
+    const body = { subscriber_id: id, topics: { news: "opted_in" } };
+    await world.call("PUT /v1/preferences", { as: tenant.sdk, body });
+    await follow(world, "POST", (await links())[0]!);
+    await call("DELETE /api/v1/topics/news");
+    await world.advance(MINUTE);
+    await upsert({ email: "other@example.com" });
+
+    expect(await links()).toHaveLength(1);
+  });
+
   it("a choice of a topic that asks is pending until it is confirmed (AMB-129)", async () => {
     const { world, tenant, call, upsert, statusOf, links } = await setting({});
     await call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });

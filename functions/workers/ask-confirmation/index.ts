@@ -56,8 +56,10 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
   const { address, profile, write } = asking;
   const confirms = { channel, address, askedAt: Math.floor(clock.now() / SECOND) };
   const { words } = languageOf(attributesOf(profile).locale);
-  const about = list === undefined ? await topicName(store, topicKeyOf(channel)) : await listName(store, list);
-  if (list !== undefined && about === undefined) return say("no such list");
+  const topic = topicKeyOf(channel);
+  const about = list === undefined ? await topicName(store, topic) : await listName(store, list);
+  const isOfMail = list === undefined && topic === undefined;
+  if (!isOfMail && about === undefined) return say("what it is about is gone");
   const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, about });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
   const allowance = { plan: settings.plan, sendCap: settings.monthly_send_cap };

@@ -61,11 +61,10 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
 const isMember = (world: World, list: string, subscriber: string) =>
   world.memberships.some(({ of, subscriber_id }) => of === list && subscriber_id === subscriber);
 
-/** Also by an import (IMP-13). */
-export function addMember(world: World, list: string, subscriber: string): boolean {
-  if (isMember(world, list, subscriber)) return false;
+/** Also by an import (IMP-13), or by who confirms it of a list that may be gone. */
+export function addMember(world: World, list: string, subscriber: string): void {
+  if (!found(world.lists, list) || isMember(world, list, subscriber)) return;
   world.memberships.push({ of: list, subscriber_id: subscriber, entered_at: world.now });
-  return true;
 }
 
 function add(world: World, { body }: Request, { id }: Record<string, string>) {

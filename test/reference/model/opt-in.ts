@@ -8,6 +8,7 @@ import { addMember } from "./lists.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
 import type { Sent } from "./records/sends.ts";
 import { createJob, dispatch, takeQuota } from "./sending.ts";
+import { topicOf } from "./topics.ts";
 import { found, type World } from "./world.ts";
 
 const NO_EVIDENCE = { ip: null, text: null, import_job_id: null };
@@ -18,7 +19,9 @@ const LINK_LIVES = 30 * DAY;
 export function askOwner(world: World, subscriber: Subscriber, row: Consent): void {
   const isStill = world.subscribers.includes(subscriber) && currentConsent(world, subscriber.id, row.channel) === row;
   const channel = world.channels.find((one) => one.type === "email" && isUsable(one));
-  if (!isStill || !channel || subscriber.email === null) return;
+  const [kind, name] = row.channel.split(/:(.*)/);
+  const isGone = kind === "list" ? !found(world.lists, name) : kind === "topic" && !topicOf(world, name);
+  if (!isStill || isGone || !channel || subscriber.email === null) return;
   if (!mayBeAsked(world, subscriber.email)) return;
   const times = askedAt(world, subscriber.email);
   if (times.filter((time) => time > world.now - MAILS.within).length >= MAILS.count) return;
@@ -106,9 +109,11 @@ function confirmed(world: World, subscriber: Subscriber, mail: Sent): void {
   const isOpen = row && currentConsent(world, subscriber.id, row.channel)?.status === "pending";
   if (!isOpen || !isSameAddress(subscriber.email, mail.to) || world.now >= mail.at + LINK_LIVES) return;
   if (optedOutSince(world, subscriber, row.channel, found(world.jobs, mail.job_id)!.created_at)) return;
+  const [kind, name] = row.channel.split(/:(.*)/);
+  if (kind === "list" && !found(world.lists, name)) return;
   const evidence = { ip: ANY, text: ANY, import_job_id: null };
   const consent = { channel: row.channel, status: "opted_in", consented_at: world.now, source: "confirmed_opt_in" };
   recordConsent(world, subscriber, { ...consent, evidence });
   liftByOwner(world, mail.to);
-  if (row.channel.startsWith("list:")) addMember(world, row.channel.slice(5), subscriber.id);
+  if (kind === "list") addMember(world, name!, subscriber.id);
 }

@@ -12,7 +12,7 @@ const record = ({ created_at, updated_at, ...topic }: Topic): Body => ({
   created_at: iso(created_at),
   updated_at: iso(updated_at),
 });
-const topicOf = (world: World, key: unknown) => world.topics.find((topic) => topic.key === key);
+export const topicOf = (world: World, key: unknown) => world.topics.find((topic) => topic.key === key);
 
 /** A send names a topic that exists. */
 export function needTopic(world: World, key: unknown): void {

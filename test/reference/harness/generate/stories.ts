@@ -246,31 +246,35 @@ export function confirmation(draft: Draft): void {
   const of = random.pick(["workspace", "topic", "topic", "list"]);
   const person = personOf(draft);
   let state: () => void;
+  let path: string | undefined;
   if (of === "workspace") {
     settings(draft, { double_opt_in: true, email_consent_mode: random.pick(["opt_in", "opt_out"]) });
     state = () => void post(draft, SECOND, `/api/v1/subscribers/${person}/consents`, { status: "opted_in" });
   } else if (of === "topic") {
     const topic = { key: "deals", name: "Deals", default: random.pick(["in", "out"]), double_opt_in: true };
     post(draft, SECOND, "/api/v1/topics", topic, { handle: "deals" }, "topic");
+    path = "/api/v1/topics/deals";
     const body = { subscriber_id: person, topics: { deals: "opted_in" } };
     state = () => void ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body });
   } else {
     const handle = newHandle(draft, "list");
+    path = `/api/v1/lists/@${handle}`;
     post(draft, SECOND, "/api/v1/lists", { name: `Asked ${handle}`, double_opt_in: true }, { handle }, "list");
     state = () => void post(draft, SECOND, `/api/v1/lists/@${handle}/subscribers`, { subscriber_ids: [person] });
   }
   for (let n = random.pick([1, 1, 2, 4]); n > 0; n--) state();
   const address = `${person.slice(3)}@example.com`;
   for (const kind of random.some(
-    ["move", "suppress", "other", "other", "wait", "send", "confirm", "confirm", "state"],
+    ["move", "move", "suppress", "other", "wait", "send", "confirm", "confirm", "state", "gone"],
     random.between(1, 5),
   )) {
-    const path = `/api/v1/subscribers/${person}`;
+    const own = `/api/v1/subscribers/${person}`;
     const topic = of === "topic" ? { topic: "deals" } : {};
     if (kind === "move")
-      ask(draft, SECOND, { method: "PATCH", path, body: { email: random.pick(["ada@example.com", address]) } });
+      ask(draft, SECOND, { method: "PATCH", path: own, body: { email: random.pick(["ada@example.com", address]) } });
     if (kind === "suppress") post(draft, SECOND, "/api/v1/suppressions", { address });
-    if (kind === "other") post(draft, SECOND, `${path}/consents`, { status: "opted_out", channel: "sms" });
+    if (kind === "other") post(draft, SECOND, `${own}/consents`, { status: "opted_out", channel: "sms" });
+    if (kind === "gone" && path) ask(draft, SECOND, { method: "DELETE", path, body: undefined });
     if (kind === "wait") pass(draft, random.pick([HOUR, 7 * DAY - SECOND, 7 * DAY, 7 * DAY + SECOND]));
     if (kind === "send") sendTo(draft, SECOND, [person], topic);
     if (kind === "state") state();
