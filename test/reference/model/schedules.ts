@@ -33,6 +33,7 @@ function checkReferences(world: World, { template_id, channel_ids, topic }: Body
   together(
     () => needTopic(world, topic),
     () => needTemplate(world, template_id),
+    () => needTopic(world, topic),
     () => needChannels(world, channel_ids),
   );
 }

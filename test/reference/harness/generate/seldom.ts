@@ -185,7 +185,7 @@ export function someDevices(draft: Draft): void {
 export function bareDays(draft: Draft): void {
   const { random } = draft;
   const people = random.some(PEOPLE, 3).map((name) => personOf(draft, name));
-  settings(draft, { timezone: random.pick(ZONES) });
+  settings(draft, { timezone: random.pick(ZONES), frequency_caps: [] });
   const days = ["2026-11-19", "2026-11-20", "2026-11-19T23:30:00Z", "2026-11-20T04:00:00Z", "2026-11-20T05:00:00Z", 7];
   for (const person of people)
     ask(draft, SECOND, {
