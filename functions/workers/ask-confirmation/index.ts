@@ -21,6 +21,7 @@ import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { askingOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf } from "../../../shared/store/subscribers/subscribers.ts";
 import { topicName } from "../../../shared/store/topics/topics.ts";
+import { allowanceOf } from "../../../shared/store/workspaces/usage.ts";
 
 const uses = [storeWrite, timers, workspaceRead] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
@@ -62,9 +63,8 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
   if (!isOfMail && about === undefined) return say("what it is about is gone");
   const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, about });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
-  const allowance = { plan: settings.plan, sendCap: settings.monthly_send_cap };
   const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber], extraItems: [write] };
-  const started = await startSend(store, context.timers, allowance, send).catch(beyondAllowance);
+  const started = await startSend(store, context.timers, allowanceOf(settings), send).catch(beyondAllowance);
   if (started.kind === "beyond allowance") return say(started.kind);
   return started.kind === "refused" ? "refused" : "decided";
 }

@@ -17,7 +17,7 @@ import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts"
 import { failJob, findJob, finishJob, moveJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { contentOfTemplate } from "../../../shared/store/templates/items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
-import { sendReservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
+import { allowanceOf, sendReservation, usageRefusal, warnOfUsage } from "../../../shared/store/workspaces/usage.ts";
 import { WATCH_AFTER_MS } from "./watch.ts";
 import { chunkMessages, type Verdict, type Work } from "./work.ts";
 
@@ -71,7 +71,7 @@ async function reserveSends({ store, clock, workspace, job }: Work): Promise<Res
   if (job.reserved !== undefined) return { kind: "reserved", sends: job.reserved };
   const owner = await workspace();
   if (!owner) return { kind: "refused", failure: { code: "NOT_FOUND", message: "the workspace no longer exists" } };
-  const allowance = { plan: owner.plan, sendCap: owner.monthly_send_cap };
+  const allowance = allowanceOf(owner);
   const audience = job.subscriber_ids_count ?? (await countTarget(store, job.target));
   const sends = Math.round(audience * (1 - job.holdout_percentage / 100));
   const now = clock.now();

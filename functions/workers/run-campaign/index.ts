@@ -7,6 +7,7 @@ import { findCampaign } from "../../../shared/store/campaigns/campaigns.ts";
 import { applyState, makeJobs, moveByJobs } from "../../../shared/store/campaigns/jobs.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
+import { allowanceOf } from "../../../shared/store/workspaces/usage.ts";
 
 export const runCampaign = queueWorker(
   "run-campaign",
@@ -15,13 +16,8 @@ export const runCampaign = queueWorker(
   async ({ campaign: id }, { store, timers, tenant, workspace, log }) => {
     const [campaign, workspaceRecord] = await Promise.all([findCampaign(store, id), workspace()]);
     if (!campaign || !workspaceRecord)
-      return log({
-        level: "info",
-        message: "a message for a missing campaign or workspace was dropped",
-        tenant,
-        campaign: id,
-      });
-    await makeJobs(store, timers, { plan: workspaceRecord.plan, sendCap: workspaceRecord.monthly_send_cap }, campaign);
+      return log({ level: "info", message: "a campaign or its workspace is missing", tenant, campaign: id });
+    await makeJobs(store, timers, allowanceOf(workspaceRecord), campaign);
     await applyState(store, timers, campaign);
     // It may have been paused or resumed since it was read, and the message of that may have been handled before this one.
     const now = await findCampaign(store, id);

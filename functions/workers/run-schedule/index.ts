@@ -21,6 +21,7 @@ import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts"
 import type { JobSpec } from "../../../shared/store/sends/jobs/job-spec.ts";
 import { startSend } from "../../../shared/store/sends/jobs/sends.ts";
 import { topicOfSend } from "../../../shared/store/topics/topics.ts";
+import { allowanceOf } from "../../../shared/store/workspaces/usage.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 /** A tick later than this is recorded as missed and not sent (docs/decisions/0021#late-work). */
@@ -67,10 +68,9 @@ async function takeTick(context: WorkerContext, schedule: ScheduleRow, tick: num
   const { owner } = verdict;
   // A suspended workspace's send waits, as every scheduled one does (AMB-86).
   const at = owner.status === "suspended" ? timestamp(tick) : null;
-  const allowance = { plan: owner.plan, sendCap: owner.monthly_send_cap };
   const spec = { ...specOf(schedule, at), topic: await topicOfSend(store, schedule.topic) };
   const send = { id: tickJobId(store, id, tick), isRepeatable: true, spec, extraItems: [advance] };
-  await startSend(store, timers, allowance, send);
+  await startSend(store, timers, allowanceOf(owner), send);
 }
 
 type Verdict =
