@@ -1,6 +1,6 @@
 // Reads answers of the product and holds them against those of the reference.
 import type { Listing } from "../model/checks.ts";
-import { ANY, type Answer, type Body, iso, Unordered } from "../model/kit.ts";
+import { ANY, type Answer, type Body, iso, OneOf, Unordered } from "../model/kit.ts";
 import type { Look } from "./looks.ts";
 import { credentialOf, type ProductCall } from "./product.ts";
 import { type Failure, type Sides, short, tell } from "./sides.ts";
@@ -100,7 +100,12 @@ export async function outbox(
     reference.world.jobs.filter(({ source }) => source.type === "journey").map(({ id }) => id),
   );
   const expected = reference.world.outbox.map(({ at, links, category, confirms, topic: _, ...sent }) => ({
-    ...{ ...sent, at: iso(at), body: trimmed(sent.body) },
+    ...{
+      ...sent,
+      at: iso(at),
+      body: trimmed(sent.body),
+      title: sent.title === "" ? new OneOf(["", null]) : sent.title,
+    },
     // No answer tells the sends of journeys: of two at one instant, which is which stays open.
     ...((confirms || ofJourneys.has(sent.job_id)) && { job_id: ANY }),
   }));

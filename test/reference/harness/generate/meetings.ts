@@ -143,6 +143,26 @@ export function readWhileHidden(draft: Draft): void {
   if (random.chance(0.8)) move("resume");
 }
 
+/** The page behind a mail with a topic: what it showed is chosen, the rest stays (TPC-4). */
+export function savedPreferences(draft: Draft): void {
+  const { random, commands } = draft;
+  const subscriber_id = personOf(draft);
+  const keys = ["news", "offers"];
+  for (const key of keys) {
+    const body = { key, name: key, default: random.pick(["in", "out"]), double_opt_in: random.chance(0.3) };
+    post(draft, SECOND, "/api/v1/topics", body, { handle: key }, "topic");
+  }
+  const choose = (topics: Body) =>
+    ask(draft, SECOND, { as: "sdk", method: "PUT", path: "/v1/preferences", body: { subscriber_id, topics } });
+  if (random.chance(0.7)) choose({ news: "opted_in", offers: random.pick(["opted_in", "opted_out"]) });
+  sendTo(draft, SECOND, [subscriber_id], { topic: "news", category: random.pick(["marketing", "transactional"]) });
+  for (let n = random.between(1, 2); n > 0; n--) {
+    const form = { shown: random.some(keys, random.between(0, 2)), in: random.some(keys, random.between(0, 1)) };
+    commands.push({ kind: "link", wait: SECOND, link: "preferences", method: "POST", mail: 0, form });
+  }
+  sendTo(draft, SECOND, [subscriber_id], { topic: random.pick(keys) });
+}
+
 /** An endpoint that is told of the end of a send, whatever became of it (WEV-3). */
 export function toldOfAnEnd(draft: Draft): void {
   const { random, commands } = draft;

@@ -69,17 +69,6 @@ export function suppression(draft: Draft): void {
   const { random } = draft;
   const address = random.pick(["ada@example.com", "ADA@example.com", "bo@example.com", "+4915112345670", "nobody"]);
   const as = dashboardOf(draft);
-  if (random.chance(0.2)) {
-    const times = [iso(draft.now + DAY), iso(draft.now - DAY), "2026-10-01", "", "soon"];
-    const rows = Array.from({ length: random.between(1, 3) }, () => [
-      random.pick(["bo@example.com", "Ada@example.com", "+4915112345670", "none"]),
-      random.pick(["hard bounce", ""]),
-      random.pick(times),
-    ]);
-    const header = [random.pick(["email", "Phone", "name"]), "reason", random.pick(["created_at", "date"])];
-    const csv = [header, ...rows].map((cells) => cells.join()).join("\n");
-    return void add(draft, { as, method: "POST", path: "/api/v1/suppressions/import", body: { csv } });
-  }
   if (random.chance(0.6)) {
     const body = { address, ...(random.chance(0.5) && { note: "asked" }) };
     return void add(
@@ -90,6 +79,20 @@ export function suppression(draft: Draft): void {
   }
   const query: Record<string, string> = random.chance(0.9) ? { reason: "back" } : {};
   add(draft, { as, method: "DELETE", path: `/api/v1/suppressions/${someOf(draft, "suppression")}`, query });
+}
+
+/** A file of addresses, as providers export them (AMB-128). */
+export function suppressionFile(draft: Draft): void {
+  const { random } = draft;
+  const times = [iso(draft.now + DAY), iso(draft.now - DAY), "2026-10-01", "", "soon"];
+  const rows = Array.from({ length: random.between(1, 3) }, () => [
+    random.pick(["bo@example.com", "Ada@example.com", "+4915112345670", "none"]),
+    random.pick(["hard bounce", ""]),
+    random.pick(times),
+  ]);
+  const header = [random.pick(["email", "email", "Phone", "name"]), "reason", random.pick(["created_at", "date"])];
+  const csv = [header, ...rows].map((cells) => cells.join()).join("\n");
+  add(draft, { as: dashboardOf(draft), method: "POST", path: "/api/v1/suppressions/import", body: { csv } });
 }
 
 export function change(draft: Draft): void {
@@ -117,7 +120,7 @@ export function erase(draft: Draft): void {
 export function device(draft: Draft): void {
   const { random } = draft;
   const platform = random.pick(["ios", "android", "ios"]);
-  const number = random.between(1, 4);
+  const number = random.pick([1, 1, 2, 3, 4]);
   const owner = random.chance(0.7) ? { subscriber_id: someOf(draft, "person") } : { external_id: random.pick(PEOPLE) };
   const body = {
     ...owner,
@@ -126,7 +129,7 @@ export function device(draft: Draft): void {
     app_version: random.pick(["1.10.0", "1.9.9", "2.0.0"]),
     ...{ sdk_version: "1.0.0", locale: "en", timezone: "UTC", environment: "production" },
     ...(random.chance(0.7) && { model: random.pick(["Phone", "Tablet"]) }),
-    ...(random.chance(0.7) && { push_enabled: random.chance(0.7) }),
+    ...(random.chance(0.6) && { push_enabled: random.chance(0.6) }),
   };
   const handle = `device_${platform}_${number}`;
   add(draft, { as: "sdk", method: "POST", path: "/api/v1/devices", body, handle }, "device");

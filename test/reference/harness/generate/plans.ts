@@ -201,8 +201,10 @@ export function importFile(draft: Draft): void {
   if (draft.made.list.length === 0) list(draft);
   const header = [
     ...random.pick([["external_id"], ["email"], ["external_id", "email"], ["Customer ID", "E-Mail Address"]]),
+    // A yes counts with its time.
+    ...(random.chance(0.4) ? ["consent_status", "consent_at"] : []),
     ...random.some(
-      Object.keys(CELLS).filter((name) => !IDS.includes(name)),
+      Object.keys(CELLS).filter((name) => ![...IDS, "consent_status", "consent_at"].includes(name)),
       random.between(0, 4),
     ),
   ];
