@@ -1,7 +1,7 @@
 // The demo workspace, which the first start creates and later ones keep, and what `npm start` prints about it.
 import { ApiError } from "../shared/kernel/errors.ts";
 import type { State, StateName } from "./state.ts";
-import type { NewWorkspace, Tenancy } from "./tenancy.ts";
+import type { NewWorkspace, OwnerPassword, Tenancy } from "./tenancy.ts";
 
 export interface Demo extends Omit<NewWorkspace, "refresh_token" | "agent_key"> {
   /** Absent in a workspace of an earlier release. */
@@ -14,15 +14,23 @@ export type DemoName = StateName & `${string}demo`;
 const EXTERNAL_ID = "ada";
 const ATTRIBUTES = { first_name: "Ada" };
 
-/** Creates the demo workspace if there is none, ensures that its subscriber exists, and issues a new access token. */
-export async function prepareDemo(tenancy: Tenancy, state: State, name: DemoName = "demo"): Promise<Demo> {
+/**
+ * Creates the demo workspace if there is none, ensures that its subscriber exists, and issues a new access token.
+ * @param owner the password of its owner, where it is new
+ */
+export async function prepareDemo(
+  tenancy: Tenancy,
+  state: State,
+  name: DemoName = "demo",
+  owner?: OwnerPassword,
+): Promise<Demo> {
   const found = state.read<Omit<Demo, "subscriber_id">>(name);
   const access_token = found && (await tokenOf(tenancy, found.tenant_id));
   if (found && access_token !== undefined) {
     const { id } = await tenancy.upsertSubscriber(found.tenant_id, EXTERNAL_ID, {});
     return { ...found, access_token, subscriber_id: id };
   }
-  const { refresh_token: _, ...demo } = await tenancy.createWorkspace({ name: "Demo" });
+  const { refresh_token: _, ...demo } = await tenancy.createWorkspace({ name: "Demo", owner });
   state.write(name, demo);
   const { id } = await tenancy.upsertSubscriber(demo.tenant_id, EXTERNAL_ID, ATTRIBUTES);
   return { ...demo, subscriber_id: id };

@@ -1,4 +1,5 @@
 // `npm start`: the whole service in one process on this machine.
+import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { type RequestLine, startHttpServer } from "./http-server.ts";
 import { createLocalService } from "./local-service.ts";
 import { isStartRefused, readSettings, type Settings, startRefused } from "./settings.ts";
 import { openState, rememberOffset } from "./state.ts";
-import { openTenancy } from "./tenancy.ts";
+import { newOwnerPassword, openTenancy } from "./tenancy.ts";
 
 const STOP_MS = 10_000;
 
@@ -37,12 +38,14 @@ async function start(): Promise<void> {
   const folder = openDataFolder(settings.dataFolder);
   const isFilled = values.demo === true && !values.empty && folder.isNew && !settings.dynamodbEndpoint;
   const log = createLog();
+  // It is hashed while the service is made.
+  const owner = folder.isNew ? newOwnerPassword(randomBytes) : undefined;
   // Links of the demo's mails are made before the server listens.
   const address = { url: `http://127.0.0.1:${settings.port}` };
   const startsAt = Date.now() + folder.offset - (isFilled ? WEEK_MS : 0);
   let isFilling = isFilled;
   const running = await runService(settings, { ...folder, startsAt, areClientsDirect: () => isFilling }, log, address);
-  const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings));
+  const prepare = () => prepareDemo(running.tenancy, running.state, demoName(settings), owner);
   if (isFilled) {
     // A start that is killed in it leaves an empty folder, which is filled again.
     const release = running.service.database.hold();

@@ -53,7 +53,12 @@ export const TokenWish = v.strictObject({
 });
 
 export interface Tenancy {
-  createWorkspace(wish: { name?: string | undefined; plan?: PlanName | undefined }): Promise<NewWorkspace>;
+  /** @param wish.owner the password of its owner; by default a new one */
+  createWorkspace(wish: {
+    name?: string | undefined;
+    plan?: PlanName | undefined;
+    owner?: OwnerPassword | undefined;
+  }): Promise<NewWorkspace>;
   /** @throws 404. */
   changeWorkspace(tenant: string, change: v.InferOutput<typeof WorkspaceChange>): Promise<Record<string, Value>>;
   /** An access token of a member with the role. The member is created if there is none. @throws 404. */
@@ -68,6 +73,17 @@ const PASSWORD_BYTES = 12;
 const NAME_BYTES = 6;
 const AGENT_KEY_DAYS = 365;
 const NOBODY = "" as TenantId;
+
+export interface OwnerPassword {
+  password: string;
+  /** As it is stored. Hashing takes a fifth of a second on another thread, so a start begins with it. */
+  secret: Promise<string>;
+}
+
+export function newOwnerPassword(bytes: (count: number) => Buffer): OwnerPassword {
+  const password = bytes(PASSWORD_BYTES).toString("base64url");
+  return { password, secret: hashPassword(password, bytes(SALT_BYTES)) };
+}
 
 export function openTenancy(deps: Deps): Tenancy {
   const { ids, clock } = deps;
@@ -104,12 +120,12 @@ export function openTenancy(deps: Deps): Tenancy {
   };
 
   return {
-    createWorkspace: async ({ name = `Workspace ${randomName()}`, plan = usualPlan }) => {
+    createWorkspace: async ({ name = `Workspace ${randomName()}`, plan = usualPlan, owner }) => {
       await maker.ensure();
       const email = `owner-${randomName()}@example.com`;
-      const password = ids.bytes(PASSWORD_BYTES).toString("base64url");
-      const secret = await hashPassword(password, ids.bytes(SALT_BYTES));
-      const registration = { email, secret, name: "Owner", workspace_name: name, plan, isConfirmed: true };
+      const { password, secret } = owner ?? newOwnerPassword(ids.bytes);
+      const account = { email, secret: await secret, name: "Owner" };
+      const registration = { ...account, workspace_name: name, plan, isConfirmed: true };
       const { user, tenant } = await register(platform, storeOf, registration);
       const agentKey = { name: "default", scopes: agentScopes, days: AGENT_KEY_DAYS };
       const [access_token, session, key, sdk_key, agent] = await Promise.all([
