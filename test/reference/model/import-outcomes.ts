@@ -1,5 +1,5 @@
 // What a row of an import does to the consents of its person.
-import { consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
+import { addressOf, consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
 import { currentConsent, recordConsent } from "./consents.ts";
 import { parseCsv } from "./csv.ts";
 import type { Said } from "./import-consents.ts";
@@ -30,10 +30,11 @@ export function translate(world: World, job: Import, subscriber: Subscriber, fie
   const newest = currentConsent(world, subscriber.id, "email");
   if (status === "suppressed" && !fields.email && isAgain(job, fields))
     throw new Unpromised("which address of several rows has bounced");
-  if (status === "suppressed" && subscriber.email) {
-    const isSuppressed = consentOfAddress(world, subscriber, "email")?.status === "suppressed";
+  const address = fields.email || subscriber.email;
+  if (status === "suppressed" && address) {
+    const isSuppressed = addressOf(world, address)?.reason != null;
     const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
-    const row = suppress(world, fields.email || subscriber.email, imported);
+    const row = suppress(world, address, imported);
     if (row && !isSuppressed) job.suppresses.push(row.key);
     return row && job.suppresses.includes(row.key) ? "suppressed" : "unchanged";
   }

@@ -26,8 +26,17 @@ function fitting(source: string, name: string, column: string[]): Column | null 
   return areNumbers ? (cell) => cell === "" || isNumber(cell) : null;
 }
 
-/** The rows that a row may have been meant as. A cell that may be too long for any says nothing. */
-export function readingsOf(source: string, header: string[], whole: string[][], row: string[]): string[][] {
+/**
+ * The rows that a row may have been meant as. A cell that may be too long for any says nothing, and no column of a topic that
+ * there is not.
+ */
+export function readingsOf(
+  { body, unknown_topics }: Import,
+  header: string[],
+  whole: string[][],
+  row: string[],
+): string[][] {
+  const { source = "csv" } = body;
   const cells = row.map((cell) => (Buffer.byteLength(cell) > 4096 ? "" : cell));
   if (cells.length === header.length) return [cells];
   const columns = header.map((name, n) =>
@@ -40,7 +49,7 @@ export function readingsOf(source: string, header: string[], whole: string[][], 
   const isSaying = (name: string) =>
     bare(name) in SIGNS ||
     ["external_id", "consent_status", "tags"].includes(fieldOf(source, name) ?? "") ||
-    /^topic:/.test(name);
+    (/^topic:/.test(name) && !unknown_topics.includes(name.slice("topic:".length)));
   const isClear = (cell: string) => isYes(cell) || isNo(cell) || timeOf(cell, "UTC") !== null;
   const extra = cells.length - header.length;
   const divided = (at: number) => [

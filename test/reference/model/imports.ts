@@ -56,7 +56,7 @@ function process(world: World, job: Import): void {
   job.processed_rows = rows.length;
   for (const cells of rows.filter(isFaulty)) {
     job.failed_rows++;
-    const refusal = readingsOf(source, header, whole, cells)
+    const refusal = readingsOf(job, header, whole, cells)
       .map(read)
       .find((row) => refuses(job, row));
     if (refusal) keepRefusal(world, job, refusal);
