@@ -3,7 +3,6 @@
 import { admit, type Operation } from "./access.ts";
 import { addressOperations } from "./addresses.ts";
 import { agentOperations } from "./agents.ts";
-import { annotationOperations } from "./annotations.ts";
 import { recordCall } from "./audit.ts";
 import { campaignOperations } from "./campaigns.ts";
 import { addChannel, channelOperations } from "./channels.ts";
@@ -36,7 +35,7 @@ const operations: Operation[] = [
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
   ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations, ...exportOperations],
-  ...[...addressOperations, ...annotationOperations, ...workspaceOperations, ...removalOperations, ...agentOperations],
+  ...[...addressOperations, ...workspaceOperations, ...removalOperations, ...agentOperations],
 ];
 
 const routes = operations.map((operation) => {

@@ -64,7 +64,6 @@ export interface World {
   receiver: number;
   imports: people.Import[];
   exports: people.Export[];
-  annotations: plans.Annotation[];
   calls: plans.Called[];
   outbox: sends.Sent[];
   timers: Timer[];
@@ -82,7 +81,7 @@ const LISTS = [
   ...["spent", "subscribers", "consents", "addresses", "devices", "lists", "memberships", "templates", "channels"],
   ...["topics", "jobs", "inbox", "readers", "interactions", "events", "aliases", "forgotten", "segments", "members"],
   ...["campaigns", "schedules", "journeys", "runs", "outcomes", "definitions", "experiences", "hooks"],
-  ...["hookDeliveries", "imports", "exports", "annotations", "calls", "outbox", "timers", "faults", "usedFaults"],
+  ...["hookDeliveries", "imports", "exports", "calls", "outbox", "timers", "faults", "usedFaults"],
   ...["previews", "plans", "tokens", "keys"],
 ];
 

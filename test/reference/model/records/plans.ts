@@ -83,17 +83,6 @@ export interface Experience {
   updated_at: number;
   archived_at: number | null;
 }
-export interface Annotation {
-  id: string;
-  occurred_at: number;
-  ends_at: number | null;
-  text: string | null;
-  source: string;
-  kind: string;
-  visibility: string;
-  ref_id: string | null;
-  created_at: number;
-}
 /** A call that the audit trail has: an entry of its own, or one of the sends of a quarter-hour. */
 export interface Called {
   kind: "call" | "send";
