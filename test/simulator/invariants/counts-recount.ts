@@ -41,9 +41,11 @@ export const countsRecount: Invariant = {
     },
     end: () => {
       const byHour = new Map<string, number>();
+      // A mail that came back has left the deliveries of its hour (AMB-139), and stays in the row of its job.
       for (const { tenant, item } of itemsOf(mirror, "HOURS"))
         for (const [name, n] of Object.entries(item))
-          if (name.startsWith("delivered:")) byHour.set(tenant, (byHour.get(tenant) ?? 0) + Number(n));
+          if (name.startsWith("delivered:") || /^k\|.*\|bounced$/.test(name))
+            byHour.set(tenant, (byHour.get(tenant) ?? 0) + Number(n));
       const delivered = new Map<string, number>();
       const taken = new Map<string, number>();
       for (const { tenant, item } of itemsOf(mirror, "JOB")) {
