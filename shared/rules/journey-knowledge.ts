@@ -2,7 +2,7 @@
 // differ only in where these come from.
 
 import { mentionsTime } from "./bare-dates.ts";
-import { type Exit, exitsOf, type Graph, type JourneyNode } from "./journey-graph.ts";
+import { type Exit, exitsOf, type Graph } from "./journey-graph.ts";
 import { type Awaited, type Knowledge, withTriggerValues } from "./journey-run.ts";
 import { compilePredicate, validatePredicate } from "./predicates.ts";
 import { compileRule, type Facts, type Reason } from "./segment-evaluation.ts";
@@ -18,8 +18,6 @@ export interface KnownEvent {
   received_at?: string | undefined;
   properties: Record<string, unknown>;
 }
-
-type SendNode = JourneyNode & { type: "send" };
 
 /** Where the attributes and events of a run's subscriber come from. */
 export interface Source {
@@ -37,8 +35,6 @@ export interface Source {
   events(name: string | undefined, range: { since: number; until: number }): Promise<readonly KnownEvent[]>;
   /** For how long the journey had been paused in all, until a time, in milliseconds. */
   pausedUntil(at: number): number;
-  /** When what a step sends at a time leaves, in milliseconds; left out, or undefined: at once. */
-  leavesAt?(node: SendNode, at: number): Promise<number | undefined>;
   /** Gets each condition of a branch, clause by clause, as it is judged. */
   explained?(reasons: Reason[]): void;
 }
@@ -138,7 +134,6 @@ export function knowledgeOf(graph: Pick<Graph, "exit_conditions">, source: Sourc
   return {
     now,
     pausedUntil: (at) => source.pausedUntil(at),
-    leavesAt: async (node) => source.leavesAt?.(node, now),
     holds: (condition, at) => judge(condition, at, source.explained?.bind(source)),
     exit: async () => {
       const met = [];

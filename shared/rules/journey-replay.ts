@@ -30,7 +30,6 @@ export interface ReplayedSubscriber {
   events: readonly KnownEvent[];
   /** When it entered the segment of the trigger; absent where an event is the trigger. */
   enteredSegmentAt?: number | undefined;
-  leavesAt?: Source["leavesAt"];
   /** The only entry there is, in place of all that the trigger names: when, and by which event if by one. */
   entry?: { at: number; event: KnownEvent | undefined } | undefined;
   /** The newest run before. */
@@ -243,7 +242,7 @@ async function enter(playing: Playing, now: number, event: KnownEvent | undefine
 
 /** What was known at a moment: the attributes are those of today. */
 function sourceOf(
-  { attributes, events, zone, leavesAt }: ReplayedSubscriber,
+  { attributes, events, zone }: ReplayedSubscriber,
   byName: ReadonlyMap<string, readonly KnownEvent[]>,
   { enteredAt, trigger }: Run,
   now: number,
@@ -255,7 +254,6 @@ function sourceOf(
     triggerProperties: async () => trigger?.properties ?? {},
     attributes: async () => attributes,
     zone,
-    ...(leavesAt && { leavesAt }),
     times:
       async (_, until) =>
       ({ name, where, zone }) => {

@@ -72,8 +72,6 @@ export interface Knowledge {
   ): Promise<Awaited | undefined>;
   /** For how long the journey had been paused in all, until a time. */
   pausedUntil(at: number): number;
-  /** When what a step sends now leaves: the end of the quiet hours of its recipient; undefined for at once. */
-  leavesAt(node: JourneyNode & { type: "send" }): Promise<number | undefined>;
 }
 
 /** A loop of short waits that are all over would go on for long (D-JNY-RUN). */
@@ -104,8 +102,7 @@ export async function advance(graph: Graph, from: Position, knowledge: Knowledge
     }
     outcomes.push({ step: node.id, name: move.outcome });
     if (!move.next) return { outcomes, arrival: completed(node.id, move.outcome, move.at) };
-    const from = node.type === "branch" ? position.from : undefined;
-    position = before(move.next, { at: move.at, from, heard: move.heard, spent: move.spent ?? position.spent });
+    position = before(move.next, { at: move.at, heard: move.heard, spent: move.spent ?? position.spent });
     if (outcomes.length === MAX_STEPS) return { outcomes, arrival: { kind: "goes on", position } };
   }
 }
@@ -148,9 +145,8 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
   const { at = now, heard, spent } = position;
   if (node.type === "exit") return { at, outcome: "exit", arrival: completed(node.id, "exit", at) };
   if (node.type === "send") {
-    // What came late is sent late, and what disturbs after the quiet hours: the steps that follow keep their distance to it.
-    const leaves = Math.max(heard ?? at, (await knowledge.leavesAt(node)) ?? at);
-    const from = leaves > at ? leaves : undefined;
+    // What came late is sent late: the steps that follow keep their distance to it.
+    const from = heard !== undefined && heard > at ? heard : undefined;
     const next = node.send.next ? before(node.send.next, { at, from, heard, spent }) : undefined;
     return { at: LATER, arrival: { kind: "sends", node, position: before(node.id, { at, heard, spent }), next } };
   }

@@ -43,7 +43,6 @@ describe("the engine", () => {
         const known: Knowledge = {
           now: 0,
           pausedUntil: () => 0,
-          leavesAt: async () => undefined,
           exit: async () => undefined,
           holds: async (given) => (given as { attribute: { x: { $eq: number } } }).attribute.x.$eq === x,
           occurred: async () => undefined,

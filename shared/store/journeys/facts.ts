@@ -12,9 +12,7 @@ import { readHistory } from "../segments/facts.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, living } from "../subscribers/subscribers.ts";
-import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { type Pauses, pausedUntil } from "./pauses.ts";
-import { leavingOf } from "./quiet-steps.ts";
 import type { RunState } from "./runs.ts";
 
 type Subject = Pick<RunState, "id" | "subscriber_id" | "context">;
@@ -23,19 +21,12 @@ type Subject = Pick<RunState, "id" | "subscriber_id" | "context">;
 export const startOf = ({ id, context: { occurred_at } }: Pick<Subject, "id" | "context">): number =>
   occurred_at === undefined ? timeOfUuid(id) : Date.parse(occurred_at);
 
-/**
- * @param now the time of the decision, in milliseconds
- * @param workspace whose quiet hours put off what a run sends; left out where nothing is sent
- */
+/** @param now the time of the decision, in milliseconds */
 export function factsOf(
   store: StoreReader,
   graph: Graph,
   run: Subject,
-  {
-    now,
-    pauses,
-    workspace,
-  }: { now: number; pauses: Pauses | undefined; workspace?: () => Promise<WorkspaceRecord | undefined> },
+  { now, pauses }: { now: number; pauses: Pauses | undefined },
 ): Knowledge {
   const { subscriber_id: subscriber, context } = run;
   const profile = once(async () => living(await store.get(Profile, { id: subscriber })));
@@ -52,7 +43,6 @@ export function factsOf(
       return found ? attributesForRules(found) : {};
     },
     zone: store.zone,
-    ...(workspace && { leavesAt: leavingOf(store, workspace, profile) }),
     times: async (conditions, until) => {
       const actors = actorsOf(subscriber, await aliasesOf(store, subscriber));
       return (await readHistory(store, actors, conditions, until)).times;

@@ -16,7 +16,6 @@ import { candidatesById } from "../sends/audience/candidates.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { attributesForRules, getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { leavingOf } from "./quiet-steps.ts";
 import { capCounter, openPlans, type SimulatedSend, type StepPlan, simulateSend } from "./simulated-sends.ts";
 
 export interface ReplayDeps {
@@ -158,12 +157,7 @@ async function replayOne(
   const recorder = recorderOf(deps, profile, replaying);
   const attributes = attributesForRules(profile);
   const { zone } = deps.store;
-  const leavesAt = leavingOf(
-    deps.store,
-    async () => deps.workspace,
-    async () => profile,
-  );
-  const wasCut = await replay(definition, { zone, attributes, events, enteredSegmentAt, leavesAt }, window, recorder);
+  const wasCut = await replay(definition, { zone, attributes, events, enteredSegmentAt }, window, recorder);
   if (wasCut || events.length === MAX_EVENTS) tally.cut++;
 }
 

@@ -17,7 +17,6 @@ import { countsOf } from "../sends/audience/caps.ts";
 import { attributesForRules, getProfile, type LivingProfile, subscriberOf } from "../subscribers/subscribers.ts";
 import { getTemplate } from "../templates/templates.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { leavingOf } from "./quiet-steps.ts";
 import { isWithdrawn, newestRuns } from "./run-rows.ts";
 import { capCounter, openPlans, type StepPlan, simulateSend } from "./simulated-sends.ts";
 
@@ -97,11 +96,6 @@ export async function simulate(
       events: [...subject.events, ...happening],
       entry: { at, event },
       former: subject.former,
-      leavesAt: leavingOf(
-        store,
-        async () => deps.workspace,
-        async () => subject.profile,
-      ),
     },
     { from: at, to: Number.POSITIVE_INFINITY },
     recorderOf(deps, { definition, subject, happening, event }, simulated),
@@ -165,7 +159,6 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
 interface Subject {
   /** Empty for a sample. */
   id: string;
-  profile: LivingProfile;
   attributes: Record<string, unknown>;
   rendered: RenderScope["subscriber"];
   /** Stored events up to the start, oldest first. */
@@ -231,10 +224,9 @@ function sampleOf(
   };
 }
 
-function seenAs(profile: LivingProfile): Pick<Subject, "profile" | "attributes" | "rendered"> {
+function seenAs(profile: LivingProfile): Pick<Subject, "attributes" | "rendered"> {
   const { id, external_id, email, attributes } = subscriberOf(profile);
   return {
-    profile,
     attributes: attributesForRules(profile),
     rendered: { id, external_id, email, attributes: JSON.parse(attributes) },
   };

@@ -234,10 +234,6 @@ async function decide(
   now: number,
 ): Promise<Move | undefined> {
   const mover = { position: run.position, isNew: run.seq === 0, trigger: run.context.event_id };
-  const move = await nextMove(
-    graph,
-    mover,
-    factsOf(deps.store, graph, run, { now, pauses, workspace: deps.workspace }),
-  );
+  const move = await nextMove(graph, mover, factsOf(deps.store, graph, run, { now, pauses }));
   return move && { run, entry, ...move };
 }

@@ -1,8 +1,7 @@
 // Runs of a journey: what happens at each step (D-JNY-RUN, JND-9 to JND-15, AMB-10, AMB-11, AMB-75, AMB-136).
 
-import { quietUntil } from "./caps.ts";
 import { close, closeIfDone, deliverOne } from "./delivering.ts";
-import { channelsOf, isUsable, reachable } from "./gates.ts";
+import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, duration, isRecord } from "./kit.ts";
 import { sendsLeft } from "./plans.ts";
@@ -94,13 +93,6 @@ function leaving(world: World, run: Run, subscriber: Subscriber, node: Body): Bo
   return { at: until, outcome: isDelay ? "delayed" : "wait:timeout", next: isDelay ? config.next : config.on_timeout };
 }
 
-/** What follows a send keeps its distance to it: to one that came late, or waits for the end of quiet hours. */
-function leavesAt(world: World, run: Run, config: Body): number {
-  const isLoud = channelsOf(world, config).some((one) => isUsable(one) && one.type !== "in_app");
-  const quiet = isLoud ? quietUntil(world, config, found(world.subscribers, run.subscriber_id)!) : null;
-  return Math.max(run.since, run.mover?.received_at ?? 0, quiet ?? 0);
-}
-
 /** Moves on until a step has to wait. */
 export function tick(world: World, run: Run): void {
   const journey = found(world.journeys, run.journey_id);
@@ -128,7 +120,7 @@ export function tick(world: World, run: Run): void {
       return;
     }
     if (move.event) run.used.push(move.event);
-    const from = move.outcome?.startsWith("branch:") ? run.from : move.sends ? leavesAt(world, run, move.sends) : 0;
+    const from = move.sends ? Math.max(run.since, run.mover?.received_at ?? 0) : 0;
     const mover = move.outcome === "delayed" || move.outcome === "wait:timeout" ? null : (move.event ?? run.mover);
     Object.assign(run, { step: next, since: move.sends ? run.since : move.at, from, until: null, mover });
   }
