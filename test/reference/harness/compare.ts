@@ -3,6 +3,7 @@ import type { Listing } from "../model/checks.ts";
 import { ANY, type Answer, type Body, iso, OneOf, Unordered } from "../model/kit.ts";
 import type { Look } from "./looks.ts";
 import { credentialOf, type ProductCall } from "./product.ts";
+import { asWritten } from "./sandbox.ts";
 import { type Failure, type Sides, short, tell } from "./sides.ts";
 import { stillness } from "./storm.ts";
 import { type Difference, differenceOf } from "./unify.ts";
@@ -120,7 +121,10 @@ export async function outbox(
   const difference = differenceOf(
     bindings,
     new Unordered(living),
-    got.filter((item) => theirs.has(item.subscriber_id)).map((item) => ({ ...item, body: trimmed(item.body) })),
+    got
+      .filter((item) => theirs.has(item.subscriber_id))
+      .map(asWritten)
+      .map((item) => ({ ...item, body: trimmed(item.body) })),
   );
   return difference && { ...difference, command, route: "outbox" };
 }

@@ -24,9 +24,9 @@ export function sandboxTime(world: TestWorld, tenant: Tenant) {
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 
-/** A mail is kept as it would have gone out: its text is the paragraph before the links of its foot. */
-function asWritten(item: Body): Body {
-  if (item.channel !== "email") return item;
+/** A mail that is kept as it would have gone out: its text is the paragraph before the links of its foot. */
+export function asWritten(item: Body): Body {
+  if (item.channel !== "email" || !String(item.body).startsWith("<!doctype")) return item;
   const [, text = ""] = /<p>(.*?)<\/p>/s.exec(item.body) ?? [];
   return { ...item, body: text.replace(/&(\w+|#39);/g, (_, name: string) => ENTITIES[name] ?? "") };
 }

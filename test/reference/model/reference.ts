@@ -25,6 +25,7 @@ import { scheduleOperations } from "./schedules.ts";
 import { segmentOperations } from "./segments.ts";
 import { subscriberOperations } from "./subscribers.ts";
 import { templateOperations } from "./templates.ts";
+import { testSendOperations } from "./test-sends.ts";
 import { topicOperations } from "./topics.ts";
 import { workspaceOperations } from "./workspace.ts";
 import { createWorld, type Fault, runDue, type World } from "./world.ts";
@@ -35,7 +36,7 @@ const operations: Operation[] = [
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
   ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations, ...exportOperations],
-  ...[...addressOperations, ...workspaceOperations, ...removalOperations, ...agentOperations],
+  ...[...addressOperations, ...workspaceOperations, ...removalOperations, ...agentOperations, ...testSendOperations],
 ];
 
 const routes = operations.map((operation) => {

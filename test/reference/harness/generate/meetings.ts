@@ -1,6 +1,6 @@
 // Stories where commands of several areas meet: what is switched while it is held, late, hidden, at night, under two names.
 import type { Body } from "../../model/kit.ts";
-import { type Draft, EVENTS, iso, newHandle } from "./draft.ts";
+import { type Draft, EVENTS, iso, newHandle, PEOPLE } from "./draft.ts";
 import {
   ask,
   boundaryAfter,
@@ -141,6 +141,23 @@ export function readWhileHidden(draft: Draft): void {
   pass(draft, random.pick([MINUTE, 2 * HOUR]));
   post(draft, SECOND, "/v1/in-app/messages/read", { subscriber_id: person }, { as: "sdk" });
   if (random.chance(0.8)) move("resume");
+}
+
+/** A test to those whom the workspace names for it, or to others: of one arm, by mail and by SMS (RDA-9). */
+export function testedSend(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 3).map((name) => personOf(draft, name));
+  settings(draft, { test_subscriber_ids: people.slice(0, 2) });
+  const channel_ids = random.some([mailChannel(draft), channelFor(draft, "sms")], random.between(1, 2));
+  const attributes = { phone: "+4915112345678" };
+  ask(draft, SECOND, { method: "PATCH", path: `/api/v1/subscribers/${people[0]}`, body: { attributes } });
+  if (random.chance(0.4)) post(draft, SECOND, `/api/v1/subscribers/${people[1]}/consents`, { status: "opted_out" });
+  for (let n = random.between(1, 3); n > 0; n--) {
+    const arms = { variant_b: { title: "B", body: "Arm B" }, variant: random.pick(["a", "b"]) };
+    const to = random.some(random.chance(0.9) ? people.slice(0, 2) : people, random.between(1, 2));
+    const body = { to, channel_ids, title: "News", body: "For {{ subscriber.external_id }}" };
+    post(draft, SECOND, "/api/v1/notifications/test", { ...body, ...(random.chance(0.6) && arms) });
+  }
 }
 
 /** The page behind a mail with a topic: what it showed is chosen, the rest stays (TPC-4). */

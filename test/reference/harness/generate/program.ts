@@ -95,6 +95,7 @@ const STORIES: [string[], Make][] = [
   [["events", "segments", "journeys"], meetings.severalNames],
   [["sends"], meetings.fiveMessages],
   [["sends", "topics"], meetings.savedPreferences],
+  [["sends", "settings"], meetings.testedSend],
   [["experiences", "sends"], meetings.readWhileHidden],
   [["sends"], stories.previewed],
   [["sends", "templates", "lists", "segments"], agents.plannedSend],
