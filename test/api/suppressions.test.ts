@@ -242,6 +242,16 @@ describe("/api/v1/suppressions", () => {
     expect([one.address, one.suppressed_at.slice(0, at.length)]).toEqual(["ada@example.com", at]);
   });
 
+  it("a stronger reason leaves nothing of what was said of the weaker one (AMB-128)", async () => {
+    const { tenant } = await withTenant();
+    const { call } = client(tenant);
+    await call("POST /api/v1/suppressions/import", { csv: "email,reason\nada@example.com,hard bounce\n" });
+
+    expect((await call("POST /api/v1/suppressions", { address: "ada@example.com" })).body).toMatchObject({
+      ...{ reason: "manual", source: "operator", note: null },
+    });
+  });
+
   it("the list of suppressions forgets an address after the erasure of a subscriber with it, and still holds (AMB-128)", async () => {
     const { world, ada, to, upsert, call } = await suppressed(BOUNCES);
     await call(`DELETE /api/v1/subscribers/${ada}`);

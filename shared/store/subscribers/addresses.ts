@@ -132,10 +132,12 @@ export async function suppressAddress(
     note,
     ...indexKey(SuppressionsByTime, store.tenant, { shard: shardOf(id), suppressed_at, id }),
   };
+  // What was said of a weaker reason says nothing of this one.
+  const remove = (["source", "note"] as const).filter((key) => set[key] === undefined);
   const weaker = suppressionReasons.slice(0, suppressionReasons.indexOf(reason));
   const isStronger = weaker.length === 0 ? absent("reason") : any(absent("reason"), oneOf("reason", weaker));
   const isLater = any(absent("lifted_at"), atMost("lifted_at", suppressed_at));
-  return store.change(AddressItem, { id }, { set }, isReport ? all(isStronger, isLater) : isStronger).then(
+  return store.change(AddressItem, { id }, { set, remove }, isReport ? all(isStronger, isLater) : isStronger).then(
     (row) => ({ row, isNew: true }),
     onConditionFailed(AddressItem, (old) => ({ row: old!, isNew: false })),
   );
