@@ -70,8 +70,10 @@ export function lastTouch(draft: Draft): void {
   if (fails) draft.commands.push({ kind: "clear faults", wait: 0 });
   if (random.chance(0.3)) sendOf(draft, MINUTE, person, mail);
   const wait = random.pick([SECOND, HOUR, window * SECOND + edge(draft)]);
-  eventAt(draft, wait, person, "buy", { properties: { amount: 10 } });
+  eventAt(draft, wait, person, "buy", { properties: { amount: random.pick([10, 10, -4]) } });
   pass(draft, 20 * MINUTE);
+  if (random.chance(0.4))
+    draft.commands.push({ kind: "link", wait: SECOND, link: "unsubscribe", method: "POST", mail: random.pick([0, 1]) });
 }
 
 /** One send by several channels, of which one fails, comes late or comes back: it reached its person all the same (D-ATTRIB). */
@@ -89,7 +91,8 @@ export function severalMessages(draft: Draft): void {
   const fault = { channel: random.pick(["email", "sms"]), outcome, times: random.between(1, 4) };
   commands.push({ kind: "fault", wait: 0, ...fault, person: person.slice(1) });
   sendOf(draft, SECOND, person, channels);
-  const buy = (wait: number) => eventAt(draft, wait, person, "buy", { properties: { amount: 10 } });
+  const buy = (wait: number) =>
+    eventAt(draft, wait, person, "buy", { properties: { amount: random.pick([10, 10, -4]) } });
   buy(random.pick([SECOND, 2 * MINUTE, 40 * MINUTE]));
   pass(draft, 40 * MINUTE);
   commands.push({ kind: "clear faults", wait: 0 });
