@@ -99,9 +99,11 @@ const OUT_WORDS = [
 const STANDING_ANYWHERE = any(
   ...OUT_WORDS.map((word) => `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}`),
 );
+/** A key of JSON, or a word before a colon, that is answered by a no: `"unsubscribed":false`. */
+const ANSWERED_NO = /[:=]\s*(?:"?(?:false|no|0|null)"?|"")[\s}\]]*$/i;
 /** Whether one of several words or tags in a cell is such a word. */
 export const saysOut = (value: string): boolean =>
-  value.split(/[,;|\n]/).some((word) => STANDING_ANYWHERE.test(columnKey(word)));
+  value.split(/[,;|\n]/).some((word) => STANDING_ANYWHERE.test(columnKey(word)) && !ANSWERED_NO.test(word));
 /** One of several choices that is a no. */
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
@@ -125,12 +127,15 @@ const STANDING_SUPPRESSED = any(
   ...[
     "(hard|soft|permanent)?bounced?",
     "cleaned",
-    "(spam|direct|issp)?complain[a-z]*",
+    "(spam|direct|iss?p)?complain[a-z]*",
     "spam(report(ed)?)?",
     "markedasspam",
     "([a-z]+ly|domain|manually|marketing|email)?suppressed",
     "junk",
     "quarantined",
+    "mailblocked",
+    "(shared|domain|global)suppression",
+    "nomxrecord",
   ],
   ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
 );

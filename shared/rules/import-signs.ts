@@ -49,7 +49,7 @@ const OUT = any(
   "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
-  "marketingoff globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
+  "marketingoff ^(is|msg)?dnd dnd$ globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
   "marketingsuspended ^deactivated(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "(?:no|not|without)(?:consent|permission)(?!s?set)",
@@ -85,9 +85,9 @@ const IN = any(
   "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
   "zugestimmt werbung(erlaubt|ok) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
-  "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin)",
-  "(mail|news|newsletter|infos?)erhalten$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
-  "infolettre suscrit suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
+  "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
+  "(mail|news|newsletter|infos?|werbung|angebote)erhalten$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
+  "infolettre lettred?informations? suscrit suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
   "メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
@@ -122,6 +122,10 @@ const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
 /** OneSignal: what is below zero is a kind of "not subscribed". */
 const CODE = /^notificationtypes$/;
 
+/** A number that is not to be written to; calls are another matter. */
+const PHONE_REFUSED =
+  /^(?!.*(?:calls?$|push|app))(?=.*(?<!i)phone)(?=.*(?:bl(?:ack|ock)list|opt(?:ed)?out|unsub|^(?:is|msg)?dnd|dnd$))/;
+
 const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
 /** A consent that no channel here has. */
 const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
@@ -135,6 +139,7 @@ export function signedName(name: string): SignedName | undefined {
   const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
+  if (channels.length === 0 && PHONE_REFUSED.test(key)) return { sign, channels: ["sms"] };
   // Emarsys and Brevo number the answers to a question of consent.
   const numbered = sign === "in" && key.includes("optin") && ({ isNumbered: true } as const);
   if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }), ...numbered };

@@ -18,6 +18,7 @@ it.each([
     { mail: "opted_out", sms: "opted_out" },
   ],
   [{ phone: "+491511234567", "Email Consent": "unsubscribed" }, { mail: "opted_out" }],
+  [{ phone: "+491511234567", email: "a@example.com", "Phone Blacklisted": "True" }, { sms: "opted_out" }],
   [{ phone: "+491511234567", consent_status: "subscribed", consent_at: "2026-03-01" }, { mail: "opted_in" }],
   [{ phone: "+491511234567", email: "a@example.com", unsubscribed: "true" }, { mail: "opted_out" }],
   [
