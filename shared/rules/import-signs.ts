@@ -49,14 +49,14 @@ const OUT = any(
   "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
-  "marketingoff ^(is|msg)?dnd dnd$ globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
+  "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
   "marketingsuspended ^deactivated(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "(?:no|not|without)(?:consent|permission)(?!s?set)",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
   "sperrliste sperrvermerk mailsperre zuru?e?ckgezogen entzogen keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
-  "nichtmailen nichtmehr gekundigt gekuendigt",
+  "nichtmailen nichtstor nichtstoer nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
   "desabonn desinscri nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait",
@@ -64,11 +64,11 @@ const OUT = any(
   "dadode?baja dadadebaja ^baja debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
   "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca",
   // Italian
-  "disiscri cancellat cancellaz ^non(contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
+  "disiscri cancellat cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
   // Portuguese
-  "descadastr desinscri dessubscri desubscri ^nao(contatar|contactar|enviar|deseja|quer) cancelou",
+  "descadastr desinscri dessubscri desubscri ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
-  "uitgeschreven uitschrij afgemeld afmeld opgezegd ^niet(mailen|e?mailen|contact|benader) geene?mail nietmeer",
+  "uitgeschreven uitschrij afgemeld afmeld opgezegd ^niet(storen|mailen|e?mailen|contact|benader) geene?mail nietmeer",
   "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken intrekking",
   // Polish
   "wypisan wypis rezygn zrezygn ^nie(wysyl|kontakt|subskryb|chce|wyraza) czarnalista zablokowan brakzgod",
@@ -84,9 +84,9 @@ const IN = any(
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
   "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
-  "zugestimmt werbung(erlaubt|ok) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
+  "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
-  "(mail|news|newsletter|infos?|werbung|angebote)erhalten$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
+  "(mail|news|newsletter|infos?|werbung|angebote)erhalten$ (mail|nieuws|news|aanbiedingen|reclame|informatie)ontvangen$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
   "infolettre lettred?informations? suscrit suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
