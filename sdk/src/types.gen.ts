@@ -3316,11 +3316,11 @@ export interface Recipient {
       devices: number;
       /** The consent for this channel; `null` if there is none */
       consent: string | null;
-      /** Why nothing is sent to the address, and since when; `null`: it is not suppressed */
+      /** Why nothing is sent to the address; `null`: it is not suppressed */
       suppression: {
         /** Why, as a stable word; `null` if there is nothing to explain */
         reason: string;
-        /** RFC 3339. */
+        /** Since when. RFC 3339. */
         suppressed_at: string;
       } | null;
     })[];

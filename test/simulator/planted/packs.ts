@@ -34,14 +34,14 @@ export const packsBugs: readonly Bug[] = [
     replace: 'action: "begin", change }',
     also: [
       {
-        file: simulations,
-        find: 'change: { set }, when: is("lease", lease) } as const;',
-        replace: "change: { set } } as const;",
+        file: "shared/store/leased-jobs.ts",
+        find: 'change: { set }, when: is("lease", lease) }',
+        replace: "change: { set } }",
       },
       {
         file: simulations,
-        find: '      when: is("lease", lease),\n    },\n  );\n  return ended.kind === "changed";',
-        replace: '    },\n  );\n  return ended.kind === "changed";',
+        find: '      when: is("lease", lease),\n    },\n  );\n}',
+        replace: "    },\n  );\n}",
       },
     ],
   },

@@ -50,8 +50,13 @@ const RulesNow = v.object({
       devices: v.number(),
       consent: v.nullable(v.string()),
       suppression: v.pipe(
-        v.nullable(v.object({ reason: v.string(), suppressed_at: Timestamp })),
-        v.description("Why nothing is sent to the address, and since when; `null`: it is not suppressed"),
+        v.nullable(
+          v.object({
+            reason: v.string(),
+            suppressed_at: v.pipe(Timestamp, v.description("Since when")),
+          }),
+        ),
+        v.description("Why nothing is sent to the address; `null`: it is not suppressed"),
       ),
     }),
   ),
