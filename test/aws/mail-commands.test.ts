@@ -95,7 +95,7 @@ describe("the identity of a sender", () => {
   it("the identity of a sender is looked up by its address, then by its domain", async () => {
     const { mocked, ses } = mockedSes();
     mocked.on(GetEmailIdentityCommand).rejects(failure("NotFoundException"));
-    expect(await ses.verify(credentials)).toMatchObject({ ok: false });
+    expect(await ses.verify(credentials)).toMatchObject({ kind: "refused" });
     expect(mocked.calls().map(({ args: [{ input }] }) => input)).toEqual([
       { EmailIdentity: "shop@example.com" },
       { EmailIdentity: "example.com" },
@@ -105,8 +105,8 @@ describe("the identity of a sender", () => {
   it("the identity of a sender is verified only where SES says so", async () => {
     const { mocked, ses } = mockedSes();
     mocked.on(GetEmailIdentityCommand).resolves({});
-    expect(await ses.verify(credentials)).toMatchObject({ ok: false });
+    expect(await ses.verify(credentials)).toMatchObject({ kind: "refused" });
     mocked.on(GetEmailIdentityCommand).resolves({ VerifiedForSendingStatus: true });
-    expect(await ses.verify(credentials)).toEqual({ ok: true });
+    expect(await ses.verify(credentials)).toEqual({ kind: "verified" });
   });
 });
