@@ -169,6 +169,15 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, "Cancel");
   });
 
+  it("the event that was typed stays when a journey begins with steps that others began with (CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("journeys");
+    await press(page, "New journey");
+    await page.getByLabel("Trigger event").fill("rider_joined");
+    await page.getByRole("radio", { name: /^Trial ends/ }).check();
+    expect(await page.getByLabel("Trigger event").inputValue()).toBe("rider_joined");
+  });
+
   it("a journey begins with steps that others began with, is changed, undone and done again (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("journeys");

@@ -149,7 +149,7 @@ function Node({ node, begin, here, isHalted, hasFault, isWalked, figures, isChos
   const at = boxOf({ left: x - NODE.width / 2, top: y, ...NODE });
   if (kind === "start" && trigger)
     return (
-      <div class="chart-node is-mark" style={at}>
+      <div class="chart-node is-mark is-start" style={at}>
         <button
           type="button"
           class={trigger.length > 0 ? "chart-mark has-fault" : "chart-mark"}
@@ -162,7 +162,7 @@ function Node({ node, begin, here, isHalted, hasFault, isWalked, figures, isChos
     );
   if (kind !== "step" || !step)
     return (
-      <div class="chart-node is-mark" style={at}>
+      <div class={kind === "start" ? "chart-node is-mark is-start" : "chart-node is-mark"} style={at}>
         <span class="chart-mark">{kind === "start" ? begin : "Completed"}</span>
       </div>
     );

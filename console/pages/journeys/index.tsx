@@ -56,7 +56,11 @@ function Add({ close }: { close: () => void }) {
   const starter = starters.find(({ name }) => name === values.begin);
   const begin = (name: string) => {
     const { event = "" } = starters.find((one) => one.name === name) ?? {};
-    set({ begin: name, event, name: values.name === "" || values.name === values.begin ? name : values.name });
+    set({
+      begin: name,
+      event: values.event === (starter?.event ?? "") ? event : values.event,
+      name: values.name === "" || values.name === values.begin ? name : values.name,
+    });
   };
   return (
     <ActionDialog

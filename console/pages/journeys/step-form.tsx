@@ -97,7 +97,7 @@ interface TargetsProps {
 function Targets({ graph, id, step, type, change }: TargetsProps) {
   const others = Object.entries(graph.steps ?? {}).filter(([other]) => other !== id);
   return (
-    <div class="row">
+    <div class="row pairs">
       {ways[type].map(({ field, label }) => (
         <SelectField
           key={field}
