@@ -5,7 +5,9 @@ import type { Job, Recipient } from "./records/sends.ts";
 import { existing, found, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
-  if (state === "skipped" || (state === "failed" && reasons.length > 0)) return new OneOf(reasons);
+  // Of several channels, the provider of one may have refused, and the service another.
+  const isOfProvider = deliveries.some((one) => one.state === "failed" && !reasons.includes(one.reason ?? ""));
+  if (state === "skipped" || (state === "failed" && reasons.length > 0 && !isOfProvider)) return new OneOf(reasons);
   if (state === "failed" || state === "bounced") return ANY;
   return deliveries.length === 0 || state === "delivered" || state === "held_out" ? null : ANY;
 };

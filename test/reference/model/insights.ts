@@ -78,6 +78,7 @@ export function report(world: World, query: Record<string, string>, id: string |
 /** F9. */
 function sendReport(world: World, id: string | undefined): Body {
   const job = existing(world.jobs, id);
+  if (isUnderWay([job])) return {};
   const { length: delivered } = touchesOf([job], Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   return { delivered, ...later(job.recipients), ...engagement(world, [job]) };
 }
