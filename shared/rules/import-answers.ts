@@ -6,7 +6,8 @@ import { readTime, type TimeForm } from "./import-times.ts";
 export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
 export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
-const any = (...whole: string[]) => new RegExp(`^(?:${whole.join("|")})$`);
+/** One of the forms, between spaces, and nothing else. */
+const any = (...lines: string[]) => new RegExp(`^(?:${lines.flatMap((line) => line.split(" ")).join("|")})$`);
 const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
 export const IN_WORDS = words(
   "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
@@ -85,16 +86,10 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
-  ...[
-    "unsub[a-z]*\\d*",
-    "opt(ed)?out\\d*",
-    "(global|group|list)unsub[a-z]*",
-    "bl(ock|ack)listed",
-    "donot(email|contact|mail)",
-  ],
-  ...["unmarketable", "abgemeldet", "abbestellt", "desabonnee?", "desinscrite?", "dado?debaja", "desuscrit[oa]"],
-  ...["disiscritt[oa]", "descadastrad[oa]", "cancelouinscricao", "uitgeschreven", "afgemeld", "wypisan[yae]"],
-];
+  "unsub[a-z]*\\d* opt(ed)?out\\d* (global|group|list)unsub[a-z]* bl(ock|ack)listed donot(email|contact|mail)",
+  "unmarketable abgemeldet abbestellt desabonnee? desinscrite? dado?debaja desuscrit[oa] disiscritt[oa]",
+  "descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
+].flatMap((line) => line.split(" "));
 /** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
 const STANDING_ANYWHERE = any(
   ...OUT_WORDS.map((word) => `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}`),
@@ -108,36 +103,13 @@ export const saysOut = (value: string): boolean =>
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
-  ...[
-    "blocked",
-    "stop(ped)?",
-    "cancell?ed",
-    "removed",
-    "deleted",
-    "noconsent",
-    "redacted",
-    "ausgetragen",
-    "gesperrt",
-    "baja",
-  ],
-  ...["archived", "revoked", "withdrawn", "nopermission", "optoutrequested"],
-  "cancellat[oa]",
+  "blocked stop(ped)? cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
+  "withdrawn nopermission optoutrequested cancellat[oa]",
 );
 const STANDING_SUPPRESSED = any(
-  ...[
-    "(hard|soft|permanent)?bounced?",
-    "cleaned",
-    "(spam|direct|iss?p)?complain[a-z]*",
-    "spam(report(ed)?)?",
-    "markedasspam",
-    "([a-z]+ly|domain|manually|marketing|email)?suppressed",
-    "junk",
-    "quarantined",
-    "mailblocked",
-    "(shared|domain|global)suppression",
-    "nomxrecord",
-  ],
-  ...["invalid(email|address)?", "undeliverable", "unzustellbar", "held"],
+  "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",
+  "([a-z]+ly|domain|manually|marketing|email)?suppressed junk quarantined mailblocked",
+  "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );
 /** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
 const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;

@@ -17,132 +17,71 @@ export type Standard =
   | "consent_source"
   | "tags";
 
+/** Names between bars. */
+const listed = (text: string): string[] => text.split("|").map((name) => name.trim());
+
 /**
  * By field, the best name first, as OneSignal, Customer.io, Mailchimp, Klaviyo, Braze, HubSpot, Salesforce, Intercom,
  * Segment, Iterable, SendGrid, Brevo and Shopify write it. Case, spaces and punctuation do not matter.
  */
 export const usualNames: Record<Standard, readonly string[]> = {
-  external_id: [
-    ...["external_id", "external user id", "ext id", "user id", "customer id", "subscriber key", "contact key"],
-    ...["customer no", "customer nr", "kundennr", "kunden id", "codice cliente", "numero cliente", "código cliente"],
-    ...["código de cliente", "número de cliente", "numéro client", "identifiant client", "id klienta", "numer klienta"],
-    ...["klant id", "member id", "membership number", "mitgliedsnummer", "réf client", "référence client"],
-    ...["会員id", "会員番号", "顧客id", "顧客番号", "お客様番号"],
-    ...[
-      "customer number",
-      "named user",
-      "kundennummer",
-      "client id",
-      "id client",
-      "id cliente",
-      "klantnummer",
-      "identity",
-    ],
-  ],
-  email: [
-    ...["email", "email address", "primary email", "customer email", "contact email", "user email", "work email"],
-    ...[
-      "e-mail-adresse",
-      "adresse e-mail",
-      "adresse électronique",
-      "courriel",
-      "correo electrónico",
-      "indirizzo e-mail",
-    ],
-    ...["endereço de e-mail", "e-mailadres", "adres e-mail", "mail address", "mailadresse", "adresse mail"],
-    ...["email id", "correo", "posta elettronica", "e-mail 1 value", "email address other", "adresse de messagerie"],
-    ...["mail", "メールアドレス", "eメール", "eメールアドレス", "電子メール", "メール"],
-  ],
-  phone: [
-    ...["phone", "mobile phone", "mobile phone number", "mobile number", "mobile", "cell phone", "cell", "sms number"],
-    ...["sms phone number", "sms", "phone number", "primary phone", "telephone", "telephone number", "phone mobile"],
-    ...["default address phone", "mobilnummer", "handynummer", "handy", "telefon", "telefonnummer", "téléphone"],
-    ...["numéro de téléphone", "portable", "móvil", "celular", "teléfono", "cellulare", "telefono", "telemóvel"],
-    ...["telefone", "mobiel", "telefoonnummer", "telefoon", "numer telefonu", "komórka"],
-    ...[
-      "téléphone mobile",
-      "téléphone portable",
-      "numéro de mobile",
-      "teléfono móvil",
-      "número de teléfono",
-      "celular",
-    ],
-    ...["telefono cellulare", "numero di telefono", "numero de telefone", "mobiele telefoon", "telefon komórkowy"],
-    ...["mobile no", "mobile phone no", "contact number", "tel", "tél", "gsm", "handynr", "mobiltelefonnummer"],
-    ...["nr telefonu", "numéro mobile", "teléfono celular", "phone 1 value"],
-    ...["mobiltelefon", "mobil", "rufnummer", "whatsapp number", "mobiel nummer", "mobile telephone", "cell number"],
-    ...["cell phone number", "numero cellulare", "número de telemóvel", "numer komórkowy", "numéro de portable"],
-    ...["número de celular", "número móvil", "phone number mobile", "msisdn", "natel", "billing phone"],
-    ...[
-      "customer phone",
-      "customer mobile",
-      "shipping phone",
-      "携帯電話",
-      "携帯電話番号",
-      "携帯番号",
-      "携帯",
-      "電話番号",
-      "電話",
-    ],
-  ],
-  first_name: [
-    ...["first_name", "fname", "given name", "first", "vorname", "prénom", "nombre", "nome", "voornaam", "imię", "名"],
-  ],
-  last_name: [
-    ...["last_name", "lname", "surname", "family name", "last", "nachname", "nom", "nom de famille", "apellidos"],
-    ...["apellido", "cognome", "sobrenome", "apelido", "achternaam", "nazwisko", "姓", "苗字"],
-  ],
-  timezone: [
-    "timezone id",
-    "iana time zone",
-    "timezone",
-    "time zone",
-    "tz",
-    "zeitzone",
-    "fuseau horaire",
-    "zona horaria",
-    "tijdzone",
-  ],
-  locale: [
-    "locale",
-    "language",
-    "language code",
-    "preferred language",
-    "customer locale",
-    "lang",
-    "sprache",
-    "langue",
-    "言語",
-  ],
-  consent_status: [
-    ...["consent_status", "email marketing consent", "email consent", "email consent status", "email marketing status"],
-    ...["email subscription status", "subscription status", "email subscribe", "opt in status", "marketing consent"],
-  ],
-  consent_at: [
-    ...["consent_at", "email marketing consent timestamp", "email consent timestamp", "consent timestamp"],
-    ...[
-      "consent time",
-      "consent date",
-      "date of consent",
-      "consented at",
-      "confirm time",
-      "opt in time",
-      "opt in date",
-    ],
-    ...["opt in at", "opt in timestamp", "opted in at", "email opted in at", "email opt in at", "email opt in time"],
-    ...["email opt in date", "double opt in date", "subscribed at", "subscribed on", "subscription date"],
-    ...["einwilligung am", "einwilligungsdatum", "opt-in-datum", "date de consentement", "fecha de consentimiento"],
-    ...["data do consentimento", "data consenso", "datum toestemming", "data zgody"],
-  ],
-  consent_source: [
-    "consent_source",
-    "opt in source",
-    "email opt in source",
-    "consent method",
-    "signup source",
-    "marketing consent source",
-    "email consent source",
-  ],
+  external_id: listed(`
+    external_id | external user id | ext id | user id | customer id | subscriber key | contact key | customer no |
+    customer nr | kundennr | kunden id | codice cliente | numero cliente | código cliente | código de cliente |
+    número de cliente | numéro client | identifiant client | id klienta | numer klienta | klant id | member id |
+    membership number | mitgliedsnummer | réf client | référence client | 会員id | 会員番号 | 顧客id | 顧客番号 | お客様番号 |
+    customer number | named user | kundennummer | client id | id client | id cliente | klantnummer | identity
+  `),
+  email: listed(`
+    email | email address | primary email | customer email | contact email | user email | work email |
+    e-mail-adresse | adresse e-mail | adresse électronique | courriel | correo electrónico | indirizzo e-mail |
+    endereço de e-mail | e-mailadres | adres e-mail | mail address | mailadresse | adresse mail | email id | correo |
+    posta elettronica | e-mail 1 value | email address other | adresse de messagerie | mail | メールアドレス | eメール |
+    eメールアドレス | 電子メール | メール
+  `),
+  phone: listed(`
+    phone | mobile phone | mobile phone number | mobile number | mobile | cell phone | cell | sms number |
+    sms phone number | sms | phone number | primary phone | telephone | telephone number | phone mobile |
+    default address phone | mobilnummer | handynummer | handy | telefon | telefonnummer | téléphone |
+    numéro de téléphone | portable | móvil | celular | teléfono | cellulare | telefono | telemóvel | telefone |
+    mobiel | telefoonnummer | telefoon | numer telefonu | komórka | téléphone mobile | téléphone portable |
+    numéro de mobile | teléfono móvil | número de teléfono | celular | telefono cellulare | numero di telefono |
+    numero de telefone | mobiele telefoon | telefon komórkowy | mobile no | mobile phone no | contact number | tel |
+    tél | gsm | handynr | mobiltelefonnummer | nr telefonu | numéro mobile | teléfono celular | phone 1 value |
+    mobiltelefon | mobil | rufnummer | whatsapp number | mobiel nummer | mobile telephone | cell number |
+    cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable |
+    número de celular | número móvil | phone number mobile | msisdn | natel | billing phone | customer phone |
+    customer mobile | shipping phone | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
+  `),
+  first_name: listed(`
+    first_name | fname | given name | first | vorname | prénom | nombre | nome | voornaam | imię | 名
+  `),
+  last_name: listed(`
+    last_name | lname | surname | family name | last | nachname | nom | nom de famille | apellidos | apellido |
+    cognome | sobrenome | apelido | achternaam | nazwisko | 姓 | 苗字
+  `),
+  timezone: listed(`
+    timezone id | iana time zone | timezone | time zone | tz | zeitzone | fuseau horaire | zona horaria | tijdzone
+  `),
+  locale: listed(`
+    locale | language | language code | preferred language | customer locale | lang | sprache | langue | 言語
+  `),
+  consent_status: listed(`
+    consent_status | email marketing consent | email consent | email consent status | email marketing status |
+    email subscription status | subscription status | email subscribe | opt in status | marketing consent
+  `),
+  consent_at: listed(`
+    consent_at | email marketing consent timestamp | email consent timestamp | consent timestamp | consent time |
+    consent date | date of consent | consented at | confirm time | opt in time | opt in date | opt in at |
+    opt in timestamp | opted in at | email opted in at | email opt in at | email opt in time | email opt in date |
+    double opt in date | subscribed at | subscribed on | subscription date | einwilligung am | einwilligungsdatum |
+    opt-in-datum | date de consentement | fecha de consentimiento | data do consentimento | data consenso |
+    datum toestemming | data zgody
+  `),
+  consent_source: listed(`
+    consent_source | opt in source | email opt in source | consent method | signup source | marketing consent source |
+    email consent source
+  `),
   tags: ["tags", "tag"],
 };
 
@@ -167,13 +106,13 @@ const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
 /** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
 export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
 
-const COUNTRY = [
-  ...["country", "country code", "country region", "default address country code", "address country", "land"],
-  ...["mailing country", "mailing country code", "billing country", "shipping country", "home country", "country name"],
-  ...["pays", "país", "paese", "nazione", "kraj", "mobile country"],
-  ...["address 1 country", "address 1 country region", "home country region", "business country region"],
-  ...["location country", "国", "国名", "phone country code", "dial code", "calling code", "country calling code"],
-];
+const COUNTRY = listed(`
+  country | country code | country region | default address country code | address country | land | mailing country |
+  mailing country code | billing country | shipping country | home country | country name | pays | país | paese |
+  nazione | kraj | mobile country | address 1 country | address 1 country region | home country region |
+  business country region | location country | 国 | 国名 | phone country code | dial code | calling code |
+  country calling code
+`);
 /** Mailchimp writes the code of a country there, and others an address. */
 const CC = "cc";
 
