@@ -1,14 +1,12 @@
 // The inbox (INB, AMB-37, AMB-108, AMB-120, D-INBOXRECALL).
 import type { Operation } from "./access.ts";
 import { pageNumber, requiredText } from "./checks.ts";
-import { ABSENT, type Body, DAY, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
+import { ABSENT, type Body, FirstOf, invalid, iso, notFound, OrderedBy, type Request } from "./kit.ts";
 import { needInApp } from "./plans.ts";
 import type { InboxMessage, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy } from "./render.ts";
-import { messageCame } from "./streams.ts";
+import { isShown, MESSAGE_LIFETIME, messageCame } from "./streams.ts";
 import { found, newId, type World } from "./world.ts";
-
-const LIFETIME = 30 * DAY;
 
 /** INB-2, AMB-101: an authored experience brings its format, picture, actions and display, and the arm. */
 function contentFor(world: World, job: Job, { subscriber_id, variant }: Recipient): Body {
@@ -46,19 +44,12 @@ export function deliverToInbox(world: World, job: Job, recipient: Recipient): vo
 /** INB-1, INB-4. */
 const record = (message: InboxMessage): Body => ({
   ...{ id: message.id, notification_id: message.notification_id, content: message.content, status: message.status },
-  ...{ created_at: iso(message.created_at), expires_at: iso(message.created_at + LIFETIME) },
+  ...{ created_at: iso(message.created_at), expires_at: iso(message.created_at + MESSAGE_LIFETIME) },
   read_at: message.read_at === null ? ABSENT : iso(message.read_at),
 });
 
-/** What its owner may see: not expired, not hidden, not recalled. */
 const shown = (world: World, subscriber: string): InboxMessage[] =>
-  world.inbox.filter(
-    (message) =>
-      message.subscriber_id === subscriber &&
-      !message.hidden &&
-      !message.recalled &&
-      world.now < message.created_at + LIFETIME,
-  );
+  world.inbox.filter((message) => message.subscriber_id === subscriber && isShown(world, message));
 
 /** INB-6: newest first; more than 200 are 200 (AMB-29). */
 function list(world: World, { query }: Request) {

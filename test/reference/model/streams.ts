@@ -1,14 +1,18 @@
 // The live stream (SSE, AMB-2, AMB-101, AMB-122, F12, D-INBOXRECALL): what an app is told that goes on where it was.
-import { type Body, iso, notFound, OrderedBy, SECOND } from "./kit.ts";
+import { type Body, DAY, iso, notFound, OrderedBy, SECOND } from "./kit.ts";
 import type { InboxMessage, Reader } from "./records/sends.ts";
 import { at, found, type World } from "./world.ts";
 
+/** INB-4. */
+export const MESSAGE_LIFETIME = 30 * DAY;
 /** AMB-122. */
-const LIFETIME = 90 * SECOND;
+const STREAM_LIFETIME = 90 * SECOND;
 /** So long after a message came an open stream has shown it, as often as it looks (ARC-3). */
 const LOOKS = [SECOND, 2 * SECOND];
 
-const isShown = ({ hidden, recalled }: InboxMessage) => !hidden && !recalled;
+/** What its owner may see: not expired, not hidden, not recalled. */
+export const isShown = ({ now }: World, { hidden, recalled, created_at }: InboxMessage): boolean =>
+  !hidden && !recalled && now < created_at + MESSAGE_LIFETIME;
 
 /** A stream of a reader that was never connected begins now; any other brings what came since, if it is shown now. */
 export function openStream(world: World, subscriber: string): Reader {
@@ -17,10 +21,10 @@ export function openStream(world: World, subscriber: string): Reader {
   const none = { told: [], free: [], gone: [] };
   const reader = known ?? { subscriber_id: subscriber, began_at: world.now, opened_at: null, ...none };
   if (!known) world.readers.push(reader);
-  for (const message of missing(world, reader)) if (known) tell(reader, message, [isShown(message)]);
+  for (const message of missing(world, reader)) if (known) tell(reader, message, [isShown(world, message)]);
   const opened_at = world.now;
   reader.opened_at = opened_at;
-  at(world, opened_at + LIFETIME, () => {
+  at(world, opened_at + STREAM_LIFETIME, () => {
     if (reader.opened_at === opened_at) reader.opened_at = null;
   });
   return reader;
@@ -35,10 +39,10 @@ export function messageCame(world: World, message: InboxMessage): void {
   for (const reader of world.readers) {
     const { opened_at } = reader;
     if (reader.subscriber_id !== message.subscriber_id || opened_at === null) continue;
-    const seen = [isShown(message)];
+    const seen = [isShown(world, message)];
     for (const wait of LOOKS)
       at(world, world.now + wait, () => {
-        seen.push(isShown(message));
+        seen.push(isShown(world, message));
         const isSame = reader.opened_at === opened_at && missing(world, reader).includes(message);
         if (isSame && seen.length > LOOKS.length) tell(reader, message, seen);
       });
