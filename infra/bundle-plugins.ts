@@ -74,7 +74,7 @@ const PURE = /shared\/(?:rules|contract)\/[\w-]+\.ts$/;
  * A statement `const name = …;` that calls a function or lists values, as the formatter writes it: its last line begins
  * where it begins. Functions have no effect as they are.
  */
-const STATEMENT = /^((?:export )?const \w+(?:: [^=]+)? = )((?:(?:new )?[\w.]+\(|[{[])(?:.*;$|[\s\S]*?^[\])}].*;$))/gm;
+const STATEMENT = /^((?:export )?const \w+(?:: [^=]+)? = )((?:(?:new )?[\w.]+\(|[{[])(?:.*;$|[\s\S]*?^[\])}`].*;$))/gm;
 
 /** Members of a declaration that no function reads. */
 const METADATA =
