@@ -138,6 +138,25 @@ describe("a list that asks", () => {
     expect((await mailsOf(world)).filter(({ text }) => text.includes("/i/"))).toHaveLength(1);
   });
 
+  it("what an import says of a list that asks names the import (AMB-129, D-CONSENT)", async () => {
+    const { world, tenant, run, list } = await importer();
+    await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+    const { import_job_id } = await run(
+      "external_id,email,consent_status,consent_at\np,p@example.com,subscribed,2025-01-01\nq,q@example.com,subscribed,\n",
+    );
+    await world.settle();
+
+    for (const [name, status] of [
+      ["p", "opted_in"],
+      ["q", "pending"],
+    ]) {
+      const [subscriber] = (await tenant.call(`GET /api/v1/subscribers?external_id=${name}`)).body.items;
+      const { items } = (await tenant.call(`GET /api/v1/subscribers/${subscriber.id}/consents`)).body;
+      const [said] = items.filter(({ channel }: { channel: string }) => channel === `list:${list}`);
+      expect(said).toMatchObject({ status, evidence: { import_job_id } });
+    }
+  });
+
   it("a proof in an imported file is of the address of its row, and the next address is asked, for workspace, topic and list (AMB-129)", async () => {
     const { world, tenant, run, members, list } = await importer();
     await mailing(world, tenant, "x@example.com");

@@ -198,7 +198,7 @@ async function importEach(
     const others = some.filter((id) => !inPack.has(id));
     return others.length > 0 ? addMembers(store, job.list, others) : added;
   };
-  await joinList(store, job.list, members, { source: "import", proven, isRepeat: true, add });
+  await joinList(store, job.list, members, { source: "import", import_job_id: job.id, proven, isRepeat: true, add });
   await sealPack(store, pack, { created: [...created.values()], entered });
 }
 

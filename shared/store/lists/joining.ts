@@ -29,6 +29,8 @@ export interface Joined extends Added {
 /** How subscribers come to a list. */
 export interface Joining {
   source: string;
+  /** The import that adds them. */
+  import_job_id?: string;
   /** Those of whom there is a proof that they agreed to mail: they need not confirm, unless they do not agree any more. */
   proven?: ReadonlySet<string>;
   /** Who is asked already is not asked again. */
@@ -36,6 +38,8 @@ export interface Joining {
   /** What adds those who need not confirm. */
   add?: (ids: readonly string[]) => Promise<Added>;
 }
+
+type SaidOfList = Pick<ConsentAssertion, "source" | "import_job_id"> & { channel: `list:${string}` };
 
 /**
  * Adds subscribers to a list; of one that asks, those who confirmed before, and the others become pending.
@@ -45,13 +49,20 @@ export async function joinList(
   store: Store,
   list: string,
   ids: readonly string[],
-  { source, proven = new Set(), isRepeat = false, add = (some) => addMembers(store, list, some) }: Joining,
+  {
+    source,
+    import_job_id,
+    proven = new Set(),
+    isRepeat = false,
+    add = (some) => addMembers(store, list, some),
+  }: Joining,
 ): Promise<Joined> {
   const row = requireFound(await store.get(ListItem, { id: list }), "list");
   if (!row.double_opt_in) return { ...(await add(ids)), pending: 0 };
 
   const distinct = [...new Set(ids)];
   const channel = listChannelOf(list);
+  const said = { channel, source, import_job_id };
   const [profiles, memberships] = await Promise.all([
     getProfiles(store, distinct),
     store.getAll(
@@ -67,7 +78,7 @@ export async function joinList(
   const asks: LivingProfile[] = [];
   for (const some of chunksOf(outside, MAX_CONCURRENT)) {
     const isProven = await Promise.all(
-      some.map((profile) => proven.has(profile.id) && stateProven(store, profile, { channel, source })),
+      some.map((profile) => proven.has(profile.id) && stateProven(store, profile, said)),
     );
     asks.push(...some.filter((_, i) => !isProven[i]));
   }
@@ -75,20 +86,16 @@ export async function joinList(
   const added = await add(distinct.filter((id) => !asked.has(id)));
   const news = isRepeat ? asks.filter((profile) => profile[`c:${channel}`] !== "pending") : asks;
   for (const some of chunksOf(news, MAX_CONCURRENT))
-    await Promise.all(some.map((profile) => statePending(store, profile, { channel, source })));
+    await Promise.all(some.map((profile) => statePending(store, profile, said)));
   return { ...added, pending: asks.length };
 }
 
 /** A proof is of the address that it came with: the owner of a later one has confirmed nothing. @returns false if there is none */
-async function stateProven(
-  store: Store,
-  profile: LivingProfile,
-  { channel, source }: { channel: `list:${string}`; source: string },
-): Promise<boolean> {
+async function stateProven(store: Store, profile: LivingProfile, said: SaidOfList): Promise<boolean> {
   if (profile["c:email"] !== "opted_in" || mailAddressId(profile) === undefined) return false;
   const now = store.clock.now();
-  const consent: ConsentAssertion = { channel, status: "opted_in", consented_at: timestamp(now), source };
-  const confirmed = confirmedAsRead(profile, [channel]);
+  const consent: ConsentAssertion = { ...said, status: "opted_in", consented_at: timestamp(now) };
+  const confirmed = confirmedAsRead(profile, [said.channel]);
   const set = { ...foldedConsent(consent), ...confirmed.set };
   return happened(
     store.transact([
@@ -99,14 +106,11 @@ async function stateProven(
 }
 
 /** The stream has the owner of the address asked. */
-async function statePending(
-  store: Store,
-  { id }: LivingProfile,
-  { channel, source }: { channel: `list:${string}`; source: string },
-): Promise<void> {
+async function statePending(store: Store, { id }: LivingProfile, said: SaidOfList): Promise<void> {
   const now = store.clock.now();
-  const consent: ConsentAssertion = { channel, status: "pending", consented_at: timestamp(now), source };
-  const isOpen = any(absent(`c:${channel}`), oneOf(`c:${channel}`, ["opted_out", "pending", "unknown"]));
+  const consent: ConsentAssertion = { ...said, status: "pending", consented_at: timestamp(now) };
+  const key = `c:${said.channel}` as const;
+  const isOpen = any(absent(key), oneOf(key, ["opted_out", "pending", "unknown"]));
   await happened(
     store.transact([
       changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),

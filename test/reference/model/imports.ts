@@ -2,7 +2,7 @@
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
 import { limitOf, listing } from "./checks.ts";
-import { addressChanged } from "./consents.ts";
+import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
 import { isZone } from "./cron.ts";
 import { parseCsv, readerOf } from "./csv.ts";
 import { refuseNumber, translate } from "./import-outcomes.ts";
@@ -87,11 +87,16 @@ function take(world: World, job: Import, { fields, attributes, said, isNumberRef
 }
 
 /** A list that asks takes who has proven a consent. Whom of the others it asks is not said. */
-function join(world: World, { list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
+function join(world: World, { id, list_id }: Import, subscriber: Subscriber, isProven: boolean): void {
   const isMember = world.memberships.some(({ of, subscriber_id }) => of === list_id && subscriber_id === subscriber.id);
   if (isMember) return;
-  if (found(world.lists, list_id)!.double_opt_in && !isProven)
-    throw new Unpromised("who of a file is asked to confirm");
+  const asks = found(world.lists, list_id)!.double_opt_in;
+  if (asks && !isProven) throw new Unpromised("who of a file is asked to confirm");
+  const channel = `list:${list_id}`;
+  if (asks && currentConsent(world, subscriber.id, channel)?.status !== "opted_in") {
+    const evidence = { ip: null, text: null, import_job_id: id };
+    recordConsent(world, subscriber, { channel, status: "opted_in", consented_at: world.now, source: ANY, evidence });
+  }
   addMember(world, list_id, subscriber.id);
 }
 
