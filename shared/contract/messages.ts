@@ -16,6 +16,9 @@ const runTimer = v.object({
 });
 export type RunTimer = v.InferOutput<typeof runTimer>;
 
+/** What of somebody changed: without `segments`, all segments are evaluated; `at`: when, in milliseconds. */
+const change = { segments: v.optional(v.array(id)), at: v.optional(v.number()) };
+
 export const queues = {
   /** A job to move on or to check, or one of its ranges. `since`: a job that is not there yet may appear until 60 s later. */
   "fan-out": {
@@ -67,26 +70,10 @@ export const queues = {
   segment: {
     message: v.object({
       tenant: id,
-      /**
-       * Without `segments`, all segments are evaluated. `historical`: what it changes starts no journey. `at`: when it changed, in
-       * milliseconds.
-       */
-      people: v.optional(
-        v.array(
-          v.object({
-            id,
-            segments: v.optional(v.array(id)),
-            historical: v.optional(v.literal(true)),
-            at: v.optional(v.number()),
-          }),
-        ),
-        [],
-      ),
+      /** `historical`: what it changes starts no journey. */
+      people: v.optional(v.array(v.object({ id, ...change, historical: v.optional(v.literal(true)) })), []),
       /** Anonymous ids with events: their subscribers are evaluated. */
-      visitors: v.optional(
-        v.array(v.object({ anonymous, segments: v.optional(v.array(id)), at: v.optional(v.number()) })),
-        [],
-      ),
+      visitors: v.optional(v.array(v.object({ anonymous, ...change })), []),
       window: v.optional(v.object({ subscriber: id, at: v.number() })),
       /** Of the rules: at least as new as what was written. Without it the rules are those of now. */
       version: v.optional(v.number()),

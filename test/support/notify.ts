@@ -12,6 +12,10 @@ export const post = async (world: TestWorld, tenant: Tenant, body: object, heade
 export const jobOf = async (tenant: Tenant, id: string): Promise<any> =>
   (await tenant.call(`GET /api/v1/notifications/${id}`)).body;
 
+/** The explanation of one recipient. */
+export const explain = async (tenant: Tenant, job: string, subscriber: string): Promise<Answer> =>
+  tenant.call(`GET /api/v1/notifications/${job}/recipients/${subscriber}`);
+
 export const cancel = async (tenant: Tenant, id: string): Promise<Answer> =>
   tenant.call(`POST /api/v1/notifications/${id}/cancel`);
 

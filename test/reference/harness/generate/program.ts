@@ -102,7 +102,7 @@ const STORIES: [string[], Make][] = [
   [["experiences", "sends"], meetings.liveStream],
   [["imports", "topics", "lists"], files.topicsOfFiles],
   [["sends", "settings", "billing", "faults"], files.overMonthsEnd],
-  [["imports", "lists"], seldom.platformFile],
+  [["imports", "lists"], files.platformFile],
   [["sends", "campaigns", "templates", "segments", "lists"], seldom.goneByThen],
   [["sends", "settings"], seldom.nightsOfTheirOwn],
   [["sends"], seldom.hundredMessages],

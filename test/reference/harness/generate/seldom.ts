@@ -1,4 +1,4 @@
-// What is asked seldom: changes and removals of what others name, searches, devices and days in rules, files of other platforms.
+// What is asked seldom: changes and removals of what others name, searches, devices and days in rules.
 import type { Body } from "../../model/kit.ts";
 import { add, type Draft, dashboardOf, EVENTS, iso, NAMES, newHandle, PEOPLE, someOf } from "./draft.ts";
 import { experience as experienceOf, hook, schedule } from "./plans.ts";
@@ -65,39 +65,6 @@ export function search(draft: Draft): void {
     ["notifications", { status: random.pick(["completed", "scheduled", "failed"]), source_type: "api" }],
   ]);
   add(draft, { as: dashboardOf(draft), method: "GET", path: `/api/v1/${path}`, query });
-}
-
-/** Columns of the exports of two other platforms, and what stands in them (AMB-132). */
-const PLATFORMS: Record<string, Record<string, string[]>> = {
-  platform_a: {
-    "Email Marketing Consent": ["SUBSCRIBED", "UNSUBSCRIBED", "NEVER_SUBSCRIBED", ""],
-    "Email Marketing Consent Timestamp": ["2026-10-01T00:00:00Z", ""],
-    "Email Suppressions": ["HARD_BOUNCE", "", "", ""],
-  },
-  platform_b: {
-    STATUS: ["subscribed", "unsubscribed", "cleaned", "nonsubscribed", "transactional", ""],
-    CONFIRM_TIME: ["2026-10-01 10:00:00", "", ""],
-    OPTIN_TIME: ["2026-09-01 10:00:00", "", ""],
-    UNSUB_TIME: ["2026-10-02 10:00:00", "", "", ""],
-    CLEAN_TIME: ["2026-10-03 10:00:00", "", "", ""],
-  },
-};
-
-export function platformFile(draft: Draft): void {
-  const { random } = draft;
-  const list = newHandle(draft, "list");
-  post(draft, SECOND, "/api/v1/lists", { name: `Moved ${list}` }, { handle: list }, "list");
-  for (const name of random.some(PEOPLE, random.between(0, 2))) personOf(draft, name);
-  const source = random.pick(Object.keys(PLATFORMS));
-  const columns = PLATFORMS[source]!;
-  const header = ["Email", ...random.some(Object.keys(columns), random.between(1, 4))];
-  const addresses = random.some([...PEOPLE, "new"], random.between(1, 4)).map((name) => `${name}@example.com`);
-  const rows = addresses.map((address) => [address, ...header.slice(1).map((name) => random.pick(columns[name]!))]);
-  const file = [header, ...rows].map((cells) => cells.join()).join("\n");
-  const constant = random.chance(0.3) ? { consent_at: "2026-09-01", consent_source: "Shop" } : {};
-  const body = { listId: `@${list}`, source, ...constant };
-  post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
-  pass(draft, MINUTE);
 }
 
 /** What a send or a campaign needs at its time is removed before it (AMB-48, AMB-119). */
