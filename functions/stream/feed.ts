@@ -142,7 +142,8 @@ export async function runFeed(feed: Feed, output: FeedOutput): Promise<void> {
       lookBack = LATEST_MS;
       // The client reconnects, and the new request is refused with the reason (ERR-6, ERR-7).
       if (!(await isWorkspaceOpen(feed))) return;
-      const isKept = !isDisplaced(feed, streams) && (await keepLease(feed));
+      if (isDisplaced(feed, streams)) return output.retry(RETRY_DISPLACED_MS);
+      const isKept = await keepLease(feed);
       if (!isKept) return output.retry(RETRY_DISPLACED_MS);
     }
     if (positionAt !== undefined) await clock.sleep(Math.max(1, positionAt - clock.now()), written);

@@ -110,7 +110,9 @@ export const chatAppTemplateEndpoints = [
       if (providerId === undefined) throw conflict("The template was not submitted yet; its status is draft.");
       const account = await accountOf(vault, params.id, credentials);
       const { verdict } = reviewOf(await chatApp.readTemplate(account, providerId));
-      return (verdict && (await noteVerdict(store, template, { providerId, verdict }))) ?? template;
+      if (!verdict) return template;
+      const noted = await noteVerdict(store, template, { providerId, verdict });
+      return noted ?? template;
     },
   ),
 ];

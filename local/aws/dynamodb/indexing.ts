@@ -1,8 +1,8 @@
 // Secondary indexes: their entries, their updates when an item changes, and reads of an earlier state.
 import type { Database } from "../database.ts";
 import { type IndexUnits, writeUnits } from "./capacity.ts";
-import { indexKey, type StoredKey } from "./keys.ts";
-import { INDEX_COLUMNS, type RowKey, type Rows } from "./rows.ts";
+import { indexKey, type RowKey, type StoredKey } from "./keys.ts";
+import { INDEX_COLUMNS, type Rows } from "./rows.ts";
 import { freeze, itemOf, type Stored } from "./stored.ts";
 import type { Index, Table } from "./tables.ts";
 import { attributeOf, equalItems, type Item, sizeOfItem } from "./values.ts";

@@ -9,6 +9,9 @@ import { type AttributeValue, attributeOf, equalValues, type Item, typeOf } from
 /** A key value in the storage form: text for S and N, bytes for B. */
 export type Sortable = string | Uint8Array;
 
+/** The columns of a key: partition and sort key, and in an index those of the item behind them. */
+export type RowKey = readonly Sortable[];
+
 export interface StoredKey {
   pk: Sortable;
   /** The empty text when there is no sort key. */

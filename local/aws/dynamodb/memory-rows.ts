@@ -1,7 +1,7 @@
 // Rows of a database in memory: sorted lists in JavaScript, with an undo step for each change.
 import type { Undo } from "../database.ts";
-import type { Sortable } from "./keys.ts";
-import type { Bounds, KeyedRow, Reach, RowKey, Rows } from "./rows.ts";
+import type { RowKey, Sortable } from "./keys.ts";
+import type { Bounds, KeyedRow, Reach, Rows } from "./rows.ts";
 import type { Stored } from "./stored.ts";
 
 interface Entry extends KeyedRow {

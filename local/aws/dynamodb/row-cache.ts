@@ -1,6 +1,6 @@
 // The rows of SQLite that were read or written last: a row that is read again is neither looked up nor parsed.
 import type { Database } from "../database.ts";
-import type { RowKey } from "./rows.ts";
+import type { RowKey } from "./keys.ts";
 import type { Stored } from "./stored.ts";
 
 const MAX_ROWS = 5_000;

@@ -1,11 +1,8 @@
 // Rows of items in the order of their keys, for tables and indexes. This is the form in SQLite.
 import type { Database, Row } from "../database.ts";
-import type { Sortable } from "./keys.ts";
+import type { RowKey, Sortable } from "./keys.ts";
 import { openRowCache } from "./row-cache.ts";
 import { type Stored, storedOf, textOf } from "./stored.ts";
-
-/** The columns of a key: partition and sort key, and in an index those of the item behind them. */
-export type RowKey = readonly Sortable[];
 
 /** A range of sort keys; an omitted bound does not limit it. */
 export interface Bounds {

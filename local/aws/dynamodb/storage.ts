@@ -2,9 +2,9 @@
 import type { Database } from "../database.ts";
 import { writeUnits } from "./capacity.ts";
 import { type IndexChange, type Indexing, openIndexing } from "./indexing.ts";
-import type { StoredKey } from "./keys.ts";
+import type { RowKey, StoredKey } from "./keys.ts";
 import { memoryRows } from "./memory-rows.ts";
-import { type Reach, type RowKey, type Rows, sqlRows, TABLE_COLUMNS } from "./rows.ts";
+import { type Reach, type Rows, sqlRows, TABLE_COLUMNS } from "./rows.ts";
 import { itemOf, type Stored, textOf } from "./stored.ts";
 import type { Streams } from "./streams.ts";
 import type { Table } from "./tables.ts";

@@ -193,8 +193,10 @@ async function recordSome(
         ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
       );
       const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
-      const isWritten = news.length === 0 || !profile || (await writeAll(store, profile, from, news));
-      if (!isWritten) return contended;
+      if (profile && news.length > 0) {
+        const isWritten = await writeAll(store, profile, from, news);
+        if (!isWritten) return contended;
+      }
       const refused = verdicts.filter(([_key, _one, verdict]) => verdict === "refused");
       const recorded = await store.getAll(
         ConsentItem,

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../database.ts";
-import { INDEX_COLUMNS, type Reach, type RowKey, TABLE_COLUMNS } from "../../dynamodb/rows.ts";
+import type { RowKey } from "../../dynamodb/keys.ts";
+import { INDEX_COLUMNS, type Reach, TABLE_COLUMNS } from "../../dynamodb/rows.ts";
 import { openRows } from "../../dynamodb/storage.ts";
 import { freeze, itemOf } from "../../dynamodb/stored.ts";
 
