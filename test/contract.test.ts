@@ -3,13 +3,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { requestEvent } from "../docs/generate/events.ts";
 import { groups, stream } from "../functions/index.ts";
 import type { Endpoint } from "../shared/http/endpoint.ts";
+import { MINUTE } from "../shared/kernel/clock.ts";
 import { statuses } from "../shared/kernel/errors.ts";
 import { refusals } from "../shared/rules/plans.ts";
 import { form, type UploadPath, uploads } from "./support/channels.ts";
 import { everyCredential, type Presented, refusalOf, wrongRefusals } from "./support/credentials.ts";
 import { foreignIds } from "./support/foreign.ts";
 import { fillWorkspace } from "./support/full-workspace.ts";
-import { type Tenant, type TestWorld, testWorld, UNKNOWN } from "./support/world.ts";
+import { type Answer, type Tenant, type TestWorld, testWorld, UNKNOWN } from "./support/world.ts";
 
 const endpoints: Endpoint[] = groups.flatMap((group) => group.endpoints);
 /** A byte over what the gateway lets through. */
@@ -203,20 +204,55 @@ describe(stream.endpoint.route, () => {
   });
 });
 
-it("what an endpoint lists for one workspace is listed for no other (GEN-8)", async () => {
-  const [full, empty] = [await world.tenant(), await world.tenant()];
-  await fillWorkspace(world, full);
+describe("the lists of a workspace with some of everything", () => {
   const lists = endpoints.filter(({ route, access }) => /^GET [^:]*$/.test(route) && access.credentials.length > 0);
-  const idsListed = async (to: Tenant, endpoint: Endpoint): Promise<string[]> => {
-    const { body } = await world.call(endpoint.route, { as: await credentialsOf(to, endpoint) });
-    return JSON.stringify(body ?? {}).match(UUID) ?? [];
-  };
-  const theirs = new Set((await Promise.all(lists.map((one) => idsListed(full, one)))).flat());
-  expect(theirs.size).toBeGreaterThan(30);
-  const shown = await Promise.all(
-    lists.map(async (one) => ({ route: one.route, ids: (await idsListed(empty, one)).filter((id) => theirs.has(id)) })),
-  );
-  expect(shown.filter(({ ids }) => ids.length > 0)).toEqual([]);
+  let full: Tenant;
+  let empty: Tenant;
+
+  beforeAll(async () => {
+    [full, empty] = [await world.tenant(), await world.tenant()];
+    await fillWorkspace(world, full);
+    await world.advance(MINUTE);
+  });
+
+  const ask = async (to: Tenant, endpoint: Endpoint, query = ""): Promise<Answer> =>
+    world.call(`${endpoint.route}${query}`, { as: await credentialsOf(to, endpoint) });
+
+  it("what an endpoint lists for one workspace is listed for no other (GEN-8)", async () => {
+    const idsListed = async (to: Tenant, endpoint: Endpoint): Promise<string[]> =>
+      JSON.stringify((await ask(to, endpoint)).body ?? {}).match(UUID) ?? [];
+
+    const theirs = new Set((await Promise.all(lists.map((one) => idsListed(full, one)))).flat());
+    const shown = await Promise.all(
+      lists.map(async (one) => ({
+        route: one.route,
+        ids: (await idsListed(empty, one)).filter((id) => theirs.has(id)),
+      })),
+    );
+
+    expect(theirs.size).toBeGreaterThan(30);
+    expect(shown.filter(({ ids }) => ids.length > 0)).toEqual([]);
+  });
+
+  it("the cursor of a list is refused by every other list, and in another workspace (EXP-6, GEN-8, LIM-8, RDA-23)", async () => {
+    const takers = lists.filter(({ shape }) => "cursor" in (Object(shape.query).entries ?? {}));
+    const answers = await Promise.all(
+      takers.map(async (list) => ({ list, ...(await ask(full, list, "?limit=1")).body })),
+    );
+    const paged = answers.filter(({ next_cursor }) => next_cursor !== undefined);
+    const subjectOf = ({ route }: Endpoint) => route.split("/").at(-1);
+    const opened = [];
+    for (const { list, next_cursor } of paged.filter((one) => one.next_cursor !== "")) {
+      const others = paged.filter((one) => subjectOf(one.list) !== subjectOf(list));
+      for (const [to, asked] of [[empty, list] as const, ...others.map((one) => [full, one.list] as const)]) {
+        const { status, body } = await ask(to, asked, `?cursor=${encodeURIComponent(next_cursor)}`);
+        if (status !== 422 || !body.fields.cursor) opened.push({ of: list.route, by: asked.route, status });
+      }
+    }
+
+    expect(opened).toEqual([]);
+    expect(paged.filter((one) => one.next_cursor !== "").length).toBe(8);
+  });
 });
 
 it("an SDK key and a dashboard token of different workspaces are refused together, of the same one not (AMB-59)", async () => {

@@ -1,5 +1,5 @@
 // Every example of the document is sent to a workspace in which its ids name something: with each wrong value that its
-// schema knows, and as it is written (ERR-13, GEN-16).
+// schema knows, in the body and in the query, and as it is written (ERR-13, GEN-16).
 import { describe, expect, it } from "vitest";
 import { contents, operationsOf } from "../docs/generate/contents.ts";
 import type { OperationObject } from "../docs/generate/openapi.ts";
@@ -7,7 +7,7 @@ import { routeKeyOf } from "../shared/http/endpoint.ts";
 import { MINUTE } from "../shared/kernel/clock.ts";
 import { document } from "./support/document.ts";
 import { type ExampleRequest, exampleRequests } from "./support/example-requests.ts";
-import { faultsOf } from "./support/faulty-bodies.ts";
+import { faultsOf, queryFaultsOf } from "./support/faulty-bodies.ts";
 import { testWorld } from "./support/world.ts";
 
 const operations = operationsOf(contents).filter(({ isStream }) => !isStream);
@@ -31,7 +31,7 @@ describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as con
   const operation = described(route);
   let prepared: ExampleRequest;
 
-  it("an endpoint refuses each wrong value in the body of its example by the name of the field (ERR-13)", async () => {
+  it("an endpoint refuses each wrong value in the body of its example by the name of the field (ERR-13, CHN-2, CNV-4, HOK-3, INT-3, INT-4, INT-5, INX-12, INX-13, INX-19, INX-20, SUB-14)", async () => {
     await world.advance(MINUTE);
     prepared = await requests.prepare(endpoint, operation);
     const schema = operation.requestBody?.content["application/json"]?.schema;
@@ -42,6 +42,15 @@ describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as con
       const { status, body: answer } = await requests.send(endpoint, { ...prepared, body });
       const named = Object.keys(answer?.fields ?? {});
       if (![400, 422].includes(status) || !isOneOf(named, field)) wrong.push({ field, what, status, answer });
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("an endpoint refuses each wrong value of its query by the name of the parameter (ERR-13, EXP-4, EXP-5, EXP-6, ISG-3, LIM-8, AMB-29)", async () => {
+    const wrong = [];
+    for (const { field, what, query } of queryFaultsOf(operation, prepared.query)) {
+      const { status, body } = await requests.send(endpoint, { ...prepared, query });
+      if (![400, 422].includes(status) || body.fields?.[field] === undefined) wrong.push({ field, what, status, body });
     }
     expect(wrong).toEqual([]);
   });

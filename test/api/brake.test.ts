@@ -210,12 +210,3 @@ it("safety: null switches the brake of the workspace off for a send (F21)", asyn
   expect(await jobOf(tenant, job)).toMatchObject({ safety: null });
   expect(provider.calls).toHaveLength(150);
 });
-
-it("a send is refused with 422 for a limit over 1, which is named (F21)", async () => {
-  const { world, tenant } = await withTenant();
-
-  const { status, body } = await post(world, tenant, { target: { type: "all" }, safety: { max_error_rate: 20 } });
-
-  expect(status).toBe(422);
-  expect(Object.keys(body.fields)).toEqual(["safety.max_error_rate"]);
-});

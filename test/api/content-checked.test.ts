@@ -13,9 +13,6 @@ describe("refusals", () => {
   const unsafe = [{ id: "a", title: "A", url: "javascript:alert(1)" }];
 
   it.each([
-    ["an unknown channel", { fax: {} }, "content.by_channel.fax"],
-    ["an unknown field", { sms: { text: "x" } }, "content.by_channel.sms.text"],
-    ["a lifetime below zero", { push: { ttl_seconds: -1 } }, "content.by_channel.push.ttl_seconds"],
     ["an unsafe link", { push: { buttons: unsafe } }, "content.by_channel.push.buttons[0].url"],
     ["a text that is no template", { email: { html: "{{ broken" } }, "content.by_channel.email.html"],
     ["a design over 32 KB", { email: { design: "x".repeat(32_769) } }, "content.by_channel.email.design"],

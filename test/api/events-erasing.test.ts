@@ -155,15 +155,6 @@ it.each<[asked: string, erase: (tenant: Tenant, id: string) => Promise<unknown>,
   expect((await exportAll(world, tenant))[0].properties).toEqual(left);
 });
 
-it("an erasure is refused with 422 where erase_properties is no boolean (D-EXPORTDEL)", async () => {
-  const { tenant, ids } = await withPeople(1);
-
-  const { status, body } = await tenant.call(`DELETE /api/v1/subscribers/${ids[0]}?erase_properties=yes`);
-
-  expect(status).toBe(422);
-  expect(Object.keys(body.fields)).toEqual(["erase_properties"]);
-});
-
 it("a repeat of an erased subscriber's event is accepted and stays without an owner (EVT-8)", async () => {
   const { world, tenant, ids } = await withPeople(1);
   const event = { event_name: "bought", subscriber_id: ids[0], idempotency_key: "order" };

@@ -51,17 +51,3 @@ it("a page of experiences has at most 100 (INX-23, LIM-8)", async () => {
 
   expect((await list(tenant, "?page_size=101")).body.page_size).toBe(100);
 });
-
-it.each([
-  ["page", "0"],
-  ["page_size", "0"],
-  ["status", "gone"],
-])("a list of experiences is refused with 400 for the %s %s (INX-23, LIM-8, AMB-29)", async (field, value) => {
-  const { tenant } = await withTenant();
-
-  const { status, body } = await list(tenant, `?${field}=${value}`);
-
-  expect(status).toBe(400);
-  expect(body.code).toBe("BAD_REQUEST");
-  expect(Object.keys(body.fields)).toEqual([field]);
-});

@@ -147,12 +147,6 @@ it("the log of a webhook is filtered by outcome and by type (D-HOOKS)", async ()
   expect(await deliveries("?event_type=notification.terminal")).toEqual([]);
 });
 
-it("the log of a webhook is refused with 422 for a cursor that is none (D-HOOKS)", async () => {
-  const { call, path } = await setting();
-
-  expect((await call(`GET ${path}/deliveries?cursor=x.y`)).status).toBe(422);
-});
-
 it("a redelivery keeps id and body and adds up to four more attempts (AMB-104)", async () => {
   const { world, call, outside, upsert, path, deliveries } = await setting();
   outside.answer(() => 500);

@@ -43,17 +43,6 @@ it.each([
   expect(Object.keys(body.fields)).toEqual(["target_url"]);
 });
 
-it.each([
-  ["an unknown event", ["subscriber.deleted"]],
-  ["no event", []],
-  ["an event that is no list", "subscriber.created"],
-  ["nothing in the place of events", undefined],
-])("a hook is refused with 422 for %s (HOK-3)", async (_, events) => {
-  const { world, tenant } = await withTenant();
-
-  expect((await create(world, tenant, { events })).status).toBe(422);
-});
-
 it("the scheme of a hook's target may be in capitals, as RFC 3986 says (HOK-2)", async () => {
   const { world, tenant } = await withTenant();
 

@@ -10,13 +10,10 @@ import { shared, worlds } from "../support/worlds.ts";
 const { fresh, withTenant } = worlds();
 
 describe("linking", () => {
-  it.each([
-    ["of more than 256 characters", "x".repeat(257)],
-    ["of more bytes than a key holds", "👋".repeat(256)],
-  ])("an anonymous id %s is refused with 422 (IDN-1, EVT-3)", async (_, anonymous_id) => {
+  it("an anonymous id of more bytes than a key holds is refused with 422 (IDN-1, EVT-3)", async () => {
     const { world, tenant } = await withTenant();
     const [ada] = await addPeople(world, tenant, 1);
-    const body = { anonymous_id, subscriber_id: ada };
+    const body = { anonymous_id: "👋".repeat(256), subscriber_id: ada };
 
     const answer = await world.call("POST /v1/events/identify", { as: tenant.sdk, body });
 

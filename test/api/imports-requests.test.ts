@@ -49,12 +49,6 @@ it("an import into another workspace's list is refused with 404 (IMP-6)", async 
   expect((await post({ listId: foreign }, file)).status).toBe(404);
 });
 
-it("an import that is sent as JSON is refused with 400 (GEN-11)", async () => {
-  const { tenant, list } = await trying();
-
-  expect((await tenant.call("POST /api/v1/lists/import", { listId: list })).status).toBe(400);
-});
-
 it.each(["csv", "platform_a", "platform_b"])("an import from %s is accepted (GEN-6)", async (source) => {
   const { post, list } = await trying();
 

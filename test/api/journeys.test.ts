@@ -58,17 +58,8 @@ describe("create", () => {
 
   it.each<[what: string, field: string, change: object]>([
     ["a blank name", "name", { name: " " }],
-    ["no name", "name", { name: undefined }],
-    ["no trigger", "trigger", { trigger: undefined }],
     ["a trigger that is text", "trigger", { trigger: "{" }],
     ["an unknown trigger", "trigger.type", { trigger: { type: "timer" } }],
-    ["no steps", "steps", { steps: undefined }],
-    ["steps that are text", "steps", { steps: "{" }],
-    ["steps that are a list", "steps", { steps: [] }],
-    ["a list as the steps by id", "steps.steps", { steps: { steps: [] } }],
-    ["a start that is no text", "steps.start", { steps: { start: 1 } }],
-    ["an unknown part of a graph", "steps.nodes", { steps: { nodes: {} } }],
-    ["entry rules that are text", "entry_rules", { entry_rules: "{" }],
     ["a wrong window", "entry_rules.reentry_window", { entry_rules: { reentry_window: "10s" } }],
     ["an unknown rule", "entry_rules.eligibility.plan", { entry_rules: { eligibility: { plan: "pro" } } }],
     ["an unknown type of step", "steps.steps.a.type", oneStep("a", { id: "a", type: "jump" })],
@@ -86,7 +77,6 @@ describe("create", () => {
       "steps.steps.a.wait_for_event.where.x",
       { steps: graphOf({ a: { wait_for_event: { where: { x: 1 } } } }) },
     ],
-    ["exit conditions that are no list", "steps.exit_conditions", { steps: { ...whole, exit_conditions: {} } }],
     ["an empty exit condition", "steps.exit_conditions[0]", { steps: { ...whole, exit_conditions: [{}] } }],
     [
       "an exit condition of two kinds",
@@ -123,12 +113,6 @@ describe("list and counts", () => {
     expect(first.journeys).toHaveLength(100);
     expect(rest.next_cursor).toBe("");
     expect([...first.journeys, ...rest.journeys].map(({ id }: { id: string }) => id).sort()).toEqual(ids.sort());
-  });
-
-  it("a list of journeys with a cursor that none of its pages gave is refused with 422 (JNY-7)", async () => {
-    const { call } = await common();
-
-    expect((await call("GET /api/v1/journeys?cursor=abc")).status).toBe(422);
   });
 
   it("the counts are of active journeys, and of all that are not archived (JNY-21, AMB-74)", async () => {

@@ -91,14 +91,11 @@ it("a send is listed as it is read by its id (D-NTF)", async () => {
   expect((await list(tenant)).body.items[0]).toEqual(await jobOf(tenant, ids[0]!));
 });
 
-it.each(["limit=0", "status=gone", "cursor=x", "exclude_source_type=nonsense"])(
-  "a list of sends with %s is refused with 422 (D-NTF)",
-  async (query) => {
-    const { tenant } = await listed();
+it("a list of sends without those of an unknown source is refused with 422 (D-NTF)", async () => {
+  const { tenant } = await listed();
 
-    expect((await list(tenant, `?${query}`)).status).toBe(422);
-  },
-);
+  expect((await list(tenant, "?exclude_source_type=nonsense")).status).toBe(422);
+});
 
 it.each([
   ["after it", { from: "2030-01-01T00:00:00Z" }, []],

@@ -11,7 +11,6 @@ const { withPeople, withTenant } = worlds();
 /** A workspace in which refusals are tried. */
 const unchanged = shared(({ withTenant: make }) => make());
 const everybody = { target: { type: "all" } };
-const variant_b = { title: "t", body: "b" };
 const filtered = (subscriber_filters: object) => ({ ...everybody, subscriber_filters });
 
 describe("create", () => {
@@ -111,11 +110,7 @@ describe("create", () => {
     ["for the past", "scheduled_at", { ...everybody, scheduled_at: new Date(START - 1).toISOString() }],
     ["for now", "scheduled_at", { ...everybody, scheduled_at: new Date(START).toISOString() }],
     ["by a channel that there is not", "channel_ids[0]", { ...everybody, channel_ids: [UNKNOWN] }],
-    ["with everybody held out", "holdout_percentage", { ...everybody, holdout_percentage: 100 }],
-    ["with fewer than nobody held out", "holdout_percentage", { ...everybody, holdout_percentage: -1 }],
     ["with a split of one arm", "split_percentage", { ...everybody, split_percentage: 50 }],
-    ["with a split of 0 %", "split_percentage", { ...everybody, split_percentage: 0, variant_b }],
-    ["with a split of 100 %", "split_percentage", { ...everybody, split_percentage: 100, variant_b }],
     ["with device filters that are a list", "device_filters", { ...everybody, device_filters: [] }],
     ["with a filter of no operator", "subscriber_filters.plan", filtered({ plan: "pro" })],
     ["with an unknown operator", "subscriber_filters.plan.$like", filtered({ plan: { $like: "p" } })],

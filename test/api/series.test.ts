@@ -183,8 +183,6 @@ it("a series of a journey has its messages on the day that they were sent (RDA-1
 });
 
 it.each([
-  ["a group that there is not", "group_by=source", "group_by"],
-  ["an interval that there is not", "interval=week", "interval"],
   ["hours by channel", "interval=hour&group_by=channel", "group_by"],
   ["a type of source without its id", "source_type=campaign", "source_id"],
   ["the id of a source without its type", `source_id=${UNKNOWN}`, "source_type"],

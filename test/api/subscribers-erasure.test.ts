@@ -207,22 +207,4 @@ describe("the deletion of many", () => {
 
     expect((await send(world, tenant, { target: { type: "all" } })).job.counts.total).toBe(10);
   });
-
-  it.each([
-    [
-      "1,001 ids",
-      "subscriber_ids",
-      Array.from({ length: 1_001 }, (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`),
-    ],
-    ["an id that is no UUID", "subscriber_ids[1]", [UNKNOWN, "nonsense"]],
-    ["an id that is a number", "subscriber_ids[0]", [7]],
-  ])("a deletion of %s is refused with 422, naming %s (SUB-14, LIM-7, AMB-36)", async (_, field, ids) => {
-    const { tenant } = await withTenant();
-
-    const { status, body } = await bulk(tenant, ids);
-
-    expect(status).toBe(422);
-    expect(body.code).toBe("VALIDATION_ERROR");
-    expect(Object.keys(body.fields)).toEqual([field]);
-  });
 });

@@ -1,4 +1,5 @@
-// Bodies with one value that their schema refuses, derived from the schema and a body that it takes.
+// Bodies and queries with one value that their schema refuses, derived from the schema and one that it takes.
+import type { OperationObject } from "../../docs/generate/openapi.ts";
 import type { JsonSchema } from "../../shared/rules/json-schema.ts";
 
 export interface Fault {
@@ -19,6 +20,7 @@ interface Wrong {
 /** A field that is left out. */
 const ABSENT = Symbol("absent");
 const MAX_TEXT = 20_000;
+const NO_CURSORS = ["", "no-cursor", "IjEi."];
 
 /** @param taken a body of the schema: lists are judged by their first value there */
 export function faultsOf(schema: JsonSchema, taken: unknown, schemas: Schemas): Fault[] {
@@ -30,6 +32,34 @@ export function faultsOf(schema: JsonSchema, taken: unknown, schemas: Schemas): 
     body: changed(taken, path, value) as object,
   }));
 }
+
+/**
+ * Queries in the same way. Whatever is written is a text, and no text is a cursor.
+ * @param taken a query of the operation
+ */
+export function queryFaultsOf(
+  { parameters = [] }: OperationObject,
+  taken: Readonly<Record<string, string>>,
+): (Omit<Fault, "body"> & { query: Record<string, string> })[] {
+  const asked = parameters.filter((one) => one.in === "query");
+  const schema: JsonSchema = {
+    type: "object",
+    properties: Object.fromEntries(asked.map((one) => [one.name, one.schema])),
+    required: asked.filter((one) => one.required).map((one) => one.name),
+  };
+  const wrong = wrongIn(schema, taken, {}, []).filter(({ what }) => what !== "is no string");
+  const cursors = asked
+    .filter(({ name }) => name === "cursor")
+    .flatMap(({ name }) => NO_CURSORS.map((value) => ({ path: [name], what: "is no cursor", value })));
+  return [...wrong, ...cursors].map(({ path, what, value }) => ({
+    field: String(path[0]),
+    what,
+    query: textsOf(changed(taken, path, value) as object),
+  }));
+}
+
+const textsOf = (query: object): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
 
 /** The schema itself, or the one that is there beside `null`. */
 function resolved(schema: JsonSchema, schemas: Schemas): JsonSchema {
