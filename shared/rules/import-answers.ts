@@ -13,7 +13,9 @@ export const IN_WORDS = words(
   "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
 );
 /** Where a name says no, these say that it is not so. */
-export const CONTRARY = words("opted_in optin opt_in subscribed subscribe allowed allow send erlaubt");
+export const CONTRARY = words(
+  "opted_in optin opt_in subscribed subscribe allowed allow send erlaubt start unstop help",
+);
 const YES = words(
   "true yes y 1 t on x checked enabled aktiviert wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
@@ -56,7 +58,7 @@ export const isClear = (text: string, form: TimeForm): boolean =>
 const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
-  /^(?:un|not)confirmed|^notactivated|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
+  /^pending$|^(?:un|not)confirmed|^notactivated|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
 
 /** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
 const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;
@@ -87,7 +89,7 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
   "unsub[a-z]*\\d* opt(ed)?out\\d* (global|group|list)unsub[a-z]* bl(ock|ack)listed donot(email|contact|mail)",
-  "unmarketable abgemeldet abbestellt desabonnee? desinscrite? dado?debaja desuscrit[oa] disiscritt[oa]",
+  "(un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? dado?debaja desuscrit[oa] disiscritt[oa]",
   "descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
 ].flatMap((line) => line.split(" "));
 /** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
@@ -98,13 +100,16 @@ const STANDING_ANYWHERE = any(
 const ANSWERED_NO = /[:=]\s*(?:"?(?:false|no|0|null)"?|"")[\s}\]]*$/i;
 /** Whether one of several words or tags in a cell is such a word. */
 export const saysOut = (value: string): boolean =>
-  value.split(/[,;|\n]/).some((word) => STANDING_ANYWHERE.test(columnKey(word)) && !ANSWERED_NO.test(word));
+  value
+    .split(/[,;|\n]/)
+    .filter((word) => !ANSWERED_NO.test(word))
+    .some((word) => [word, ...word.split(/[:=]/)].some((one) => STANDING_ANYWHERE.test(columnKey(one))));
 /** One of several choices that is a no. */
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
-  "blocked stop(ped)? cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
-  "withdrawn nopermission optoutrequested cancellat[oa]",
+  "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
+  "withdrawn nopermission optoutrequested cancellat[oa] disabled deactivated inactive",
 );
 const STANDING_SUPPRESSED = any(
   "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",

@@ -3,11 +3,12 @@
 import { type RowChannel, rowChannelOf } from "./import-channels.ts";
 import { type Columns, OF_WHOM } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
+import { refusedInJson } from "./import-json.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
 import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
-import { cellValue, jsonOf, tagsOf, type Value } from "./import-values.ts";
+import { cellValue, tagsOf, type Value } from "./import-values.ts";
 
 /** How the rows of a file are read. */
 export interface RowReading extends ConsentReading {
@@ -60,18 +61,20 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   ] of cells.entries()) {
     const value = textOf(row[i] ?? "");
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
-    if (standard && !signed) sorted.standard[standard] = value;
-    if (standard === "consent_status" && !signed && !cell.isOfMail) sorted.said = value;
+    const refused = cell.name === undefined ? undefined : refusedInJson(cell.name, value);
+    if (refused) sorted.signed.push(...refused);
+    if (standard && !signed && !(refused && standard === "consent_status")) sorted.standard[standard] = value;
+    if (standard === "consent_status" && !signed && !refused && !cell.isOfMail) sorted.said = value;
     const time = timeColumn === undefined ? undefined : textOf(row[timeColumn] ?? "") || undefined;
     if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
-    if (standard === "tags") sorted.signed.push(...signedTags(value));
+    if (standard === "tags" && !refused) sorted.signed.push(...signedTags(value));
     if (cell.rowColumn === "address") sorted.address = value;
     else if (cell.rowColumn) sorted.channel = rowChannelOf(cell.rowColumn, value) ?? sorted.channel;
     if (evidence) sorted.evidence[evidence] = value;
     if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
-    else if (signed) sorted.signed.push({ signed: ofOneChannel(signed, value), value, time });
+    else if (signed && !refused) sorted.signed.push({ signed: ofOneChannel(signed, value), value, time });
     if (topicTime) topicOf(topicTime).time = value;
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
@@ -100,14 +103,8 @@ const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell =
   signed: { sign: "word", channels: [channel] },
   value: tags.join(),
 });
-/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`, `{"unsubscribed": "1"}`. */
+/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`. */
 function signedTags(text: string): SignedCell[] {
-  const json = text.startsWith("{") ? jsonOf(text) : undefined;
-  if (json !== null && typeof json === "object" && !Array.isArray(json))
-    return Object.entries(json).flatMap(([name, value]) => {
-      const signed = signedName(name);
-      return signed && typeof value !== "object" ? [{ signed, value: String(value) }] : [];
-    });
   const tags = tagsOf(text);
   const isOfNumbers = (tag: string) => /sms/i.test(tag);
   return [

@@ -63,6 +63,8 @@ export interface Cell {
   topicTime?: string;
   /** What the name says of consent. */
   signed?: SignedName;
+  /** Where it may hold JSON that says something of consent. */
+  name?: string;
   /** The region of phone numbers of the row. */
   isCountry?: boolean;
   /** A phone number of the row, where the column of the phone is empty or cannot be read; the smallest first. */
@@ -229,7 +231,8 @@ function usualFields(
 const standardCell = (name: string, standard: Standard, header: readonly string[]): Cell => ({
   standard,
   ...(standard === "phone" && { lacksPlus: pluslessOf(name, header.map(columnKey)) }),
-  ...(standard === "consent_status" && { timeColumn: timeColumnOf(name, header) }),
+  ...(standard === "consent_status" && { name, timeColumn: timeColumnOf(name, header) }),
+  ...(standard === "tags" && { name }),
   ...(standard === "consent_status" && /e?mail/.test(columnKey(name)) && { isOfMail: true }),
 });
 
@@ -251,7 +254,7 @@ function furtherCell(
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),
-    ...(signed && { signed, timeColumn: timeColumnOf(name, header) }),
+    ...(signed && { signed, name, timeColumn: timeColumnOf(name, header) }),
     ...(phoneRank !== undefined && { phoneRank, lacksPlus: pluslessOf(name, header.map(columnKey)) }),
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),

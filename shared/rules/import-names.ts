@@ -28,9 +28,9 @@ export const usualNames: Record<Standard, readonly string[]> = {
   external_id: listed(`
     external_id | external user id | ext id | user id | customer id | subscriber key | contact key | customer no |
     customer nr | kundennr | kunden id | codice cliente | numero cliente | código cliente | código de cliente |
-    número de cliente | numéro client | identifiant client | id klienta | numer klienta | klant id | member id |
+    número de cliente | n° client | no client | n° cliente | no cliente | numéro client | identifiant client | id klienta | numer klienta | klant id | member id |
     membership number | mitgliedsnummer | réf client | référence client | 会員id | 会員番号 | 顧客id | 顧客番号 | お客様番号 |
-    customer number | named user | kundennummer | client id | id client | id cliente | klantnummer | identity
+    customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity
   `),
   email: listed(`
     email | email address | primary email | customer email | contact email | user email | work email |

@@ -28,7 +28,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.spli
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
   "reason (?<!excludedfrom)campaign title url link token page$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ pending open click",
+  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
@@ -50,9 +50,9 @@ const OUT = any(
   "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
-  "marketingsuspended ^deactivated(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
+  "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
-  "(?:no|not|without)(?:consent|permission)(?!s?set)",
+  "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
   "sperrliste sperrvermerk mailsperre zuru?e?ckgezogen entzogen keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
@@ -81,7 +81,7 @@ const IN = any(
   "subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
-  "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
+  "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable|confirmed)$ ^msg(e?mail|sms|whatsapp)$",
   "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",

@@ -27,10 +27,16 @@ export function statementsOf(source: ImportSource, sorted: Sorted, hasMail: bool
 
 /** Pinpoint writes `ALL` in `OptOut`. */
 const isOfAll = ({ signed, value }: SignedCell): boolean => signed.sign === "out" && /^all$/i.test(value);
+/** The keyword by which people answer messages. */
+const isOfMessages = ({ signed, value }: SignedCell): boolean =>
+  (signed.sign === "out" || signed.sign === "status") && /^(?:stop(?: ?all)?|arr[eê]t)$/i.test(value);
 
 const ofChannel = (signed: readonly SignedCell[], channel: SignedChannel, isUnnamedToo: boolean): SignedCell[] =>
   signed.filter(
-    (cell) => isOfAll(cell) || (cell.signed.isUnnamed ? isUnnamedToo : cell.signed.channels.includes(channel)),
+    (cell) =>
+      isOfAll(cell) ||
+      (channel === "sms" && isOfMessages(cell)) ||
+      (cell.signed.isUnnamed ? isUnnamedToo : cell.signed.channels.includes(channel)),
   );
 
 /**

@@ -137,7 +137,7 @@ it("the erasure waits for an import that was under way, and visits it after its 
 
 it("the reason of a failed import quotes nothing of its file (IMP-4, SUB-9)", async () => {
   const { run } = await setting();
-  const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,Lovelace"x",,\n`);
+  const { status, error_message, last_error } = await run(`${HEADER}ada-7f3a,"Lovelace,,\n`);
 
   expect(status).toBe("failed");
   expect(error_message).toEqual(expect.stringContaining("line 2"));

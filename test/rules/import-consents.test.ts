@@ -52,7 +52,7 @@ const POSITIVE = names(`
 const SILENT = names(`
   Marketing contact status | Record ID | plan | status | Unsubscribe URL | Bounce rate |
   Marketing emails bounced | bounce count | Cookie consent | push_opt_in | Last Activity Date | subscription_plan |
-  Consent expiry date | Einwilligung gültig bis | Fax Opt Out | email_soft_bounced | Consent to track | IsOptInPending | Soft bounce reason | Emails received |
+  Consent expiry date | Einwilligung gültig bis | Fax Opt Out | email_soft_bounced | Consent to track | Soft bounce reason | Emails received |
   Newsletter opens | Payment declined | Pedido cancelado | Zahlung widerrufen |
   (Do Not Modify) Contact | Phone opt-in | Country | created_at | _last_emailed
 `);

@@ -23,7 +23,19 @@ it.each([
   ["Status", "Junk", "suppressed"],
   ["consent_status", "Cleaned", "suppressed"],
   ["Email Status", "Bounced", "suppressed"],
-  ["consent_status", "Pending", "unknown"],
+  ["consent_status", "Pending", "opted_out"],
+  ["Email subscriber status", "PENDING", "opted_out"],
+  ["Status", "disabled", "opted_out"],
+  ["Status", "Inactive", "opted_out"],
+  ["IsOptInPending", "true", "opted_out"],
+  ["IsOptInPending", "false", undefined],
+  ["confirmed", "0", "opted_out"],
+  ["deleted_at", "2023-05-01T00:00:00Z", "opted_out"],
+  ["Marketing contact status", "Non-marketing contact", "opted_out"],
+  ["Marketing contact status", "Marketing contact", undefined],
+  ["OptOutType", "STOP", "opted_out"],
+  ["OptOutType", "START", undefined],
+  ["OptOutType", "HELP", undefined],
   ["Status", "IsspComplained", "suppressed"],
   ["Status", "IspComplained", "suppressed"],
   ["Status", "MailBlocked", "suppressed"],
@@ -79,6 +91,7 @@ it.each([
   ["note", "Unsubscribed: no", undefined],
   ["Web push", "Unsubscribed", undefined],
   ["topic:nothing", "opted_out", undefined],
+  ["note", "status: unsubscribed", "opted_out"],
   ["SMS campaigns", "Unsubscribed", "opted_out"],
 ])("in a column of anything, %s %s means %s (AMB-132)", (name, value, expected) => {
   expect(statusOf(name, value)).toBe(expected);
@@ -95,6 +108,41 @@ it.each(["pending", "Unconfirmed", "archived"])(
 it("an opt-out of a channel in a column of anything is of that channel alone (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@example.com", "SMS campaigns": "Unsubscribed" });
   expect([consent, choices.sms?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it("STOP is an opt-out of SMS too (AMB-132)", () => {
+  const { consent, choices } = rowOf({ email: "a@example.com", OptOutType: "STOP" });
+  expect([consent?.status, choices.sms?.status]).toEqual(["opted_out", "opted_out"]);
+});
+
+it.each([
+  ["preferences", '{"subscription_status":"unsubscribed"}', "mail"],
+  ["attributes", "{'subscription_status': 'unsubscribed', 'tags': None}", "mail"],
+  ["attributes", '{"newsletter":{"subscribed":false}}', "mail"],
+  ["properties", '{"marketing":{"email":{"opt_in":false,"date":"2023-01-01"}}}', "mail"],
+  ["preferences", '{"email":false,"sms":true}', "mail"],
+  ["preferences", '{"email":true,"sms":false}', "sms"],
+  ["email_preferences", '{"digest":false}', "mail"],
+  ["consents", '[{"channel":"sms","status":"unsubscribed"},{"channel":"email","status":"subscribed"}]', "sms"],
+  ["consents", '[{"channel":"email","status":"opted_out"}]', "mail"],
+  ["subscription_groups", '[{"name":"SMS US","status":"Unsubscribed"}]', "sms"],
+  ["subscription_groups", '{"topics":{"one":true,"two":false}}', "mail"],
+  ["unsubscribed", '{"email":false,"sms":true}', "sms"],
+  ["unsubscribed", '{"reason":"too much"}', "mail"],
+  ["unsubscribed", '{"at":null}', undefined],
+  ["email_marketing_consent", '{"state":"unsubscribed","opt_in_level":null}', "mail"],
+  ["email_marketing_consent", '{"state":"subscribed","unsubscribed_at":null}', undefined],
+  ["consent", '{"newsletter":true,"unsubscribed":false}', undefined],
+  ["preferences", '{"dark_mode":false}', undefined],
+  ["last_order", '{"status":"cancelled","type":"archived"}', undefined],
+  ["push", '{"unsubscribed":true}', undefined],
+  ["tags", '{"newsletter_optout":"true"}', "mail"],
+])("in JSON, %s %s refuses %s (AMB-132)", (name, value, refused) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", [name]: value });
+  const mail = consent?.status === "opted_out" ? "mail" : consent?.status;
+  expect([mail, choices.sms && "sms", choices.chat_app].filter(Boolean)).toEqual(
+    refused === undefined ? [] : [refused],
+  );
 });
 
 it("a column that is mapped to an attribute says nothing of consent (AMB-132)", () => {

@@ -102,6 +102,41 @@ it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])(
   },
 );
 
+describe.each([1, 2, 5, 1_000])("in pieces of %i bytes", (size) => {
+  it.each([
+    ['a,="0151",b\n', [["a", '="0151"', "b"]]],
+    [
+      'a,17" wide,b\r\nc,d,e\r\n',
+      [
+        ["a", '17" wide', "b"],
+        ["c", "d", "e"],
+      ],
+    ],
+    [
+      '"Bob "Al" Doe",x\ny,z\n',
+      [
+        ['"Bob "Al" Doe"', "x"],
+        ["y", "z"],
+      ],
+    ],
+    [
+      'a,"Bob,no\r\nb,"Al, B.",yes\r\n\r\nc,d,e\r\n',
+      [
+        ["a", '"Bob', "no"],
+        ["b", "Al, B.", "yes"],
+        ["c", "d", "e"],
+      ],
+    ],
+    ['a,"""Hi"" he\nsaid",b\n', [["a", '"Hi" he\nsaid', "b"]]],
+  ])("%j: a quote out of place costs no other row (AMB-133, IMP-2)", async (text, rows) => {
+    const bytes = Buffer.from(text);
+    const records = await read(bytes, size, { delimiter: "," });
+    expect(cellsOf(records)).toEqual(rows);
+    for (const [i, { end }] of records.entries())
+      expect(cellsOf(await read(bytes.subarray(end), size, { delimiter: "," }))).toEqual(rows.slice(i + 1));
+  });
+});
+
 it("the line may name any delimiter (AMB-133)", async () => {
   expect(cellsOf(await read(Buffer.from("sep=|\nx|y,z\n"), 9))).toEqual([["x", "y,z"]]);
 });

@@ -1,7 +1,8 @@
 // Reads a stream of bytes as records of a CSV file (RFC 4180), each with the byte where it ends: reading can continue
 // there.
 import { Readable } from "node:stream";
-import { CsvError, parse } from "csv-parse";
+import { CsvError, type Options, parse } from "csv-parse";
+import { parse as parseWhole } from "csv-parse/sync";
 import { decoded, type Encoding, SHOWN_BYTES, shownEncoding, unreadable } from "./encodings.ts";
 
 export interface Record {
@@ -23,7 +24,8 @@ const HEAD_BYTES = 65_536;
 /**
  * @param delimiter without it, the stream is the beginning of a file
  * @param encoding without it, the beginning of the file shows it
- * @throws an unreadable error for binary bytes, for what is not in the encoding, or a quote that is never closed.
+ * @throws an unreadable error for binary bytes, for what is not in the encoding, or a quote that is never closed. A quote
+ * within a cell, `="0151"` or `17" wide`, is a sign like others.
  */
 export async function* readRecords(
   bytes: AsyncIterable<Uint8Array>,
@@ -43,29 +45,81 @@ export async function* readRecords(
   const separator = ofHeader === undefined ? SEPARATOR_LINE.exec(first)?.[1] : undefined;
   const delimiter = ofHeader ?? separator ?? delimiterOf(first);
   const parser = parse({
+    ...FORM,
     bom: true,
     delimiter,
     info: true,
-    relax_column_count: true,
+    raw: true,
+    relax_quotes: true,
     skip_empty_lines: true,
-    record_delimiter: ["\r\n", "\n", "\r"],
     max_record_size: MAX_RECORD_BYTES,
   });
   const feed = Readable.from(whole);
   feed.on("error", (error) => parser.destroy(error)).pipe(parser);
   let isHidden = separator !== undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: string[];
-      info: { bytes: number; lines: number };
-    }>) {
-      if (!isHidden) yield { cells: record, end: text.positionOf(info.bytes), line: info.lines, delimiter, encoding };
+    for await (const found of parser as AsyncIterable<Found>) {
+      for (const { cells, bytes, lines } of isHidden ? [] : rowsIn(found, delimiter))
+        yield { cells, end: text.positionOf(bytes), line: lines, delimiter, encoding };
       isHidden = false;
     }
   } catch (error) {
     throw error instanceof CsvError ? unreadable(`the file is not well-formed CSV: ${withoutValue(error)}`) : error;
   } finally {
     feed.destroy();
+  }
+}
+
+/** What ends a record, and that it may have any number of cells. */
+const FORM = { relax_column_count: true, record_delimiter: ["\r\n", "\n", "\r"] } satisfies Options;
+
+/** A record with its text. */
+interface Found {
+  record: string[];
+  info: { bytes: number; lines: number };
+  raw: string;
+}
+
+/** The cells of a row, and how many bytes and lines there are to its end. */
+interface Row {
+  cells: string[];
+  bytes: number;
+  lines: number;
+}
+
+/** One row, or where a quote that nothing closes has joined several lines, each of them. */
+function rowsIn({ record, info, raw }: Found, delimiter: string): Row[] {
+  const whole = { cells: record, ...info };
+  if (!record.some((cell) => /[\r\n]/.test(cell)) || isWellFormed(raw, delimiter)) return [whole];
+  const rows: Row[] = [];
+  let { bytes, lines } = info;
+  // The text lacks the last byte of its end; one too many would be read again as an empty line.
+  const ended = raw.replace(/\r$/, "\r\n");
+  for (const line of ended.split(/(?<=\n|\r(?!\n))/).reverse()) {
+    const [cells] = cellsIn(line, delimiter);
+    if (cells) rows.unshift({ cells, bytes, lines });
+    bytes -= Buffer.byteLength(line);
+    lines--;
+  }
+  return rows;
+}
+
+function isWellFormed(raw: string, delimiter: string): boolean {
+  try {
+    parseWhole(raw, { ...FORM, delimiter });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The cells of a line by itself. A quote that it opens and does not close is a sign like others. */
+function cellsIn(line: string, delimiter: string): string[][] {
+  const options = { ...FORM, delimiter, skip_empty_lines: true };
+  try {
+    return parseWhole(line, { ...options, relax_quotes: true });
+  } catch {
+    return parseWhole(line, { ...options, quote: null });
   }
 }
 
