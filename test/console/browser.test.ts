@@ -38,6 +38,9 @@ const tabs = [
   "settings/plan",
 ];
 
+/** One component says what the API refuses, so that others than these are looked at on one page. */
+const lookedAtOnEach: readonly string[] = ["500", "nothing yet"];
+
 let service: ServiceProcess;
 let browser: Browser;
 /** What no page may cause: errors on the console, violations of the policy, requests to other places. */
@@ -128,7 +131,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
 
   it.each(refusals)(
     "every page says so, in both themes, where the API answers %s (CON-3, CON-4)",
-    async (_, answer, text, ownText) => {
+    async (refusal, answer, text, ownText) => {
       const { page, show } = await open();
       await page.route((url) => /^\/((api\/)?v1\/(?!auth|me$)|_local\/)/.test(url.pathname), answer);
       // The first page has asked already, and shows what it knows.
@@ -146,7 +149,8 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
           .catch((cause: unknown) => {
             throw new Error(`The page ${name} does not say so.`, { cause });
           });
-        expect({ name, found: await violationsInThemes(page) }).toEqual({ name, found: {} });
+        if (lookedAtOnEach.includes(refusal) || name === pages[0])
+          expect({ name, found: await violationsInThemes(page) }).toEqual({ name, found: {} });
       }
     },
   );

@@ -90,8 +90,8 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
   await signIn();
   const reopen = async () => {
     await page.evaluate("sessionStorage.clear(), localStorage.clear()");
-    // Ends its requests before the routes are removed.
-    await page.goto("about:blank");
+    // Ends its requests before the routes are removed; a page of another origin would begin a process.
+    await page.goto(`${service.url}/console/icon.svg`);
     await Promise.all([
       page.unrouteAll({ behavior: "wait" }),
       context.setOffline(false),
