@@ -40,8 +40,9 @@ const TYPES: Record<string, string> = {
 
 const typeOf = (path: string): string => TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
 
-export async function buildConsole(): Promise<ConsoleFiles> {
-  const { outputFiles, metafile } = await build({
+/** Not written, and named by what they hold. */
+const bundled = () =>
+  build({
     entryPoints: { main: "console/app/main.tsx", theme: "console/static/theme.js", style: "console/styles/index.css" },
     absWorkingDir: ROOT,
     outdir: join(ROOT, "console", "a"),
@@ -62,6 +63,15 @@ export async function buildConsole(): Promise<ConsoleFiles> {
     legalComments: "none",
     logLevel: "warning",
   });
+
+/** The files of packages that the console is made of, as paths from the root. */
+export async function consolePackaged(): Promise<string[]> {
+  const { metafile } = await bundled();
+  return Object.keys(metafile.inputs).filter((file) => file.includes("node_modules/"));
+}
+
+export async function buildConsole(): Promise<ConsoleFiles> {
+  const { outputFiles, metafile } = await bundled();
   const files = new Map<string, ConsoleFile>();
   const add = (path: string, content: Uint8Array, cache: string, policy = consolePolicy()) =>
     files.set(path, {

@@ -8,7 +8,7 @@ import { readSettings } from "./settings.ts";
 import { EngagementStack } from "./stack.ts";
 
 const bundles = await bundleFunctions();
-await writeFile(new URL("../dist/sbom.json", import.meta.url), `${JSON.stringify(billOf(bundles), null, 1)}\n`);
+await writeFile(new URL("../dist/sbom.json", import.meta.url), `${JSON.stringify(await billOf(bundles), null, 1)}\n`);
 const app = new App({ analyticsReporting: false });
 const settings = readSettings(app.node);
 const stack = new EngagementStack(app, settings.stackName, settings);

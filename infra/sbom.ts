@@ -1,5 +1,6 @@
 // The bill of materials of a build: the packages that are in its bundles, as CycloneDX (https://cyclonedx.org).
 import { readFileSync } from "node:fs";
+import { consolePackaged } from "../console/build.ts";
 import { versionOf } from "../tools/release.ts";
 import type { Bundle } from "./bundle.ts";
 
@@ -8,11 +9,7 @@ interface Locked {
   license?: string;
   /** `sha512-…` in base64. */
   integrity?: string;
-  dependencies?: Record<string, string>;
 }
-
-/** The console is packed into a bundle as text, so the bundle does not name them. */
-const OF_CONSOLE = ["preact", "@preact/signals"];
 
 interface Component {
   type: "library";
@@ -33,17 +30,16 @@ function folderOf(module: string): string {
   return module.slice(0, at) + (scope.startsWith("@") ? `${scope}/${name}` : scope);
 }
 
-/** @throws for a package that package-lock.json does not have */
-export function billOf(bundles: ReadonlyMap<string, Bundle>) {
+/**
+ * The console is packed into a bundle as text, so the bundle does not name its packages: they are asked of the console.
+ * @throws for a package that package-lock.json does not have
+ */
+export async function billOf(bundles: ReadonlyMap<string, Bundle>) {
   const lock = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")) as {
     packages: Record<string, Locked>;
   };
-  const withOwn = (name: string): string[] => [
-    PREFIX + name,
-    ...Object.keys(lock.packages[PREFIX + name]?.dependencies ?? {}).flatMap(withOwn),
-  ];
-  const bundled = [...bundles.values()].flatMap(({ packaged }) => packaged.map(folderOf));
-  const folders = new Set([...bundled, ...OF_CONSOLE.flatMap(withOwn)]);
+  const bundled = [...bundles.values()].flatMap(({ packaged }) => packaged);
+  const folders = new Set([...bundled, ...(await consolePackaged())].map(folderOf));
   const components = [...folders].sort().map((folder): Component => {
     const locked = lock.packages[folder];
     if (!locked) throw new Error(`${folder} is in a bundle, and not in package-lock.json.`);

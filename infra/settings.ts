@@ -46,28 +46,30 @@ const PublicKey = v.object({
   use: v.optional(v.string(), "sig"),
 });
 
+/** What is in the environment of functions, which AWS limits to 4 KB of each (test/infra/sizes.test.ts). */
+const Short = v.pipe(v.string(), v.nonEmpty(), v.maxLength(256));
+const HttpsAddress = v.pipe(Short, v.url(), v.startsWith("https://", "must be an https URL"));
+/** Four RSA keys of 2,048 bits, or two of 4,096. */
+const MAX_KEYS_CHARACTERS = 2_000;
+const PublicKeys = v.pipe(
+  v.object({ keys: v.pipe(v.array(PublicKey), v.minLength(1)) }),
+  v.check(
+    (jwks) => JSON.stringify(jwks).length <= MAX_KEYS_CHARACTERS,
+    `has more than ${MAX_KEYS_CHARACTERS} characters, which is what the environment of a function has room for: leave out keys that sign no more`,
+  ),
+);
+
 const Settings = v.object({
   /** Also the prefix of every function's name. */
   stackName: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/)), "Engagement"),
   /** Your own domain for the service. Its certificate must be in us-east-1, as CloudFront requires. */
-  domain: v.optional(v.object({ name: v.string(), certificateArn: v.string() })),
+  domain: v.optional(v.object({ name: Short, certificateArn: v.string() })),
   /** The plan of a newly registered workspace. */
   defaultPlan: v.optional(v.picklist(planNames), "enterprise"),
   /** Another issuer of dashboard tokens, with the keys it publishes (D-AUTH). */
-  tokenIssuer: v.optional(
-    v.object({
-      issuer: v.pipe(v.string(), v.url()),
-      audience: v.string(),
-      jwks: v.object({ keys: v.pipe(v.array(PublicKey), v.minLength(1)) }),
-    }),
-  ),
+  tokenIssuer: v.optional(v.object({ issuer: v.pipe(Short, v.url()), audience: Short, jwks: PublicKeys })),
   /** An OpenID Connect provider through which members of every workspace may sign in, as a public client (ACC-15). */
-  signIn: v.optional(
-    v.strictObject({
-      issuer: v.pipe(v.string(), v.url(), v.startsWith("https://", "must be an https URL")),
-      clientId: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
-    }),
-  ),
+  signIn: v.optional(v.strictObject({ issuer: HttpsAddress, clientId: Short })),
   /** The name of an EventBridge bus of this account and region, to which what happens is published. */
   eventBus: v.optional(
     v.pipe(v.string(), v.regex(/^[\w.-]{1,256}$/, "must be the name of an event bus of this account")),

@@ -20,15 +20,14 @@ const RANDOM = "ABCDEFGHIJKLM";
 const stackName = `L${"o".repeat(38)}g`;
 const certificateArn = `arn:aws:acm:us-east-1:${ACCOUNT}:certificate/${UUID}`;
 
-/** As long as an RSA key of 2,048 bits is in a set of published keys. */
-const publicKey = (n: number) => ({ kid: `${UUID}-${n}`, n: "n".repeat(342) });
-const tokenIssuer = {
-  issuer: `https://cognito-idp.ap-southeast-1.amazonaws.com/ap-southeast-1_${"a".repeat(9)}`,
-  audience: "a".repeat(26),
-  jwks: { keys: [1, 2, 3].map(publicKey) },
-};
-const domain = { name: `${"a".repeat(58)}.example.com`, certificateArn };
-const signIn = { issuer: tokenIssuer.issuer, clientId: "c".repeat(256) };
+/** The longest that settings take: addresses, names, and 2,000 characters of keys. */
+const MAX_SETTING = 256;
+const issuer = "https://issuer.example/".padEnd(MAX_SETTING, "x");
+const publicKey = (characters: number) => ({ kid: UUID, n: "n".repeat(characters) });
+const jwksOf = (...characters: number[]) => ({ keys: characters.map(publicKey) });
+const tokenIssuer = { issuer, audience: "a".repeat(MAX_SETTING), jwks: jwksOf(342, 342, 342, 552) };
+const domain = { name: "api.example".padStart(MAX_SETTING, "a"), certificateArn };
+const signIn = { issuer, clientId: "c".repeat(MAX_SETTING) };
 const on = { ...EVERYTHING, stackName, domain, signIn, tokenIssuer, streamConcurrency: "50", registration: "invite" };
 const settings = { on, off: { stackName } };
 
@@ -95,6 +94,14 @@ function resolver({ Resources }: Template, region: string) {
 }
 
 const charactersOf = (value: unknown) => JSON.stringify(value).length;
+
+it.each([
+  ["more than 2,000 characters of keys", { tokenIssuer: { ...tokenIssuer, jwks: jwksOf(342, 342, 342, 553) } }],
+  ["an audience of any length", { tokenIssuer: { ...tokenIssuer, audience: "a".repeat(MAX_SETTING + 1) } }],
+  ["an identity provider's address of any length", { signIn: { ...signIn, issuer: `${issuer}x` } }],
+])("no deployment takes %s (D17)", (_, context) => {
+  expect(() => synthesize({ context })).toThrow(/The context (tokenIssuer|signIn)\..* is wrong/);
+});
 
 describe.each(["on", "off"] as const)("with every setting %s", (which) => {
   const template = synthesize({ context: settings[which] });
