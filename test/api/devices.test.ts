@@ -207,13 +207,6 @@ describe("registration", () => {
     expect(Object.keys(body.fields)).toEqual([field]);
   });
 
-  it("a device is refused with 422 for a subscriber of another workspace (D-DEV)", async () => {
-    const { world, register } = await setting();
-    const foreign = await (await world.tenant()).upsert({ external_id: "ada" });
-
-    expect((await register(phone(foreign))).status).toBe(422);
-  });
-
   it("a device is refused with 422 for an erased subscriber (D-DEV)", async () => {
     const { tenant, ada, register } = await setting();
     await tenant.call(`DELETE /api/v1/subscribers/${ada}`);
