@@ -143,9 +143,9 @@ ${imported.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("")
 `;
 
 /** When the sources of the console last changed, in milliseconds of the machine's clock. */
-export function consoleChangedAt(folder = HERE): number {
+export function consoleChangedAt(): number {
   let newest = 0;
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+  for (const entry of readdirSync(HERE, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
   return newest;
 }

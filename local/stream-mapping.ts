@@ -15,8 +15,6 @@ export interface StreamMappingOptions {
   maxAttempts?: number;
   /** Instead of a number of attempts: how old a record may become before it is given up. */
   maxRecordAgeMs?: number;
-  /** Splits a batch in two when the function throws, to isolate the record that fails. */
-  bisect?: boolean;
   /** The on-failure destination: gets batches whose retries are used up. */
   onFailure?: (records: StreamRecord[]) => void;
   /** How many batches of different partition keys are in flight at once. */
@@ -37,7 +35,7 @@ const MAX_ATTEMPTS = 10;
 
 export function streamMapping(deps: MappingDeps, options: StreamMappingOptions): Mapping {
   const { clock, database, dynamodb, host, log } = deps;
-  const { table, function: target, batchSize = 100, filter, bisect = true, onFailure } = options;
+  const { table, function: target, batchSize = 100, filter, onFailure } = options;
   const { maxRecordAgeMs, parallelizationFactor = 1, partitionKey = partitionKeyOf } = options;
   const maxAttempts = options.maxAttempts ?? (maxRecordAgeMs === undefined ? MAX_ATTEMPTS : Number.POSITIVE_INFINITY);
   const name = `${options.stream ?? `${table} stream`} -> ${target}`;
@@ -128,7 +126,8 @@ export function streamMapping(deps: MappingDeps, options: StreamMappingOptions):
       threw = true;
       log("A worker failed.", { mapping: name, error: String(error) });
     }
-    if (threw && bisect && records.length > 1) {
+    // A batch at which the function throws is split in two, to isolate the record that fails.
+    if (threw && records.length > 1) {
       const middle = Math.ceil(records.length / 2);
       return [records.slice(0, middle), records.slice(middle)].map((half) => ({ ...segment, records: half }));
     }

@@ -51,11 +51,11 @@ describe("a table's stream", () => {
       () => {
         if (broken) throw new Error("no");
       },
-      { bisect: false },
+      { batchSize: 1 },
     );
-    write("abcdef");
+    write("ab");
     await pumpAll(mapping);
-    expect(batches).toEqual(["abcd"]);
+    expect(batches).toEqual(["a"]);
     expect(mapping.nextAt()).toBe(at + SECOND);
     clock.jumpTo(at + SECOND);
     await pumpAll(mapping);
@@ -63,7 +63,7 @@ describe("a table's stream", () => {
     broken = false;
     clock.jumpTo(at + 3 * SECOND);
     await pumpAll(mapping);
-    expect(batches).toEqual(["abcd", "abcd", "abcd", "ef"]);
+    expect(batches).toEqual(["a", "a", "a", "b"]);
     expect(mapping.nextAt()).toBeUndefined();
   });
 

@@ -60,12 +60,12 @@ export function checkKey(key: Item, table: Table): void {
 }
 
 /** Checks the keys within an item that is to be stored: the table's, then those of its indexes. */
-export function checkItemKeys(item: Item, table: Table, mismatch = keyTypeMismatch): void {
+export function checkItemKeys(item: Item, table: Table): void {
   for (const part of keyParts(table.keys)) {
     const value = attributeOf(item, part.name);
     if (!value) throw invalidParameter(`Missing the key ${part.name} in the item`);
     const type = typeOf(value);
-    if (type !== part.type) throw mismatch(part, type);
+    if (type !== part.type) throw keyTypeMismatch(part, type);
     checkPart(value, part, part === table.keys.hash);
   }
   checkIndexKeys(item, table);

@@ -60,11 +60,7 @@ export type SearchWriter = Pick<Store, "getAll" | "writeAll">;
  * Makes the entries of subscribers what their profiles say at this moment, wherever they were in another state.
  * @param before profiles as they were, and as they became
  */
-export async function updateEntries(
-  store: SearchWriter,
-  before: readonly ProfileRow[],
-  { mayPut = true }: { mayPut?: boolean } = {},
-): Promise<void> {
+export async function updateEntries(store: SearchWriter, before: readonly ProfileRow[]): Promise<void> {
   const ids = [...new Set(before.map(({ id }) => id))];
   const profiles = await store.getAll(Profile, idKeys(ids));
   const current = profiles.flatMap((profile) => (profile && profile.erased_at === undefined ? entriesOf(profile) : []));
@@ -72,7 +68,7 @@ export async function updateEntries(
   const former = new Map(before.flatMap(entriesOf).map((key) => [positionOf(key), key]));
   await store.writeAll([
     ...[...former].flatMap(([name, key]) => (kept.has(name) ? [] : [removeItem(SearchEntry, key)])),
-    ...(mayPut ? current.map((key) => putItem(SearchEntry, key, {})) : []),
+    ...current.map((key) => putItem(SearchEntry, key, {})),
   ]);
 }
 
