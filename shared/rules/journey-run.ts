@@ -96,7 +96,7 @@ export async function advance(graph: Graph, from: Position, knowledge: Knowledge
       return { outcomes, arrival: exited(position.step, exit.index, at) };
     }
 
-    if ("arrival" in move) {
+    if (move.kind === "arrives") {
       if (move.outcome) outcomes.push({ step: node.id, name: move.outcome });
       return { outcomes, arrival: move.arrival };
     }
@@ -125,9 +125,11 @@ const LATER = Number.POSITIVE_INFINITY;
 
 /** Where a run goes from a step, and when it leaves it. */
 type Move = { at: number } & (
-  | { outcome: string; next: string | undefined; heard?: number; spent?: string }
-  | { outcome?: string; arrival: Arrival }
+  | { kind: "goes"; outcome: string; next: string | undefined; heard?: number; spent?: string }
+  | { kind: "arrives"; outcome?: string; arrival: Arrival }
 );
+
+const waits = (position: Position): Move => ({ kind: "arrives", at: LATER, arrival: { kind: "waits", position } });
 
 const before = (step: string, arrived: Pick<Position, "at" | "from" | "heard" | "spent">): Position => ({
   step,
@@ -143,18 +145,17 @@ const present = <K extends string, T>(name: K, value: T | undefined): { [name in
 async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowledge): Promise<Move> {
   const { now } = knowledge;
   const { at = now, heard, spent } = position;
-  if (node.type === "exit") return { at, outcome: "exit", arrival: completed(node.id, "exit", at) };
+  if (node.type === "exit") return { kind: "arrives", at, outcome: "exit", arrival: completed(node.id, "exit", at) };
   if (node.type === "send") {
     // What came late is sent late: the steps that follow keep their distance to it.
     const from = heard !== undefined && heard > at ? heard : undefined;
     const next = node.send.next ? before(node.send.next, { at, from, heard, spent }) : undefined;
-    return { at: LATER, arrival: { kind: "sends", node, position: before(node.id, { at, heard, spent }), next } };
+    const reached = before(node.id, { at, heard, spent });
+    return { kind: "arrives", at: LATER, arrival: { kind: "sends", node, position: reached, next } };
   }
   if (node.type === "branch") {
-    const holds = await knowledge.holds(node.branch.condition, at);
-    return holds
-      ? { at, outcome: "branch:then", next: node.branch.then, ...present("heard", heard) }
-      : { at, outcome: "branch:else", next: node.branch.else, ...present("heard", heard) };
+    const way = (await knowledge.holds(node.branch.condition, at)) ? "then" : "else";
+    return { kind: "goes", at, outcome: `branch:${way}`, next: node.branch[way], ...present("heard", heard) };
   }
   return node.type === "delay" ? delayed(node, position, knowledge) : awaited(node, position, knowledge);
 }
@@ -163,13 +164,9 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
 function delayed(node: JourneyNode & { type: "delay" }, position: Position, knowledge: Knowledge): Move {
   const { now } = knowledge;
   const { since, until } = position;
-  if (since === undefined) {
-    const begun = spanning(position, now, parseDuration(node.delay.duration), knowledge);
-    return { at: LATER, arrival: { kind: "waits", position: begun } };
-  }
-  return until !== undefined && now >= until
-    ? { at: until, outcome: "delayed", next: node.delay.next }
-    : { at: LATER, arrival: { kind: "waits", position } };
+  if (since === undefined) return waits(spanning(position, now, parseDuration(node.delay.duration), knowledge));
+  if (until === undefined || now < until) return waits(position);
+  return { kind: "goes", at: until, outcome: "delayed", next: node.delay.next };
 }
 
 async function awaited(
@@ -184,16 +181,16 @@ async function awaited(
   const { since = now, until = Number.POSITIVE_INFINITY, heard = until, spent } = begun;
   // Somebody looks at a wait that has begun a moment later, unless what led to it came late: then what ends it may be here.
   const cameLate = position.heard !== undefined && since < position.heard;
-  if (begun !== position && until > now && !cameLate) return { at: LATER, arrival: { kind: "waits", position: begun } };
+  if (begun !== position && until > now && !cameLate) return waits(begun);
 
   const event = await knowledge.occurred(node, { since, until, heard }, idsOf(spent));
   if (event) {
     const all = [...(event.at === since ? idsOf(spent) : []), event.id];
-    return { at: event.at, outcome: "wait:event", next: on_event, heard: event.received, spent: all.join(" ") };
+    const { at, received } = event;
+    return { kind: "goes", at, outcome: "wait:event", next: on_event, heard: received, spent: all.join(" ") };
   }
-  return now >= until
-    ? { at: until, outcome: "wait:timeout", next: on_timeout }
-    : { at: LATER, arrival: { kind: "waits", position: begun } };
+  if (now < until) return waits(begun);
+  return { kind: "goes", at: until, outcome: "wait:timeout", next: on_timeout };
 }
 
 const idsOf = (spent: string | undefined): string[] => (spent === undefined ? [] : spent.split(" "));

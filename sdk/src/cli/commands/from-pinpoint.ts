@@ -49,7 +49,8 @@ function convert(call: PinpointCall, { things }: PinpointExport, out: string, re
 /** The list whose imported segment's name, id or own file is in the path of a file of endpoints. */
 function listOf(path: string, { byId, lists, imported }: Audiences): string | undefined {
   const parts = new Set(path.split(sep).flatMap((part) => [part, part.replace(/(\.jsonl?|\.csv)?(\.gz)?$/, "")]));
-  for (const [id, found] of byId) if ("list" in found && (parts.has(id) || parts.has(found.list))) return found.list;
+  for (const [id, found] of byId)
+    if (found.type === "list" && (parts.has(id) || parts.has(found.list))) return found.list;
   const name = [...lists.keys()].find((one) => parts.has(one));
   return name ?? [...parts].flatMap((part) => imported.get(part) ?? [])[0];
 }

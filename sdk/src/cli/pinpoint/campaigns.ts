@@ -38,7 +38,7 @@ export function convertCampaigns(found: readonly Resource[], context: Context): 
     const name = free(at.name, files);
     files.set(name, {
       name,
-      target: "list" in audience ? { type: "list", ...audience } : { type: "segment", ...audience },
+      target: audience,
       holdout_percentage: Math.min(MAX_HOLDOUT, Math.round(Number(campaign.HoldoutPercent ?? 0))),
       messages: messages.map((message) => ({ ...message, ...(scheduled_at !== undefined && { scheduled_at }) })),
     });

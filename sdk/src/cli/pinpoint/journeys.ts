@@ -4,7 +4,7 @@ import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import { reachableFrom, type Steps, withTargets } from "./graph.ts";
 import type { At, Report } from "./report.ts";
-import { combineBy, eventOf, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
+import { combineBy, eventOf, type Ruled, rulesOfDimensions, unsaid } from "./rules.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
 import type { Templates } from "./templates.ts";
 import { durationOf } from "./texts.ts";
@@ -75,10 +75,9 @@ function startOf(
   if (isObject(event)) {
     const filter = isObject(event.EventFilter) ? event.EventFilter : {};
     const start = eventOf(filter.Dimensions);
-    if ("field" in start) report.unmapped(at, `StartCondition.EventStartCondition.${start.field}`, start.reason);
-    const { where } = "name" in start ? start : {};
-    if (where) {
-      const on = Object.keys(where).join(", ");
+    if (start.kind === "unsaid") report.unmapped(at, `StartCondition.EventStartCondition.${start.field}`, start.reason);
+    if (start.kind === "event" && start.where) {
+      const on = Object.keys(start.where).join(", ");
       report.unmapped(
         at,
         "StartCondition.EventStartCondition.EventFilter",
@@ -86,16 +85,16 @@ function startOf(
       );
     }
     const eligibility = typeof event.SegmentId === "string" ? audiences.ruleOf(event.SegmentId) : undefined;
-    if (eligibility && !isRule(eligibility))
+    if (eligibility?.kind === "unsaid")
       report.unmapped(at, "StartCondition.EventStartCondition.SegmentId", eligibility.reason);
     return {
-      trigger: { type: "event", ...("name" in start && { event_name: start.name }) },
-      ...(eligibility && isRule(eligibility) && { eligibility: eligibility.rule }),
+      trigger: { type: "event", ...(start.kind === "event" && { event_name: start.name }) },
+      ...(eligibility?.kind === "rule" && { eligibility: eligibility.rule }),
     };
   }
   const id = isObject(segment) ? String(segment.SegmentId) : undefined;
   const target = id === undefined ? undefined : audiences.byId.get(id);
-  const name = target && "segment" in target ? target.segment : undefined;
+  const name = target?.type === "segment" ? target.segment : undefined;
   if (name === undefined)
     report.unmapped(at, "StartCondition", "has no dimensional segment: choose a trigger before you activate it");
   return { trigger: { type: "segment_entered", ...(name !== undefined && { segment: name }) } };
@@ -206,11 +205,13 @@ function ruleOfCondition(condition: Resource, { audiences }: Context, within: st
   // The API writes it with a small letter, the SDKs with a capital one.
   const dimensions = condition.SegmentDimensions ?? condition.segmentDimensions;
   if (isObject(dimensions)) return rulesOfDimensions(dimensions);
-  if (!isObject(condition.EventCondition)) return { field: "Condition", reason: "is unknown" };
+  if (!isObject(condition.EventCondition)) return unsaid("Condition", "is unknown");
   if (condition.EventCondition.MessageActivity !== undefined)
-    return { field: "EventCondition.MessageActivity", reason: "depends on what became of a message" };
+    return unsaid("EventCondition.MessageActivity", "depends on what became of a message");
   const event = eventOf(condition.EventCondition.Dimensions);
-  return "field" in event ? event : { rule: { event: { ...event, ...(within && { within }) } } };
+  if (event.kind === "unsaid") return event;
+  const { kind: _, ...found } = event;
+  return { kind: "rule", rule: { event: { ...found, ...(within && { within }) } } };
 }
 
 /** How long a split waits before it is evaluated. */
@@ -231,7 +232,7 @@ function splitStep(id: string, config: Resource, next: Next, { at, context, step
   const [only] = conditions;
   if (wait && conditions.length === 1 && isObject(only?.EventCondition) && !only.EventCondition.MessageActivity) {
     const event = eventOf(only.EventCondition.Dimensions);
-    if (!("field" in event)) {
+    if (event.kind === "event") {
       const { name: event_name, where } = event;
       const targets = { on_event: next(TrueActivity), on_timeout: next(FalseActivity) };
       const wait_for_event = { event_name, within: wait, ...(where && { where }), ...targets };
@@ -244,7 +245,7 @@ function splitStep(id: string, config: Resource, next: Next, { at, context, step
     operator === "ANY" ? "ANY" : "ALL",
     conditions.map((one) => ruleOfCondition(one, context, wait)),
   );
-  if (!isRule(ruled)) {
+  if (ruled.kind === "unsaid") {
     context.report.unmapped(at, `${field}.${ruled.field}`, `${ruled.reason}: all take the path of no`);
     steps.set(id, { pass: next(FalseActivity) });
     return;
@@ -257,10 +258,10 @@ function branchSteps(id: string, config: Resource, next: Next, { at, context, st
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
   const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, { at, context, steps });
   const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
-    const ruled: Ruled = isObject(branch.Condition)
+    const ruled = isObject(branch.Condition)
       ? ruleOfCondition(branch.Condition, context, wait)
-      : { field: "Condition", reason: "is missing" };
-    if (isRule(ruled)) return [{ rule: ruled.rule, to: next(branch.NextActivity) }];
+      : unsaid("Condition", "is missing");
+    if (ruled.kind === "rule") return [{ rule: ruled.rule, to: next(branch.NextActivity) }];
     context.report.unmapped(
       at,
       `Activities.${id}.MultiCondition.${ruled.field}`,

@@ -1,14 +1,24 @@
 // Dimensions of Pinpoint's segments, events and conditions as rules. What a rule cannot say makes the whole unmapped: an
-import { isObject, type Resource } from "../resource.ts";
 // audience that is only nearly right is worse than none.
+import { isObject, type Resource } from "../resource.ts";
 
-/** A rule, or why there is none. */
-export type Ruled = { rule: Resource } | { field: string; reason: string };
+interface Rule {
+  kind: "rule";
+  rule: Resource;
+}
 
-export const isRule = (ruled: Ruled): ruled is { rule: Resource } => "rule" in ruled;
+/** A field that no rule can say, and why. */
+interface Unsaid {
+  kind: "unsaid";
+  field: string;
+  reason: string;
+}
 
-const attribute = (key: string, operators: Resource): Ruled => ({ rule: { attribute: { [key]: operators } } });
-const none = (field: string, reason: string): Ruled => ({ field, reason });
+export type Ruled = Rule | Unsaid;
+
+const ruled = (rule: Resource): Rule => ({ kind: "rule", rule });
+const attribute = (key: string, operators: Resource): Rule => ruled({ attribute: { [key]: operators } });
+export const unsaid = (field: string, reason: string): Unsaid => ({ kind: "unsaid", field, reason });
 
 const comparisons: Record<string, string> = {
   EQUAL: "$eq",
@@ -38,9 +48,9 @@ function operatorsOf(dimension: unknown): Resource | undefined {
 
 function recencyOf(recency: Resource): Ruled {
   const within = { HR_24: "24h", DAY_7: "7d", DAY_14: "14d", DAY_30: "30d" }[String(recency.Duration)];
-  if (!within) return none("Behavior.Recency", `has the unknown duration ${String(recency.Duration)}`);
+  if (!within) return unsaid("Behavior.Recency", `has the unknown duration ${String(recency.Duration)}`);
   const isActive = recency.RecencyType === "ACTIVE";
-  return { rule: { event: { name: "_session.start", within, ...(!isActive && { frequency: { max: 0 } }) } } };
+  return ruled({ event: { name: "_session.start", within, ...(!isActive && { frequency: { max: 0 } }) } });
 }
 
 /** Places that become attributes of a subscriber. */
@@ -49,7 +59,7 @@ const places: Record<string, string> = { Country: "country", Locale: "locale" };
 function demographicOf([name, dimension]: [string, unknown]): Ruled {
   const operators = operatorsOf(dimension);
   if (name === "Locale" && operators) return attribute("locale", operators);
-  return none(`Demographic.${name}`, "belongs to devices, which rules of segments do not see");
+  return unsaid(`Demographic.${name}`, "belongs to devices, which rules of segments do not see");
 }
 
 /** All dimensions of a set, which must hold together. */
@@ -60,14 +70,14 @@ function partsOf(dimensions: Resource): Ruled[] {
       return Object.entries(value).map(([key, dimension]) => {
         const operators = operatorsOf(dimension);
         const type = isObject(dimension) ? dimension.AttributeType : undefined;
-        return operators ? attribute(key, operators) : none(`${field}.${key}`, `is compared by ${String(type)}`);
+        return operators ? attribute(key, operators) : unsaid(`${field}.${key}`, `is compared by ${String(type)}`);
       });
     if (field === "Metrics")
       return Object.entries(value).map(([key, metric]) => {
         const operator = isObject(metric) ? comparisons[String(metric.ComparisonOperator)] : undefined;
         return operator
           ? attribute(key, { [operator]: (metric as Resource).Value })
-          : none(`Metrics.${key}`, "is unknown");
+          : unsaid(`Metrics.${key}`, "is unknown");
       });
     if (field === "Behavior") return isObject(value.Recency) ? [recencyOf(value.Recency)] : [];
     if (field === "Demographic") return Object.entries(value).map(demographicOf);
@@ -75,19 +85,19 @@ function partsOf(dimensions: Resource): Ruled[] {
       return Object.entries(value).map(([name, dimension]) => {
         const operators = operatorsOf(dimension);
         const key = places[name];
-        return operators && key ? attribute(key, operators) : none(`Location.${name}`, "is a distance");
+        return operators && key ? attribute(key, operators) : unsaid(`Location.${name}`, "is a distance");
       });
-    return [none(field, "is an unknown dimension")];
+    return [unsaid(field, "is an unknown dimension")];
   });
 }
 
 /** Rules that must all hold, or of which one must. The first that cannot be said makes the whole unsaid. */
 export function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
-  const missing = parts.find((part) => !isRule(part));
+  const missing = parts.find((part) => part.kind === "unsaid");
   if (missing) return missing;
-  const nodes = parts.filter(isRule).map(({ rule }) => rule);
-  if (nodes.length === 0) return none("", "has no dimension");
-  return nodes.length === 1 ? { rule: nodes[0]! } : { rule: { group: { op, nodes } } };
+  const nodes = parts.flatMap((part) => (part.kind === "rule" ? [part.rule] : []));
+  if (nodes.length === 0) return unsaid("", "has no dimension");
+  return ruled(nodes.length === 1 ? nodes[0]! : { group: { op, nodes } });
 }
 
 export const rulesOfDimensions = (dimensions: Resource): Ruled => combine("and", partsOf(dimensions));
@@ -95,39 +105,50 @@ export const rulesOfDimensions = (dimensions: Resource): Ruled => combine("and",
 const opposites: Record<string, string> = { $in: "$nin", $nin: "$in", $eq: "$ne", $ne: "$eq" };
 
 /** What holds where a rule does not; the grammar has no negation of its own. */
-function negated({ rule }: { rule: Resource }): Ruled {
+function negated(rule: Resource): Ruled {
   if (isObject(rule.group)) {
     const { op, nodes } = rule.group as { op: "and" | "or"; nodes: Resource[] };
-    return combine(
-      op === "and" ? "or" : "and",
-      nodes.map((node) => negated({ rule: node })),
-    );
+    return combine(op === "and" ? "or" : "and", nodes.map(negated));
   }
   const [[key = "", operators] = []] = Object.entries(isObject(rule.attribute) ? rule.attribute : {});
   const [[name = "", value] = [], ...more] = Object.entries(isObject(operators) ? operators : {});
   const opposite = opposites[name];
-  if (!opposite || more.length > 0) return none(key, "cannot be turned round");
+  if (!opposite || more.length > 0) return unsaid(key, "cannot be turned round");
   return attribute(key, { [opposite]: value });
 }
 
 export function combineBy(type: unknown, parts: readonly Ruled[]): Ruled {
   if (type === "NONE") {
     const any = combine("or", parts);
-    return isRule(any) ? negated(any) : any;
+    return any.kind === "rule" ? negated(any.rule) : any;
   }
   return combine(type === "ANY" ? "or" : "and", parts);
 }
 
-/** The condition on an event: its name, and where on its properties. */
-export function eventOf(dimensions: unknown): { name: string; where?: Resource } | { field: string; reason: string } {
+/** An event, and the conditions on its properties. */
+interface EventFound {
+  kind: "event";
+  name: string;
+  where?: Resource;
+}
+
+export function eventOf(dimensions: unknown): EventFound | Unsaid {
   const { EventType, Attributes = {}, Metrics = {} } = isObject(dimensions) ? dimensions : {};
   const values = isObject(EventType) && Array.isArray(EventType.Values) ? EventType.Values.map(String) : [];
   const [name, ...others] = values;
-  if (name === undefined) return { field: "EventType", reason: "is missing" };
+  if (name === undefined) return unsaid("EventType", "is missing");
   if (others.length > 0 || (isObject(EventType) && EventType.DimensionType === "EXCLUSIVE"))
-    return { field: "EventType", reason: "must be one event" };
-  const rule = rulesOfDimensions({ Attributes, Metrics });
-  if (!isRule(rule)) return rule.reason === "has no dimension" ? { name } : rule;
-  const all = isObject(rule.rule.group) ? (rule.rule.group.nodes as Resource[]) : [rule.rule];
-  return { name, where: Object.assign({}, ...all.map(({ attribute: where }) => where)) as Resource };
+    return unsaid("EventType", "must be one event");
+  const parts = partsOf({ Attributes, Metrics });
+  if (parts.length === 0) return { kind: "event", name };
+
+  const all = combine("and", parts);
+  if (all.kind === "unsaid") return all;
+  const { rule } = all;
+  const conditions = isObject(rule.group) ? (rule.group.nodes as Resource[]) : [rule];
+  return {
+    kind: "event",
+    name,
+    where: Object.assign({}, ...conditions.map(({ attribute: where }) => where)) as Resource,
+  };
 }

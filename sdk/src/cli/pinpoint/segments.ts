@@ -2,14 +2,14 @@
 
 import { isObject, type Resource } from "../resource.ts";
 import type { At, Report } from "./report.ts";
-import { combineBy, isRule, type Ruled, rulesOfDimensions } from "./rules.ts";
+import { combineBy, type Ruled, rulesOfDimensions, unsaid } from "./rules.ts";
 
 export interface Audiences {
   /** Files by kind and name. */
   segments: Map<string, Resource>;
   lists: Map<string, Resource>;
   /** The id of a segment → what stands for it, if anything does. */
-  byId: Map<string, { segment: string } | { list: string }>;
+  byId: Map<string, { type: "segment"; segment: string } | { type: "list"; list: string }>;
   /** The name of the file or folder from which a segment was imported → its list. */
   imported: Map<string, string>;
   /** The rule of a dimensional segment. */
@@ -27,10 +27,10 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
   const [segments, lists] = [new Map<string, Resource>(), new Map<string, Resource>()];
   const ruleOf = (id: string, above: readonly string[] = []): Ruled => {
     const segment = all.get(id);
-    if (!segment) return { field: "SourceSegments", reason: `names the segment ${id}, which is not in the folder` };
-    if (above.includes(id)) return { field: "SourceSegments", reason: "names itself" };
+    if (!segment) return unsaid("SourceSegments", `names the segment ${id}, which is not in the folder`);
+    if (above.includes(id)) return unsaid("SourceSegments", "names itself");
     if (segment.SegmentType === "IMPORT")
-      return { field: "SourceSegments", reason: "names an imported segment, which is a list here" };
+      return unsaid("SourceSegments", "names an imported segment, which is a list here");
     return ruleOfSegment(segment, (source) => ruleOf(source, [...above, id]));
   };
   for (const segment of found) {
@@ -40,7 +40,7 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
     if (segment.SegmentType === "IMPORT") {
       const name = free(at.name, lists);
       lists.set(name, { name, description: `Imported segment ${id} of Pinpoint` });
-      byId.set(id, { list: name });
+      byId.set(id, { type: "list", list: name });
       const source = fileOf(segment.ImportDefinition);
       if (source !== undefined) imported.set(source, name);
       report.count("lists written");
@@ -48,13 +48,13 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
     }
     reportHidden(segment, at, report);
     const ruled = ruleOf(id);
-    if (!isRule(ruled)) {
+    if (ruled.kind === "unsaid") {
       report.unmapped(at, ruled.field || "Dimensions", `${ruled.reason}: the segment was not converted`);
       continue;
     }
     const name = free(at.name, segments);
     segments.set(name, { name, is_dynamic: true, rule: ruled.rule });
-    byId.set(id, { segment: name });
+    byId.set(id, { type: "segment", segment: name });
     report.count("segments written");
   }
   return { segments, lists, byId, imported, ruleOf };
