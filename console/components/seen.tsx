@@ -12,6 +12,8 @@ interface Content {
   html?: string | undefined;
   /** Of a mail that was sent. */
   from?: string | undefined;
+  /** Its links lead on, as in a mailbox. Elsewhere a click would act for the person: unsubscribe them, count as theirs. */
+  opens?: boolean;
 }
 
 /** @param channel a type or a class of channels */
@@ -26,9 +28,9 @@ export function segmentsOf(text: string): number {
   return text.length <= alone ? 1 : Math.ceil(text.length / each);
 }
 
-export function SeenAs({ channel, title, body, html, from }: Content) {
+export function SeenAs({ channel, title, body, html, from, opens }: Content) {
   const kind = kindOfChannel(channel);
-  if (kind === "mail") return <Letter title={title} html={html ?? asHtml(body)} from={from} />;
+  if (kind === "mail") return <Letter title={title} html={html ?? asHtml(body)} from={from} opens={opens} />;
   if (kind === "text" || kind === "template") {
     const text = title ? `${title}\n${body}` : body;
     return (
@@ -74,27 +76,37 @@ interface LetterProps {
   title: string;
   html: string;
   from?: string | undefined;
+  opens?: boolean | undefined;
+}
+
+interface Told {
+  letterReady?: boolean;
+  letterHeight?: number;
+  letterLink?: string;
 }
 
 /** The hidden text with which the service begins a mail that has a preheader. */
 const PREHEADER = /mso-hide:all">([^&<]*)/;
 
+const WEB = /^https?:/;
+
 /** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image. */
-export function Letter({ title, html, from = "Your product" }: LetterProps) {
+export function Letter({ title, html, from = "Your product", opens = false }: LetterProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [images, setImages] = useState(false);
   const [height, setHeight] = useState(160);
   useEffect(() => {
     const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
-    const listen = ({ source, data }: MessageEvent<{ letterReady?: boolean; letterHeight?: number }>) => {
+    const listen = ({ source, data }: MessageEvent<Told>) => {
       if (source !== frame.current?.contentWindow) return;
       if (data.letterReady) fill();
       if (data.letterHeight) setHeight(Math.min(600, Math.max(80, data.letterHeight)));
+      if (opens && data.letterLink && WEB.test(data.letterLink)) open(data.letterLink, "_blank", "noopener");
     };
     addEventListener("message", listen);
     fill();
     return () => removeEventListener("message", listen);
-  }, [html, images]);
+  }, [html, images, opens]);
   const preheader = PREHEADER.exec(html)?.[1];
   const hasImages = /<img[^>]+src=["']?http/i.test(html);
   return (

@@ -108,7 +108,12 @@ export function ConfirmAgain() {
   const resend = useAction("auth.resendEmail", { stale: [] });
   return (
     <>
-      {isLocal && <a href={pathTo("outbox")}>See the mail in the outbox</a>}{" "}
+      {isLocal && (
+        // In a tab of its own: what was refused is written already.
+        <a href={pathTo("outbox")} target="_blank" rel="noreferrer">
+          See the mail in the outbox
+        </a>
+      )}{" "}
       <Act action={resend} given={[]} said="The mail is on its way. Press its link, then try again.">
         Send the mail again
       </Act>

@@ -24,7 +24,7 @@ export function MailFrame({ design, title, width, isDark = false, choosing }: Fr
   const chosen = choosing?.chosen;
   const html = inTheme(sampled(mailHtml(design, { chosen })), isDark);
   useEffect(() => {
-    const fill = () => frame.current?.contentWindow?.postMessage({ html, isEdited: true }, "*");
+    const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
     const listen = ({ source, data }: MessageEvent<Told>) => {
       if (source !== frame.current?.contentWindow) return;
       if (data.letterReady) fill();

@@ -27,20 +27,20 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await page.getByRole("link", { name: "Connect", exact: true }).click();
     await press("Connect a channel");
     await press("Continue to credentials");
-    const connect = async () => {
-      await page.getByLabel("From address").fill("hello@lind.example");
-      await press("Save and verify");
-    };
-    await connect();
-    const channel = page.url();
-    const letter = page.frameLocator("figure.letter iframe");
+    await page.getByLabel("From address").fill("hello@lind.example");
+    await press("Save and verify");
+    const opened = context.waitForEvent("page");
     await page.getByRole("link", { name: "See the mail in the outbox" }).click();
-    await page.goto((await letter.getByRole("link").first().getAttribute("href"))!);
-    await press("Confirm the address");
-    await page.getByText("Your address is confirmed").waitFor();
-    await page.goto(channel);
-    await connect();
+    const outbox = await opened;
+    const followed = context.waitForEvent("page");
+    await outbox.frameLocator("figure.letter iframe").getByRole("link").first().click();
+    const confirmation = await followed;
+    await confirmation.getByRole("button", { name: "Confirm the address" }).click();
+    await confirmation.getByText("Your address is confirmed").waitFor();
+    await Promise.all([outbox.close(), confirmation.close()]);
+    await press("Save and verify");
     await page.getByText("can send").waitFor();
+    const letter = page.frameLocator("figure.letter iframe");
     await page.getByRole("link", { name: "Write a message" }).click();
 
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();

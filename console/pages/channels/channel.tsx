@@ -6,6 +6,7 @@ import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
+import { isLocal } from "../../app/session.ts";
 import { money, now } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { Act } from "../../components/button.tsx";
@@ -42,7 +43,7 @@ export function ChannelView({ id }: { id: string }) {
       actions={
         data && (
           <>
-            {data.type !== "in_app" && (
+            {data.settings && (
               <Act action={verify} given={[id]}>
                 Verify again
               </Act>
@@ -139,6 +140,7 @@ function Credentials({ channel, kind }: { channel: Channel; kind: ChannelKind | 
       <p class="dim">
         {kind.about} Secrets are stored encrypted and never shown again: give them with every change. New credentials
         replace the old ones and are verified at once.
+        {isLocal && " This machine asks no provider: it keeps messages in its outbox, whatever the account."}
       </p>
       {kind.credentials.kind === "form" && <FormCredentials channel={channel} given={kind.credentials} />}
       {kind.credentials.kind === "file" && <FileCredentials channel={channel} given={kind.credentials} />}

@@ -13,12 +13,10 @@ export function View() {
     >
       <Workspaces />
       <DeadLetters />
-      <div class="grid wide">
+      <div class="grid">
         <Clock />
-        <div class="stack">
-          <Faults />
-          <Version />
-        </div>
+        <Faults />
+        <Version />
       </div>
       <Meter />
     </Page>

@@ -116,7 +116,7 @@ function Shown({ item: { channel, to, title, body, payload, headers, subscriber_
   const asSent = channel === "email" && typeof payload === "string" ? htmlOfSource(payload) : undefined;
   return (
     <Card title={`${channelName(channel)} to ${to}`}>
-      <SeenAs channel={channel} title={title ?? ""} body={asSent ?? body ?? ""} from={headers?.From} />
+      <SeenAs channel={channel} title={title ?? ""} body={asSent ?? body ?? ""} from={headers?.From} opens />
       <p class="actions">
         {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>View person</a>}
         {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>View send</a>}

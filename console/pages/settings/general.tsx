@@ -83,24 +83,30 @@ function GeneralForm({ found }: { found: WorkspacePage }) {
   };
   return (
     <Form error={update.error} kind="settings" onSubmit={save}>
-      <Workspace form={form} />
-      <Utm
-        utm={values.utm_defaults}
-        onUtm={(utm_defaults) => set({ utm_defaults })}
-        faultAt={(name) => fields[`utm_defaults.${name}`]}
-      />
-      <QuietHours quiet={values.quiet_hours} fields={fields} onQuiet={(quiet_hours) => set({ quiet_hours })} />
-      <FrequencyCaps
-        caps={values.frequency_caps}
-        onCaps={(frequency_caps) => set({ frequency_caps })}
-        fields={fields}
-      />
-      <Brake safety={values.safety} onSafety={(safety) => set({ safety })} fields={fields} />
-      <Testers
-        ids={values.test_subscriber_ids}
-        onIds={(test_subscriber_ids) => set({ test_subscriber_ids })}
-        fields={fields}
-      />
+      <div class="grid">
+        <div class="stack">
+          <Workspace form={form} />
+          <Utm
+            utm={values.utm_defaults}
+            onUtm={(utm_defaults) => set({ utm_defaults })}
+            faultAt={(name) => fields[`utm_defaults.${name}`]}
+          />
+        </div>
+        <div class="stack">
+          <QuietHours quiet={values.quiet_hours} fields={fields} onQuiet={(quiet_hours) => set({ quiet_hours })} />
+          <FrequencyCaps
+            caps={values.frequency_caps}
+            onCaps={(frequency_caps) => set({ frequency_caps })}
+            fields={fields}
+          />
+          <Brake safety={values.safety} onSafety={(safety) => set({ safety })} fields={fields} />
+          <Testers
+            ids={values.test_subscriber_ids}
+            onIds={(test_subscriber_ids) => set({ test_subscriber_ids })}
+            fields={fields}
+          />
+        </div>
+      </div>
       <div class="save-bar">
         <FormEnd action={update} placed={Object.keys(fields).filter(hasInput)} submit="Save">
           {changed.length > 0 && (

@@ -57,7 +57,7 @@ export function KeyList<T extends Key>(props: KeyListProps<T>) {
       {...(about && { empty: { about, action: null } })}
       columns={[
         { title: "Name", cell: ({ name }) => name },
-        { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code>{prefix}</code> },
+        { title: "Prefix", isMinor: true, cell: ({ prefix }) => <code class="one-line">{prefix}</code> },
         {
           title: "What it may do",
           isMinor: true,

@@ -1,10 +1,12 @@
 // The identity provider of the workspace: where it is, which domains it speaks for, and who becomes what.
+import { useState } from "preact/hooks";
 import type { IdentityProvider as Found } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
-import { useFields } from "../../app/fields.ts";
+import { type Fields, useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
+import { Ask } from "../../components/dialog.tsx";
 import { Check, SelectField, TextField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Card, Code } from "../../components/page.tsx";
@@ -48,10 +50,10 @@ function Domains({ found: { domains, redirect_uri } }: { found: Found }) {
 
 function Settings({ found }: { found: Found | undefined }) {
   const set = useAction("auth.replaceIdentityProvider");
-  const remove = useAction("auth.deleteIdentityProvider");
-  const { values, set: change, field, placed } = useFields(() => draftOf(found), set);
+  const [isRemoving, setRemoving] = useState(false);
+  const form = useFields(() => draftOf(found), set);
   const save = async () => {
-    const { client_secret, domains, default_role, groups_claim, group_roles, ...rest } = values;
+    const { client_secret, domains, default_role, groups_claim, group_roles, ...rest } = form.values;
     const body = {
       ...rest,
       ...(client_secret && { client_secret }),
@@ -63,58 +65,90 @@ function Settings({ found }: { found: Found | undefined }) {
     const done = await set.run(body);
     if (done) say("Saved.");
   };
-  const end = async () => {
-    const done = await remove.run();
-    if (done) say("Removed. Members sign in with passwords.");
-  };
   return (
-    <Form error={set.error} kind="stack" onSubmit={save}>
-      <Card title="Identity provider">
-        <p class="dim">Members sign in at your company's provider, by OpenID Connect. Only owners change this.</p>
-        <TextField label="Issuer" {...field("issuer")} required placeholder="https://login.example.com" />
-        <TextField label="Client id" {...field("client_id")} required />
-        <TextField
-          label="Client secret"
-          type="password"
-          autocomplete="off"
-          {...field("client_secret")}
-          hint={found?.has_client_secret ? "Stored. Leave it empty to keep it." : "As the provider shows it."}
-        />
-        <TextField
-          label="Domains of your members' addresses"
-          {...field("domains")}
-          required
-          hint="With commas between."
-        />
-        <SelectField
-          label="Whoever signs in first becomes"
-          {...field("default_role")}
-          options={[
-            { value: "none" as const, label: "nobody without an invitation or a group" },
-            ...ROLES.map((value) => ({ value, label: value })),
-          ]}
-        />
-        <TextField label="Claim with the groups (optional)" {...field("groups_claim")} />
-        <TextField
-          label="Roles of groups (optional)"
-          rows={3}
-          {...field("group_roles")}
-          hint="A line for each: group = role. The first that fits counts."
-        />
-        <Check
-          label="Members need the provider"
-          note="Passwords no longer open the workspace, but for owners with a second factor. Sign in there first."
-          checked={values.required}
-          onInput={(required) => change({ required })}
-        />
-        <FormEnd action={set} placed={placed} submit="Save" />
-        {found && (
-          <Button needs={remove.operation} isBusy={remove.isBusy} onClick={() => void end()}>
-            Remove the provider
-          </Button>
-        )}
-      </Card>
-    </Form>
+    <>
+      <Form error={set.error} kind="settings" onSubmit={save}>
+        <div class="grid">
+          <Client form={form} isStored={found?.has_client_secret ?? false} />
+          <Roles form={form} />
+        </div>
+        <FormEnd action={set} placed={form.placed} submit="Save">
+          {found && (
+            <Button needs="auth.deleteIdentityProvider" onClick={() => setRemoving(true)}>
+              Remove the provider
+            </Button>
+          )}
+        </FormEnd>
+      </Form>
+      {isRemoving && (
+        <Ask
+          title="Remove the identity provider?"
+          operation="auth.deleteIdentityProvider"
+          given={[]}
+          act="Remove the provider"
+          said="Removed. Members sign in with passwords."
+          close={() => setRemoving(false)}
+        >
+          Members sign in with passwords from then on. Who has none asks for a new one on the sign-in page.
+        </Ask>
+      )}
+    </>
+  );
+}
+
+interface PartProps {
+  form: Fields<Draft>;
+}
+
+/** @param isStored whether the service has a secret already */
+function Client({ form: { field }, isStored }: PartProps & { isStored: boolean }) {
+  return (
+    <Card title="Identity provider">
+      <p class="dim">Members sign in at your company's provider, by OpenID Connect. Only owners change this.</p>
+      <TextField label="Issuer" {...field("issuer")} required placeholder="https://login.example.com" />
+      <TextField label="Client ID" {...field("client_id")} required />
+      <TextField
+        label="Client secret"
+        type="password"
+        autocomplete="off"
+        {...field("client_secret")}
+        hint={isStored ? "Stored. Leave it empty to keep it." : "As the provider shows it."}
+      />
+      <TextField
+        label="Domains of your members' addresses"
+        {...field("domains")}
+        required
+        hint="With commas between."
+      />
+    </Card>
+  );
+}
+
+function Roles({ form: { values, set, field } }: PartProps) {
+  return (
+    <Card title="Who becomes what">
+      <SelectField
+        label="Whoever signs in first becomes"
+        {...field("default_role")}
+        options={[
+          { value: "none" as const, label: "nobody without an invitation or a group" },
+          ...ROLES.map((value) => ({ value, label: value })),
+        ]}
+      />
+      <TextField label="Claim with the groups (optional)" {...field("groups_claim")} />
+      <TextField
+        label="Roles of groups (optional)"
+        rows={3}
+        {...field("group_roles")}
+        hint="A line for each: group = role. The first that fits counts."
+      />
+      <Check
+        label="Members need the provider"
+        note="Passwords no longer open the workspace, but for owners with a second factor. Sign in there first."
+        checked={values.required}
+        onInput={(required) => set({ required })}
+      />
+    </Card>
   );
 }
 
@@ -129,6 +163,8 @@ const draftOf = (found: Found | undefined) => ({
   group_roles: (found?.group_roles ?? []).map(({ group, role }) => `${group} = ${role}`).join("\n"),
   required: found?.required ?? false,
 });
+
+type Draft = ReturnType<typeof draftOf>;
 
 /** The service says what is wrong with a role that there is not. */
 function groupOf(line: string): { group: string; role: Role } {
