@@ -64,9 +64,9 @@ export function ContentEditor({ content, onInput, faults, shown, show, hint, ori
   }, [faults]);
   const tabs = useOwners(content);
   const suffix = original ? " of B" : "";
-  const { note, insert } = useLastWritten();
+  const { inside, note, insert } = useLastWritten();
   return (
-    <div class="stack" onFocusIn={note}>
+    <div class="stack" ref={inside} onFocusIn={note}>
       <fieldset class="channel-tabs" aria-label={`Content${suffix} for`}>
         <Button kind="quiet" pressed={shown === ""} onClick={() => show("")}>
           All channels

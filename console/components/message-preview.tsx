@@ -99,8 +99,8 @@ function SeenBySomebody({ content, channel, send }: SeenProps & { channel: Own }
       <PersonField
         label="As seen by"
         picked={picked}
-        placeholder={person?.external_id ?? ""}
-        hint={person ? `${personName(person)}; or somebody else.` : "Nobody is found: attributes are empty."}
+        placeholder={person ? personName(person) : ""}
+        {...(!person && { hint: "Nobody is found: attributes are empty." })}
       />
     </>
   );

@@ -18,6 +18,7 @@ const LOOKED_AT = 2;
 interface Line {
   tone: "good" | "warn" | "held" | "bad";
   count: number;
+  /** What follows the count. */
   words: string;
   people: readonly string[];
 }
@@ -27,16 +28,20 @@ function linesOf({ counts, samples, skip_reasons, skipped_samples }: Notificatio
     samples.flatMap(({ subscriber_id, deferred_until }) =>
       (deferred_until !== null) === isWaiting ? [subscriber_id] : [],
     );
-  const lines: Line[] = [
-    { tone: "good", count: counts.sent - counts.deferred, words: "get it when it goes out", people: ids(false) },
-    { tone: "warn", count: counts.deferred, words: "wait for the end of quiet hours", people: ids(true) },
-    { tone: "held", count: counts.held_out, words: "are held out as control group", people: [] },
-    ...Object.entries(skip_reasons).map(([reason, count]) => ({
-      tone: "bad" as const,
-      count,
-      words: `do not get it: ${reasonText(reason)}`,
-      people: skipped_samples[reason] ?? [],
-    })),
+  const line = (tone: Line["tone"], count: number, [one, many]: [string, string], people: readonly string[]): Line => ({
+    tone,
+    count,
+    words: count === 1 ? one : many,
+    people,
+  });
+  const lines = [
+    line("good", counts.sent - counts.deferred, ["gets it when it goes out", "get it when it goes out"], ids(false)),
+    line("warn", counts.deferred, ["waits for the end of quiet hours", "wait for the end of quiet hours"], ids(true)),
+    line("held", counts.held_out, ["is held out as control group", "are held out as control group"], []),
+    ...Object.entries(skip_reasons).map(([reason, count]) => {
+      const why = reasonText(reason);
+      return line("bad", count, [`does not get it: ${why}`, `do not get it: ${why}`], skipped_samples[reason] ?? []);
+    }),
   ];
   return lines.filter(({ count }) => count > 0);
 }

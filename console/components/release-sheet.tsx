@@ -62,7 +62,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
               <Check label="It goes out at once: this time has passed" checked={isLateMeant} onInput={setLateMeant} />
             )}
           </Section>
-          <Section icon="activity" title="Beside it">
+          <Section icon="activity" title="This week">
             <Others />
           </Section>
           <Section icon="channel" title="By what">

@@ -8,20 +8,23 @@ type Written = HTMLInputElement | HTMLTextAreaElement;
 const isWritten = (target: EventTarget | null): target is Written =>
   target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type === "text");
 
-/** Where a text was written last, among the inputs inside. */
+/** Where a text was written last, among the inputs inside; at the end of the first long one before that. */
 export function useLastWritten() {
+  const inside = useRef<HTMLDivElement>(null);
   const last = useRef<Written | undefined>(undefined);
   const note = ({ target }: FocusEvent) => {
     if (isWritten(target)) last.current = target;
   };
   const insert = (text: string) => {
-    const input = last.current;
-    if (!input?.isConnected) return;
-    input.setRangeText(text, input.selectionStart ?? 0, input.selectionEnd ?? 0, "end");
+    const written = last.current?.isConnected ? last.current : undefined;
+    const input = written ?? inside.current?.querySelector("textarea");
+    if (!input) return;
+    const end = input.value.length;
+    input.setRangeText(text, written?.selectionStart ?? end, written?.selectionEnd ?? end, "end");
     input.dispatchEvent(new Event("input", { bubbles: true }));
     input.focus();
   };
-  return { note, insert };
+  return { inside, note, insert };
 }
 
 const FIXED = ["external_id", "email"];
@@ -51,7 +54,8 @@ function Known({ insert }: { insert: (text: string) => void }) {
   };
   const filter = fallback && ` | default: '${fallback.replaceAll("'", "’")}'`;
   return (
-    <div class="stack tight">
+    // What stands for an empty variable is no place to put one.
+    <div class="stack tight" onFocusIn={(event) => event.stopPropagation()}>
       <TextField
         label="Where it is empty"
         value={fallback}

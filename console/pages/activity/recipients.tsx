@@ -1,4 +1,6 @@
 // Who got a send, and who did not: recipients by state and reason, and all of them as a file.
+
+import type { RecipientsNotification } from "../../../sdk/src/types.gen.ts";
 import { type RecipientState, recipientStates } from "../../../shared/rules/recipient-states.ts";
 import { useAction } from "../../app/action.ts";
 import { calledOf } from "../../app/person-name.ts";
@@ -8,7 +10,7 @@ import { channelName, reasonText } from "../../app/sentences.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Act } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
-import { asOptions } from "../../components/field.tsx";
+import { asOptions, inWords } from "../../components/field.tsx";
 import { chosenOf, Filter } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 
@@ -16,6 +18,15 @@ interface RecipientsProps {
   send: string;
   /** Those that the send counts, for the choice. */
   reasons: readonly string[];
+}
+
+/** `In-app, Email (bounced)`: each once, with its state where it is another one than that of the person. */
+function channelsOf({ channel, channels, state }: RecipientsNotification): string {
+  if (channels.length === 0) return channel ? channelName(channel) : "–";
+  const words = channels.map(
+    (one) => channelName(one.channel) + (one.state === state ? "" : ` (${inWords(one.state)})`),
+  );
+  return [...new Set(words)].join(", ");
 }
 
 export function Recipients({ send, reasons }: RecipientsProps) {
@@ -69,7 +80,7 @@ export function Recipients({ send, reasons }: RecipientsProps) {
       columns={[
         { title: "Person", cell: calledOf },
         { title: "State", cell: (recipient) => <Badge state={recipient.state} /> },
-        { title: "Channel", isMinor: true, cell: ({ channel }) => (channel ? channelName(channel) : "–") },
+        { title: "Channels", isMinor: true, cell: channelsOf },
         { title: "Why", cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>) },
         { title: "When", cell: ({ at }) => <Time at={at} /> },
       ]}

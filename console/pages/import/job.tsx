@@ -62,7 +62,7 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       }
     >
       <p class="verdict">
-        <Badge state={status} /> {dry_run && "Nothing is written yet."}
+        <Badge state={status} /> {dry_run ? "Nothing is written yet." : list.name && `Into the list ${list.name}.`}
       </p>
       {error_message && <p class="banner bad">{error_message}</p>}
       <div class="figures" aria-live="polite">
@@ -121,7 +121,7 @@ function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pic
             cell: (column) => (
               <div class="stack tight">
                 {meaningOf?.(column) ?? meaningText(column.meaning)}
-                {column.suggestion && <Meant column={column} suggestion={column.suggestion} suggest={suggest} />}
+                {suggest && <Meant column={column} suggest={suggest} />}
               </div>
             ),
           },
@@ -131,21 +131,18 @@ function Columns({ job: { columns }, meaningOf, suggest }: { job: Import } & Pic
   );
 }
 
-interface MeantProps extends Pick<JobProps, "suggest"> {
+interface MeantProps {
   column: Import["columns"][number];
-  suggestion: string;
+  suggest: NonNullable<JobProps["suggest"]>;
 }
 
-const Meant = ({ column: { header }, suggestion, suggest }: MeantProps) => (
-  <div class="actions">
-    <span class="dim">Did you mean</span>
-    {suggest ? (
+const Meant = ({ column: { header, suggestion }, suggest }: MeantProps) =>
+  suggestion && (
+    <div class="actions">
+      <span class="dim">Did you mean</span>
       <Button onClick={() => suggest(header, suggestion)}>{meaningText(suggestion)}</Button>
-    ) : (
-      meaningText(suggestion)
-    )}
-  </div>
-);
+    </div>
+  );
 
 function Rejected({ job: { rejected_sample, rejected_rows_url, failed_rows } }: { job: Import }) {
   return (

@@ -67,7 +67,9 @@ function FileCard({ upload }: { upload: Upload }) {
           aria-label="CSV file"
           onInput={(event) => choose(event.currentTarget.files?.[0])}
         />
-        <span class="hint">The first line has the column names. external_id or email identifies a person.</span>
+        <span class="hint">
+          The first line has the column names. Email addresses, or IDs of your own, say who is who.
+        </span>
       </label>
       <ListFields upload={upload} />
       {error && <Failure error={error} />}

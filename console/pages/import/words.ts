@@ -3,10 +3,14 @@ import type { Import } from "../../../sdk/src/types.gen.ts";
 import { plural } from "../../app/time.ts";
 import { inWords } from "../../components/field.tsx";
 
+const NAMES: Readonly<Record<string, string>> = { external_id: "External ID", timezone: "Time zone" };
+
 /** `attribute:city` as `Attribute city`, `first_name` as `First name`. */
 export function meaningText(meaning: string): string {
   if (meaning === "ignore") return "Leave out";
   if (meaning === "consent evidence") return "Whether and when they agreed";
+  const name = NAMES[meaning];
+  if (name) return name;
   const text = inWords(meaning.replace(/^attribute:(.*)$/, "attribute “$1”").replace(/^topic:/, "topic "));
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
