@@ -13,7 +13,7 @@ const WITH_NAME = /^[^<>]*<([^<>\s]+)>$/;
 type Address = { kind: "address"; email: string; warning?: string };
 
 /** Where one address ends and another begins; Google Contacts writes three colons. */
-const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
+export const BETWEEN_ADDRESSES = /\s*(?::::|[;,|\s])\s*/;
 
 /** An address as it is sent to: its domain in ASCII. It may stand behind a name or `mailto:`, or be the first of several. */
 export function readEmail(written: string): Address | Problem {

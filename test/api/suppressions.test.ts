@@ -214,7 +214,7 @@ describe("/api/v1/suppressions", () => {
     const load = () => call("POST /api/v1/suppressions/import", { csv: file });
     expect((await load()).body).toEqual({
       ...{ suppressed: 2, unchanged: 0, rejected: 1 },
-      problems: [{ line: 3, reason: "no e-mail address, and no phone number in E.164 form" }],
+      problems: [{ line: 3, reason: "no e-mail address, and no phone number that can be read" }],
     });
     expect((await load()).body).toMatchObject({ suppressed: 0, unchanged: 2 });
     const [a] = (await call("GET /api/v1/suppressions?address=a@example.com")).body.items;
@@ -240,6 +240,28 @@ describe("/api/v1/suppressions", () => {
     });
     const [one] = (await call("GET /api/v1/suppressions")).body.items;
     expect([one.address, one.suppressed_at.slice(0, at.length)]).toEqual(["ada@example.com", at]);
+  });
+
+  it.each([
+    [
+      "quotes of spreadsheets",
+      'email;reason\n="a@example.com";x\n\'b@example.com;y\n',
+      ["a@example.com", "b@example.com"],
+    ],
+    ["a row of two addresses", "email,phone\na@example.com,+49 151 1234567\n", ["+491511234567", "a@example.com"]],
+    ["several addresses in a cell", "email\na@example.com; B <b@example.com>\n", ["a@example.com", "b@example.com"]],
+    ["numbers of the workspace's region", "Phone\n0151 1234567\n", ["+491511234567"]],
+    ["numbers of the row's country", "Phone,Country\n07912 345678,GB\n", ["+447912345678"]],
+    ["numbers without a plus", "msisdn,reason\n447700900123,STOP\n", ["+447700900123"]],
+    ["an unusual name", "Bounced mail address,reason\na@example.com,x\n", ["a@example.com"]],
+  ])("%s are read (AMB-128, AMB-133)", async (_, csv, expected) => {
+    const { tenant } = await withTenant();
+    const { call } = client(tenant);
+    await tenant.call("PATCH /api/v1/workspace", { region: "DE" });
+    expect((await call("POST /api/v1/suppressions/import", { csv })).body).toMatchObject({ rejected: 0 });
+
+    const { items } = (await call("GET /api/v1/suppressions")).body;
+    expect(items.map(({ address }: { address: string }) => address).toSorted()).toEqual(expected);
   });
 
   it("a stronger reason leaves nothing of what was said of the weaker one (AMB-128)", async () => {

@@ -2,14 +2,26 @@
 import * as v from "valibot";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
-import { readEmail } from "../../../shared/rules/import-addresses.ts";
-import { columnKey, rankOf } from "../../../shared/rules/import-names.ts";
+import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
+import { textOf } from "../../../shared/rules/import-cells.ts";
+import {
+  columnKey,
+  isCountryColumn,
+  isLikeEmail,
+  isLikePhone,
+  type PluslessNumbers,
+  pluslessOf,
+  rankOf,
+} from "../../../shared/rules/import-names.ts";
+import { readPhone } from "../../../shared/rules/import-phones.ts";
+import { regionOf } from "../../../shared/rules/import-places.ts";
 import { readTime } from "../../../shared/rules/import-times.ts";
 import type { Store } from "../../../shared/store/context.ts";
 import { isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { readRecords } from "../../../shared/store/files/records.ts";
 import type { Suppressing } from "../../../shared/store/subscribers/addresses.ts";
 import { readAddress, suppress } from "../../../shared/store/subscribers/suppressions.ts";
+import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
 export const MAX_ROWS = 10_000;
 export const MAX_CHARACTERS = 1_000_000;
@@ -36,26 +48,40 @@ const TIMES = ["created", "created at", "date", "time", "timestamp", "suppressed
 const ADDRESSES = ["address", "recipient"];
 
 interface Columns {
-  addresses: readonly number[];
+  /** Without its plus, a number of some columns is an international one all the same. */
+  addresses: readonly { at: number; lacksPlus: PluslessNumbers }[];
   note: number;
   time: number;
+  country: number;
+}
+
+/** How the numbers and times of a file are read. */
+interface Reading {
+  now: number;
+  zone: string;
+  region: string | undefined;
 }
 
 function columnsOf(header: readonly string[]): Columns {
   const keys = header.map(columnKey);
-  const addresses = keys.flatMap((key, i) =>
-    ADDRESSES.includes(key) || rankOf("email", key) !== undefined || rankOf("phone", key) !== undefined ? [i] : [],
-  );
+  const isUsual = (_: string, i: number) =>
+    ADDRESSES.includes(keys[i] ?? "") ||
+    [rankOf("email", keys[i] ?? ""), rankOf("phone", keys[i] ?? "")].some((rank) => rank !== undefined);
+  const isLike = (name: string) => isLikeEmail(name) || isLikePhone(name);
+  const known = header.some(isUsual) ? isUsual : isLike;
+  const addresses = header.flatMap((name, at) => (known(name, at) ? [{ at, lacksPlus: pluslessOf(name, keys) }] : []));
   const firstOf = (names: readonly string[]) => keys.findIndex((key) => names.includes(key));
-  return { addresses, note: firstOf(NOTES), time: firstOf(TIMES) };
+  return { addresses, note: firstOf(NOTES), time: firstOf(TIMES), country: header.findIndex(isCountryColumn) };
 }
 
 /** @throws 400 for a file without a column of addresses, with too many rows, or that is no CSV */
 export async function importSuppressions(
   store: Store,
   csv: string,
+  workspace: WorkspaceRecord | undefined,
 ): Promise<v.InferOutput<typeof SuppressionsImported>> {
-  const { found, problems } = await read(csv, store.clock.now());
+  const { timezone: zone = "UTC", region } = workspace ?? {};
+  const { found, problems } = await read(csv, { now: store.clock.now(), zone, region: region ?? undefined });
   let suppressed = 0;
   for (const some of chunksOf([...found.values()], MAX_CONCURRENT)) {
     const outcomes = await Promise.all(some.map((one) => suppress(store, one)));
@@ -66,7 +92,7 @@ export async function importSuppressions(
 }
 
 /** The addresses of a file, each once. */
-async function read(csv: string, now: number) {
+async function read(csv: string, reading: Reading) {
   const found = new Map<string, Suppressing>();
   const problems: { line: number; reason: string }[] = [];
   let columns: Columns | undefined;
@@ -76,13 +102,19 @@ async function read(csv: string, now: number) {
       if (!columns) {
         columns = columnsOf(cells);
         // A list of addresses may have no header.
-        if (columns.addresses.length > 0 || !cells.some((cell) => addressIn(cell))) continue;
-        columns = { addresses: cells.map((_, i) => i), note: -1, time: -1 };
+        const whole: Columns = {
+          addresses: cells.map((_, at) => ({ at, lacksPlus: "none" })),
+          note: -1,
+          time: -1,
+          country: -1,
+        };
+        if (columns.addresses.length > 0 || rowOf(cells, whole, reading).length === 0) continue;
+        columns = whole;
       }
       if (++rows > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} rows.`);
-      const row = rowOf(cells, columns, now);
-      if (row) found.set(row.address, row);
-      else problems.push({ line, reason: "no e-mail address, and no phone number in E.164 form" });
+      const read = rowOf(cells, columns, reading);
+      for (const one of read) found.set(one.address, one);
+      if (read.length === 0) problems.push({ line, reason: "no e-mail address, and no phone number that can be read" });
     }
   } catch (error) {
     throw isUnreadable(error) ? refused(`The file cannot be read: ${error.message}.`) : error;
@@ -92,18 +124,35 @@ async function read(csv: string, now: number) {
   return { found, problems };
 }
 
-function rowOf(cells: readonly string[], { addresses, note, time }: Columns, now: number): Suppressing | undefined {
-  const address = addresses.map((i) => addressIn(cells[i] ?? "")).find((one) => one !== undefined);
-  if (!address) return undefined;
-  const at = readTime(cells[time] ?? "", { zone: "UTC" });
-  const said = cells[note]?.trim().slice(0, MAX_NOTE_CHARACTERS);
-  return { ...address, reason: "imported", source: "file", note: said || undefined, at: Math.min(at ?? now, now) };
+/** What a row suppresses: each of its addresses. */
+function rowOf(cells: readonly string[], columns: Columns, { now, zone, region }: Reading): Suppressing[] {
+  const textAt = (i: number) => textOf(cells[i] ?? "");
+  const at = readTime(textAt(columns.time), { zone });
+  const note = textAt(columns.note).slice(0, MAX_NOTE_CHARACTERS) || undefined;
+  const country = textAt(columns.country);
+  const ofRow = country === "" ? region : regionOf(country);
+  return columns.addresses.flatMap(({ at: column, lacksPlus }) =>
+    addressesIn(textAt(column), ofRow, lacksPlus).map(
+      (address): Suppressing => ({
+        ...address,
+        reason: "imported",
+        source: "file",
+        note,
+        at: Math.min(at ?? now, now),
+      }),
+    ),
+  );
 }
 
-/** An address of mail may stand as people write it, with a name before it. */
-function addressIn(cell: string) {
-  const read = readEmail(cell.trim());
-  return readAddress(read.kind === "address" ? read.email : cell);
+/** The addresses in a cell. One of mail may stand as people write it, with a name before it. */
+function addressesIn(cell: string, region: string | undefined, lacksPlus: PluslessNumbers) {
+  const whole = readEmail(cell);
+  const phone = whole.kind === "address" || cell === "" ? undefined : readPhone(cell, region, lacksPlus);
+  if (phone && phone.kind !== "unreadable") return [readAddress(phone.phone)].flatMap((one) => one ?? []);
+  return cell.split(BETWEEN_ADDRESSES).flatMap((part) => {
+    const read = readEmail(part);
+    return (read.kind === "address" ? readAddress(read.email) : undefined) ?? [];
+  });
 }
 
 const refused = (message: string) => new ApiError("BAD_REQUEST", message);

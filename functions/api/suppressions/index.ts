@@ -4,7 +4,7 @@ import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
-import { secrets } from "../../../shared/store/capabilities.ts";
+import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import {
   findSuppression,
@@ -87,12 +87,13 @@ export const suppressions = group("suppressions", "Addresses that get no message
 
   endpoint(
     "POST /api/v1/suppressions/import",
-    { permission: "subscribers:write", uses: [storeWrite] },
+    { permission: "subscribers:write", uses: [storeWrite, workspaceRead] },
     {
       summary: "Suppress the addresses of a CSV file",
       description:
         "The columns of e-mail addresses and phone numbers are found by their usual names, a reason and a time too; a list " +
-        `of addresses needs no header. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
+        "of addresses needs no header. A row may have several, and all are suppressed; numbers without a country code are read " +
+        `by the country of the row, else by the region of the workspace. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
         "lifts these. Repeating the call changes nothing.",
       body: v.strictObject({
         csv: v.pipe(
@@ -104,7 +105,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
       returns: SuppressionsImported,
       example: { body: { csv: "email,reason\nada@example.com,hard bounce\n" } },
     },
-    ({ store, body }) => importSuppressions(store, body.csv),
+    async ({ store, body, workspace }) => importSuppressions(store, body.csv, await workspace()),
   ),
 
   endpoint(

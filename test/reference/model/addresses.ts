@@ -117,16 +117,16 @@ function importFile(world: World, { body }: Request) {
   const [note, time] = [find(["reason", "note"]), find(["created_at", "date"])];
   const columns = header.flatMap((name, n) => (["email", "phone"].includes(name.toLowerCase()) ? [n] : []));
   if (columns.length === 0) throw new Refusal(400, { code: "BAD_REQUEST" });
-  const named = rows.map((cells) => [columns.map((n) => cells[n]).find((cell) => normal(cell)), cells] as const);
-  const known = new Map(named.flatMap(([text, cells]) => (text ? [[normal(text)!.key, cells] as const] : [])));
+  const named = rows.map((cells) => [columns.flatMap((n) => normal(cells[n])?.key ?? []), cells] as const);
+  const known = new Map(named.flatMap(([keys, cells]) => keys.map((key) => [key, cells] as const)));
   let suppressed = 0;
   for (const [address, cells] of known) {
     const isWeaker = REASONS.indexOf(addressOf(world, address)?.reason ?? "") < REASONS.indexOf("imported");
     if (isWeaker) suppressed++;
-    const suppressed_at = Math.min(timeOf(cells[time], "UTC") ?? world.now, world.now);
+    const suppressed_at = Math.min(timeOf(cells[time], world.settings.timezone) ?? world.now, world.now);
     suppress(world, address, { reason: "imported", source: "file", note: cells[note]?.trim() || null, suppressed_at });
   }
-  const rejected = named.filter(([text]) => !text).length;
+  const rejected = named.filter(([keys]) => keys.length === 0).length;
   return { status: 200, body: { suppressed, unchanged: known.size - suppressed, rejected } };
 }
 
