@@ -26,10 +26,16 @@ const NO = words(
 );
 /** A no where somebody is asked; where a name says no, it is none to that. */
 const REFUSED = words(
-  "denied rejected disallowed notgranted nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
+  "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
-  "geweigerd odmowa disabled deactivated inactive inaktiv deaktiviert inactif inactivo inattivo inativo inactief nieaktywny",
+  "geweigerd odmowa",
 );
+/** Who is not written to elsewhere, for whatever reason. */
+const SWITCHED_OFF = words(
+  "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny",
+);
+/** `Not opted in`, `nicht erlaubt`. */
+const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words("none null na nan undefined never");
 const TICK = /^[✓✔☑✅○◯]\uFE0F?$/u;
 const CROSS = /^[✗✘✕✖❌❎☐×]\uFE0F?$/u;
@@ -41,7 +47,9 @@ export const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordO
 export const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text));
 /** The second answer of a numbered question. */
 export const isSecond = (text: string): boolean => wordOf(text) === "2";
-const isRefusal = (text: string): boolean => isNo(text) || REFUSED.has(wordOf(text));
+const isNegated = (key: string): boolean => IN_WORDS.has(NEGATED.exec(key)?.[1] ?? "");
+const isRefusal = (text: string): boolean =>
+  [isNo(text), REFUSED.has(wordOf(text)), SWITCHED_OFF.has(wordOf(text)), isNegated(wordOf(text))].some(Boolean);
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
 export function isNothing(text: string): boolean {
@@ -89,12 +97,15 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
   "unsub[a-z]*\\d* opt(ed)?out\\d* (global|group|list)unsub[a-z]* bl(ock|ack)listed donot(email|contact|mail)",
-  "(un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? dado?debaja desuscrit[oa] disiscritt[oa]",
+  "(un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
   "descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
 ].flatMap((line) => line.split(" "));
 /** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
 const STANDING_ANYWHERE = any(
-  ...OUT_WORDS.map((word) => `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}`),
+  ...OUT_WORDS.map(
+    (word) =>
+      `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}(?:(?:on|am|le|el|il|em|op|dnia)?\\d+)?`,
+  ),
 );
 /** A key of JSON, or a word before a colon, that is answered by a no: `"unsubscribed":false`. */
 const ANSWERED_NO = /[:=]\s*(?:"?(?:false|no|0|null)"?|"")[\s}\]]*$/i;
@@ -109,7 +120,7 @@ export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
-  "withdrawn nopermission optoutrequested cancellat[oa] disabled deactivated inactive",
+  "withdrawn nopermission optoutrequested cancellat[oa]",
 );
 const STANDING_SUPPRESSED = any(
   "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",
@@ -128,5 +139,6 @@ export function standingOf(value: string): "opted_out" | "suppressed" | undefine
   const key = columnKey(value);
   if (STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value))
     return "suppressed";
-  return STANDING_OUT.test(key) || BEGINS_OUT.test(key) || UNCONFIRMED.test(key) ? "opted_out" : undefined;
+  const isOut = STANDING_OUT.test(key) || BEGINS_OUT.test(key) || UNCONFIRMED.test(key) || SWITCHED_OFF.has(key);
+  return isOut ? "opted_out" : undefined;
 }

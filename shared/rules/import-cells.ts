@@ -28,6 +28,8 @@ export interface Sorted {
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
   /** The region of its numbers; null for one that nobody can read. */
   region?: string | null;
+  /** Its external id cannot be told from those of others. */
+  isIdLost?: true;
   /** Of which channel the row is. */
   channel?: RowChannel | undefined;
   /** Its address there. */
@@ -63,7 +65,9 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
     const refused = cell.name === undefined ? undefined : refusedInJson(cell.name, value);
     if (refused) sorted.signed.push(...refused);
-    if (standard && !signed && !(refused && standard === "consent_status")) sorted.standard[standard] = value;
+    if (standard === "external_id" && LOST_DIGITS.test(value)) sorted.isIdLost = true;
+    else if (standard && !signed && !(refused && standard === "consent_status"))
+      sorted.standard[standard] = standard === "external_id" ? value.replace(WRITTEN_AS_DECIMAL, "$1") : value;
     if (standard === "consent_status" && !signed && !refused && !cell.isOfMail) sorted.said = value;
     const time = timeColumn === undefined ? undefined : textOf(row[timeColumn] ?? "") || undefined;
     if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
@@ -74,7 +78,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (attribute) sorted.attributes[attribute] = cellValue(value, types[i] ?? "text");
     if (topic && signed) topicOf(topic).signed.push({ signed, value, time });
     else if (topic) topicOf(topic).said = value;
-    else if (signed && !refused) sorted.signed.push({ signed: ofOneChannel(signed, value), value, time });
+    else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time });
     if (topicTime) topicOf(topicTime).time = value;
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
@@ -85,11 +89,20 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
   return sorted;
 }
 
-const ONE_CHANNEL = /^(?:e-?mail|sms|whatsapp)$/i;
-/** Mautic names the channel in a column that says no to all of them: `doNotContact` is `sms`. */
-function ofOneChannel(signed: SignedName, value: string): SignedName {
-  if (signed.sign !== "out" || signed.channels.length < 2 || !ONE_CHANNEL.test(value)) return signed;
-  return { ...signed, channels: signedName(value)?.channels ?? signed.channels };
+/** Ways to reach somebody, and what stands between several. */
+const WAY = /^(?:e-?mails?|sms|texts?|whatsapp|push|phone|calls?|post|mail|fax|in-?app|web ?push)$/i;
+const BETWEEN_WAYS = /[\s"'[\]]*[,;|&+/][\s"'[\]]*|\s+(?:and|und|et|y|e|en|i)\s+/i;
+/** Of which channels a column says no that names none, where its cell names them: `doNotContact` is `sms`. */
+function ofNamedChannels(signed: SignedName, value: string): SignedName {
+  if (signed.sign !== "out" || (signed.channels.length < 2 && !signed.isUnnamed)) return signed;
+  const ways = value.replaceAll(/^[\s"'[]+|[\s"'\]]+$/g, "").split(BETWEEN_WAYS);
+  if (!ways.every((way) => WAY.test(way))) return signed;
+  const { isUnnamed: _, ...named } = signed;
+  const channels = ways.flatMap((way) => {
+    const of = signedName(way);
+    return of && !of.isUnnamed ? of.channels : [];
+  });
+  return { ...named, channels: [...new Set(channels)] };
 }
 
 /** A number of a country that cannot be read is of no other one. */
@@ -124,7 +137,11 @@ function takeAddress({ standard, channel, address, phones }: Sorted): void {
 }
 
 /** What stands for no value where a name, an address or a number would. */
-const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|\\n|-+)$/i;
+const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/]+[!?]|\\n|-+)$/iu;
+/** A number of which a spreadsheet lost digits: several people have the same. */
+const LOST_DIGITS = /^\d[.,]\d+e\+\d+$/i;
+/** A whole number as data frames write it. */
+const WRITTEN_AS_DECIMAL = /^(\d+)\.0$/;
 /** Space around a value, and signs that nobody sees. */
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 /** What keeps a spreadsheet from reading a text as a number: `="0151"`. */

@@ -103,13 +103,20 @@ function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
   return claim && claim.time === undefined && cell.time !== undefined ? { ...claim, time: cell.time } : claim;
 }
 
+/** Responsys writes `I` and `O` for the permission of a channel. */
+const OUT_LETTER = /^o$/i;
+
 /** What a cell says by itself. */
-function ownClaimOf({ signed: { sign, isBare, isNumbered }, value }: SignedCell, form: TimeForm): Claim | undefined {
+function ownClaimOf(
+  { signed: { sign, isBare, isNumbered, isUnnamed }, value }: SignedCell,
+  form: TimeForm,
+): Claim | undefined {
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
-  if (sign === "status") return asClaim(standingOf(value));
+  if (sign === "status")
+    return asClaim(standingOf(value) ?? (!isUnnamed && OUT_LETTER.test(value) ? "opted_out" : undefined));
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;

@@ -138,6 +138,14 @@ const ranks = new Map(
 /** How usual a name is for a field: 0 for the best; undefined for a name that does not stand for it. */
 export const rankOf = (field: Standard, key: string): number | undefined => ranks.get(field)?.get(key);
 
+const isUsualName = (name: string): boolean =>
+  [...ranks.values()].some((names) => names.has(columnKey(bareName(name)))) || maybeAddress(columnKey(name));
+/** Whether a line above the rows of a file may be a title of it and no header: `Subscribers on 1 May`. */
+export function isTitle(cells: readonly string[]): boolean {
+  const [text = "", ...others] = cells.filter((cell) => cell.trim() !== "");
+  return others.length === 0 && !isUsualName(text) && !isLikeEmail(text) && !/@|\d{7}/.test(text);
+}
+
 const countryKeys = new Set(COUNTRY.map(columnKey));
 export const isCountryColumn = (name: string): boolean => countryKeys.has(columnKey(name)) || columnKey(name) === CC;
 

@@ -42,13 +42,19 @@ export function readRow(
   if (address?.kind === "problem") return address;
   const { email, warning } = address ?? {};
   const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase();
-  if (external_id === undefined) return problem("has neither an external_id nor an email");
+  const lostId = sorted.isIdLost ? "has an external_id of which a spreadsheet lost digits" : undefined;
+  if (external_id === undefined) return problem(lostId ?? "has neither an external_id nor an email");
   if (external_id.length > 512) return problem("has an external_id of more than 512 characters");
   const phone = takePhone(sorted, reading);
   const unread = [...takeFields(standard, attributes), ...unreadTime(standard, reading)];
   const { consent, choices } = statementsOf(columns.source, sorted, email !== undefined, reading);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
-  const warnings = [warning, phone === "unreadable" ? "has a phone number that cannot be read" : undefined, ...unread];
+  const warnings = [
+    lostId,
+    warning,
+    phone === "unreadable" ? "has a phone number that cannot be read" : undefined,
+    ...unread,
+  ];
   const imported: ImportedRow = {
     external_id,
     ...(email !== undefined && { email }),

@@ -47,7 +47,7 @@ const SUPPRESSED = any(
 
 const OUT = any(
   "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
-  "donot(?!modify|edit|delete|change|track) nomail noemail nomarketing nonewsletter nocontact blacklist",
+  "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
@@ -55,7 +55,7 @@ const OUT = any(
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
-  "sperrliste sperrvermerk mailsperre zuru?e?ckgezogen entzogen keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
+  "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
   "nichtmailen nichtstor nichtstoer nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
@@ -78,7 +78,7 @@ const OUT = any(
 );
 
 const IN = any(
-  "subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
+  "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable|confirmed)$ ^msg(e?mail|sms|whatsapp)$",
@@ -111,11 +111,11 @@ const REASON_BEFORE =
 
 /** A negative of every way to reach somebody: nobody is to be contacted. */
 const EVERYWHERE =
-  /(?:not|no|kein|nicht|mehr|pas|plus|niet|meer|geen|nie|nao|non|piu)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
+  /kontaktsperre|(?:not|no|nolonger|kein|nicht|mehr|pas|plus|niet|meer|geen|nie|nao|non|piu)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
 
 /** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
 const STATUS =
-  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|(?:email)?confirmation|optin|doubleoptin)?(status|state)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|whatsapp)(?:permissionstatus|preferences?)$/;
+  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;

@@ -28,6 +28,28 @@ const SHEET = [
 ];
 
 describe("exports of platforms", () => {
+  it.each([
+    ["Subscribers on 1 May;;\n;;\nE-Mail;Abgemeldet;\nt1@example.com;ja;\nt2@example.com;nein;\n", 2],
+    ["Subscribers\nof all lists\n\nemail,opt_out\nt1@example.com,yes\nt2@example.com,no\n", 2],
+    ["Subscribers\nemail\nt1@example.com\n", 1],
+    ["Kontakte\nt1@example.com\n", 1],
+    ["Kontakte;Ort\nt1@example.com;Bonn\n", 1],
+    ["Billing Email,City\nt1@example.com,Bonn\n", 1],
+  ])(
+    "%j: titles above the header are no rows, and addresses are found by what a column holds (AMB-133)",
+    async (text, rows) => {
+      const { run, members, mail } = await setting();
+      expect(await run(text)).toMatchObject({
+        status: "completed",
+        processed_rows: rows,
+        total_rows: rows,
+        failed_rows: 0,
+      });
+      expect(await members()).toHaveLength(rows);
+      if (rows === 2) expect((await mail("t1@example.com"))?.[0]).toBe("opted_out");
+    },
+  );
+
   it("a file may be divided by bars (AMB-133)", async () => {
     const { run, mail } = await setting();
     const done = await run("email|opt_out|name\np1@example.com|yes|A, B\np2@example.com|no|C\n");

@@ -253,6 +253,7 @@ describe("/api/v1/suppressions", () => {
     ["numbers of the workspace's region", "Phone\n0151 1234567\n", ["+491511234567"]],
     ["numbers of the row's country", "Phone,Country\n07912 345678,GB\n", ["+447912345678"]],
     ["numbers without a plus", "msisdn,reason\n447700900123,STOP\n", ["+447700900123"]],
+    ["rows below a title", "Suppressed on 1 May\nemail\na@example.com\n", ["a@example.com"]],
     ["an unusual name", "Bounced mail address,reason\na@example.com,x\n", ["a@example.com"]],
   ])("%s are read (AMB-128, AMB-133)", async (_, csv, expected) => {
     const { tenant } = await withTenant();

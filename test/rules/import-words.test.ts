@@ -34,6 +34,21 @@ it.each([
   ["Marketing contact status", "Non-marketing contact", "opted_out"],
   ["Marketing contact status", "Marketing contact", undefined],
   ["OptOutType", "STOP", "opted_out"],
+  ["EMAIL_PERMISSION_STATUS_", "O", "opted_out"],
+  ["EMAIL_PERMISSION_STATUS_", "I", undefined],
+  ["MOBILE_PERMISSION_STATUS_", "O", "opted_out"],
+  ["Status", "O", undefined],
+  ["Subscription State", "Inactive", "opted_out"],
+  ["Email opt-in", "Not opted in", "opted_out"],
+  ["Marketing consent", "Not given", "opted_out"],
+  ["Marketing consent", "Expired", "opted_out"],
+  ["consent", "did not agree", "opted_out"],
+  ["No longer contact by email", "Yes", "opted_out"],
+  ["Kontaktsperre", "ja", "opted_out"],
+  ["RGPD", "refusé", "opted_out"],
+  ["Estado", "De baja", "opted_out"],
+  ["Estado", "Baja California", undefined],
+  ["Statut", "désinscrit le 12/03/2023", "opted_out"],
   ["OptOutType", "START", undefined],
   ["OptOutType", "HELP", undefined],
   ["Status", "IsspComplained", "suppressed"],
@@ -113,6 +128,19 @@ it("an opt-out of a channel in a column of anything is of that channel alone (AM
 it("STOP is an opt-out of SMS too (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@example.com", OptOutType: "STOP" });
   expect([consent?.status, choices.sms?.status]).toEqual(["opted_out", "opted_out"]);
+});
+
+it.each([
+  ["Opted-out channels", "SMS", ["sms"]],
+  ["Unsubscribed channels", "sms;push", ["sms"]],
+  ["Unsubscribed channels", '["email", "sms"]', ["mail", "sms"]],
+  ["Communication opt-out", "E-Mail und SMS", ["mail", "sms"]],
+  ["Opt out", "Push", []],
+  ["doNotContact", "sms", ["sms"]],
+  ["Opt out", "SMS offers", ["mail"]],
+])("%s %s is an opt-out of the channels that it names: %j (AMB-132)", (name, value, channels) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", [name]: value });
+  expect([consent && "mail", choices.sms && "sms", choices.chat_app].filter(Boolean)).toEqual(channels);
 });
 
 it.each([

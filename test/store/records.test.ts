@@ -137,6 +137,14 @@ describe.each([1, 2, 5, 1_000])("in pieces of %i bytes", (size) => {
   });
 });
 
+it.each([
+  ["Subscribers\n\nEmail;Name\na@example.com;A, B\n", ";"],
+  ["Email\na@example.com;b@example.com\n", ","],
+  ["Report,,\nEmail,Name,\n", ","],
+])("%j: a title shows no delimiter (AMB-133)", async (text, delimiter) => {
+  expect((await read(Buffer.from(text), 9)).at(-1)?.delimiter).toBe(delimiter);
+});
+
 it("the line may name any delimiter (AMB-133)", async () => {
   expect(cellsOf(await read(Buffer.from("sep=|\nx|y,z\n"), 9))).toEqual([["x", "y,z"]]);
 });

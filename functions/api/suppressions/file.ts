@@ -9,6 +9,7 @@ import {
   isCountryColumn,
   isLikeEmail,
   isLikePhone,
+  isTitle,
   type PluslessNumbers,
   pluslessOf,
   rankOf,
@@ -99,18 +100,9 @@ async function read(csv: string, reading: Reading) {
   let rows = 0;
   try {
     for await (const { cells, line } of readRecords(bytesOf(csv), {})) {
-      if (!columns) {
-        columns = columnsOf(cells);
-        // A list of addresses may have no header.
-        const whole: Columns = {
-          addresses: cells.map((_, at) => ({ at, lacksPlus: "none" })),
-          note: -1,
-          time: -1,
-          country: -1,
-        };
-        if (columns.addresses.length > 0 || rowOf(cells, whole, reading).length === 0) continue;
-        columns = whole;
-      }
+      const first = columns ? undefined : beginning(cells, reading);
+      if (first && first.kind !== "title") columns = first.columns;
+      if (!columns || first?.kind === "header") continue;
       if (++rows > MAX_ROWS) throw refused(`The file has more than ${MAX_ROWS} rows.`);
       const read = rowOf(cells, columns, reading);
       for (const one of read) found.set(one.address, one);
@@ -122,6 +114,16 @@ async function read(csv: string, reading: Reading) {
   if (!columns || columns.addresses.length === 0)
     throw refused("The file has no column of addresses such as email or phone.");
   return { found, problems };
+}
+
+/** What the first line is: a list of addresses may have no header, and a title may stand above it. */
+function beginning(cells: readonly string[], reading: Reading): { kind: "header" | "row" | "title"; columns: Columns } {
+  const columns = columnsOf(cells);
+  if (columns.addresses.length > 0) return { kind: "header", columns };
+  const addresses = cells.map((_, at) => ({ at, lacksPlus: "none" as const }));
+  const whole = { addresses, note: -1, time: -1, country: -1 };
+  if (rowOf(cells, whole, reading).length > 0) return { kind: "row", columns: whole };
+  return { kind: isTitle(cells) ? "title" : "header", columns };
 }
 
 /** What a row suppresses: each of its addresses. */

@@ -6,10 +6,9 @@ import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
-import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
-import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../../../shared/store/files/encodings.ts";
+import { isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
@@ -33,6 +32,7 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 import type { WorkerContext } from "./context.ts";
+import { namesSomebody, surveyFile } from "./survey.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
 
 const BATCH_ROWS = 100;
@@ -119,7 +119,7 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const { cells, delimiter, encoding, end: offset, line } = header;
   const topics = toJson((await listTopics(store)).map(({ key }) => key));
   const types = toJson(survey.types);
-  const columns = columnsOf({ ...job, header: toJson(cells), topics });
+  const columns = columnsOf({ ...job, header: toJson(cells), topics, types });
   if (columns.kind === "problem" && cells.some(namesSomebody)) return failImport(context, job, columns.problem);
   if (first) await storeSample(store, job.id, first.cells);
   if (columns.kind === "problem")
@@ -129,48 +129,6 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const region = settings?.region ?? undefined;
   const found = { topics, types, delimiter, encoding, time_zone, region, offset, line, total };
   return moveImport(store, job.id, "begin", { header: toJson(cells), ...found });
-}
-
-/** Where the first line is a row, it is not shown as names of columns. */
-const namesSomebody = (cell: string): boolean => /@|\d{7}/.test(cell);
-
-interface Survey {
-  header: Record | undefined;
-  first: Record | undefined;
-  total: number;
-  types: readonly ColumnType[];
-}
-
-/** Reads the whole file once, and again where it turns out to be no UTF-8, unless its encoding was said. */
-async function surveyFile(
-  context: WorkerContext,
-  job: ImportJob,
-  encoding: Encoding | undefined,
-): Promise<Survey | undefined> {
-  const bytes = await context.files.read(job.id, 0);
-  if (!bytes) return undefined;
-  let header: Record | undefined;
-  let first: Record | undefined;
-  let total = 0;
-  let columns = columnTypes();
-  try {
-    for await (const record of readRecords(bytes, { encoding })) {
-      if (header) {
-        total++;
-        first ??= record;
-        // The cells of a row that is rejected for their number may be those of other columns.
-        if (isWhole(record.cells, header.cells.length)) columns.see(record.cells);
-      } else {
-        header = record;
-        columns = columnTypes(record.delimiter);
-      }
-    }
-  } catch (error) {
-    if (encoding !== undefined || !isNotUtf8(error)) throw error;
-    const again = await context.files.read(job.id, 0);
-    return again && surveyFile(context, job, await legacyEncoding(again));
-  }
-  return { header, first, total, types: columns.types() };
 }
 
 interface Source extends FileReading {

@@ -3,6 +3,7 @@
 import { Readable } from "node:stream";
 import { CsvError, type Options, parse } from "csv-parse";
 import { parse as parseWhole } from "csv-parse/sync";
+import { isTitle } from "../../rules/import-names.ts";
 import { decoded, type Encoding, SHOWN_BYTES, shownEncoding, unreadable } from "./encodings.ts";
 
 export interface Record {
@@ -20,6 +21,8 @@ const DELIMITERS = [",", ";", "\t", "|"];
 const SEPARATOR_LINE = /^\uFEFF?"?sep=([^\r\n])"?$/i;
 const MAX_RECORD_BYTES = 1_048_576;
 const HEAD_BYTES = 65_536;
+/** At most so many lines stand above a header. */
+export const MAX_TITLES = 10;
 
 /**
  * @param delimiter without it, the stream is the beginning of a file
@@ -35,15 +38,12 @@ export async function* readRecords(
   const encoding = ofFile ?? shownEncoding(raw.start);
   const text = decoded(raw.whole, encoding);
   // The delimiter is the one that the header uses.
-  const isLine = (start: Buffer) => ofHeader !== undefined || start.length >= HEAD_BYTES || start.includes(10);
-  const { start, whole } = await headed(text.bytes, isLine);
-  const first =
-    start
-      .subarray(0, HEAD_BYTES)
-      .toString()
-      .split(/\r?\n|\r/)[0] ?? "";
-  const separator = ofHeader === undefined ? SEPARATOR_LINE.exec(first)?.[1] : undefined;
-  const delimiter = ofHeader ?? separator ?? delimiterOf(first);
+  const isHead = (start: Buffer) =>
+    ofHeader !== undefined || start.length >= HEAD_BYTES || linesOf(start).length > MAX_TITLES;
+  const { start, whole } = await headed(text.bytes, isHead);
+  const lines = linesOf(start.subarray(0, HEAD_BYTES)).slice(0, MAX_TITLES);
+  const separator = ofHeader === undefined ? SEPARATOR_LINE.exec(lines[0] ?? "")?.[1] : undefined;
+  const delimiter = ofHeader ?? separator ?? delimiterOf(lines.find((line) => !isTitle([line])) ?? lines[0] ?? "");
   const parser = parse({
     ...FORM,
     bom: true,
@@ -122,6 +122,8 @@ function cellsIn(line: string, delimiter: string): string[][] {
     return parseWhole(line, { ...options, quote: null });
   }
 }
+
+const linesOf = (text: Buffer): string[] => text.toString().split(/\r?\n|\r/);
 
 /** Reads ahead. @returns the bytes until there are enough, and all of them. */
 async function headed(

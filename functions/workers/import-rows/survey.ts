@@ -1,0 +1,73 @@
+// The first reading of an import file: its header, how many rows it has, and what each column holds (AMB-133).
+import { elementAt } from "../../../shared/rules/element-at.ts";
+import { isTitle } from "../../../shared/rules/import-names.ts";
+import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
+import { type Encoding, isNotUtf8, legacyEncoding } from "../../../shared/store/files/encodings.ts";
+import { MAX_TITLES, type Record, readRecords } from "../../../shared/store/files/records.ts";
+import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
+import type { WorkerContext } from "./context.ts";
+
+/** Where the first line is a row, it is not shown as names of columns. */
+export const namesSomebody = (cell: string): boolean => /@|\d{7}/.test(cell);
+
+interface Survey {
+  header: Record | undefined;
+  first: Record | undefined;
+  total: number;
+  types: readonly ColumnType[];
+}
+
+/** Reads the whole file once, and again where it turns out to be no UTF-8, unless its encoding was said. */
+export async function surveyFile(
+  context: WorkerContext,
+  job: ImportJob,
+  encoding: Encoding | undefined,
+): Promise<Survey | undefined> {
+  const bytes = await context.files.read(job.id, 0);
+  if (!bytes) return undefined;
+  const survey = openSurvey();
+  try {
+    for await (const record of readRecords(bytes, { encoding })) survey.see(record);
+  } catch (error) {
+    if (encoding !== undefined || !isNotUtf8(error)) throw error;
+    const again = await context.files.read(job.id, 0);
+    return again && surveyFile(context, job, await legacyEncoding(again));
+  }
+  return survey.end();
+}
+
+/** An address alone in its line is no name of a column. */
+const isOnlySomebody = (cells: readonly string[]): boolean => cells.length === 1 && cells.some(namesSomebody);
+
+/** What is seen of a file. Its header may stand below titles. */
+function openSurvey() {
+  const above: Record[] = [];
+  let header: Record | undefined;
+  let first: Record | undefined;
+  let total = 0;
+  let columns = columnTypes();
+  const seeRow = (record: Record, cells: number) => {
+    total++;
+    first ??= record;
+    // The cells of a row that is rejected for their number may be those of other columns.
+    if (isWhole(record.cells, cells)) columns.see(record.cells);
+  };
+  const begin = (found: Record, rows: readonly Record[]) => {
+    header = found;
+    columns = columnTypes(found.delimiter);
+    for (const row of rows) seeRow(row, found.cells.length);
+  };
+  const see = (record: Record) => {
+    if (header) return seeRow(record, header.cells.length);
+    const isAbove = isTitle(record.cells) && above.length < MAX_TITLES;
+    if (isAbove) above.push(record);
+    else if (above.length === 0 || !isOnlySomebody(record.cells)) begin(record, []);
+    else begin(elementAt(above, 0), [...above.slice(1), record]);
+  };
+  const end = (): Survey => {
+    const [only, ...rows] = above;
+    if (!header && only) begin(only, rows);
+    return { header, first, total, types: columns.types() };
+  };
+  return { see, end };
+}
