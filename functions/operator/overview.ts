@@ -56,18 +56,18 @@ export interface WorkspaceCost {
 export async function seeWorkspaces(
   context: OperatorContext,
   { workspaces: { after } }: v.InferOutput<typeof WorkspacesWish>,
-): Promise<{ workspaces: SeenWorkspace[]; next?: string }> {
+): Promise<{ workspaces: SeenWorkspace[]; next: string | undefined }> {
   const { rows, next } = await pageOf(context, after);
   const open = rows.filter(({ purging_at }) => !purging_at);
-  const workspaces = await Promise.all(open.map((row) => seen(row, context.bind(row.id).store)));
-  return { workspaces, ...next };
+  const workspaces = await Promise.all(open.map((row) => workspaceSeen(row, context.bind(row.id).store)));
+  return { workspaces, next };
 }
 
 /** What workspaces used in a calendar month, and what that costs by the rates of docs/deploy.md. */
 export async function costOf(
   context: OperatorContext,
   { cost: { period, after } }: v.InferOutput<typeof CostWish>,
-): Promise<{ period: string; workspaces: WorkspaceCost[]; next?: string }> {
+): Promise<{ period: string; workspaces: WorkspaceCost[]; next: string | undefined }> {
   const { rows, next } = await pageOf(context, after);
   const workspaces = await Promise.all(
     rows.map(async (row): Promise<WorkspaceCost> => {
@@ -79,7 +79,7 @@ export async function costOf(
       return { id: row.id, name: row.name ?? "", sends, events, dollars, dollars_at_most };
     }),
   );
-  return { period, workspaces, ...next };
+  return { period, workspaces, next };
 }
 
 async function pageOf({ platform }: OperatorContext, after: string | undefined) {
@@ -92,10 +92,10 @@ async function pageOf({ platform }: OperatorContext, after: string | undefined) 
     WorkspaceItem,
     page.items.map(({ sk }) => ({ tenant: sk })),
   );
-  return { rows: found.filter((row) => row !== undefined), next: page.next && { next: page.next.sk } };
+  return { rows: found.filter((row) => row !== undefined), next: page.next?.sk };
 }
 
-async function seen(row: WorkspaceRow, store: StoreReader): Promise<SeenWorkspace> {
+async function workspaceSeen(row: WorkspaceRow, store: StoreReader): Promise<SeenWorkspace> {
   const [{ sends, events }, subscribers, asset_bytes, dynamic_segments] = await Promise.all([
     usageOf(store),
     countSubscribers(store),

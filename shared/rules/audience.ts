@@ -65,16 +65,21 @@ export function judge({ id, subscriber }: Candidate, rules: AudienceRules): Judg
   if (!rules.matchesSubscriber(attributes)) return { verdict: "excluded" };
   const matching = matchesDevice && devices.filter(matchesDevice);
   if (matching?.length === 0) return { verdict: "excluded" };
+
   const allowed = matching && new Set(matching.map((device) => device.id));
   const reach = reachOf(contact, rules.reach, (device) => allowed?.has(device.id) ?? true);
   if (reach.kind === "unreachable") return { verdict: "skip", reason: reach.reason };
   if (isHeldOut(rules.job, id, rules.holdoutPercentage)) return { verdict: "held_out" };
+
   const arm = rules.splitPercentage === undefined ? {} : { arm: armOf(rules.job, id, rules.splitPercentage) };
   if (!rules.tenant) return { verdict: "send", ...arm, targets: reach.targets };
-  const classes = reach.targets.map(({ channel }) => classOf(channel));
-  const found = engagement ? { personal: engagement, tenant: rules.tenant } : { personal: {}, tenant: {} };
-  const ranked = rankClasses(classes, found);
+  return { verdict: "send", ...arm, ...rankedTargets(reach.targets, engagement, rules.tenant) };
+}
+
+/** A smart send: the targets by what their classes of channels were answered to. */
+function rankedTargets(targets: Target[], personal: Engagements | undefined, tenant: Engagements) {
+  const classes = targets.map(({ channel }) => classOf(channel));
+  const ranked = rankClasses(classes, personal ? { personal, tenant } : { personal: {}, tenant: {} });
   const { source } = elementAt(ranked, 0);
-  const failed = engagement ? {} : { rankFailed: true as const };
-  return { verdict: "send", ...arm, targets: byRank(reach.targets, ranked), source, ...failed };
+  return { targets: byRank(targets, ranked), source, ...(!personal && { rankFailed: true as const }) };
 }
