@@ -1,7 +1,7 @@
 // The engines that parity compares: ours, Amazon's DynamoDB Local and dynalite, all asked in the same way.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,8 +60,6 @@ export const startDynalite = () =>
 
 export interface OtherEngine extends Engine {
   endpoint: string;
-  /** The most memory its process had, where there is a `/proc`. */
-  peakMb(): number;
 }
 
 async function startEngine(
@@ -95,10 +93,6 @@ async function startEngine(
         child = await begin();
         throw awsFailure(BROKEN, String(error));
       }
-    },
-    peakMb: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-      return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
     },
     close: () => end(child),
   };
