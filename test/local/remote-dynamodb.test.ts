@@ -1,7 +1,7 @@
 // One process of ours as the DynamoDB of another: AWS_ENDPOINT_URL_DYNAMODB.
 import { afterEach, expect, test } from "vitest";
 import { createRemoteDynamoDb, startAwsPort } from "../../local/aws/index.ts";
-import { hasEngines, startDynamoDbLocal } from "../parity/engines.ts";
+import { hasDynamoDbLocal, startDynamoDbLocal } from "../parity/engines.ts";
 import { aws, ownerOf } from "../support/crash.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";
 import { testWorld } from "../support/world.ts";
@@ -62,7 +62,7 @@ test("upsert, send now and later, inbox: the data is stored in the other process
   expect((await inboxOf(store, id)).messages).toEqual([]);
 }, 60_000);
 
-test.skipIf(!hasEngines())(
+test.skipIf(!hasDynamoDbLocal())(
   "Amazon's DynamoDB Local serves too: upsert, send now and later, inbox (skipped until tools/install-parity.sh has run)",
   async () => {
     const local = await startDynamoDbLocal();

@@ -25,34 +25,28 @@ export interface Comparison {
 
 /** Operations on the same tables before they are created again. */
 const EPISODE = 250;
-const BY_WITNESS = "DynamoDB Local answers as we do";
 
-/** @param witness an engine whose agreement with ours settles what `theirs` answers otherwise. */
 export async function compare(
   theirs: Engine,
-  options: { operations: number; seed: number; transactions: boolean; most?: number },
-  witness?: Engine,
+  options: { operations: number; seed: number; most?: number },
 ): Promise<Comparison> {
-  const next = requestsOf(randomFrom(options.seed), options);
+  const next = requestsOf(randomFrom(options.seed));
   const found: Comparison = { operations: 0, agreed: 0, refusals: 0, explained: new Map(), unexplained: [] };
-  const others = witness ? [witness] : [];
   while (found.operations < options.operations && found.unexplained.length < (options.most ?? 20)) {
     const ours = embedded();
-    for (const engine of [ours, theirs, ...others]) await makeTables(engine);
+    for (const engine of [ours, theirs]) await makeTables(engine);
     for (let step = 0; step < EPISODE && found.operations < options.operations; step++) {
       const request = next();
       const at = found.operations++;
       const outcome = await outcomeOf(ours, request);
       const other = await outcomeOf(theirs, request);
-      const seen = witness && (await outcomeOf(witness, request));
       if (outcome.refused) found.refusals++;
       if (sameOutcome(outcome, other)) {
         found.agreed++;
         if (await othersMadeAnItem(ours, request, outcome)) break;
         continue;
       }
-      const agrees = seen && explain(witness, request, outcome, seen, true) && [BY_WITNESS];
-      const known = explain(theirs, request, outcome, other) ?? agrees;
+      const known = explain(request, outcome, other);
       if (known) for (const why of known) found.explained.set(why, (found.explained.get(why) ?? 0) + 1);
       else found.unexplained.push({ at, request, ours: outcome, theirs: other });
       // What one of them stored and the other did not would be reported repeatedly.

@@ -1,22 +1,16 @@
-// Where engines are known to differ: each difference with the reason, and who answers as AWS does (docs/local.md).
+// Where DynamoDB Local is known to differ from ours: each difference with the reason, and who answers as AWS does (docs/local.md).
 import { normalizeNumber, type Wire } from "../../local/aws/index.ts";
 import { byText, type Outcome, sameOutcome } from "./answers.ts";
 import { type Case, inBoth, inTheirs, isObject, omit } from "./cases.ts";
-import { BROKEN, type Engine } from "./engines.ts";
 import { faultsInOrder, inOwnWords } from "./refusals.ts";
 import type { Request } from "./requests.ts";
 
 interface Difference {
   why: string;
-  engines: Engine["name"][];
-  /** It is about the form of an answer, not about who refuses what. */
-  form?: boolean;
   /** The two outcomes with this difference taken away; the same case when it is not there. */
   without(found: Case): Case;
 }
 
-const LOCAL: Engine["name"][] = ["dynamodb-local"];
-const BOTH: Engine["name"][] = ["dynamodb-local", "dynalite"];
 const ENVELOPE = "ValidationException: 1 validation error detected: ";
 
 const settled = (found: Case): Case => ({ ...found, theirs: found.ours });
@@ -52,55 +46,14 @@ function inOrder(found: Case): Case {
   return { ...found, theirs: { ...theirs, answer: { ...(theirs.answer as Wire), Items: Items.toSorted(byText) } } };
 }
 
-const DYNALITE: Engine["name"][] = ["dynalite"];
 export const takesOnly = ({ request: { operation, input } }: Pick<Case, "request">): boolean =>
   operation === "UpdateItem" &&
   /^(REMOVE|DELETE)/.test(String(input.UpdateExpression)) &&
   !/\b(SET|ADD)\b/.test(String(input.UpdateExpression));
-const COMPARES_PATHS = /(#\w+|[a-z][\w.[\]]*|\)) (=|<>|<=|>=|<|>) (#\w+|size|[a-z])/;
 
 const differences: Difference[] = [
   {
-    why: "dynalite is without the item of a failed condition",
-    engines: DYNALITE,
-    form: true,
-    without: (found) => (found.ours.refused ? inBoth(found, (answer) => omit(answer, "Item")) : found),
-  },
-  {
-    why: "dynalite refuses numbers with a plus sign, and has lost its tables after it died",
-    engines: DYNALITE,
-    without: (found) =>
-      /numeric value: \+3|^ResourceNotFound/.test(found.theirs.refused ?? "") ? settled(found) : found,
-  },
-  {
-    why: "dynalite does not check `Select`, return values of a delete, or paths into index keys in conditions",
-    engines: DYNALITE,
-    without: refusedByUs(/when choosing to get|ReturnValues can only|must be scalars/),
-  },
-  {
-    why: "dynalite lists unused names in the order they came",
-    engines: DYNALITE,
-    without: otherRefusal(/unused in expressions/, /unused in expressions/),
-  },
-  {
-    why: "dynalite takes two attributes that are not there for equal",
-    engines: DYNALITE,
-    without: (found) => (COMPARES_PATHS.test(JSON.stringify(found.request.input)) ? settled(found) : found),
-  },
-  {
-    why: "dynalite cannot read `NOT NOT`",
-    engines: ["dynalite"],
-    without: (found) => (/Expected "\(" but "N" found/.test(found.theirs.refused ?? "") ? settled(found) : found),
-  },
-  {
-    why: "dynalite dies of some requests",
-    engines: ["dynalite"],
-    without: (found) => (found.theirs.refused?.startsWith(BROKEN) ? settled(found) : found),
-  },
-  {
     why: "AWS puts `1 validation error detected: ` before what is wrong with the request of a single write",
-    engines: BOTH,
-    form: true,
     without: (found) => {
       const { ours, theirs } = found;
       const lacks = ours.refused?.startsWith(ENVELOPE) && !theirs.refused?.startsWith(ENVELOPE);
@@ -110,8 +63,6 @@ const differences: Difference[] = [
   },
   {
     why: "a failed condition in a transaction: DynamoDB Local ends the message with a full stop",
-    engines: LOCAL,
-    form: true,
     without: (found) =>
       inTheirs(found, (object) => {
         const message = "The conditional request failed";
@@ -120,20 +71,14 @@ const differences: Difference[] = [
   },
   {
     why: "numbers: DynamoDB Local answers some as they were written (`007`, `1e-130`, `.5`); AWS knows one form of a number",
-    engines: LOCAL,
-    form: true,
     without: (found) => inOrder(inTheirs(found, wholeNumbers)),
   },
   {
-    why: "capacity: DynamoDB Local and dynalite bill otherwise than documented (reads that find nothing, batches, indexes, transactions, unasked deletes)",
-    engines: BOTH,
-    form: true,
+    why: "capacity: DynamoDB Local bills otherwise than documented (reads that find nothing, batches, indexes, transactions, unasked deletes)",
     without: (found) => (found.ours.refused ? found : inBoth(found, (answer) => omit(answer, "ConsumedCapacity"))),
   },
   {
     why: "an update of a part of an attribute: DynamoDB Local answers all of it for UPDATED_OLD and UPDATED_NEW, AWS the part",
-    engines: LOCAL,
-    form: true,
     without: (found) =>
       /^UPDATED_/.test(String(found.request.input.ReturnValues)) && !found.theirs.refused
         ? inBoth(found, (answer) => omit(answer, "Attributes"))
@@ -141,44 +86,36 @@ const differences: Difference[] = [
   },
   {
     why: "a page that ends where the key condition ends has no last key at DynamoDB Local; AWS gives one whenever the limit was reached",
-    engines: LOCAL,
-    form: true,
     without: (found) =>
       found.request.operation === "Query" && found.request.input.Limit !== undefined
         ? inBoth(found, (answer) => omit(answer, "LastEvaluatedKey"))
         : found,
   },
   {
-    why: "order of refusals: AWS looks at the request by itself (values, then expressions), then at table and keys, then at the condition, then makes the update; the others mix this",
-    engines: BOTH,
+    why: "order of refusals: AWS looks at the request by itself (values, then expressions), then at table and keys, then at the condition, then makes the update; DynamoDB Local mixes this",
     without: (found) => (faultsInOrder(found.ours.refused, found.theirs.refused) ? settled(found) : found),
   },
   {
-    why: "other words: DynamoDB Local has its own for wrong numbers, sets, keys, start keys, `Select`, `Limit`, segments, table names; dynalite those of an older AWS",
-    engines: BOTH,
+    why: "other words: DynamoDB Local has its own for wrong numbers, sets, keys, start keys, `Select`, `Limit`, segments, table names",
     without: (found) => (inOwnWords(found.ours.refused, found.theirs.refused) ? settled(found) : found),
   },
   {
     why: "of several faults in the expressions of a request, another one (DynamoDB Local names paths as overlapping that do not)",
-    engines: BOTH,
     without: otherRefusal(
       /Invalid \w+Expression|Either the KeyConditions|The Segment parameter/,
       /Invalid \w+Expression|unused in expressions|contains invalid value|when choosing to get|ALL_PROJECTED_ATTRIBUTES|Expression is null/,
     ),
   },
   {
-    why: "an update that only takes away: where there is no item the others make one, or refuse the path",
-    engines: BOTH,
+    why: "an update that only takes away: where there is no item DynamoDB Local makes one, or refuses the path",
     without: (found) => (takesOnly(found) && !found.ours.refused ? settled(found) : found),
   },
   {
     why: "of several faults of what is read from an index, another one",
-    engines: LOCAL,
     without: otherRefusal(/Select type ALL_ATTRIBUTES|Key attributes must be scalars/, /does not project/),
   },
   {
     why: "of several faults of an update in the item, another one",
-    engines: BOTH,
     without: otherRefusal(
       /refers to an attribute that does not exist in the item|incorrect data type|document path provided/,
       /refers to an attribute that does not exist in the item|incorrect data type|document path provided|38 digits/,
@@ -186,27 +123,18 @@ const differences: Difference[] = [
   },
   {
     why: "a batch with a duplicate and another fault: the duplicate first",
-    engines: BOTH,
     without: otherRefusal(/./, /Provided list of item keys contains duplicates/),
   },
   {
     why: "a transaction that is wrong about one item is cancelled by AWS with a reason at its place; DynamoDB Local refuses all of it, gives one reason only, or misses the fault",
-    engines: LOCAL,
     without: (found) => (reasonsOf(found.ours).length > 0 ? settled(found) : found),
   },
   {
     why: "a transaction with two actions on one item and another fault: which is reported is not documented",
-    engines: LOCAL,
     without: otherRefusal(/multiple operations on one item/, /./),
   },
   {
-    why: "an attribute of the wrong type in several indexes: which of them is named is not documented",
-    engines: ["dynalite"],
-    without: otherRefusal(/Type mismatch for Index Key/, /Type mismatch for Index Key/),
-  },
-  {
-    why: "DynamoDB Local wants the second operand of `if_not_exists` even when the first is there; dynalite and the documentation do not",
-    engines: LOCAL,
+    why: "DynamoDB Local wants the second operand of `if_not_exists` even when the first is there; the documentation does not",
     without: (found) =>
       JSON.stringify(found.request.input).includes("if_not_exists") &&
       !found.ours.refused &&
@@ -216,7 +144,6 @@ const differences: Difference[] = [
   },
   {
     why: "a scan of a global index: DynamoDB Local lets the filter see attributes the index does not hold",
-    engines: LOCAL,
     without: ({ request, ours, theirs }) =>
       request.operation === "Scan" && request.input.TableName === "things" && request.input.IndexName && !ours.refused
         ? { request, ours, theirs: ours }
@@ -224,17 +151,14 @@ const differences: Difference[] = [
   },
   {
     why: "DynamoDB Local takes one item named by two forms of a number (1 and 1.0) for two items of a transaction",
-    engines: LOCAL,
     without: refusedByUs(/multiple operations on one item/, ({ theirs }) => !theirs.refused),
   },
   {
     why: "DynamoDB Local does not check `ReturnConsumedCapacity`",
-    engines: LOCAL,
     without: refusedByUs(/'SOME' at 'returnConsumedCapacity'/),
   },
   {
     why: "DynamoDB Local takes an empty map of names or values",
-    engines: LOCAL,
     without: refusedByUs(
       /must not be empty|can only be specified when using expressions/,
       ({ request: { input } }) =>
@@ -243,34 +167,24 @@ const differences: Difference[] = [
   },
   {
     why: "DynamoDB Local takes `size` as the name of an attribute; it is in AWS's list of reserved words",
-    engines: LOCAL,
     without: refusedByUs(/reserved keyword: size$/i),
   },
   {
     why: "DynamoDB Local takes one key of a batch in two forms of a number (1 and 1.0) for two keys",
-    engines: LOCAL,
     without: refusedByUs(/Provided list of item keys contains duplicates$/),
   },
   {
     why: "DynamoDB Local lets an update delete from an index key what has another type than it; AWS refuses the type",
-    engines: LOCAL,
     without: refusedByUs(/Type mismatch for Index Key/, ({ theirs }) => !theirs.refused),
   },
 ];
 
 /** The differences that together explain a case, or nothing. */
-export function explain(
-  engine: Engine,
-  request: Request,
-  ours: Outcome,
-  theirs: Outcome,
-  onlyForm = false,
-): string[] | undefined {
+export function explain(request: Request, ours: Outcome, theirs: Outcome): string[] | undefined {
   let found: Case = { request, ours, theirs };
   const met: string[] = [];
-  for (const { why, engines, form, without } of differences) {
+  for (const { why, without } of differences) {
     if (sameOutcome(found.ours, found.theirs)) return met;
-    if (!engines.includes(engine.name) || (onlyForm && !form)) continue;
     const next = without(found);
     if (sameOutcome(next.theirs, found.theirs) && sameOutcome(next.ours, found.ours)) continue;
     met.push(why);

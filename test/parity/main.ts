@@ -1,17 +1,17 @@
-// npm run parity -- [--ops N] [--seed S] [--only suite|dynamodb-local|dynalite] [--most N]: our DynamoDB beside two others.
+// npm run parity -- [--ops N] [--seed S] [--only suite|operations] [--most N]: our DynamoDB beside Amazon's own local one.
 import { readArguments, refuse, wholeNumber } from "../../tools/arguments.ts";
 import { type Comparison, compare } from "./compare.ts";
-import { hasEngines, startDynalite, startDynamoDbLocal } from "./engines.ts";
+import { hasDynamoDbLocal, startDynamoDbLocal } from "./engines.ts";
 import { runSuite, type SuiteResult } from "./suite.ts";
 
-const USAGE = `npm run parity -- [--ops 50000] [--seed 1]: random requests to our DynamoDB and to two others, compared.
+const USAGE = `npm run parity -- [--ops 50000] [--seed 1]: random requests to our DynamoDB and to DynamoDB Local, compared.
 
-  --only NAME         suite, dynamodb-local or dynalite
+  --only NAME         suite or operations
   --most N            differences that are printed, 20 by default
 
-The other engines are installed by tools/install-parity.sh. Ends with 1 if a difference is not explained.
+DynamoDB Local is installed by tools/install-parity.sh. Ends with 1 if a difference is not explained.
 
-Example: npm run parity -- --ops 5000 --only dynalite`;
+Example: npm run parity -- --ops 5000 --only operations`;
 
 const { values } = readArguments(USAGE, {
   options: {
@@ -21,29 +21,24 @@ const { values } = readArguments(USAGE, {
     only: { type: "string" },
   },
 });
-if (values.only !== undefined && !["suite", "dynamodb-local", "dynalite"].includes(values.only))
+if (values.only !== undefined && !["suite", "operations"].includes(values.only))
   refuse(`There is nothing called "${values.only}" to compare with.`);
-if (!hasEngines()) {
-  console.error("The other engines are not here. `sh tools/install-parity.sh` installs them; they need Java 17.");
+if (!hasDynamoDbLocal()) {
+  console.error("DynamoDB Local is not here. `sh tools/install-parity.sh` installs it; it needs Java 17.");
   process.exit(1);
 }
 
 const local = await startDynamoDbLocal();
-const dynalite = await startDynalite();
 try {
-  if (!values.only || values.only === "suite") tellSuite(runSuite(local.endpoint));
+  if (values.only !== "operations") tellSuite(runSuite(local.endpoint));
   const options = {
     operations: wholeNumber("--ops", values.ops, 1),
     seed: wholeNumber("--seed", values.seed),
     most: wholeNumber("--most", values.most),
   };
-  for (const engine of [local, dynalite]) {
-    if (values.only && values.only !== engine.name) continue;
-    const isLocal = engine === local;
-    tell(engine.name, await compare(engine, { ...options, transactions: isLocal }, isLocal ? undefined : local));
-  }
+  if (values.only !== "suite") tell(await compare(local, options));
 } finally {
-  await Promise.all([local.close(), dynalite.close()]);
+  await local.close();
 }
 
 function tellSuite({ passed, onlyOurs, explained, failed }: SuiteResult): void {
@@ -53,15 +48,13 @@ function tellSuite({ passed, onlyOurs, explained, failed }: SuiteResult): void {
   if (failed.length > 0 || passed === 0) process.exitCode = 1;
 }
 
-function tell(name: string, found: Comparison): void {
+function tell(found: Comparison): void {
   const { operations, agreed, refusals, explained, unexplained } = found;
-  console.log(
-    `${name}: ${operations} operations (${refusals} refused), ${agreed} alike, ${unexplained.length} unexplained`,
-  );
+  console.log(`${operations} operations (${refusals} refused), ${agreed} alike, ${unexplained.length} unexplained`);
   for (const [why, times] of explained) console.log(`  ${String(times).padStart(6)} × ${why}`);
   for (const { at, request, ours, theirs } of unexplained) {
     console.log(`\n#${at} ${request.operation} ${JSON.stringify(request.input)}`);
-    for (const [who, { refused = "", answer }] of Object.entries({ ours, [name]: theirs }))
+    for (const [who, { refused = "", answer }] of Object.entries({ ours, theirs }))
       console.log(`  ${who.padEnd(14)} ${refused} ${JSON.stringify(answer)}`);
   }
   if (unexplained.length > 0) process.exitCode = 1;

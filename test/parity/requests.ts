@@ -12,7 +12,7 @@ export interface Request {
 
 const keyNames = ({ hash, range }: ParityTable): string[] => [hash[0], ...(range ? [range[0]] : [])];
 
-export function requestsOf(random: Random, { transactions }: { transactions: boolean }) {
+export function requestsOf(random: Random) {
   const tables = () => random.pick(parityTables);
   const consumed = (): Wire =>
     random.chance(0.25) ? { ReturnConsumedCapacity: random.pick(["TOTAL", "INDEXES", "NONE"]) } : {};
@@ -31,7 +31,7 @@ export function requestsOf(random: Random, { transactions }: { transactions: boo
     const made = expressions(random, keyNames(table));
     const changed = (needed || random.chance(0.97)) && { UpdateExpression: made.update() };
     const guarded = random.chance(0.25) && { ConditionExpression: made.condition() };
-    // Where there is no item, other engines make one of an update that only takes away.
+    // Where there is no item, DynamoDB Local makes one of an update that only takes away.
     const takesOnly = changed && !/\b(SET|ADD)\b/.test(changed.UpdateExpression);
     const present = takesOnly && { ConditionExpression: `attribute_exists(${table.hash[0]})` };
     const key = keyOf(random, table);
@@ -180,12 +180,8 @@ export function requestsOf(random: Random, { transactions }: { transactions: boo
     [8, "Scan", () => ({ ...scan(), ...consumed() })],
     [4, "BatchWriteItem", () => ({ ...batchWrite(), ...consumed() })],
     [3, "BatchGetItem", () => ({ ...batchGet(), ...consumed() })],
-    ...(transactions
-      ? ([
-          [5, "TransactWriteItems", () => ({ ...transactWrite(), ...consumed() })],
-          [2, "TransactGetItems", () => ({ ...transactGet(), ...consumed() })],
-        ] as [number, string, () => Wire][])
-      : []),
+    [5, "TransactWriteItems", () => ({ ...transactWrite(), ...consumed() })],
+    [2, "TransactGetItems", () => ({ ...transactGet(), ...consumed() })],
   ];
   const total = makers.reduce((sum, [weight]) => sum + weight, 0);
 
