@@ -112,8 +112,8 @@ function remove(world: World, _: Request, { id }: Record<string, string>) {
 /** Who enables an endpoint again begins to count anew. */
 function patch(world: World, { body }: Request, { id }: Record<string, string>) {
   const hook = existing(world.hooks, id);
-  const { target_url = hook.target_url, events = hook.events, active = hook.active } = body;
-  Object.assign(hook, { target_url, events: [...new Set<string>(events)], active });
+  const { events, ...rest } = body;
+  Object.assign(hook, rest, events && { events: [...new Set<string>(events)] });
   if (body.active === true) Object.assign(hook, { failures: [], disabled_at: null });
   return { status: 200, body: record(hook) };
 }

@@ -23,7 +23,7 @@ import {
 } from "./stories.ts";
 
 /** A schedule with a template and a channel of its own. */
-function scheduleOf(draft: Draft, more: Body = {}): string {
+export function scheduleOf(draft: Draft, more: Body = {}): string {
   const content = { title: "News", body: "Read on" };
   const template = newHandle(draft, "template");
   post(draft, SECOND, "/api/v1/templates", { name: template, content }, { handle: template }, "template");

@@ -7,6 +7,7 @@ import { type Draft, openDraft } from "./draft.ts";
 import * as files from "./files.ts";
 import * as meetings from "./meetings.ts";
 import * as midway from "./midway.ts";
+import * as moves from "./moves.ts";
 import * as people from "./people.ts";
 import * as plans from "./plans.ts";
 import * as seldom from "./seldom.ts";
@@ -115,6 +116,11 @@ const STORIES: [string[], Make][] = [
   [["sends", "settings", "segments"], seldom.bareDays],
   [["events", "journeys"], seldom.endedByWhoTheyAre],
   [["sends", "campaigns", "topics"], seldom.topicInUse],
+  [["experiences"], moves.movedExperience],
+  [["sends"], moves.movedMessages],
+  [["hooks"], moves.movedHook],
+  [["schedules", "templates"], moves.movedSchedule],
+  [["exports"], moves.movedSuppression],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 10;
