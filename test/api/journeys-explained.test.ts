@@ -145,6 +145,35 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     });
   });
 
+  it("a journey, asked about a person whom its first send would skip, lets them in beyond the quota (AMB-147)", async () => {
+    const { world, tenant, call, active, track } = await setting();
+    const { email = "" } = await openChannels(world, tenant, "email");
+    const send = { channel_ids: [email], content: { title: "Hi", body: "b" }, next: "end" };
+    const id = await active(graphOf({ first: { send }, end: "exit" } as never));
+    const ada = await tenant.upsert({ external_id: "ada" });
+    await operate(world, tenant, { monthly_send_cap: 0 });
+    const path = `GET /api/v1/journeys/${id}/subscribers/${ada}` as const;
+
+    expect((await call(path)).body.now).toEqual({ would_enter: true, reason: null, clauses: [] });
+    await track("ada", "signed_up");
+    expect((await call(path)).body.runs[0].steps).toContainEqual(
+      expect.objectContaining({ step: "first", outcome: "skipped:no_address" }),
+    );
+  });
+
+  it("a journey, asked about a person whom a branch would lead to a send, keeps them out beyond the quota (AMB-147)", async () => {
+    const { world, tenant, active, call, send, person, track } = await setting();
+    const graph = { first: branch(attribute("plan", "pro"), "mail"), mail: send("Hi", "end"), end: "exit" };
+    const id = await active(graphOf(graph as never));
+    const [ada, bob] = [await person("ada", { plan: "pro" }), await person("bob")];
+    await operate(world, tenant, { monthly_send_cap: 0 });
+    const ask = async (who: string) => (await call(`GET /api/v1/journeys/${id}/subscribers/${who}`)).body.now.reason;
+
+    expect([await ask(ada), await ask(bob)]).toEqual(["over_quota", null]);
+    for (const who of ["ada", "bob"]) await track(who, "signed_up");
+    expect((await call(`GET /api/v1/journeys/${id}/stats`)).body.refused).toEqual({ over_quota: 1 });
+  });
+
   it("a journey, asked about a person, says why a message failed: by the provider's words, or that no channel of it could be used (AMB-147)", async () => {
     const { world, tenant, call, active, track } = await setting();
     const { email = "" } = await openChannels(world, tenant, "email");

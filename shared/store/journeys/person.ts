@@ -18,8 +18,8 @@ import { compiledRule } from "../segments/rules.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "../sends/ledger/touches.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
-import { allowanceOf, sendsLeft } from "../workspaces/usage.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { beyondQuotaNow } from "./entry-quota.ts";
 import type { Journey } from "./journeys.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
@@ -150,7 +150,7 @@ export async function journeyOfPerson(
   const standing =
     closedBy(journey.status) ??
     standingAt(entry, now)?.reason ??
-    (matches ? await beyondQuotaNow(store, journey, workspace) : "not_eligible");
+    (matches ? await beyondQuotaNow(store, journey, profile.id, workspace) : "not_eligible");
   const usesToday = judged.some(({ isOfToday }) => isOfToday);
   const triggers = judged.map(({ cause: { at, occurred_at, event, segment }, outcome, run }) => ({
     at,
@@ -176,18 +176,6 @@ export async function journeyOfPerson(
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
-}
-
-/** A run that begins with a send does not begin once the sends of the month are used up. */
-async function beyondQuotaNow(
-  store: StoreReader,
-  { steps }: Journey,
-  workspace: () => Promise<WorkspaceRecord | undefined>,
-): Promise<"over_quota" | null> {
-  const { start, steps: nodes } = steps as Partial<Graph>;
-  if (start === undefined || nodes?.[start]?.type !== "send") return null;
-  const record = await workspace();
-  return record && (await sendsLeft(store, allowanceOf(record))) === 0 ? "over_quota" : null;
 }
 
 /** What a run waits for, by the version that it entered. */

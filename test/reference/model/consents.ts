@@ -26,8 +26,13 @@ export function consentAssertion(world: World, body: Body, prefix: string): Body
 
 export function recordConsent(world: World, subscriber: Subscriber, consent: Body): Consent {
   const { channel, status, consented_at, source = null, evidence } = consent;
+  const held = currentConsent(world, subscriber.id, channel);
+  // A proof in a file is as good as a confirmation (docs/decisions/0101-the-confirmed-opt-in.md).
+  const isProven = source === "confirmed_opt_in" || (evidence.import_job_id !== null && asks(world, channel));
+  const isStill = held?.status === "opted_in" && held.isConfirmed;
   const row: Consent = {
     ...{ id: newId(world, "consent"), subscriber_id: subscriber.id, channel, status, consented_at, source, evidence },
+    isConfirmed: status === "opted_in" && (isProven || isStill),
     ...{ express: status === "opted_in" || status === "pending", recorded_at: world.now, order: world.order++ },
   };
   world.consents.push(row);
@@ -110,7 +115,7 @@ export function addressChanged(world: World, subscriber: Subscriber, before: str
   );
   for (const channel of channels) {
     const row = currentConsent(world, subscriber.id, channel)!;
-    if (row.status !== "opted_in" || row.source !== "confirmed_opt_in") continue;
+    if (row.status !== "opted_in" || !row.isConfirmed) continue;
     const said = { channel, status: "pending", consented_at: world.now, source: "address_changed" };
     const next = recordConsent(world, subscriber, { ...said, evidence: NO_EVIDENCE });
     const isLeft = ({ of, subscriber_id }: Body) => subscriber_id === subscriber.id && channel === `list:${of}`;

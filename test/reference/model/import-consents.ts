@@ -73,12 +73,12 @@ export function saidByFields(
   if (source === "platform_b") {
     if (row.clean_time?.trim() || status === "cleaned") return { status: "suppressed", at: time(row.clean_time) };
     if (row.unsub_time?.trim() || status === "unsubscribed") return { status: "opted_out", at: time(row.unsub_time) };
-    const own = time(row.confirm_time) ?? time(row.optin_time);
-    const at = own ?? constant;
+    const own = row.confirm_time || row.optin_time;
+    const at = own ? time(own) : constant;
     // Which of its files a row is from is said nowhere else.
     const isNot = status === "nonsubscribed" || status === "transactional";
-    if (isNot || (own === null && status !== "subscribed")) return { status: "unknown", at };
-    return { ...yes(at), ...(own !== null && { kept: undefined }) };
+    if (isNot || (!own && status !== "subscribed")) return { status: "unknown", at };
+    return { ...yes(at), ...(own && { kept: undefined }) };
   }
   if (status === "") return null;
   const at = time(row.consent_at);

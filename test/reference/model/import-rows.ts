@@ -69,7 +69,6 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   const { source = "csv", time_zone: zone = world.settings.timezone } = body;
   const fields: Record<string, string> = {};
   const attributes: Record<string, Body> = {};
-  const constant = timeOf(body.consent_at, zone);
   header.forEach((name, index) => {
     const value = cells[index]!.trim();
     const field = fieldOf(source, name);
@@ -83,6 +82,8 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   if (fields.timezone && !isZone(fields.timezone)) delete attributes.timezone;
   if (fields.tags) attributes.tags = fields.tags.split(/[,;]/).map((tag) => tag.trim());
   const time = timeOf(fields.consent_at, zone);
+  // A time of the row that cannot be read proves nothing: that of the file is for rows without one.
+  const constant = fields.consent_at ? null : timeOf(body.consent_at, zone);
   const named = header.map(
     (name, n) => SIGNS[bare(name)] && saidByName(SIGNS[bare(name)]!, cells[n]!.trim(), time, constant, zone),
   );
@@ -101,7 +102,7 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));
   const isNegative = general.some(({ status }) => status === "opted_out" || status === "suppressed");
   const isNumberRefused = !isEmail(fields.email ?? "") && Boolean(fields.phone) && isNegative;
-  const choices = choicesOf(world, job, header, cells, { row: time, file: constant });
+  const choices = choicesOf(world, job, header, cells, fields.consent_at);
   return { fields, attributes, said, isNumberRefused, choices };
 }
 

@@ -30,21 +30,21 @@ export interface Choice {
   at: number | null;
 }
 
-/** @param fallback the time of the row's consent; of the file's, which is one of yes alone */
+/** @param consent_at the time of the row's consent, where a choice has none; that of the file is one of yes alone */
 export function choicesOf(
   world: World,
   job: Import,
   header: string[],
   cells: string[],
-  fallback: { row: number | null; file: number | null },
+  consent_at: string | undefined,
 ): Choice[] {
   const { time_zone: zone = world.settings.timezone } = job.body;
   const columns = header.map((name, n) => ({ ...topicColumn(world, job, name), cell: cells[n]!.trim() }));
   const timeFor = (key: string) => columns.find((column) => column.key === key && column.isTime)?.cell;
   return columns.flatMap(({ key, isTime, cell }) => {
     if (key === undefined || isTime || cell === "") return [];
-    const own = timeOf(timeFor(key), zone) ?? fallback.row;
-    return [{ key, cell, at: own ?? (isOut({ cell }) ? null : fallback.file) }];
+    const time = timeFor(key) || consent_at || (isOut({ cell }) ? undefined : job.body.consent_at);
+    return [{ key, cell, at: timeOf(time, zone) }];
   });
 }
 

@@ -9,7 +9,7 @@ import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
 import { type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, refuseLargeProfile, subscriberRecord, tellCreated } from "./people.ts";
-import type { Subscriber } from "./records/people.ts";
+import type { Consent, Subscriber } from "./records/people.ts";
 import { cancelRunsOf } from "./runs.ts";
 import { subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
@@ -137,14 +137,16 @@ function profile(world: World, _: Request, { id }: Record<string, string>) {
   return { status: 200, body };
 }
 
+const consentRecord = ({ order, isConfirmed, ...row }: Consent): Body => ({
+  ...row,
+  consented_at: iso(row.consented_at),
+  recorded_at: iso(row.recorded_at),
+});
+
 function consentHistory(world: World, _: Request, { id }: Record<string, string>) {
   const subscriber = existing(world.subscribers, id);
   const rows = world.consents.filter(({ subscriber_id }) => subscriber_id === id).toSorted((a, b) => b.order - a.order);
-  const items = rows.map(({ order, ...row }) => ({
-    ...row,
-    consented_at: iso(row.consented_at),
-    recorded_at: iso(row.recorded_at),
-  }));
+  const items = rows.map(consentRecord);
   // Which of two that one request makes is first is open.
   const now = consentsOfAddresses(world, subscriber);
   const all = [...now, ...items];
@@ -156,12 +158,9 @@ function consentHistory(world: World, _: Request, { id }: Record<string, string>
 function addConsent(world: World, { body }: Request, { id }: Record<string, string>) {
   const consent = consentAssertion(world, body, "");
   const subscriber = existing(world.subscribers, id);
-  const { order, ...row } = stated(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
+  const row = stated(world, subscriber, { ...consent, source: consent.source ?? "dashboard" });
   subscriber.updated_at = world.now;
-  return {
-    status: 201,
-    body: { ...row, consented_at: iso(row.consented_at), recorded_at: iso(row.recorded_at) },
-  };
+  return { status: 201, body: consentRecord(row) };
 }
 
 const count = (world: World) => ({ status: 200, body: { count: world.subscribers.length } });

@@ -19,6 +19,8 @@ export interface Consent {
   consented_at: number;
   source: Body;
   evidence: Body;
+  /** The owner of the address has confirmed it. */
+  isConfirmed: boolean;
   recorded_at: number;
   order: number;
 }

@@ -1,0 +1,36 @@
+// Whether the quota of the month would keep a person from beginning a run now (AMB-147).
+import type { Graph } from "../../rules/journey-graph.ts";
+import { nextMove } from "../../rules/journey-move.ts";
+import type { StoreReader } from "../context.ts";
+import { keep } from "../sends/audience/audiences.ts";
+import { candidatesById } from "../sends/audience/candidates.ts";
+import { allowanceOf, sendsLeft } from "../workspaces/usage.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { factsOf } from "./facts.ts";
+import type { Journey } from "./journeys.ts";
+import { openPlans } from "./simulated-sends.ts";
+
+/**
+ * A run that would send before it waits does not begin once the sends of the month are used up: one whose first steps lead
+ * elsewhere, or whose send would skip the person, takes none of them and begins.
+ */
+export async function beyondQuotaNow(
+  store: StoreReader,
+  journey: Pick<Journey, "steps">,
+  subscriber: string,
+  workspace: () => Promise<WorkspaceRecord | undefined>,
+): Promise<"over_quota" | null> {
+  const record = await workspace();
+  if (!record || (await sendsLeft(store, allowanceOf(record))) > 0) return null;
+
+  const graph = journey.steps as Graph;
+  const now = store.clock.now();
+  const run = { id: store.ids.uuidAt(now), subscriber_id: subscriber, context: {} };
+  const mover = { position: { step: graph.start, at: now, heard: now }, isNew: true, trigger: undefined };
+  const move = await nextMove(graph, mover, factsOf(store, graph, run, { now, pauses: undefined }));
+  const plan = move?.send && (await openPlans({ store, workspace: record })(move.send.node));
+  if (!plan) return null;
+
+  const [judged] = await keep(store, await candidatesById(store, [subscriber], plan.rules), plan.rules);
+  return judged?.judgement.verdict === "send" ? "over_quota" : null;
+}
