@@ -120,11 +120,9 @@ describe("create", () => {
     ["a blank name (INX-3)", { name: "   " }, "name"],
     ["a title that is no template", { content: { title: "{% if %}" } }, "content.title"],
     ["a picture that is a script", picture("javascript:alert(1)"), "content.image_url"],
-    ["a picture in an app", picture("myapp://picture"), "content.image_url"],
     ["an empty picture", picture(""), "content.image_url"],
     ["two actions of one id", actions({ id: "a" }, { id: "a" }), "content.actions"],
     ["an action that is a script", actions({ url: "javascript:alert(1)" }), "content.actions[0].url"],
-    ["an action that is data", actions({ url: "data:text/html,x" }), "content.actions[0].url"],
     ["no event to be triggered by (INX-10)", { display: { trigger: "event" } }, "display.trigger_event"],
     [
       "an event where none triggers (INX-10)",

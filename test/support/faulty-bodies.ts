@@ -20,6 +20,10 @@ interface Wrong {
 /** A field that is left out. */
 const ABSENT = Symbol("absent");
 const MAX_TEXT = 20_000;
+const PERIODS = [
+  ["from", "to"],
+  ["start", "end"],
+] as const;
 const NO_CURSORS = ["", "no-cursor", "IjEi."];
 
 /** @param taken a body of the schema: lists are judged by their first value there */
@@ -51,11 +55,18 @@ export function queryFaultsOf(
   const cursors = asked
     .filter(({ name }) => name === "cursor")
     .flatMap(({ name }) => NO_CURSORS.map((value) => ({ path: [name], what: "is no cursor", value })));
-  return [...wrong, ...cursors].map(({ path, what, value }) => ({
+  const single = [...wrong, ...cursors].map(({ path, what, value }) => ({
     field: String(path[0]),
     what,
     query: textsOf(changed(taken, path, value) as object),
   }));
+  const periods = PERIODS.filter((period) => period.every((name) => asked.some((one) => one.name === name)));
+  const backwards = periods.map(([begin, end]) => ({
+    field: end,
+    what: "ends before it begins",
+    query: { ...taken, [begin]: "2026-02-02T00:00:00Z", [end]: "2026-02-01T00:00:00Z" },
+  }));
+  return [...single, ...backwards];
 }
 
 const textsOf = (query: object): Record<string, string> =>
