@@ -1,6 +1,5 @@
 // Images for in-app content (AST-1 to AST-3): uploads, public URLs, quotas and the list.
 import { describe, expect, it } from "vitest";
-import { SECOND } from "../../shared/kernel/clock.ts";
 import { AssetTotals } from "../../shared/store/experiences/asset-items.ts";
 import { type AssetForm, ask, list, objects, remove, storedBytes, upload } from "../support/assets.ts";
 import { hostileFiles } from "../support/hostile-files.ts";
@@ -224,29 +223,5 @@ describe("quota", () => {
 
     expect(status).toBe(429);
     expect(body.code).toBe("QUOTA_EXCEEDED");
-  });
-});
-
-describe("list", () => {
-  it("assets are listed newest first, 20 on a page, with their number (AST-3)", async () => {
-    const { world, tenant } = await withTenant();
-    const newestFirst: string[] = [];
-    for (let n = 0; n < 23; n++) {
-      newestFirst.unshift((await upload(world, tenant, { file: pictures.gif })).body.id);
-      await world.advance(SECOND);
-    }
-
-    const pages = [(await list(tenant)).body, (await list(tenant, "?page=2")).body];
-
-    expect(pages[0]).toEqual({ total: 23, page: 1, page_size: 20, items: expect.any(Array) });
-    expect(pages[1]).toEqual({ total: 23, page: 2, page_size: 20, items: expect.any(Array) });
-    expect(pages.flatMap(({ items }) => items.map(({ id }: { id: string }) => id))).toEqual(newestFirst);
-    expect(pages[1].items).toHaveLength(3);
-  });
-
-  it("a page of assets has at most 100 (AST-3)", async () => {
-    const { tenant } = await withTenant();
-
-    expect((await list(tenant, "?page_size=500")).body.page_size).toBe(100);
   });
 });

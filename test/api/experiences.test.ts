@@ -8,9 +8,11 @@ import { toJson } from "../../shared/store/json-text.ts";
 import { Status } from "../../shared/store/status-index.ts";
 import {
   createExperience as create,
+  draft,
   listExperiences as list,
   READY,
   readExperience as read,
+  take,
 } from "../support/experiences.ts";
 import { quickStore } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
@@ -189,5 +191,27 @@ it.each([
     const list = () => listExperiences(store, { page: 1, size: 20, status });
     expect(await list()).toMatchObject({ total: count, items: { length: 20 } });
     expect((await spent(world, list)).rcu).toBeLessThanOrEqual(max);
+  }
+});
+
+it("experiences are listed by one status, with their number (INX-23)", async () => {
+  const { world, tenant } = await withTenant();
+  const make = async (...actions: string[]) => {
+    const id = await draft(tenant);
+    await take(world, tenant, id, ...actions);
+    return id;
+  };
+  const byStatus = {
+    draft: [await make()],
+    live: [await make("publish")],
+    paused: [await make("publish", "pause")],
+    archived: [await make("archive")],
+    ended: [],
+  };
+
+  for (const [status, ids] of Object.entries(byStatus)) {
+    const { items, total } = (await list(tenant, `?status=${status}`)).body;
+    expect(items, status).toMatchObject(ids.map((id) => ({ id })));
+    expect(total, status).toBe(ids.length);
   }
 });
