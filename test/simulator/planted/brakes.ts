@@ -10,25 +10,11 @@ export const brakesBugs: readonly Bug[] = [
     replace: "",
   },
   {
-    name: "a resumed send is not continued",
-    area: "reactions",
-    file: "functions/workers/react/sends.ts",
-    find: "held === true || halted !== undefined;",
-    replace: "held === true;",
-  },
-  {
     name: "runs take a step that halted",
     area: "journeys",
     file: "shared/store/journeys/step-admission.ts",
     find: "if (breach || view.state?.halted) return",
     replace: "if (breach) return",
-  },
-  {
-    name: "a provider that refuses everything is no reason to halt",
-    area: "sending",
-    file: "shared/rules/progress.ts",
-    find: 'if (outcome.status !== "accepted") errors[channel]',
-    replace: 'if (outcome.status === "unknown") errors[channel]',
   },
   {
     name: "a worker that is at work while its send halts and is resumed halts it no more",

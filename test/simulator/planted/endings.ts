@@ -19,25 +19,11 @@ export const endingsBugs: readonly Bug[] = [
     replace: " OR (#tenant = :own AND NOT begins_with",
   },
   {
-    name: "a restored workspace is purged",
-    area: "purge",
-    file: purge,
-    find: 'all(is("status", "deleted"), atMost("deleted_at", timestamp(now - KEPT_MS)));',
-    replace: "present();",
-  },
-  {
     name: "who waits when a send is stopped fails",
     area: "counters",
     file: "shared/rules/progress-notes.ts",
     find: '  for (const unit of progress.next) noteReason(progress, unit, "canceled");\n',
     replace: "",
-  },
-  {
-    name: "the end of a planned send does not settle the usage",
-    area: "counters",
-    file: "shared/store/sends/jobs/jobs.ts",
-    find: "store.transact([end, ...settled, ...others, ...outcome])",
-    replace: "store.transact([end, ...settled.slice(1), ...others, ...outcome])",
   },
   {
     name: "what a stopped send did not use is not returned",

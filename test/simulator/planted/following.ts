@@ -7,13 +7,6 @@ const worker = "shared/runtime/worker.ts";
 
 export const followingBugs: readonly Bug[] = [
   {
-    name: "reading all messages also reads what a slow worker writes afterwards",
-    area: "inbox",
-    file: "shared/store/sends/inbox/inbox.ts",
-    find: "return !recent || recent.includes(id)",
-    replace: "return true || recent.includes(id)",
-  },
-  {
     name: "due rows are dropped before they are sent on",
     area: "timers",
     file: due,
@@ -28,26 +21,11 @@ export const followingBugs: readonly Bug[] = [
     replace: 'return drop("it is held");',
   },
   {
-    name: "a suspension holds nothing",
-    area: "timers",
-    file: decisions,
-    find: '  if (owner?.status === "suspended")\n',
-    replace: "  if (owner === undefined)\n",
-    also: [{ file: decisions, find: 'owner?.status === "active" ?', replace: "owner ?" }],
-  },
-  {
     name: "only the first minute of a batch gets its schedule",
     area: "reactions",
     file: "functions/workers/react/timers.ts",
     find: "chunksOf([...minutes], AT_ONCE)",
     replace: "chunksOf([...minutes].slice(0, 1), AT_ONCE)",
-  },
-  {
-    name: "a job that is fired is not dispatched",
-    area: "reactions",
-    file: "functions/workers/react/sends.ts",
-    find: 'filter(becomes("queued"))',
-    replace: 'filter((change) => change.before === undefined && becomes("queued")(change))',
   },
   {
     name: "a batch of the stream that failed is taken for done",
@@ -78,13 +56,6 @@ export const followingBugs: readonly Bug[] = [
     replace: 'const when: ReturnType<typeof isAlive> = (n) => "attribute_exists(" + n.name("id") + ")";',
   },
   {
-    name: "the profile of the erased keeps its attributes",
-    area: "erasure",
-    file: "shared/store/subscribers/erasure.ts",
-    find: "if (remove.length > 0)",
-    replace: "if (remove.length < 0)",
-  },
-  {
     name: "a worker stays bound to the first workspace it worked for",
     area: "tenancy",
     file: worker,
@@ -113,20 +84,6 @@ export const followingBugs: readonly Bug[] = [
     replace: "timeOfUuid(id) >= cursor || late_at === since",
   },
   {
-    name: "the live stream sends nothing that was there when it resumed",
-    area: "inbox",
-    file: "functions/stream/feed.ts",
-    find: "if (resumeAt === undefined) for",
-    replace: "for",
-  },
-  {
-    name: "a batch of events loses its last one",
-    area: "events",
-    file: "shared/store/events/storing.ts",
-    find: "const { blocks, alone } = planBlocks(events, { batch, draw });",
-    replace: "const { blocks, alone } = planBlocks(events.slice(0, Math.max(1, events.length - 1)), { batch, draw });",
-  },
-  {
     name: "a keyed event is stored again by a request that races",
     area: "events",
     file: "shared/store/events/completion.ts",
@@ -139,12 +96,5 @@ export const followingBugs: readonly Bug[] = [
     file: "functions/workers/react/events.ts",
     find: "await queue.send(messages, { delaySeconds: ENDED_SECONDS });",
     replace: "await queue.send(messages.slice(messages.length), { delaySeconds: ENDED_SECONDS });",
-  },
-  {
-    name: "the first link of an anonymous id does not win",
-    area: "events",
-    file: "shared/store/subscribers/aliases.ts",
-    find: "putItem(Alias, { anonymous }, row, absent()),",
-    replace: "putItem(Alias, { anonymous }, row),",
   },
 ];

@@ -13,20 +13,6 @@ export const integrationsBugs: readonly Bug[] = [
     replace: 'if (result.kind !== "kept" || result.state !== "retryable") return "recorded";',
   },
   {
-    name: "a delivery that was posted with its group and not recorded is opened again as if no attempt was made",
-    area: "webhooks",
-    file: "shared/store/webhooks/replays.ts",
-    find: "const seen = await withGroupClaim(store, webhook, delivery);",
-    replace: "const seen = delivery;",
-  },
-  {
-    name: "a replay whose request fails leaves what it had reopened to the watchdog",
-    area: "webhooks",
-    file: "shared/store/webhooks/replays.ts",
-    find: "if (reopened.length > 0) {",
-    replace: "if (failure) throw failure.reason;\n  if (reopened.length > 0) {",
-  },
-  {
     name: "two workers read the file of an import at once",
     area: "imports",
     file: "shared/store/subscribers/imports.ts",
@@ -41,32 +27,11 @@ export const integrationsBugs: readonly Bug[] = [
     replace: "const taken = [...chain.open].slice(0, MAX_OUTCOMES);",
   },
   {
-    name: "the second attempts of a group that comes again wait for the watchdog",
-    area: "webhooks",
-    file: "functions/workers/post-webhook/groups.ts",
-    find: "  await Promise.all(recorded.map(({ id, sequence }) => perform(context, attemptOf(message, id), sequence)));\n",
-    replace: "",
-  },
-  {
-    name: "a row of the audit trail replaces another one",
-    area: "audit",
-    file: "shared/store/audit/trail.ts",
-    find: "{ set: { ...said, mac } }, absent()).then(",
-    replace: "{ set: { ...said, mac } }).then(",
-  },
-  {
     name: "a result whose reply was lost leads to no further attempt",
     area: "webhooks",
     file: attemptResults,
     find: 'old?.[attemptName(n)] === attempt ? { kind: "written" } : { kind: "refused", old };',
     replace: 'n < 0 ? { kind: "written" } : { kind: "refused", old };',
-  },
-  {
-    name: "a delivery that the stream reports again is numbered again",
-    area: "webhooks",
-    file: "shared/store/webhooks/sequences.ts",
-    find: "(one) => isBehind(tail, stream, one.position) || one.acceptedAt < now - STREAM_MS,",
-    replace: "(one) => one.acceptedAt < now - STREAM_MS,",
   },
   {
     name: "a tick that the next one overtakes is lost",

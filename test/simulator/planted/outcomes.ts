@@ -2,10 +2,8 @@
 import type { Bug } from "./bug.ts";
 
 const progress = "shared/rules/progress.ts";
-const deliver = "functions/workers/deliver/index.ts";
 const claims = "shared/store/sends/chunks/claims.ts";
 const take = "functions/workers/deliver/take.ts";
-const closing = "shared/store/sends/chunks/closing.ts";
 
 export const outcomesBugs: readonly Bug[] = [
   {
@@ -16,33 +14,12 @@ export const outcomesBugs: readonly Bug[] = [
     replace: '    if (target.channel === "in_app") noteReached(progress, unit, target.channel);',
   },
   {
-    name: "a transient refusal is never retried",
-    area: "retries",
-    file: progress,
-    find: 'const wait = outcome.status === "retryable" ? RETRY_AFTER_MS[tries.length - 1] : undefined;',
-    replace: "const wait = undefined;",
-  },
-  {
-    name: "a refused message is tried again at once",
-    area: "retries",
-    file: progress,
-    find: "const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));",
-    replace: "const due = at;",
-  },
-  {
     name: "a message without an answer is tried again",
     area: "retries",
     file: progress,
     find: '  if (outcome.status === "retryable" && wait !== undefined) {\n    const due = at + Math.max(wait, 1_000 * (outcome.retryAfterSeconds ?? 0));',
     replace:
       '  if ((outcome.status === "retryable" && wait !== undefined) || (outcome.status === "unknown" && tries.length < 3)) {\n    const due = at + 60_000;',
-  },
-  {
-    name: "a message that was refused permanently counts as delivered",
-    area: "counters",
-    file: progress,
-    find: '  if (outcome.status === "accepted") {\n    noteReached',
-    replace: '  if (outcome.status === "accepted" || outcome.status === "rejected") {\n    noteReached',
   },
   {
     name: "a claim is taken over without looking at its lease",
@@ -59,13 +36,6 @@ export const outcomesBugs: readonly Bug[] = [
     ],
   },
   {
-    name: "a late request continues a chunk that another worker has put off",
-    area: "claims",
-    file: claims,
-    find: 'below("lease", now), isAsRead)',
-    replace: 'below("lease", now))',
-  },
-  {
     name: "the claim of an inbox chunk is taken without looking at its lease",
     area: "claims",
     file: claims,
@@ -80,39 +50,11 @@ export const outcomesBugs: readonly Bug[] = [
     replace: "step === 0 ? isUnclaimed : isOpen",
   },
   {
-    name: "a chunk is closed by a worker that held it before",
-    area: "claims",
-    file: closing,
-    find: '    all(is("owner", owner), absent("closed")),\n  );',
-    replace: '    present("owner"),\n  );',
-    also: [
-      {
-        file: closing,
-        find: "import { absent, all, any, is, lessThan }",
-        replace: "import { absent, all, any, is, lessThan, present }",
-      },
-    ],
-  },
-  {
-    name: "short waits are dropped",
-    area: "timers",
-    file: deliver,
-    find: "  if (ms > MAX_DELAY_MS) return;",
-    replace: "  if (ms > 5 * SECOND) return;",
-  },
-  {
     name: "the deliveries of a chunk that waits are in no hour",
     area: "counters",
     file: claims,
     find: "[...range, ...hours]",
     replace: "isOnJob(chunkRef) ? [...range, ...hours] : range",
-  },
-  {
-    name: "after a crash an address without a row counts as delivered",
-    area: "counters",
-    file: "functions/workers/deliver/recovery.ts",
-    find: "found ? outcomeOf(found, unit) : UNKNOWN;",
-    replace: 'found ? outcomeOf(found, unit) : { status: "accepted" };',
   },
   {
     name: "the ranges of a dispatched job are not announced",

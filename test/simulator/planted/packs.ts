@@ -13,20 +13,6 @@ const simulations = "shared/store/journeys/simulations.ts";
 
 export const packsBugs: readonly Bug[] = [
   {
-    name: "a simulation that was canceled is completed",
-    area: "journeys",
-    file: simulations,
-    find: 'remove: ["lease"] as const };',
-    replace: "remove: [] as const };",
-    also: [
-      {
-        file: "shared/rules/simulation-states.ts",
-        find: 'complete: { from: ["processing"]',
-        replace: 'complete: { from: ["processing", "canceled"]',
-      },
-    ],
-  },
-  {
     name: "two workers count the pages of a simulation",
     area: "journeys",
     file: "shared/store/leased-jobs.ts",
@@ -123,13 +109,6 @@ export const packsBugs: readonly Bug[] = [
     replace: "if (!move.isBetweenSteps) return [];",
   },
   {
-    name: "a run is looked at once by the message that begins it",
-    area: "journeys",
-    file: "shared/store/journeys/entries.ts",
-    find: "if (isActive) begun.push({ candidate, run: runOf(row) });",
-    replace: "",
-  },
-  {
     name: "a pack is sealed before it is known which of its runs moved",
     area: "journeys",
     file: packs,
@@ -149,13 +128,6 @@ export const packsBugs: readonly Bug[] = [
     file: runPacks,
     find: "putItem(RunPackSeal, { pack }, { expires }, absent())",
     replace: "putItem(RunPackSeal, { pack }, { expires })",
-  },
-  {
-    name: "a run moves on while its pack is open",
-    area: "journeys",
-    file: runPacks,
-    find: "      const settledNow = await settlePacksOf(store, rows);\n      return settledNow === 0 ? done(rows) : contended;",
-    replace: "      return done(rows);",
   },
   {
     name: "a run moves in a pack that another worker has ended",

@@ -1,26 +1,10 @@
 // Bugs of events, webhooks, quotas, erasure, revocation and suspension.
 import type { Bug } from "./bug.ts";
 
-const intake = "shared/store/events/intake.ts";
-const storing = "shared/store/events/storing.ts";
 const erasure = "shared/store/subscribers/erasure.ts";
 const deliveries = "shared/store/webhooks/deliveries.ts";
 
 export const promisesBugs: readonly Bug[] = [
-  {
-    name: "an event whose key was used before is stored again",
-    area: "events",
-    file: storing,
-    find: "const found = await store.insertAll(EventItem, keyed);",
-    replace: "await store.writeAll(keyed.map(({ key, row }) => putItem(EventItem, key, row))); const found = [];",
-  },
-  {
-    name: "events are not counted against the quota",
-    area: "quotas",
-    file: intake,
-    find: "  await takeEvents(store, rows.length, allowance);\n",
-    replace: "",
-  },
   {
     name: "a shard takes more than its share of the quota of events",
     area: "quotas",
@@ -36,13 +20,6 @@ export const promisesBugs: readonly Bug[] = [
     replace: "    if (total + n > quota || attempt === 0) throw",
   },
   {
-    name: "repeated events are paid for again",
-    area: "quotas",
-    file: storing,
-    find: "    await releaseQuota(store, repeats);\n",
-    replace: "",
-  },
-  {
     name: "the events of the erased keep their actor",
     area: "erasure",
     file: erasure,
@@ -55,20 +32,6 @@ export const promisesBugs: readonly Bug[] = [
     file: "shared/store/subscribers/subscribers.ts",
     find: "      putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),\n",
     replace: "",
-  },
-  {
-    name: "the devices of the erased stay",
-    area: "erasure",
-    file: erasure,
-    find: 'erase: eachPage(deviceTraces, removeAs("devices")),',
-    replace: "erase: async () => ({}),",
-  },
-  {
-    name: "erasures are not worked on",
-    area: "erasure",
-    file: "functions/workers/react/messages.ts",
-    find: "({ before }) => before?.erased_at === undefined",
-    replace: "({ before }) => before === undefined",
   },
   {
     name: "an erased subscriber is still counted",
@@ -97,20 +60,6 @@ export const promisesBugs: readonly Bug[] = [
     file: "functions/workers/deliver/send-gates.ts",
     find: "const OLD_MS = 3 * SECOND;",
     replace: "const OLD_MS = 300 * SECOND;",
-  },
-  {
-    name: "what waits for the end of quiet hours is sent while its workspace is suspended",
-    area: "suspension",
-    file: "functions/workers/deliver/wait-queue.ts",
-    find: '  if ((await workspace())?.status !== "active")',
-    replace: "  if ((await workspace()) === undefined)",
-    also: [
-      {
-        file: "functions/workers/deliver/rounds.ts",
-        find: "group.every(waiting.refusal)",
-        replace: "group.every((unit) => unit.quiet !== undefined || waiting.refusal(unit) !== undefined)",
-      },
-    ],
   },
   {
     name: "a second worker repeats an attempt at a webhook",

@@ -28,20 +28,6 @@ export const sandboxesBugs: readonly Bug[] = [
     replace: 'if (left <= 0) return "done";',
   },
   {
-    name: "attempts at a message of a sandbox are noted as one",
-    area: "sandboxes",
-    file: "shared/store/sandbox/work.ts",
-    find: "const attempt = deps.ids.uuid();",
-    replace: 'const attempt = "";',
-  },
-  {
-    name: "a clock stands still after its move",
-    area: "sandboxes",
-    file: moves,
-    find: '{ set: { clock_offset: at - now, clock_least: at }, remove: ["clock_still"] },',
-    replace: "{ set: { clock_offset: at - now, clock_least: at } },",
-  },
-  {
     name: "the time of a sandbox may be earlier than the end of its move",
     area: "sandboxes",
     file: "shared/store/sandbox/sandbox.ts",
@@ -61,13 +47,6 @@ export const sandboxesBugs: readonly Bug[] = [
     file: mover,
     find: 'if (part === "ended") return forwardDue(context);',
     replace: 'if (part === "ended") return;',
-  },
-  {
-    name: "the due row of a sandbox's timer follows the time from before a move",
-    area: "sandboxes",
-    file: "shared/store/sandbox/timers.ts",
-    find: "const ahead = timeIn(workspace ?? {}, now) - now;",
-    replace: "const ahead = since - now + 0 * timeIn(workspace ?? {}, now);",
   },
   {
     name: "messages of a sandbox go to its providers",

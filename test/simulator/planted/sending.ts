@@ -83,20 +83,4 @@ export const sendingBugs: readonly Bug[] = [
     find: ', any(absent(), below("until", now)))];',
     replace: ")];",
   },
-  {
-    name: "a large audience has no holdout",
-    area: "ledger",
-    file: "shared/store/sends/audience/audiences.ts",
-    find: "holdoutPercentage: spec.holdout_percentage,",
-    replace: "holdoutPercentage: 0,",
-  },
-  {
-    name: "filters are forgotten when the workers plan",
-    area: "ledger",
-    file: "shared/store/sends/audience/audiences.ts",
-    find: `matchesSubscriber: spec.subscriber_filters
-      ? compilePredicate(spec.subscriber_filters, comparisonIn(zone))
-      : () => true,`,
-    replace: "matchesSubscriber: () => true,",
-  },
 ];

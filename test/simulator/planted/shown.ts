@@ -10,13 +10,6 @@ export const shownBugs: readonly Bug[] = [
     replace: 'status !== ("paused" satisfies ExperienceStatus);',
   },
   {
-    name: "a paused experience outlives its end",
-    area: "experiences",
-    file: "functions/workers/end-experience/index.ts",
-    find: '(experience?.status !== "live" && experience?.status !== "paused")',
-    replace: 'experience?.status !== "live"',
-  },
-  {
     name: "a round that began by a clock behind is not in the explanation",
     area: "ledger",
     file: "shared/store/sends/reports/explain.ts",
@@ -29,12 +22,5 @@ export const shownBugs: readonly Bug[] = [
     file: "shared/rules/progress.ts",
     find: 'const isPermanent = outcome.status === "rejected" && !isOver(reason);',
     replace: "const isPermanent = !isOver(reason);",
-  },
-  {
-    name: "a smart send ends with its first class",
-    area: "sending",
-    file: "shared/rules/progress.ts",
-    find: "  if (!open.mayFallBack) return;",
-    replace: "  if (!open.mayFallBack || progress.fallbackSteps >= 0) return;",
   },
 ];

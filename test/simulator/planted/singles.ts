@@ -43,25 +43,11 @@ export const singlesBugs: readonly Bug[] = [
     replace: "isOnJob(chunkRef) ? range : [...range, ...hours]",
   },
   {
-    name: "a send to one subscriber that was claimed is not sent again by its watch",
-    area: "timers",
-    file: "functions/workers/fan-out/watch.ts",
-    find: '  await fanOutQueue.send(chunksOf(due, MAX_JOBS).map((jobs) => ({ kind: "continue", tenant, jobs })));\n',
-    replace: "",
-  },
-  {
     name: "a late round of a send to one inbox does not look for a message of the former one",
     area: "claims",
     file: "functions/workers/deliver/deliver-inbox.ts",
     find: 'written.size > 0 ? { kind: "begun", at } : beginRound(',
     replace: "beginRound(",
-  },
-  {
-    name: "a round of a send to one inbox whose reply was lost counts as another worker's",
-    area: "claims",
-    file: claims,
-    find: 'old?.status === "queued" && old.round !== undefined',
-    replace: "old?.lease === -1 && old.round !== undefined",
   },
   {
     name: "an environment uses one send more than it took ahead",
