@@ -7,9 +7,9 @@ import { compileTemplate } from "../../shared/rules/render.ts";
 const at = { kind: "templates", name: "Welcome" };
 const defaults = { User: { UserAttributes: { FirstName: "friend" } } };
 
-function converted(text: string) {
+function converted(text: string, field = "Body") {
   const report = createReport();
-  const liquid = liquidOf(text, defaults, report, at, "Body");
+  const liquid = liquidOf(text, defaults, report, at, field);
   return { liquid, lost: report.entries.map(({ reason }) => reason) };
 }
 
@@ -67,6 +67,13 @@ describe("blocks", () => {
   it("a block without a counterpart is left out and named, and its else is kept (F26)", () => {
     const { liquid, lost } = converted("a{{#with User}}x{{else}}y{{/with}}b");
     expect([liquid, lost]).toEqual(["ayb", ["has {{#with User}}…{{/with}}, which was left out"]]);
+  });
+
+  it("a value of HTML is text here, which is named where it matters (F26)", () => {
+    const { liquid, lost } = converted("{{{Attributes.banner}}}", "HtmlPart");
+    expect(liquid).toBe("{{ subscriber.banner }}");
+    expect(lost).toEqual(["has {{{Attributes.banner}}}, whose value is shown as text: HTML in it is none here"]);
+    expect(converted("{{{Attributes.banner}}}").lost).toEqual([]);
   });
 
   it("a block that is never closed loses its tag alone (F26)", () => {

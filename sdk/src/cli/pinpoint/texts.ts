@@ -91,6 +91,8 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     const variable = variableOf(path);
     if (variable === undefined) return leftOut(whole);
     const { name, index } = variable;
+    if (whole.startsWith("{{{") && field === "HtmlPart")
+      report.unmapped(at, field, `has ${whole}, whose value is shown as text: HTML in it is none here`);
     const fallback = valueAt(defaults, path.replace(/\.?\[\d+\]$/, ""));
     const isText = ["string", "number"].includes(typeof fallback) && !String(fallback).includes('"');
     if (fallback !== undefined && fallback !== null && !isText)
