@@ -6,6 +6,9 @@ import { readTime, type TimeForm } from "./import-times.ts";
 export const OPTED_IN = ["opted_in", "subscribed", "true", "yes", "1"];
 export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 
+/** Where a name says that mail came back, these say that the next may arrive. */
+export const SOFT = /^(?:soft|transient|temporary|undetermined)/;
+
 /** One of the forms, between spaces, and nothing else. */
 const any = (...lines: string[]) => new RegExp(`^(?:${lines.flatMap((line) => line.split(" ")).join("|")})$`);
 const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
@@ -66,7 +69,7 @@ export const isClear = (text: string, form: TimeForm): boolean =>
 const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
-  /^pending$|^(?:un|not)confirmed|^notactivated|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
+  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
 
 /** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
 const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;

@@ -10,6 +10,7 @@ import {
   isSecond,
   isYes,
   negativeOf,
+  SOFT,
   saysOut,
   standingOf,
   suppressionOf,
@@ -119,6 +120,7 @@ function ownClaimOf(
     return asClaim(standingOf(value) ?? (!isUnnamed && OUT_LETTER.test(value) ? "opted_out" : undefined));
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
+  if (sign === "asked") return asClaim(negativeOf(value));
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;
   const time = readTime(value, form) === undefined ? undefined : value;
@@ -130,6 +132,7 @@ function ownClaimOf(
   }
   if (isNo(value) || CONTRARY.has(columnKey(value)) || isDenied(columnKey(value))) return undefined;
   if (sign === "out") return { status: "opted_out", time };
+  if (SOFT.test(columnKey(value))) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }
 

@@ -2,11 +2,12 @@
 import { columnKey } from "./import-names.ts";
 
 /**
- * What a true value in the column says: yes, an opt-out, or that the address is suppressed; of a status of no particular
- * thing only the words for a negative count, of several choices one that is a no, of a code one below zero, and in a
- * column of anything else the words that stand for nothing else. An endpoint of Pinpoint is one that is not in use.
+ * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be
+ * asked, only a no counts; of a status of no particular thing only the words for a negative, of several choices one that is
+ * a no, of a code one below zero, and in a column of anything else the words that stand for nothing else. An endpoint of
+ * Pinpoint is one that is not in use.
  */
-export type Sign = "in" | "out" | "suppressed" | "status" | "choices" | "code" | "endpoint" | "word";
+export type Sign = "in" | "asked" | "out" | "suppressed" | "status" | "choices" | "code" | "endpoint" | "word";
 
 export type SignedChannel = "email" | "sms" | "chat_app";
 
@@ -34,7 +35,7 @@ const ASIDE = any(
 );
 
 const SUPPRESSED = any(
-  "suppress bounced hardbounce isbounce ^bounce(d?at|date|time)?$ emailbounce bounceback complain cleaned",
+  "suppress bounced hardbounce isbounce ^bounce(d?at|date|time|type|category|class|classification|status)?$ emailbounce bounceback complain cleaned",
   "^npai$ quarantin e?mail(address)?(is)?(invalid|disabled|notvalid) notvalide?mail e?mailadresseinvalide",
   "adressee?mailinvalide e?mail(adresse)?(ist)?(ungultig|ungueltig|nichtgultig) ungultigee?mail",
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
@@ -49,8 +50,8 @@ const OUT = any(
   "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
-  "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excludedfrom(?:campaign|mail|market|newsletter)",
-  "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ un(market|mail|e?mail|contact)able invalididentifier",
+  "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
+  "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
   // German
@@ -59,31 +60,31 @@ const OUT = any(
   "nichtmailen nichtstor nichtstoer nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
-  "desabonn desinscri nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait",
+  "desabonn desinscri nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait exclue?(de|des|du)?(e?mail|news|market|campagne)",
   // Spanish
   "dadode?baja dadadebaja ^baja debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
-  "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca",
+  "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca rechaza(publicidad|correo|e?mail|news|market|promo)",
   // Italian
   "disiscri cancellat cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
   // Portuguese
   "descadastr desinscri dessubscri desubscri ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
-  "uitgeschreven uitschrij afgemeld afmeld opgezegd ^niet(storen|mailen|e?mailen|contact|benader) geene?mail nietmeer",
+  "uitgeschreven uitschrij afgemeld afmeld opgezegd uitgeslotenvan ^niet(storen|mailen|e?mailen|contact|benader) geene?mail nietmeer",
   "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken intrekking",
   // Polish
   "wypisan wypis rezygn zrezygn ^nie(wysyl|kontakt|subskryb|chce|wyraza) czarnalista zablokowan brakzgod",
-  "wycofan cofniet niezgod sprzeciw",
+  "wycofan cofniet niezgod sprzeciw odmowa",
   // Japanese, without the marks that soften a sign
   "配信停止 配信不要 配信解除 登録解除 購読解除 購読停止 受信拒否 退会 解約 フラックリスト 送信禁止 連絡不可",
 );
 
 const IN = any(
-  "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
+  "subscribed ^(is)?(email|newsletter|marketing)?subscri(ber|bed|ption|be)$ optin optedin newsletter",
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
-  "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable|confirmed)$ ^msg(e?mail|sms|whatsapp)$",
-  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
-  "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung",
+  "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
+  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
+  "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
   "(mail|news|newsletter|infos?|werbung|angebote)erhalten$ (mail|nieuws|news|aanbiedingen|reclame|informatie)ontvangen$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
@@ -91,6 +92,13 @@ const IN = any(
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
   "メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
+);
+
+/** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
+const ASKED = any(
+  "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail) ^contactme can(e?mail|contact)",
+  "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
+  "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
 );
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
@@ -115,7 +123,7 @@ const EVERYWHERE =
 
 /** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
 const STATUS =
-  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event|bounce)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$/;
+  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
@@ -174,7 +182,8 @@ function nameSign(key: string): Sign | undefined {
   if (key === "endpointstatus") return "endpoint";
   if (CHOICES.test(key)) return "choices";
   if (STATUS.test(key)) return "status";
-  return ASIDE.test(key) ? undefined : signOf(key);
+  if (ASIDE.test(key)) return undefined;
+  return signOf(key) ?? (ASKED.test(key) ? "asked" : undefined);
 }
 
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */

@@ -39,6 +39,28 @@ it.each([
   ["MOBILE_PERMISSION_STATUS_", "O", "opted_out"],
   ["Status", "O", undefined],
   ["Subscription State", "Inactive", "opted_out"],
+  ["Email Status", "Non-Marketable", "opted_out"],
+  ["newsletter_subscription", "Not Active", "opted_out"],
+  ["Bounce type", "Hard", "suppressed"],
+  ["Bounce category", "Soft bounce", undefined],
+  ["Bounce", "soft", undefined],
+  ["Exclude from mailing", "1", "opted_out"],
+  ["Marketing not allowed", "yes", "opted_out"],
+  ["Exclu emailing", "1", "opted_out"],
+  ["Rechaza publicidad", "Sí", "opted_out"],
+  ["Uitgesloten van mailing", "ja", "opted_out"],
+  ["Do you want to hear from us?", "No", "opted_out"],
+  ["May we contact you?", "No", "opted_out"],
+  ["OK to email?", "N", "opted_out"],
+  ["Send me offers", "false", "opted_out"],
+  ["Receive updates", "no", "opted_out"],
+  ["Email notifications", "off", "opted_out"],
+  ["Promotional emails", "no", "opted_out"],
+  ["Special offers", "No", "opted_out"],
+  ["Happy to be contacted", "No", "opted_out"],
+  ["Hiermit willige ich ein", "nein", "opted_out"],
+  ["Ich stimme dem Erhalt von Werbung zu", "Nein", "opted_out"],
+  ["Aceito receber novidades", "Não", "opted_out"],
   ["Email opt-in", "Not opted in", "opted_out"],
   ["Marketing consent", "Not given", "opted_out"],
   ["Marketing consent", "Expired", "opted_out"],
@@ -124,6 +146,14 @@ it("an opt-out of a channel in a column of anything is of that channel alone (AM
   const { consent, choices } = rowOf({ email: "a@example.com", "SMS campaigns": "Unsubscribed" });
   expect([consent, choices.sms?.status]).toEqual([undefined, "opted_out"]);
 });
+
+it.each(["GDPR", "confirmed", "Special offers", "Email notifications", "May we contact you?"])(
+  "a yes to %s may be one to something else: it agrees to nothing (AMB-132)",
+  (name) => {
+    const { consent } = rowOf({ email: "a@example.com", [name]: "yes", consent_at: "2025-03-01T09:30:00Z" });
+    expect(consent).toBeUndefined();
+  },
+);
 
 it("STOP is an opt-out of SMS too (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@example.com", OptOutType: "STOP" });
