@@ -155,12 +155,13 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
     return;
   }
   const recipient = decide(world, job, subscriber);
-  // Who cannot be reached is in no send.
-  if (recipient.planned.length > 0) job.recipients.push(recipient);
+  // Who cannot be reached is in no send; whom a cap stops is asked for when it is handed over.
+  const isPlanned = recipient.planned.length > 0;
+  if (isPlanned) job.recipients.push(recipient);
   // Of a run that goes on beyond the quota, the send fails, whatever a cap would say of it when it is handed over.
-  const isBeyond = recipient.planned.length > 0 && sendsLeft(world) < 1;
-  const skipped = !isBeyond && recipient.state === "skipped";
-  if (skipped) job.status = "completed";
+  const isBeyond = isPlanned && sendsLeft(world) < 1;
+  const skipped = recipient.state === "skipped";
+  if (!isPlanned) job.status = "completed";
   else notifyHooks(world, "notification.dispatched", { job_id: job.id, scheduled_at: null });
   if (isBeyond) {
     job.recipients = [];
