@@ -13,6 +13,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 const BOUNCES = "bounce@simulator.amazonses.com";
+const PHONE = "+4915112345678";
 const COMPLAINS = "complaint@simulator.amazonses.com";
 
 const reader = (world: TestWorld, tenant: Tenant) => async (route: string, body?: object) =>
@@ -55,6 +56,24 @@ describe("a mail that comes back", () => {
       counts: { delivered: 1, bounced: 0 },
       delivered_by_channel: { email: 0, in_app: 1 },
     });
+  });
+
+  it("a mail that comes back leaves the recipient delivered whom another channel reaches by a later attempt (AMB-139)", async () => {
+    const { world, tenant } = await withTenant();
+    const { ada, channel } = await mailing(world, tenant, BOUNCES);
+    const { sms = "" } = await openChannels(world, tenant, "sms");
+    await tenant.call(`PATCH /api/v1/subscribers/${ada}`, { attributes: { phone: PHONE } });
+    await spoil(world, { channel: "sms", outcome: "transient", times: 1 });
+    const { job } = await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel, sms] });
+    await world.advance(20 * MINUTE);
+    const read = reader(world, tenant);
+    const figures = { sent: 1, delivered: 1, bounced: 0 };
+
+    expect(await read(`GET /api/v1/notifications/${job.id}`)).toMatchObject({
+      counts: { ...figures, failed: 0 },
+      delivered_by_channel: { email: 0, sms: 1 },
+    });
+    expect((await read("GET /api/v1/insights/series")).buckets).toMatchObject([figures]);
   });
 
   it("a mail that comes back is taken from the arm of its recipient (AMB-139, CRP-1)", async () => {
@@ -146,16 +165,16 @@ it("an opt-out is counted with the send whose link it used, not with a later one
 });
 
 describe("the outcome of a journey's send step", () => {
-  const mailingJourney = async () => {
+  const mailingJourney = async (...others: "sms"[]) => {
     const setting = await journeySetting(await fresh());
     const { world, tenant, call, active } = setting;
-    const { email = "" } = await openChannels(world, tenant, "email");
+    const { email = "", ...more } = await openChannels(world, tenant, "email", ...others);
     await call(`POST /api/v1/channels/${email}/credentials/email`, SES);
     await world.settle();
-    const message = { channel_ids: [email], content: { title: "Hello", body: "b" } };
+    const message = { channel_ids: [email, ...Object.values(more)], content: { title: "Hello", body: "b" } };
     const id = await active(graphOf({ m: { send: message }, end: "exit" } as never));
     const reached = async (address: string) => {
-      const body = { external_id: "ada", email: address };
+      const body = { external_id: "ada", email: address, attributes: { phone: PHONE } };
       await tenant.upsert(body);
       await setting.track("ada", "signed_up");
       await world.advance(MINUTE);
@@ -206,6 +225,17 @@ describe("the outcome of a journey's send step", () => {
       expect((await call(`GET /api/v1/insights/funnel?${of}`)).body).toMatchObject(figures);
     },
   );
+
+  it("the outcome of a journey's send step is sent again where another channel reaches by a later attempt whose mail came back (AMB-142)", async () => {
+    const { world, reached, call, id, stats } = await mailingJourney("sms");
+    await spoil(world, { channel: "sms", outcome: "transient", times: 2 });
+    expect(await reached(BOUNCES)).toEqual({ bounced: 1 });
+    await world.advance(20 * MINUTE);
+
+    expect((await stats(id)).steps.m.outcomes).toEqual({ sent: 1 });
+    const funnel = (await call(`GET /api/v1/insights/funnel?source_type=journey&source_id=${id}`)).body;
+    expect(funnel).toMatchObject({ sent: 1, delivered: 1, bounced: 0 });
+  });
 
   it("the outcome of a journey's send step stays sent where its message arrived (AMB-142)", async () => {
     const { reached, world } = await mailingJourney();

@@ -12,6 +12,7 @@ import { reachedBefore } from "./inboxes.ts";
 import { createLedger, type Ledger, releaseChunk } from "./ledger.ts";
 import { holdBack, keepRate, nextGroup, slowThrottled, takeSlots } from "./pacing.ts";
 import { createMessageBuilder, type MessageBuilder } from "./prepare.ts";
+import { settleEarlierMails } from "./reached-later.ts";
 import { type Assignments, beginRound } from "./round-start.ts";
 import { askGate, confirmGate } from "./send-gates.ts";
 import { takeChunk } from "./take.ts";
@@ -47,6 +48,7 @@ export async function deliverByProviders(work: Work): Promise<End> {
     const worked = await workRound(work, held);
     if (worked.kind !== "worked") return worked;
     noteRound(work, held.progress);
+    await settleEarlierMails(work, held.progress);
     const begins = nextRound(held.progress, clock.now());
     if (begins === undefined)
       return closeWith(work, { kind: "lease", lease: held.lease }, talliedBy(chunk, held.progress));

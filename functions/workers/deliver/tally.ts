@@ -29,7 +29,7 @@ export function talliedBy(chunk: Chunk, progress: Progress): Tally {
 /** The recipients who were reached by one channel at least, as bits. */
 const reachedIn = ({ reached }: Pick<Progress, "reached">): bigint =>
   Object.values(reached).reduce((sum, set) => sum | set, 0n);
-const isAmong = (set: bigint, recipient: number): boolean => ((set >> BigInt(recipient)) & 1n) === 1n;
+export const isAmong = (set: bigint, recipient: number): boolean => ((set >> BigInt(recipient)) & 1n) === 1n;
 
 const bits = (set: bigint): number => set.toString(2).replaceAll("0", "").length;
 

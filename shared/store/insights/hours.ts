@@ -2,6 +2,7 @@
 // (RDA-10). They change in the transactions that store what they count.
 import { timestamp } from "../../kernel/clock.ts";
 import type { Stage } from "../../rules/interactions.ts";
+import { fateOf, figuresOfFate, type RecipientFate } from "../../rules/recipient-fates.ts";
 import type { Store } from "../context.ts";
 import { addedUp } from "../counters.ts";
 import { hashOf } from "../hash.ts";
@@ -107,22 +108,35 @@ export function countedConversion(at: string, kind: string, revenue: number, n: 
 }
 
 /** The writes that count what came back of a mail, on the day of the mail: a day's numbers add up at every moment. */
-export function lateDayWrites(
-  subscriber: string,
-  { kind, at, isAlone = false, isUnsure = false }: LateResult,
-  category: Category,
-): ItemWrite<"workspace">[] {
-  const time = timestamp(at);
-  const delivered = (n: 1 | -1) => ({ [`k|${category}|delivered`]: n, [`delivered:${time.slice(11, 13)}`]: n });
-  const known = isUnsure ? { [`k|${category}|failed`]: -1 } : undefined;
-  const ofRecipient =
-    kind === "arrived" ? { ...known, ...delivered(1) } : { ...(known ?? delivered(-1)), [`k|${category}|bounced`]: 1 };
+export function lateDayWrites(subscriber: string, late: LateResult, category: Category): ItemWrite<"workspace">[] {
+  const { kind, at, isUnsure = false } = late;
+  const fate = fateOf(late);
   const isOfRecipient = kind === "arrived" || kind === "bounced";
-  const ofCategory = isOfRecipient ? isAlone && ofRecipient : { [`k|${category}|${kind}`]: 1 };
+  const ofCategory = isOfRecipient ? fate && fateOfDay(fate, at, category, 1) : { [`k|${category}|${kind}`]: 1 };
   const ofChannel = {
     ...(kind !== "arrived" && { [`c|email|${kind}`]: 1 }),
     ...(kind === "arrived" && { "c|email|delivered": 1 }),
     ...(kind === "bounced" && !isUnsure && { "c|email|delivered": -1 }),
   };
-  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: time, add: { ...ofChannel, ...ofCategory } }]);
+  return dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add: { ...ofChannel, ...ofCategory } }]);
+}
+
+/** The writes that take back what a mail meant for its recipient. @param at when the mail was sent, in milliseconds */
+export const fateDayWrites = (
+  subscriber: string,
+  { fate, at }: { fate: RecipientFate; at: number },
+  category: Category,
+): ItemWrite<"workspace">[] =>
+  dayWrites(hashOf(subscriber).slice(0, 1), [{ at: timestamp(at), add: fateOfDay(fate, at, category, -1) }]);
+
+function fateOfDay(fate: RecipientFate, at: number, category: Category, n: 1 | -1): Record<string, number> {
+  const { delivered, bounced, failed } = figuresOfFate(fate, n);
+  return {
+    ...(failed !== undefined && { [`k|${category}|failed`]: failed }),
+    ...(bounced !== undefined && { [`k|${category}|bounced`]: bounced }),
+    ...(delivered !== undefined && {
+      [`k|${category}|delivered`]: delivered,
+      [`delivered:${timestamp(at).slice(11, 13)}`]: delivered,
+    }),
+  };
 }

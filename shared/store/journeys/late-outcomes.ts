@@ -48,27 +48,27 @@ function outcomeOf(state: string, reason: string | null): string | undefined {
 
 /**
  * The outcome of one run: `sent` becomes this one, once for a job. An erased subscriber has no run.
- * @param isUnsure its message was `failed` as nobody knew: that outcome becomes this one
+ * @param after what it may have become before, as nobody knew better: that outcome becomes this one
  */
 export async function followOne(
   store: Store,
   { job, journey, step }: StepSend,
   subscriber: string,
-  { outcome, isUnsure = false }: { outcome: string; isUnsure?: boolean },
+  { outcome, after }: { outcome: string; after?: "failed" | "bounced" },
 ): Promise<void> {
   const prefix = runPrefix(journey);
   const rows = await store.queryAll(RunItem, { subscriber }, { from: prefix, to: `${prefix}~` });
   const followed = `f:${job}` as const;
-  const isKnown = isUnsure && rows.some((one) => one[followed] === "failed");
-  const before = isKnown ? "failed" : "sent";
+  const isKnown = after !== undefined && rows.some((one) => one[followed] === after);
+  const before = isKnown ? after : "sent";
   const row = rows.find((one) => isOf(one, step, { at: timeOfUuid(job), outcome: before }));
-  if (!row || before === outcome || row[followed] !== (isKnown ? "failed" : undefined)) return;
+  if (!row || before === outcome || row[followed] !== (isKnown ? after : undefined)) return;
 
   const left = `o:${step}|${before}` as const;
   const add: OutcomeAddends = { [left]: -1, [`o:${step}|${outcome}`]: 1 };
   const set: Partial<RunRow> = {};
   set[followed] = outcome;
-  const isAsRead = isKnown ? is(followed, "failed") : absent(followed);
+  const isAsRead = isKnown ? is(followed, after) : absent(followed);
   await happened(
     store.transact([
       changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(left), isAsRead)),

@@ -1,6 +1,7 @@
 // The totals of a journey's sends, in the row that has the conversions of the day on which they were dispatched.
 import { costOf, type Rate, roundedDollars, type SendCost } from "../../rules/cost.ts";
 import type { Stage } from "../../rules/interactions.ts";
+import { fateOf, figuresOfFate, type RecipientFate } from "../../rules/recipient-fates.ts";
 import { dayOf } from "../events/events.ts";
 import { familyOf } from "../families.ts";
 import { conversionShard, DayTotals } from "../insights/items.ts";
@@ -53,15 +54,16 @@ export const reachedWrites = (job: Sent, reached: readonly Stage[], n: 1 | -1 = 
   );
 
 /** The writes for a mail of a journey that arrived after all, came back, was complained about or led to an opt-out. */
-export function lateTotalWrites(
-  job: Sent,
-  { kind, isAlone = false, isUnsure = false }: Omit<LateResult, "at">,
-): ItemWrite<"workspace">[] {
+export function lateTotalWrites(job: Sent, late: LateResult): ItemWrite<"workspace">[] {
+  const { kind } = late;
   if (kind === "complained" || kind === "unsubscribed") return addWrites(job, { [kind]: 1 });
-  if (!isAlone) return [];
-  const before = isUnsure ? { failed: -1, uncertain: -1 } : { delivered: -1 };
-  return addWrites(job, { ...before, [kind === "arrived" ? "delivered" : "bounced"]: 1 });
+  const fate = fateOf(late);
+  return fate ? addWrites(job, figuresOfFate(fate, 1)) : [];
 }
+
+/** The writes that take back what such a mail meant for its recipient. */
+export const fateTotalWrites = (job: Sent, fate: RecipientFate): ItemWrite<"workspace">[] =>
+  addWrites(job, figuresOfFate(fate, -1));
 
 type Costs = Record<`cost|${string}` | `unpriced|${string}`, number>;
 

@@ -3,14 +3,15 @@
 // became of mails whose provider did not answer, which the tally counts as failed.
 import * as v from "valibot";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import { fateOf, type RecipientFate } from "../../../rules/recipient-fates.ts";
 import { armOf, HALF } from "../../../rules/split.ts";
 import { LANES } from "../../../rules/step-brake.ts";
 import { present } from "../../conditions.ts";
 import type { StoreReader } from "../../context.ts";
-import { lateDayWrites } from "../../insights/hours.ts";
+import { fateDayWrites, lateDayWrites } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
 import { StepSignal } from "../../journeys/step-brake-items.ts";
-import { lateTotalWrites } from "../../journeys/totals.ts";
+import { fateTotalWrites, lateTotalWrites } from "../../journeys/totals.ts";
 import { type Tally, tallyFields, uncertainIn } from "../chunks/tallies.ts";
 import { JobItem, type LateResult } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
@@ -82,10 +83,11 @@ export async function lateWrites(
   const job = await findJob(store, id);
   if (!job) return [];
   const result = { kind, at, isAlone, isUnsure };
+  const fate = fateOf(result);
   const add = {
     [`late:${kind}`]: 1,
     ...(kind === "bounced" && isUnsure && { "late:returned": 1 }),
-    ...(isAlone && { [`late:${recipientFate(result)}`]: 1, ...armAddend(job, subscriber, recipientFate(result)) }),
+    ...(fate && fateAddend(job, subscriber, fate, 1)),
   };
   return [
     changeItem(JobItem, { job: id }, { add }, present("id")),
@@ -95,19 +97,28 @@ export async function lateWrites(
   ];
 }
 
-type Fate = "found" | "missed" | "lost";
+/** Take back what a mail meant for its recipient, whom another channel reached later. @param at when the mail was sent */
+export const takenBackWrites = (
+  job: JobRecord,
+  subscriber: string,
+  { fate, at }: { fate: RecipientFate; at: number },
+): ItemWrite<"workspace">[] => [
+  changeItem(JobItem, { job: job.id }, { add: fateAddend(job, subscriber, fate, -1) }, present("id")),
+  ...fateDayWrites(subscriber, { fate, at }, job.category),
+  ...fateTotalWrites(job, fate),
+];
 
-/** What it means for a recipient who had this mail alone. */
-function recipientFate({ kind, isUnsure }: Pick<LateResult, "kind" | "isUnsure">): Fate {
-  if (kind === "arrived") return "found";
-  return isUnsure ? "missed" : "lost";
-}
-
-/** What it changes for the arm of the recipient. */
-function armAddend({ id, draw, isSplit, split_percentage }: JobRecord, subscriber: string, fate: Fate) {
-  if (!isSplit || fate === "missed") return {};
+/** What it changes for the send, and for the arm of the recipient. */
+function fateAddend(
+  { id, draw, isSplit, split_percentage }: JobRecord,
+  subscriber: string,
+  fate: RecipientFate,
+  n: 1 | -1,
+) {
+  const ofSend = { [`late:${fate}`]: n };
+  if (!isSplit || fate === "missed") return ofSend;
   const arm = armOf(draw ?? id, subscriber, split_percentage ?? HALF);
-  return { [`late:${fate === "found" ? "gained" : "lost"}_${arm}`]: 1 };
+  return { ...ofSend, [`late:${fate === "found" ? "gained" : "lost"}_${arm}`]: n };
 }
 
 /** For the brake of a journey's step (F21). */

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { CountedCap } from "../../../rules/caps.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
 import { ledgerStates } from "../../../rules/progress.ts";
+import { recipientFates } from "../../../rules/recipient-fates.ts";
 import { item } from "../../item.ts";
 import { json } from "../../json-text.ts";
 
@@ -44,6 +45,8 @@ export const TouchItem = item({
     bounce: v.optional(v.string()),
     /** Its recipient complained about the mail. */
     complained: v.optional(v.boolean()),
+    /** Of a mail with a later result: what it meant for its recipient, whom no other channel had reached. */
+    alone: v.optional(v.picklist(recipientFates)),
     provider_id: v.optional(v.string()),
     /** Its text was too long for the provider, and was cut. */
     shortened: v.optional(v.literal(true)),

@@ -4,6 +4,7 @@
 import type { MailEvent } from "../../../contract/mail-events.ts";
 import { namedError } from "../../../kernel/errors.ts";
 import { normalizedAddress } from "../../../rules/addresses.ts";
+import { fateOf } from "../../../rules/recipient-fates.ts";
 import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
@@ -12,12 +13,12 @@ import { contended, done, happened, onConditionFailed, untilUncontended } from "
 import { suppressAddress } from "../../subscribers/addresses.ts";
 import { Profile } from "../../subscribers/items.ts";
 import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
-import { messagesSince } from "../inbox/inbox.ts";
 import { isOfJourney, isTestId } from "../jobs/job-ids.ts";
 import { findJob } from "../jobs/jobs.ts";
 import { lateWrites } from "../jobs/late.ts";
 import { TouchItem } from "./ledger-items.ts";
-import { CLOCK_TOLERANCE_MS, touchesSince, touchKey } from "./touches.ts";
+import { isReached, takeBack } from "./reached-later.ts";
+import { touchKey } from "./touches.ts";
 
 interface FateChange {
   when: ConditionOf<typeof TouchItem>;
@@ -81,23 +82,18 @@ export async function recordFate(store: Store, event: FateOfMail): Promise<"reco
   const { job, subscriber, at, fate } = event;
   const recorded = await recordInLedger(store, event);
   const outcome = stepOutcomes[fate];
-  if (outcome !== undefined && isOfJourney(job)) {
+  if (outcome === undefined) return recorded;
+
+  if (isOfJourney(job)) {
     const send = await findJob(store, job);
     const step = send && stepSendOf(send);
     const isAlone = step && !(await isReached(store, { job, subscriber, at }));
-    if (step && isAlone) await followOne(store, step, subscriber, { outcome, isUnsure: true });
+    if (step && isAlone) await followOne(store, step, subscriber, { outcome, after: "failed" });
   }
+  // Another channel may have reached its recipient meanwhile.
+  const row = await store.get(TouchItem, rowKey({ job, subscriber, at }));
+  if (row && (await isReached(store, { job, subscriber, at }))) await takeBack(store, subscriber, row);
   return recorded;
-}
-
-/** Whether another channel reached the recipient of a mail. */
-async function isReached(store: StoreReader, { job, subscriber, at }: OfMail): Promise<boolean> {
-  const [touches, messages] = await Promise.all([
-    touchesSince(store, subscriber, at - CLOCK_TOLERANCE_MS),
-    messagesSince(store, subscriber, at - CLOCK_TOLERANCE_MS),
-  ]);
-  const isOther = (row: RowOf<typeof TouchItem>) => row.job === job && row.channel !== "email" && row.state === "sent";
-  return touches.some(isOther) || messages.some((row) => row.job === job);
 }
 
 async function recordInLedger(store: Store, event: FateOfMail): Promise<"recorded" | "missing"> {
@@ -139,9 +135,11 @@ const recordCounted = (
       if (!before || !takes(before)) return done(unchanged(before));
       const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber, at }));
       const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
+      const alone = fateOf(late);
+      const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };
       const isWritten = await happened(
         store.transact([
-          changeItem(TouchItem, key, change, all(when, is("state", before.state))),
+          changeItem(TouchItem, key, counting, all(when, is("state", before.state))),
           ...(await lateWrites(store, job, subscriber, late)),
         ]),
       );
