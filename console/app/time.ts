@@ -64,11 +64,14 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
 /** `22 Nov, 11:28`, with the year when it is another one. */
-export function dateTime(value: string | number, timeZone = zone): string {
+export function dateTime(value: string | number, timeZone = zone, more: Intl.DateTimeFormatOptions = {}): string {
   const at = new Date(value);
   const year = at.getUTCFullYear() === new Date(now()).getUTCFullYear() ? {} : { year: "numeric" as const };
-  return moment(timeZone, year).format(at);
+  return moment(timeZone, { ...year, ...more }).format(at);
 }
+
+/** Of what is still to come: `22 Nov, 11:28 CET`. */
+export const momentAhead = (value: string | number): string => dateTime(value, zone, { timeZoneName: "short" });
 
 /** The same with its zone: `22 Nov 2026, 11:28:05 CET`. */
 export const fullTime = (value: string | number, timeZone = zone): string =>

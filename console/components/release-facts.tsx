@@ -3,7 +3,7 @@ import { useQuery } from "../app/query.ts";
 import { channelName } from "../app/sentences.ts";
 import type { Fact } from "./page.tsx";
 
-function ChannelNames({ ids }: { ids: readonly string[] }) {
+export function ChannelNames({ ids }: { ids: readonly string[] }) {
   const all = useQuery("channels.list", []).data?.channels ?? [];
   const names = ids.map((id) => {
     const found = all.find((one) => one.id === id);

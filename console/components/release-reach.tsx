@@ -5,7 +5,7 @@ import type { NotificationPreview, NotificationsCreateBody } from "../../sdk/src
 import { sendName } from "../app/placeholders.ts";
 import { type Query, useQuery } from "../app/query.ts";
 import { pathTo } from "../app/router.ts";
-import { reasonText } from "../app/sentences.ts";
+import { channelName, reasonText } from "../app/sentences.ts";
 import { now, number, plural } from "../app/time.ts";
 import { Icon } from "./icon.tsx";
 import { checkLinks } from "./link-check.ts";
@@ -49,7 +49,8 @@ function linesOf({ counts, samples, skip_reasons, skipped_samples }: Notificatio
 export function Who({ preview: { data, error, refresh } }: { preview: Query<NotificationPreview> }) {
   if (error) return <Failure error={error} retry={refresh} />;
   if (!data) return <Skeleton rows={3} />;
-  const { counts, exact } = data;
+  const { counts, exact, by_class } = data;
+  const reached = Object.entries(by_class);
   const lines = linesOf(data);
   return (
     <>
@@ -57,6 +58,9 @@ export function Who({ preview: { data, error, refresh } }: { preview: Query<Noti
         {exact ? "" : "About "}
         {plural(counts.sent, "person", "people")} <span class="dim">of {number(counts.total)}</span>
       </p>
+      {reached.length > 1 && (
+        <p>{reached.map(([name, count]) => `${channelName(name)}: ${plural(count, "person", "people")}`).join(", ")}</p>
+      )}
       {counts.sent === 0 && <p class="banner">Not one person would get this.</p>}
       <div class="meter" aria-hidden="true">
         {lines.map(({ tone, count, words }) => (

@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await press("Save");
     await saved();
     await press("Activate", "Activate it");
-    // The message has no channel yet: the refusal stands at its step.
+    // The message has no text yet: the refusal stands at its step.
     const message = page.locator("button.chart-node.has-fault");
     await message.waitFor();
     expect(await violations(page)).toEqual([]);
@@ -157,8 +157,6 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.keyboard.type("Your trial has ended");
     await to("Body");
     await page.keyboard.type("Stay with us.");
-    await to("In-app");
-    await page.keyboard.press("Space");
     await to("Brake");
     await page.keyboard.press("Space");
     await to("Refused or unanswered, %");

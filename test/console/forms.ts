@@ -71,7 +71,13 @@ const forms: readonly Form[] = [
     field: "price_per_message",
     label: "Price per message, in US dollars",
   },
-  { path: "journeys/$journey", tab: "Past events", submit: "Simulate on history", field: "from", label: "Since" },
+  {
+    path: "journeys/$journey",
+    tab: "Try on past events",
+    submit: "Simulate on history",
+    field: "from",
+    label: "Since",
+  },
   {
     path: "journeys/$journey",
     tab: "Versions",

@@ -4,7 +4,7 @@ import type { Campaign, CampaignsUpdateBody, Target } from "../../../sdk/src/typ
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
-import { now, plural } from "../../app/time.ts";
+import { momentAhead, now, plural } from "../../app/time.ts";
 import { contentOfB } from "../../components/arms.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
@@ -13,7 +13,7 @@ import { DeleteButton } from "../../components/dialog.tsx";
 import { Halted } from "../../components/halted.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Facts, Page, Time } from "../../components/page.tsx";
-import { TopicName } from "../../components/release-facts.tsx";
+import { ChannelNames, TopicName } from "../../components/release-facts.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Editor } from "./editor.tsx";
 import { Release, Resume } from "./release.tsx";
@@ -135,7 +135,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
 function Messages({ campaign: { messages } }: { campaign: Campaign }) {
   return (
     <div class="grid">
-      {messages.map(({ id, content, template_id, variant_b, position, job_id, scheduled_at, error }) => (
+      {messages.map(({ id, content, template_id, variant_b, position, job_id, channel_ids, scheduled_at, error }) => (
         <Card
           key={id}
           title={messages.length > 1 ? `Message ${position + 1}` : "Message"}
@@ -150,11 +150,12 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
               <ContentSeen content={content ? contentOfB(content, variant_b) : variant_b} />
             </>
           )}
-          {scheduled_at && (
-            <p class="dim">
-              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} <Time at={scheduled_at} isDate />
-            </p>
-          )}
+          <p class="dim">
+            {scheduled_at
+              ? `${Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} ${momentAhead(scheduled_at)}, by `
+              : "By "}
+            <ChannelNames ids={channel_ids} />
+          </p>
         </Card>
       ))}
     </div>

@@ -3,6 +3,7 @@ import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
+import { useUsableChannels } from "../../components/pickers.tsx";
 import { ChartPanel, type Selection } from "./chart-panel.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
 import { StepIcon } from "./step-icon.tsx";
@@ -28,9 +29,10 @@ export function Chart(props: ChartProps) {
   const countOf = ({ from, way }: PlacedEdge) =>
     way ? (stats?.steps[from]?.outcomes[way.outcome] ?? 0) : from === "" ? entered : 0;
   const isWalked = ({ from, to, way }: PlacedEdge) => (way ? walked.has(`${from} ${way.outcome}`) : walked.has(to));
+  const usable = useUsableChannels().map(({ id }) => id);
   const insert = (type: StepType) => {
     if (chosen?.kind !== "edge") return;
-    const made = insertStep(graph, chosen, type);
+    const made = insertStep(graph, chosen, type, usable);
     change?.(made.graph);
     setChosen({ kind: "step", id: made.id });
   };

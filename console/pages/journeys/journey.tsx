@@ -12,6 +12,7 @@ import { say } from "../../app/toast.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { seenBy, useGuard } from "../../components/conflict.tsx";
+import { inWords } from "../../components/field.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -78,7 +79,7 @@ function Opened({ journey }: { journey: Journey }) {
       actions={<Moves journey={journey} moves={moves} isChanged={edit.isChanged} running={running} />}
     >
       {guard.question}
-      {error && <Fault error={error} steps={Object.keys(edit.graph.steps ?? {})} />}
+      {error && <Fault error={error} graph={edit.graph} />}
       {halts.map(({ version, step, halted }) => {
         const found = journey.steps.steps?.[step];
         const name = found ? nameOf(found) : step;
@@ -127,15 +128,27 @@ function useHalts(journey: string) {
   );
 }
 
-/** What was refused, where it stands at no step. */
-function Fault({ error, steps }: { error: ServiceError; steps: readonly string[] }) {
-  const unplaced = Object.entries(error.fields ?? {}).filter(
-    ([path]) => !path.startsWith("trigger.") && !steps.some((step) => isAbout(path, step)),
-  );
+/** What the form of a step calls what the API names otherwise. */
+const CALLED: Readonly<Record<string, string>> = {
+  channel_ids: "channels",
+  event_name: "event",
+  template_id: "template",
+};
+
+/** What was refused, at which step. */
+function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] }) {
+  const where = (path: string): string => {
+    const step = Object.values(graph.steps ?? {}).find(({ id }) => isAbout(path, id));
+    return step ? nameOf(step) : path.startsWith("trigger.") ? "Trigger" : path;
+  };
+  const lines = Object.entries(error.fields ?? {}).map(([path, reason]) => {
+    const field = path.slice(path.lastIndexOf(".") + 1);
+    return `${where(path)}: ${CALLED[field] ?? inWords(field)}: ${reason}.`;
+  });
   return (
     <div class="banner bad" role="alert">
-      <span>
-        <b>{error.message}</b> {unplaced.map(([path, reason]) => `${path}: ${reason}`).join("; ")}
+      <span class="stack tight">
+        {lines.length === 0 ? error.message : lines.map((line) => <span key={line}>{line}</span>)}
       </span>
     </div>
   );
@@ -155,7 +168,7 @@ function Runs({ journey, runs }: { journey: string; runs: Record<string, number>
   );
 }
 
-const DRAWERS = { person: "One person", past: "Past events", versions: "Versions" };
+const DRAWERS = { person: "Try with one person", past: "Try on past events", versions: "Versions" };
 
 /** Below the chart: what would happen, what would have happened, and what was activated. */
 function Drawer({ panels }: { panels: Record<keyof typeof DRAWERS, ComponentChildren> }) {

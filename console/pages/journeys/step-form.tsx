@@ -95,7 +95,9 @@ interface TargetsProps {
 
 /** Each way out leads to another step; steps that nothing leads to any more are taken out. */
 function Targets({ graph, id, step, type, change }: TargetsProps) {
-  const others = Object.entries(graph.steps ?? {}).filter(([other]) => other !== id);
+  const others = Object.entries(graph.steps ?? {}).flatMap(([value, other]) =>
+    value === id ? [] : [{ value, label: nameOf(other) }],
+  );
   return (
     <div class="row pairs">
       {ways[type].map(({ field, label }) => (
@@ -103,7 +105,7 @@ function Targets({ graph, id, step, type, change }: TargetsProps) {
           key={field}
           label={label || "Then"}
           value={nextOf(step, field)}
-          options={others.map(([value, other]) => ({ value, label: nameOf(other) }))}
+          options={nextOf(step, field) ? others : [{ value: "", label: "Completed" }, ...others]}
           onInput={(to) => change(relink(graph, { id, field }, to))}
         />
       ))}

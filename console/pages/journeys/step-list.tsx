@@ -4,6 +4,7 @@ import type { JourneyGraph, JourneyStep, JourneysGetStatsAnswer } from "../../..
 import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
+import { useUsableChannels } from "../../components/pickers.tsx";
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
@@ -36,8 +37,9 @@ export interface StepsProps {
 export function Steps({ journey, halted, graph, stats, faults, change }: StepsProps) {
   const [open, setOpen] = useState("");
   const lines = linesOf(graph);
+  const usable = useUsableChannels().map(({ id }) => id);
   const insert = (from: { id: string; field: string }, type: StepType) => {
-    const made = insertStep(graph, from, type);
+    const made = insertStep(graph, from, type, usable);
     change?.(made.graph);
     setOpen(made.id);
   };

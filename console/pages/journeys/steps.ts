@@ -178,16 +178,24 @@ export function relink(graph: JourneyGraph, from: { id: string; field: string },
   return { ...linked, steps: Object.fromEntries(Object.entries(linked.steps ?? {}).filter(([id]) => reached.has(id))) };
 }
 
-/** Puts a new step into an edge; what followed the edge follows the first way out of the step. */
+/**
+ * Puts a new step into an edge; what followed the edge follows the first way out of the step.
+ * @param channel_ids what a new message goes out by
+ */
 export function insertStep(
   graph: JourneyGraph,
   from: { id: string; field: string },
   type: StepType,
+  channel_ids: readonly string[] = [],
 ): { graph: JourneyGraph; id: string } {
   const { steps = {} } = graph;
   const id = newId(steps, type);
   const [first] = ways[type];
-  const settings = { ...firstSettings[type], ...(first && { [first.field]: targetOf(graph, from) }) };
+  const settings = {
+    ...firstSettings[type],
+    ...(type === "send" && { channel_ids }),
+    ...(first && { [first.field]: targetOf(graph, from) }),
+  };
   const step = withSettings({ id, type } as JourneyStep, settings);
   return { graph: link({ ...graph, steps: { ...steps, [id]: step } }, from, id), id };
 }

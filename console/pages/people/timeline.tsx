@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
-import { dateTime } from "../../app/time.ts";
+import { momentAhead, zone } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Select } from "../../components/field.tsx";
@@ -43,13 +43,16 @@ export function Timeline({ id }: { id: string }) {
       <Card
         title="Timeline"
         actions={
-          <Select
-            class="small"
-            label="Kind"
-            value={kind}
-            options={[{ value: "", label: "Everything" }, ...KINDS]}
-            onInput={setKind}
-          />
+          <>
+            <span class="dim">Times in {zone}</span>
+            <Select
+              class="small"
+              label="Kind"
+              value={kind}
+              options={[{ value: "", label: "Everything" }, ...KINDS]}
+              onInput={setKind}
+            />
+          </>
         }
       >
         <Loaded query={first} skeleton={<Skeleton rows={8} />}>
@@ -90,7 +93,7 @@ function Waiting({ all }: { all: readonly Happening[] }) {
               <a href={href}>{title}</a>{" "}
               <span class="dim">
                 {step ? `is at the step ${step}` : `waits${reason ? `: ${reasonText(reason)}` : ""}`}
-                {until && `, until ${dateTime(until)}`}
+                {until && `, until ${momentAhead(until)}`}
               </span>
             </span>
           </li>

@@ -6,7 +6,7 @@ import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { dateTime } from "../../app/time.ts";
+import { momentAhead } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/page.tsx";
 import { Rendered } from "../../components/rendered.tsx";
@@ -84,7 +84,9 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
         <SeenAs channel={shown} title={sample.title ?? ""} body={sample.body ?? ""} />
       )}
       {sample.variant_id && <p class="dim">Variant {sample.variant_id.toUpperCase()}</p>}
-      {sample.deferred_until && <p class="dim">Waits for the end of quiet hours, {dateTime(sample.deferred_until)}.</p>}
+      {sample.deferred_until && (
+        <p class="dim">Waits for the end of quiet hours, {momentAhead(sample.deferred_until)}.</p>
+      )}
     </Card>
   );
 }
