@@ -20,6 +20,9 @@ export interface Action<O extends Operation> {
 
 export type Running = Pick<Action<Operation>, "operation" | "isBusy" | "error">;
 
+/** Follows from nearly all that can be written: consents, attributes, lists, settings, other sends. */
+const WHO_GETS_IT = "recipients.preview";
+
 export function useAction<O extends Operation>(operation: O, { stale }: Options = {}): Action<O> {
   const state = useMemo(() => signal<{ isBusy: boolean; error?: ServiceError }>({ isBusy: false }), []);
   const run = async (...given: ArgumentsOf<O>) => {
@@ -28,7 +31,7 @@ export function useAction<O extends Operation>(operation: O, { stale }: Options 
     try {
       const answer = await call(operation, given);
       state.value = { isBusy: false };
-      invalidate(...(stale ?? [`${operation.split(".")[0]}.`]));
+      invalidate(...(stale ?? [`${operation.split(".")[0]}.`]), WHO_GETS_IT);
       return { answer };
     } catch (cause) {
       if (!(cause instanceof ServiceError)) throw cause;

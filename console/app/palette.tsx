@@ -137,11 +137,11 @@ const searches: readonly {
   },
 ];
 
-/** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name; undefined until it is known. */
-function useFound(text: string): Hit[] | undefined {
-  const [found, setFound] = useState<Hit[]>();
+/** People whose external ID, email, phone or last name begins with what was typed, and what has it in its name. */
+function useFound(text: string): { hits: readonly Hit[]; isSearching: boolean } {
+  const [found, setFound] = useState<Readonly<Record<number, Hit[]>>>({});
   useEffect(() => {
-    setFound(undefined);
+    setFound({});
     if (text.length < 2) return;
     const abort = new AbortController();
     const look = async ({ page, icon, noun, find, hrefOf }: (typeof searches)[number]): Promise<Hit[]> => {
@@ -155,16 +155,22 @@ function useFound(text: string): Hit[] | undefined {
         run: () => go(hrefOf(id)),
       }));
     };
-    const timer = setTimeout(async () => {
-      const hits = await Promise.all(searches.map(look));
-      if (!abort.signal.aborted) setFound(hits.flat());
+    const timer = setTimeout(() => {
+      for (const [n, search] of searches.entries())
+        void look(search).then((hits) => {
+          if (!abort.signal.aborted) setFound((old) => ({ ...old, [n]: hits }));
+        });
     }, WAIT_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
   }, [text]);
-  return found;
+  // Only what stands before what is still awaited, so that nothing moves under the key.
+  const awaited = searches.findIndex((_, n) => !found[n]);
+  const known = awaited === -1 ? searches.length : awaited;
+  const hits = searches.slice(0, known).flatMap((_, n) => found[n] ?? []);
+  return { hits, isSearching: text.length >= 2 && awaited !== -1 };
 }
 
 export function Palette() {
@@ -178,20 +184,20 @@ export function Palette() {
   const found = useFound(text.trim());
   const wanted = text.trim().toLowerCase();
   const fixed = [...places, ...actions].filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(wanted));
-  const hits = [...fixed, ...(found ?? [])];
+  const hits = [...fixed, ...found.hits];
   const chosen = hits[Math.min(at, hits.length - 1)];
   const close = () => {
     if (panel.value === "palette") panel.value = "";
   };
-  const run = (hit: Hit | undefined) => {
+  const run = (hit: Hit) => {
     close();
-    hit?.run();
+    hit.run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setAt(Math.min(hits.length - 1, at + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (event.key === "Enter") run(chosen);
-    else return;
+    else if (event.key === "Enter" && chosen) run(chosen);
+    else if (event.key !== "Enter") return;
     event.preventDefault();
   };
   return (
@@ -212,7 +218,8 @@ export function Palette() {
         onKeyDown={onKeyDown}
       />
       <Hits hits={hits} chosen={chosen} run={run} />
-      {found && hits.length === 0 && <p class="dim">Nothing has that name.</p>}
+      {found.isSearching && <p class="dim">Searching …</p>}
+      {!found.isSearching && hits.length === 0 && <p class="dim">Nothing has that name.</p>}
     </dialog>
   );
 }

@@ -161,6 +161,16 @@ describe("rows", () => {
     expect(await members()).toEqual([]);
     expect((await world.call("GET /v1/subscribers", { as: tenant.server })).body.items).toEqual([]);
   });
+
+  it("the end of an import is annotated, that of a dry run is not (F13, D-ANNAUTO)", async () => {
+    const { run, tenant } = await setting();
+
+    await run("email\na@x.co\nbad\n", { dry_run: "true" });
+    await run("email\na@x.co\nbad\n");
+
+    const { items } = await tenant.rows.query({ pk: `T#${tenant.id}#annotation` });
+    expect(items.map(({ text }) => text)).toEqual(["An import ended: 1 of 2 rows were taken."]);
+  });
 });
 
 describe("consent", () => {

@@ -217,7 +217,7 @@ export function stories({ service, open }: Bench): void {
     await choose(page, "Erase");
     await page.locator("dialog[open] input").fill(heldOut);
     await page.getByRole("button", { name: "Erase permanently" }).click();
-    await page.getByText(`${heldOut} is erased.`).waitFor();
+    await page.getByText(`The erasure of ${heldOut} has begun.`).waitFor();
     await page.goto(person);
     await page.getByText(/^This person (is being|was) erased\.$/).waitFor();
     await page.getByRole("heading", { name: "Receipt of the erasure" }).waitFor();

@@ -130,7 +130,7 @@ function Erase({ profile }: { profile: SubscriberProfile }) {
       title={`Erase ${name}?`}
       name={name}
       act="Erase permanently"
-      said={`${name} is erased.`}
+      said={`The erasure of ${name} has begun.`}
       then={() => go(pathTo("people", id))}
     >
       Profile, devices, consents and memberships are deleted. Reports keep their counts, without the person. A signed

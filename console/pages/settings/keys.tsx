@@ -51,7 +51,8 @@ function ServerKeys() {
       rows={rows}
       form={{
         schema: forms["account.createServerKey"],
-        texts: { scopes: { label: "What it may do", options: SCOPES } },
+        texts: { scopes: { label: "What it may do", options: SCOPES, required: true } },
+        initial: { scopes: ["events:write"] },
         action: create,
       }}
       make={async (values: AccountCreateServerKeyBody) => (await create.run(values))?.answer.key}

@@ -271,9 +271,9 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
 /** Which files there are of the rows that were rejected, or have warnings. */
 type WrittenFiles = Required<Pick<ImportJob, "rejected_file" | "warnings_file">>;
 
-/** Every row is accounted for (D-ANNAUTO). @returns false if the import had ended before. */
+/** Every row is accounted for; a dry run took none, and is not annotated (D-ANNAUTO). @returns false if the import had ended before. */
 export function completeImport(store: Store, job: ImportJob, written: WrittenFiles): Promise<boolean> {
-  const { id, processed = 0, failed = 0 } = job;
+  const { id, processed = 0, failed = 0, dry_run } = job;
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
   return happened(
@@ -283,7 +283,7 @@ export function completeImport(store: Store, job: ImportJob, written: WrittenFil
         { id },
         { lifecycle: importMoves, action: "complete", change: { set: { ...written, completed_at } } },
       ),
-      annotationWrite(store, { kind: "import_completed", text, ref_id: id }),
+      ...(dry_run ? [] : [annotationWrite(store, { kind: "import_completed", text, ref_id: id })]),
     ]),
   );
 }
