@@ -153,6 +153,10 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     expect(await violations(page)).toEqual([]);
     await message.focus();
     await page.keyboard.press("Enter");
+    await page.locator("section.chart-panel h2:focus").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("button.chart-node.has-fault:focus").waitFor();
+    await page.keyboard.press("Enter");
     await to("Title");
     await page.keyboard.type("Your trial has ended");
     await to("Body");

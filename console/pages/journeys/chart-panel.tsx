@@ -1,5 +1,6 @@
 // The panel beside the chart: the step that is chosen, the trigger, or the kinds of a step to insert.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { useQuery } from "../../app/query.ts";
 import { plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
@@ -28,10 +29,21 @@ const titles = { trigger: "Trigger", edge: "Insert a step", step: "" };
 
 export function ChartPanel({ chosen, trigger, insert, close, ...steps }: PanelProps) {
   const step = chosen.kind === "step" ? steps.graph.steps?.[chosen.id] : undefined;
+  const heading = useRef<HTMLHeadingElement>(null);
+  // By keyboard the panel would stand behind all that follows the step in the chart.
+  useEffect(() => heading.current?.focus(), [chosen]);
   return (
-    <section class="chart-panel" aria-label={step ? nameOf(step) : titles[chosen.kind]}>
+    <section
+      class="chart-panel"
+      aria-label={step ? nameOf(step) : titles[chosen.kind]}
+      onKeyDown={({ key }) => {
+        if (key === "Escape") close();
+      }}
+    >
       <header>
-        <h2>{step ? stepNames[typeOf(step) ?? "exit"] : titles[chosen.kind]}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {step ? stepNames[typeOf(step) ?? "exit"] : titles[chosen.kind]}
+        </h2>
         <Button kind="quiet" icon="cross" label="Close" onClick={close} />
       </header>
       {chosen.kind === "step" && <Chosen {...steps} id={chosen.id} />}

@@ -37,6 +37,10 @@ export function Chart(props: ChartProps) {
     setChosen({ kind: "step", id: made.id });
   };
   const frame = useRef<HTMLElement>(null);
+  const close = () => {
+    frame.current?.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus();
+    setChosen(undefined);
+  };
   const [zoom, setZoom] = useState(1);
   const fit = () => {
     const { clientWidth = width, clientHeight = height } = frame.current ?? {};
@@ -98,7 +102,7 @@ export function Chart(props: ChartProps) {
           change={change}
           trigger={trigger}
           insert={insert}
-          close={() => setChosen(undefined)}
+          close={close}
         />
       )}
     </div>

@@ -138,7 +138,7 @@ const CALLED: Readonly<Record<string, string>> = {
 /** What was refused, at which step. */
 function Fault({ error, graph }: { error: ServiceError; graph: Journey["steps"] }) {
   const where = (path: string): string => {
-    const step = Object.values(graph.steps ?? {}).find(({ id }) => isAbout(path, id));
+    const [, step] = Object.entries(graph.steps ?? {}).find(([id]) => isAbout(path, id)) ?? [];
     return step ? nameOf(step) : path.startsWith("trigger.") ? "Trigger" : path;
   };
   const lines = Object.entries(error.fields ?? {}).map(([path, reason]) => {
