@@ -104,7 +104,8 @@ ${presetLines()}
 - \`id\` beside \`cio_id\` is the \`external_id\`.
 
 \`topic:<key>\` holds the choice of a topic and \`topic_at:<key>\` its time, else \`consent_at\` counts. A column of a topic
-that the workspace does not have becomes an attribute, and \`unknown_topics\` names its key.
+that the workspace does not have becomes an attribute, and \`unknown_topics\` names its key. \`consent_status:sms\` and
+\`consent_status:chat_app\` hold what was said of these channels, \`consent_at:sms\` and \`consent_at:chat_app\` when.
 
 All other columns, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key. A column is of booleans (\`true\`,
 \`false\`, \`yes\`, \`no\`, or as spreadsheets write them in the languages of the service, such as \`WAHR\`) only if all its

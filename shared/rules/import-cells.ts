@@ -4,6 +4,7 @@ import { type RowChannel, rowChannelOf } from "./import-channels.ts";
 import { type Columns, OF_WHOM } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
 import { refusedInJson } from "./import-json.ts";
+import type { OtherChannel } from "./import-mapping.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";
 import { readPhone } from "./import-phones.ts";
 import { regionOf } from "./import-places.ts";
@@ -26,6 +27,8 @@ export interface Sorted {
   signed: SignedCell[];
   /** By the key of a topic. */
   topics: Record<string, { said?: string; signed: SignedCell[]; time?: string }>;
+  /** By channel, what our exports say of it. */
+  channels: Partial<Record<OtherChannel, { said?: string; time?: string }>>;
   /** The region of its numbers; null for one that nobody can read. */
   region?: string | null;
   /** Its external id cannot be told from those of others. */
@@ -52,14 +55,35 @@ const LAST_PHONE = Number.POSITIVE_INFINITY;
 
 /** Sorts a row of as many cells as its header has. */
 export function sortCells({ cells, types }: Columns, row: readonly string[]): Sorted {
-  const sorted: Sorted = { standard: {}, evidence: {}, attributes: {}, signed: [], topics: {}, phones: [] };
+  const sorted: Sorted = {
+    standard: {},
+    evidence: {},
+    attributes: {},
+    signed: [],
+    topics: {},
+    channels: {},
+    phones: [],
+  };
   const topicOf = (key: string) => {
     sorted.topics[key] ??= { signed: [] };
     return sorted.topics[key];
   };
   for (const [
     i,
-    { standard, evidence, attribute, topic, topicTime, signed, isCountry, lacksPlus, phoneRank, timeColumn, ...cell },
+    {
+      standard,
+      evidence,
+      attribute,
+      topic,
+      topicTime,
+      ofChannel,
+      signed,
+      isCountry,
+      lacksPlus,
+      phoneRank,
+      timeColumn,
+      ...cell
+    },
   ] of cells.entries()) {
     const value = textOf(row[i] ?? "");
     if (value === "" || (standard && OF_WHOM.includes(standard) && NO_VALUE.test(value))) continue;
@@ -80,6 +104,10 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     else if (topic) topicOf(topic).said = value;
     else if (signed && !refused) sorted.signed.push({ signed: ofNamedChannels(signed, value), value, time });
     if (topicTime) topicOf(topicTime).time = value;
+    if (ofChannel) {
+      const { channel, isTime } = ofChannel;
+      sorted.channels[channel] = { ...sorted.channels[channel], [isTime ? "time" : "said"]: value };
+    }
     if (isCountry) takeCountry(sorted, value);
     const rank = standard === "phone" ? FIRST_PHONE : phoneRank;
     if (rank !== undefined && !NO_VALUE.test(value)) sorted.phones.push({ text: value, rank, lacksPlus });

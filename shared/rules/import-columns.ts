@@ -8,9 +8,13 @@ import {
   IGNORED,
   importFields,
   isField,
-  MAX_KEY,
   misfitOf,
+  type OtherChannel,
+  otherChannels,
   REFUSED_KEYS,
+  STATUS_OF,
+  snakeCase,
+  TIME_OF,
   TOPIC_TIME,
 } from "./import-mapping.ts";
 import {
@@ -29,7 +33,7 @@ import {
 } from "./import-names.ts";
 import { type SignedName, signedName, timeColumnOf } from "./import-signs.ts";
 import type { ColumnType } from "./import-values.ts";
-import { consentChannelOf, topicKeyOf } from "./topics.ts";
+import { topicKeyOf } from "./topics.ts";
 
 export const importSources = ["csv", "platform_a", "platform_b"] as const;
 export type ImportSource = (typeof importSources)[number];
@@ -61,6 +65,8 @@ export interface Cell {
   topic?: string;
   /** The key of the topic of which it holds when the choice was made. */
   topicTime?: string;
+  /** What was said of another channel than mail, or when, as our exports write it. */
+  ofChannel?: { channel: OtherChannel; isTime: boolean };
   /** What the name says of consent. */
   signed?: SignedName;
   /** Where it may hold JSON that says something of consent. */
@@ -147,6 +153,8 @@ export function columnsOfHeader(
       taken.add(wanted);
       return ofTopic;
     }
+    const ofChannel = channelCell(wanted);
+    if (ofChannel) return ofChannel;
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
@@ -280,19 +288,7 @@ function topicCell(name: string, topics: readonly string[]): Cell | undefined {
   return topics.includes(topicTime) ? { topicTime } : undefined;
 }
 
-export const snakeCase = (name: string): string =>
-  name
-    .trim()
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .join("_")
-    .slice(0, MAX_KEY);
-
-/** What a column means, for people: a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. */
-export function meaningOf({ standard, evidence, attribute, topic, topicTime, signed }: Cell): string {
-  if (standard) return standard;
-  if (topic) return consentChannelOf(topic);
-  if (evidence || topicTime || (signed && (signed.sign !== "word" || !attribute))) return "consent evidence";
-  return attribute ? ATTRIBUTE + attribute : IGNORED;
+function channelCell(name: string): Cell | undefined {
+  const channel = otherChannels.find((one) => name === STATUS_OF + one || name === TIME_OF + one);
+  return channel && { ofChannel: { channel, isTime: name.startsWith(TIME_OF) } };
 }

@@ -12,6 +12,13 @@ export const ATTRIBUTE = "attribute:";
 /** Before the key of a topic: the column holds when the choice was made. */
 export const TOPIC_TIME = "topic_at:";
 
+/** Before another channel than mail: the column holds what was said of it, or when, as our exports write it. */
+export const STATUS_OF = "consent_status:";
+export const TIME_OF = "consent_at:";
+/** The channels beside mail of which files hold consents. */
+export const otherChannels = ["sms", "chat_app"] as const;
+export type OtherChannel = (typeof otherChannels)[number];
+
 /** The fields that a column may be mapped to. */
 // The table has no other names.
 export const importFields = Object.keys(usualNames) as Standard[];
@@ -47,3 +54,13 @@ export function misfitOf(header: readonly string[], mapping: ColumnMapping = {})
   const twice = targets.find((target, i) => targets.indexOf(target) !== i);
   return twice && `two columns are mapped to ${twice}`;
 }
+
+/** The name of a column as the key of an attribute. */
+export const snakeCase = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .join("_")
+    .slice(0, MAX_KEY);

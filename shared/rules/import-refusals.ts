@@ -54,8 +54,9 @@ export const refusesNothing = ({ consent, choices }: Refusals): boolean =>
 const refusedOf = (choices: ImportedChoices): ImportedChoices =>
   Object.fromEntries(Object.entries(choices).filter(([_, choice]) => isRefusal(choice)));
 
-const saysSomething = ({ standard, evidence, topic, signed }: Cell): boolean =>
+const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): boolean =>
   signed !== undefined ||
+  ofChannel !== undefined ||
   evidence !== undefined ||
   topic !== undefined ||
   standard === "consent_status" ||

@@ -10,6 +10,7 @@ import {
   readConsent,
   type SignedCell,
 } from "./import-consents.ts";
+import { otherChannels } from "./import-mapping.ts";
 import type { SignedChannel } from "./import-signs.ts";
 import { consentChannelOf } from "./topics.ts";
 
@@ -87,12 +88,15 @@ function choicesOf(sorted: Sorted, unnamed: Unnamed, reading: RowReading): Impor
   }
   // The time of a consent to mail proves nothing of other channels.
   const { consent_at: _, ...others } = standard;
-  for (const channel of ["sms", "chat_app"] as const) {
-    const choice = saidOf(channel, unnamed, (isUnnamedToo) =>
-      isUnnamedToo
-        ? readChoice({ said, signed: ofChannel(signed, channel, true) }, standard, reading)
-        : readChoice({ signed: ofChannel(signed, channel, false) }, others, reading),
-    );
+  for (const channel of otherChannels) {
+    const own = sorted.channels[channel];
+    const choice = saidOf(channel, unnamed, (isUnnamedToo) => {
+      const signedOf = ofChannel(signed, channel, isUnnamedToo);
+      if (own) return readChoice({ ...own, signed: signedOf }, others, reading);
+      return isUnnamedToo
+        ? readChoice({ said, signed: signedOf }, standard, reading)
+        : readChoice({ signed: signedOf }, others, reading);
+    });
     if (choice) choices[channel] = choice;
   }
   return choices;

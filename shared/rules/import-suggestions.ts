@@ -1,6 +1,6 @@
-// What a column of a file that became an attribute may be meant for.
-import { type Columns, presets, snakeCase } from "./import-columns.ts";
-import { columnName, importFields } from "./import-mapping.ts";
+// What a column of a file means, and what one that became an attribute may be meant for.
+import { type Cell, type Columns, presets } from "./import-columns.ts";
+import { ATTRIBUTE, columnName, IGNORED, importFields, snakeCase } from "./import-mapping.ts";
 import type { Standard } from "./import-names.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
@@ -44,4 +44,13 @@ function typos(one: string, other: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+/** What a column means, for people: a field, `attribute:<key>`, `topic:<key>`, `consent evidence` or `ignore`. */
+export function meaningOf({ standard, evidence, attribute, topic, topicTime, ofChannel, signed }: Cell): string {
+  if (standard) return standard;
+  if (ofChannel) return "consent evidence";
+  if (topic) return consentChannelOf(topic);
+  if (evidence || topicTime || (signed && (signed.sign !== "word" || !attribute))) return "consent evidence";
+  return attribute ? ATTRIBUTE + attribute : IGNORED;
 }

@@ -68,11 +68,11 @@ it("an export of subscribers has a column for each attribute, and no formulas (R
   const [header, ...rows] = await linesOf(id);
 
   expect(header).toBe(
-    "external_id,email,phone,first_name,last_name,timezone,locale,consent_status,consent_at,'=x,formula,note,toString,vip",
+    "external_id,email,phone,first_name,last_name,timezone,locale,consent_status,consent_at,consent_status:sms,consent_at:sms,consent_status:chat_app,consent_at:chat_app,'=x,formula,note,toString,vip",
   );
   expect(rows.sort()).toEqual([
-    'ada,ada@example.com,+4915112345678,Ada,,,,opted_in,2026-11-01T00:00:00.000Z,y,\'=cmd(),"says ""=1+1"", twice",z,true',
-    "bob,,,,,,,,,,,,,",
+    'ada,ada@example.com,+4915112345678,Ada,,,,opted_in,2026-11-01T00:00:00.000Z,,,,,y,\'=cmd(),"says ""=1+1"", twice",z,true',
+    "bob,,,,,,,,,,,,,,,,,",
   ]);
 });
 

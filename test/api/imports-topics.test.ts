@@ -1,7 +1,7 @@
 // Choices of topics in files: imported by the rules of a consent, and exported so that they import again (TPC-5).
 import { expect, it } from "vitest";
 import { importing } from "../support/imports.ts";
-import type { Tenant } from "../support/world.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -138,18 +138,23 @@ it("a choice with a time that is imported again adds no consent (TPC-5)", async 
   expect(await consents("ada")).toEqual(before);
 });
 
-it("an export has the choices of topics, and another workspace imports them (TPC-5, RDA-16)", async () => {
-  const { world, tenant, run, createTopics, choices } = await withTopics();
-  await run(CSV);
+/** The file of an export of subscribers. */
+async function exported(world: TestWorld, tenant: Tenant): Promise<string> {
   const { id } = (await tenant.call("POST /api/v1/exports", { kind: "subscribers" })).body;
   await world.settle();
   const { url } = (await tenant.call(`GET /api/v1/exports/${id}`)).body;
   const link = await world.call(`GET ${new URL(url).pathname}`);
   const Key = decodeURIComponent(new URL(String(link.headers.location)).pathname.split("/").slice(2).join("/"));
   const { Body } = await world.s3.operate("GetObject", { Bucket: world.env.IMPORTS_BUCKET, Key });
-  const content = String(Buffer.from(Body as Uint8Array));
+  return String(Buffer.from(Body as Uint8Array));
+}
+
+it("an export has the choices of topics, and another workspace imports them (TPC-5, RDA-16)", async () => {
+  const { world, tenant, run, createTopics, choices } = await withTopics();
+  await run(CSV);
+  const content = await exported(world, tenant);
   expect(content.split("\r\n")[0]).toContain(
-    "consent_status,consent_at,topic:deals,topic_at:deals,topic:news,topic_at:news,topic:weekly,topic_at:weekly,",
+    "consent_status,consent_at,topic:deals,topic_at:deals,topic:news,topic_at:news,topic:weekly,topic_at:weekly,consent_status:sms,",
   );
 
   const other = await world.tenant();
@@ -159,4 +164,34 @@ it("an export has the choices of topics, and another workspace imports them (TPC
 
   for (const name of ["ada", "bob", "cyd"]) expect(await choices(name, other)).toEqual(await choices(name));
   expect(await choices("ada", other)).toMatchObject({ news: "opted_in 2026-04-01T10:00:00.000Z" });
+});
+
+it("an export has the consents of SMS and of chat apps, and another workspace imports them (AMB-132, RDA-16)", async () => {
+  const { world, tenant, run } = await withTopics();
+  await run(
+    "external_id,email,phone,consent_status:sms,consent_at:sms,consent_status:chat_app\n" +
+      "ada,ada@example.com,+4915112345670,opted_in,2026-03-01T00:00:00Z,opted_out\n" +
+      "bob,bob@example.com,+4915112345671,opted_in,,\n" +
+      "cyd,cyd@example.com,+4915112345672,,,\n",
+  );
+  await tenant.call("POST /api/v1/suppressions", { address: "+4915112345672" });
+  const content = await exported(world, tenant);
+  const other = await world.tenant();
+  const there = await importing({ withTenant: async () => ({ world, tenant: other }) })();
+  await there.run(content);
+
+  const said = async (name: string) =>
+    Object.fromEntries(
+      (await there.consents(name)).map((one: Record<string, string>) => [
+        one.channel,
+        `${one.status} ${one.consented_at}`,
+      ]),
+    );
+  expect(await said("ada")).toMatchObject({
+    sms: "opted_in 2026-03-01T00:00:00.000Z",
+    chat_app: expect.stringMatching(/^opted_out/),
+  });
+  expect(await said("bob")).toEqual({});
+  expect(await said("cyd")).toMatchObject({ sms: expect.stringMatching(/^opted_out/) });
+  expect(await there.attributes("ada")).toEqual({ phone: "+4915112345670" });
 });

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { timestamp } from "../../kernel/clock.ts";
 import { cellOf } from "../../rules/csv.ts";
-import { TOPIC_TIME } from "../../rules/import-mapping.ts";
+import { otherChannels, STATUS_OF, TIME_OF, TOPIC_TIME } from "../../rules/import-mapping.ts";
 import { consentChannelOf, topicKeyOf } from "../../rules/topics.ts";
 import { findCampaign } from "../campaigns/campaigns.ts";
 import { CampaignItem } from "../campaigns/items.ts";
@@ -80,7 +80,8 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   if (kind === "suppressions") return [...SUPPRESSION];
   const [topics, attributes] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
   const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
-  return [...new Set([...own, ...attributes])];
+  const ofChannels = otherChannels.flatMap((channel) => [STATUS_OF + channel, TIME_OF + channel]);
+  return [...new Set([...own, ...ofChannels, ...attributes])];
 }
 
 type Reader = (source: Source, position: string | undefined) => Promise<Page>;
@@ -105,7 +106,7 @@ async function subscriberRows(
   columns: readonly string[],
   profiles: readonly LivingProfile[],
 ): Promise<string[][]> {
-  const addresses = await addressesOf(store, profiles, ["email"]);
+  const addresses = await addressesOf(store, profiles);
   return profiles.map((profile, i) => subscriberCells(columns, profile, addresses[i] ?? {}));
 }
 
@@ -113,11 +114,16 @@ function subscriberCells(columns: readonly string[], profile: LivingProfile, add
   const email = consentNow(profile, addresses, "email");
   const attributes = attributesOf(profile);
   const statuses = familyOf(profile, "c:");
-  const times = familyOf(profile, "ct:");
+  const times = familyOf(profile, "ct:").filter(([channel]) => topicKeyOf(channel) !== undefined);
+  const ofChannels = otherChannels.flatMap((channel) => {
+    const said = consentNow(profile, addresses, channel);
+    return said ? [[STATUS_OF + channel, said.status] as const, [TIME_OF + channel, said.at] as const] : [];
+  });
   const cells: Record<string, unknown> = {
     ...attributes,
     ...Object.fromEntries(statuses.filter(([channel]) => topicKeyOf(channel) !== undefined)),
     ...Object.fromEntries(times.map(([channel, at]) => [channel.replace(/^topic:/, TOPIC_TIME), at])),
+    ...Object.fromEntries(ofChannels),
     external_id: profile.external_id,
     email: profile.email,
     consent_status: email?.status,

@@ -26,7 +26,12 @@ const cells = (row: Body): Body => Object.fromEntries(Object.entries(row).map(([
 /** D-CSV: a file that imports again as it is, with the choice of each topic and its time (docs/decisions/0070). */
 function personRow(world: World, subscriber: Subscriber): Body {
   const { external_id, email, attributes } = subscriber;
-  const consent = currentConsents(world, subscriber).find(({ channel }) => channel === "email");
+  const consents = currentConsents(world, subscriber);
+  const consent = consents.find(({ channel }) => channel === "email");
+  const ofOthers = ["sms", "chat_app"].map((channel) => {
+    const said = consents.find((one) => one.channel === channel);
+    return { [`consent_status:${channel}`]: said?.status, [`consent_at:${channel}`]: said?.consented_at };
+  });
   const choices = world.topics.flatMap(({ key }) => {
     const choice = currentConsent(world, subscriber.id, `topic:${key}`);
     const times = { [`topic_at:${key}`]: choice && iso(choice.consented_at) };
@@ -34,7 +39,7 @@ function personRow(world: World, subscriber: Subscriber): Body {
   });
   const plain = Object.entries(attributes).filter(([, value]) => typeof value !== "object");
   const said = { consent_status: consent?.status, consent_at: consent?.consented_at };
-  return { ...Object.fromEntries(plain), external_id, email, ...said, ...Object.assign({}, ...choices) };
+  return { ...Object.fromEntries(plain), external_id, email, ...said, ...Object.assign({}, ...choices, ...ofOthers) };
 }
 
 const people = (world: World, ids: string[]): Body[] =>
