@@ -16,6 +16,8 @@ const endpoints: Endpoint[] = groups.flatMap((group) => group.endpoints);
 /** A byte over what the gateway lets through. */
 const OVERSIZED = Buffer.alloc(10 * 1_024 * 1_024 + 1, "x");
 
+/** A key stays in its list with the time of its revocation. */
+const REVOCATIONS = ["DELETE /api/v1/server-keys/:id", "DELETE /api/v1/agent-keys/:id"];
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 let world: TestWorld;
@@ -111,8 +113,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     if (!route.includes(":")) return;
     const other = await world.tenant();
     const foreign = await foreignIds(world, tenant, route);
-    const upsert = { as: tenant.sdk, body: { external_id: "foreign" } };
-    const person: string = (await world.call("POST /api/v1/subscribers/upsert", upsert)).body.id;
+    const person = await tenant.upsert({ external_id: "foreign" });
     const as = await credentialsOf(other, endpoint);
     const ask = (id: string) =>
       world.call(fill(route, id) + goodQuery(endpoint, person), { as, ...goodBody(endpoint, person) });
@@ -125,6 +126,28 @@ describe.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
     expect([missing.status, writes]).toEqual([404, before]);
   });
 });
+
+const deletions = endpoints.filter(
+  ({ route }) => /^DELETE [^:]*\/:(id|key)$/.test(route) && !REVOCATIONS.includes(route),
+);
+
+it.each(deletions.map((endpoint) => [endpoint.route, endpoint] as const))(
+  "%s deletes once, and what is deleted is 404 for whatever asks for it (AST-4, HOK-7, JNY-19, RDA-22, SCH-9, SUB-8, TPC-1, TPL-8)",
+  async (route, endpoint) => {
+    const owner = await world.tenant();
+    const as = await credentialsOf(owner, endpoint);
+    const id = await foreignIds(world, owner, route);
+    const person = await owner.upsert({ external_id: "foreign" });
+    const statusOf = async (one: Endpoint) =>
+      (await world.call(fill(one.route, id) + goodQuery(one, person), { as, ...goodBody(one, person) })).status;
+    const sameThing = endpoints.filter((one) => one.route.split(" ")[1] === route.split(" ")[1]);
+
+    const deleted = await statusOf(endpoint);
+
+    expect(deleted).toBe(204);
+    for (const one of sameThing) expect(await statusOf(one), one.route).toBe(404);
+  },
+);
 
 /** Headers of a credential that the endpoint lets in. */
 const goodFor = (endpoint: Endpoint) =>

@@ -191,15 +191,6 @@ describe("delete", () => {
   const remove = async (tenant: Tenant, id: string) =>
     (await tenant.call(`DELETE /api/v1/in-app/experiences/${id}`)).status;
 
-  it("a draft of an experience is deleted once (RDA-22)", async () => {
-    const { tenant } = await withTenant();
-    const id = await draft(tenant);
-
-    expect(await remove(tenant, id)).toBe(204);
-
-    expect(await remove(tenant, id)).toBe(404);
-  });
-
   it("a published experience is not deleted: 409 (RDA-22)", async () => {
     const { world, tenant } = await withTenant();
     const id = await draft(tenant);

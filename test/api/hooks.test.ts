@@ -66,17 +66,6 @@ it("the limit of ten hooks holds for both groups together, until one is deleted 
   expect((await tenant.call("POST /api/v1/webhooks", body)).status).toBe(201);
 });
 
-it("a hook is deleted once (HOK-7, AMB-31)", async () => {
-  const { world, tenant } = await withTenant();
-  const { id } = (await create(world, tenant)).body;
-  const remove = async () => (await world.call(`DELETE /v1/hooks/${id}`, { as: tenant.server })).status;
-
-  expect(await remove()).toBe(204);
-
-  expect(await remove()).toBe(404);
-  expect((await world.call("GET /v1/hooks", { as: tenant.server })).body).toEqual([]);
-});
-
 it.each([
   ["subscriber.created", ["subscriber_id", "external_id", "email", "attributes", "created"]],
   ["notification.dispatched", ["job_id", "target_size_estimate", "scheduled_at"]],

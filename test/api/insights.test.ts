@@ -49,7 +49,6 @@ describe("conversion definitions", () => {
     expect(await remove("?event_name=purchase")).toBe(204);
 
     expect(await remove("?event_name=purchase")).toBe(404);
-    expect(await remove("")).toBe(422);
   });
 
   it("a definition with a property that no event can have is refused with 422 (CNV-2)", async () => {

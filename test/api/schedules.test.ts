@@ -123,17 +123,6 @@ describe("change", () => {
     },
   );
 
-  it("a schedule that does not exist is 404 for a change and for a deletion (SCH-8, SCH-9)", async () => {
-    const { create, patch, remove } = await setting();
-    const { id } = (await create()).body;
-    expect(await remove(id)).toBe(204);
-
-    for (const gone of [id, UNKNOWN]) {
-      expect((await patch(gone, { active: false })).status).toBe(404);
-      expect(await remove(gone)).toBe(404);
-    }
-  });
-
   it("after a downgrade a schedule may be read and deleted, and not changed (SCH-2, SCH-9)", async () => {
     const { world, tenant, create, patch, get, remove } = await setting();
     const { id } = (await create()).body;

@@ -160,14 +160,4 @@ describe("one template", () => {
     expect((await list(tenant)).body.total).toBe(0);
     expect((await create(tenant, { name: "Welcome", content })).status).toBe(201);
   });
-
-  it("a removed template is 404 for whatever asks for it (TPL-5, TPL-7, TPL-8)", async () => {
-    const { tenant } = await withTenant();
-    const id = await named(tenant, "gone");
-    await remove(tenant, id);
-
-    const answers = [await get(tenant, id), await patch(tenant, id, { name: "mine" }), await remove(tenant, id)];
-
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-  });
 });

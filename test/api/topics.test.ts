@@ -34,15 +34,6 @@ it("topics are listed by their keys (TPC-1)", async () => {
   expect((await call("GET /api/v1/topics")).body.items).toMatchObject([{ key: "deals" }, { key: "news" }]);
 });
 
-it("a topic that was deleted is not found (TPC-1)", async () => {
-  const { call } = await setting();
-
-  expect((await call("DELETE /api/v1/topics/news")).status).toBe(204);
-
-  for (const method of ["GET", "DELETE"]) expect((await call(`${method} /api/v1/topics/news`)).status).toBe(404);
-  expect((await call("PATCH /api/v1/topics/news", { name: "n" })).status).toBe(404);
-});
-
 const common = shared((own) => choosing(own)());
 
 it("a second topic of a key is refused with 409 (TPC-1)", async () => {

@@ -3,7 +3,9 @@ import type { ComponentChildren } from "preact";
 import type { Series as Bucket, Campaign, CampaignsGetReportAnswer } from "../../../sdk/src/types.gen.ts";
 import { type Query, useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
+import { channelName } from "../../app/sentences.ts";
 import { amount, money, now, number, plural, share } from "../../app/time.ts";
+import { Breakdown, ByVariant } from "../../components/breakdown.tsx";
 import { CostFacts } from "../../components/cost.tsx";
 import { Funnel } from "../../components/funnel.tsx";
 import { Lift } from "../../components/lift.tsx";
@@ -12,7 +14,6 @@ import { Card } from "../../components/page.tsx";
 import { Rates } from "../../components/rates.tsx";
 import { type Line, type Measure, Series } from "../../components/series.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
-import { Breakdowns } from "./breakdowns.tsx";
 
 const EVERY_MS = 2_000;
 
@@ -176,5 +177,30 @@ function OverTime({ series }: { series: Query<{ buckets: Bucket[] }> }) {
         )}
       </Loaded>
     </Card>
+  );
+}
+
+/** The campaign by its parts: by channel, by variant and by message. */
+function Breakdowns({ report }: { report: CampaignsGetReportAnswer }) {
+  const { by_channel, by_message } = report;
+  return (
+    <>
+      <Breakdown
+        title="By channel"
+        file="campaign by channel"
+        rows={by_channel}
+        keyOf={({ channel }) => channel}
+        first={{ title: "Channel", cell: ({ channel }) => channelName(channel) }}
+      />
+      <ByVariant file="campaign by variant" of={report} />
+      <Breakdown
+        title="By message"
+        file="campaign by message"
+        rows={by_message}
+        keyOf={({ position }) => String(position)}
+        first={{ title: "Message", cell: ({ label }) => label }}
+        last={{ title: "Cost", isNumber: true, cell: ({ dollars }) => money(dollars) }}
+      />
+    </>
   );
 }
