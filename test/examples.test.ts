@@ -5,6 +5,7 @@ import { contents, operationsOf } from "../docs/generate/contents.ts";
 import type { OperationObject } from "../docs/generate/openapi.ts";
 import { routeKeyOf } from "../shared/http/endpoint.ts";
 import { MINUTE } from "../shared/kernel/clock.ts";
+import type { JsonSchema } from "../shared/rules/json-schema.ts";
 import { document } from "./support/document.ts";
 import { type ExampleRequest, exampleRequests } from "./support/example-requests.ts";
 import { faultsOf, queryFaultsOf } from "./support/faulty-bodies.ts";
@@ -25,7 +26,12 @@ const successes = ({ responses }: OperationObject) => Object.keys(responses).fil
 
 /** A refusal names the field; a grammar may name the whole of which it is a part. */
 const isOneOf = (named: readonly string[], field: string): boolean =>
-  named.some((one) => one === field || one.startsWith(`${field}.`) || field.startsWith(`${one}.`));
+  named.some(
+    (one) =>
+      one === field ||
+      one.startsWith(`${field}.`) ||
+      (["[", "."].includes(field.slice(one.length)[0] ?? "") && field.startsWith(one)),
+  );
 
 describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as const))("%s", (route, endpoint) => {
   const operation = described(route);
@@ -59,7 +65,32 @@ describe.each(operations.map(({ endpoint }) => [endpoint.route, endpoint] as con
     const { status, body } = await requests.send(endpoint, prepared);
     expect(successes(operation), JSON.stringify(body)).toContain(String(status));
   });
+
+  it("an endpoint takes a value at the bound of its field, and refuses the next one (ERR-13)", async () => {
+    const schema = operation.requestBody?.content["application/json"]?.schema;
+    if (!schema || !endpoint.shape.body) return;
+    const refused = [];
+    for (const { field, what, body, atBound } of boundsOf(schema, prepared.body)) {
+      const beyond = await requests.send(endpoint, { ...prepared, body });
+      const reason = beyond.body?.fields?.[field];
+      // What names no bound may be refused for what it says.
+      const [bound] = /\d+$/.exec(what) ?? [];
+      if (bound === undefined || !new RegExp(`\\b${bound}\\b`).test(reason ?? "")) continue;
+      const { status, body: answer } = await requests.send(endpoint, { ...prepared, body: atBound });
+      if (answer?.fields?.[field] === reason) refused.push({ field, what, status, reason });
+    }
+    expect(refused).toEqual([]);
+  });
 });
+
+/** Each once, though several endpoints have the field. */
+const judged = new Set<string>();
+const boundsOf = (schema: JsonSchema, taken: unknown) =>
+  faultsOf(schema, taken, document.components.schemas).filter(({ field, what, atBound }) => {
+    const isNew = atBound !== undefined && !judged.has(`${field} ${what}`);
+    judged.add(`${field} ${what}`);
+    return isNew;
+  });
 
 const message = { title: "Hello", body: "It works." };
 const journey = { name: "Example", steps: { start: "end", steps: { end: { id: "end", type: "exit" } } } };
