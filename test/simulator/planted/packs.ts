@@ -39,13 +39,6 @@ export const packsBugs: readonly Bug[] = [
     replace: "position: { ...run.position, since: store.clock.now(), step }",
   },
   {
-    name: "a pack moves its runs and forgets their sends",
-    area: "journeys",
-    file: packs,
-    find: "      ...jobs.flatMap(({ writes: some }) => some),\n",
-    replace: "",
-  },
-  {
     name: "a run that another worker moved stays a recipient of its pack",
     area: "journeys",
     file: sends,
@@ -67,13 +60,6 @@ export const packsBugs: readonly Bug[] = [
     ],
   },
   {
-    name: "a pack takes one send of the quota for all of its recipients",
-    area: "quotas",
-    file: packs,
-    find: "jobs.reduce((sum, { n }) => sum + n, 0)",
-    replace: "jobs.length",
-  },
-  {
     name: "a pack beyond the quota is sent",
     area: "quotas",
     file: sends,
@@ -86,13 +72,6 @@ export const packsBugs: readonly Bug[] = [
     file: ticks,
     find: "turnsOf(candidates, ({ subscriber }) => subscriber)",
     replace: "[candidates]",
-  },
-  {
-    name: "the timer of a pack is of its first run",
-    area: "timers",
-    file: packs,
-    find: "const runs = some.map(",
-    replace: "const runs = some.slice(0, 1).map(",
   },
   {
     name: "an event for a run that another worker moves is left to the next timer",
@@ -123,13 +102,6 @@ export const packsBugs: readonly Bug[] = [
     replace: "await store.change(RunItem, key, change, when).catch(onConditionFailed(RunItem, () => undefined));",
   },
   {
-    name: "a pack that another worker ends is counted again by the one that opened it",
-    area: "counters",
-    file: runPacks,
-    find: "putItem(RunPackSeal, { pack }, { expires }, absent())",
-    replace: "putItem(RunPackSeal, { pack }, { expires })",
-  },
-  {
     name: "a run moves in a pack that another worker has ended",
     area: "journeys",
     file: runPacks,
@@ -137,25 +109,11 @@ export const packsBugs: readonly Bug[] = [
     replace: '{ remove: ["pack"] }',
   },
   {
-    name: "the runs of a pack that a worker left open are not counted",
-    area: "journeys",
-    file: runPacks,
-    find: "isUnmoved)\n    .catch(onConditionFailed(RunItem, (old) => old));",
-    replace: "isUnmoved)\n    .catch(onConditionFailed(RunItem, () => undefined));",
-  },
-  {
     name: "a run that began by a write whose reply was lost is not counted in its pack",
     area: "journeys",
     file: entryPacks,
     find: "if (other && !isOf(other, pack, row.id)) return",
     replace: "if (other) return",
-  },
-  {
-    name: "the runs that began in a pack that a worker left open are not counted",
-    area: "journeys",
-    file: entryPacks,
-    find: "if (!row || !isOf(row, pack, run)) return false;",
-    replace: "if (!row || pack) return false;",
   },
   {
     name: "a run that begins in a pack is found by its subscriber only",
