@@ -1,8 +1,7 @@
 // What triggers the workers of the local service: the queue of each, and the table's stream as the stack maps it.
 import { workers } from "../functions/index.ts";
 import { queues } from "../shared/contract/messages.ts";
-import type { StreamPattern } from "../shared/contract/stream-sources.ts";
-import { publishedParts, streamSources } from "../shared/contract/stream-sources.ts";
+import { publishedParts, type StreamPattern, streamSources } from "../shared/contract/stream-sources.ts";
 import type { Clock } from "../shared/kernel/clock.ts";
 import type { Database, Sqs } from "./aws/index.ts";
 import type { LambdaHost } from "./lambda.ts";

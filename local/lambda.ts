@@ -1,7 +1,6 @@
 // The Lambda host: one environment serves one invocation at a time, and payloads are serialized.
 import type { Context } from "aws-lambda";
-import type { Clock } from "../shared/kernel/clock.ts";
-import { SECOND } from "../shared/kernel/clock.ts";
+import { type Clock, SECOND } from "../shared/kernel/clock.ts";
 import type { Ids } from "../shared/kernel/ids.ts";
 import { awsFailure } from "./aws/index.ts";
 import { OVER, type Runner, runner } from "./clock.ts";

@@ -7,7 +7,6 @@ import { eventRows } from "./events.ts";
 import { importRows } from "./imports.ts";
 import { journeyRows } from "./journeys.ts";
 import { PAGE, pageOf } from "./page.ts";
-
 import { rawEcho, requestRows, signedPost } from "./requests.ts";
 import { segmentRows } from "./segments.ts";
 import { sendRows } from "./sends.ts";

@@ -1,6 +1,5 @@
 // Tables of objects: columns by name, rows that `j`, `k` and Enter move through, and a button for the next page.
-import type { ComponentChildren } from "preact";
-import { render } from "preact";
+import { type ComponentChildren, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { csvLine } from "../../shared/rules/csv.ts";
 import { pathTo, place } from "../app/router.ts";

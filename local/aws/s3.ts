@@ -7,8 +7,7 @@ import { readForm, readUpload } from "./s3/post-policy.ts";
 import { isFormUpload, locate, queryOf, readRequest } from "./s3/requests.ts";
 import { document, refuse, respond } from "./s3/responses.ts";
 import { authenticate, type Keys } from "./s3/signatures.ts";
-import type { S3Storage } from "./s3/storage.ts";
-import { openS3Storage } from "./s3/storage.ts";
+import { openS3Storage, type S3Storage } from "./s3/storage.ts";
 import {
   type AwsRequest,
   type AwsResponse,

@@ -1,8 +1,7 @@
 // The frame of every embedded provider: it responds to requests, applies faults, and puts accepted messages into the
 // outbox.
 import { createHash } from "node:crypto";
-import type { Clock } from "../../shared/kernel/clock.ts";
-import { timestamp } from "../../shared/kernel/clock.ts";
+import { type Clock, timestamp } from "../../shared/kernel/clock.ts";
 import type { Ids } from "../../shared/kernel/ids.ts";
 import type { Fault, Faults } from "../faults.ts";
 import type { Outbox, OutboxItem } from "../outbox.ts";

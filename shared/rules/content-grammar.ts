@@ -2,8 +2,7 @@
 import { channelFields } from "./channel-content.ts";
 import { type ChannelClass, channelTypes, classOf, kindOf } from "./channel-types.ts";
 import { channels } from "./channels.ts";
-import type { ContentField } from "./content-kinds.ts";
-import { type ContentKind, contentKinds } from "./content-kinds.ts";
+import { type ContentField, type ContentKind, contentKinds } from "./content-kinds.ts";
 import {
   described,
   type Grammar,

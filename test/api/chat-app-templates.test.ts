@@ -5,8 +5,7 @@ import { openEgress } from "../../shared/egress/egress.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { chatAppProvider } from "../../shared/providers/chat-app.ts";
 import { CHAT_APP, channelCalls } from "../support/channels.ts";
-import type { TestWorld } from "../support/world.ts";
-import { UNKNOWN } from "../support/world.ts";
+import { type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();

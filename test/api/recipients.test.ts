@@ -5,7 +5,6 @@ import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { explain } from "../support/notify.ts";
 import { addPeople, send } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
-
 import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withPeople, withTenant } = worlds();

@@ -71,7 +71,7 @@ describe("events", () => {
     ]);
   });
 
-  it("only endpoints of the same workspace that subscribe to the type receive it (WEV-11, GEN-8)", async () => {
+  it("only endpoints of the same workspace that subscribe to its type receive an event (WEV-11, GEN-8)", async () => {
     const here = await setting();
     const other = await here.world.tenant();
     await hook(here, ["subscriber.created"], "https://one.example.com/");

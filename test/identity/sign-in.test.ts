@@ -35,7 +35,7 @@ describe("a sign-in", () => {
     expect((await me(renewed)).status).toBe(200);
   });
 
-  it("proves the client to the provider by its secret (ACC-15)", async () => {
+  it("a sign-in proves the client to the provider by its secret (ACC-15)", async () => {
     const { signIn, tenant, provider } = await setting();
     await signIn(ADA, { tenant_id: tenant });
     const [, basic = ""] = provider.proofs[0]!.split(" ");

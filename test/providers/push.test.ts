@@ -1,6 +1,5 @@
 // The content of a push (D-PUSH), shared connections to Apple, and service time during requests.
-import type { ServerHttp2Session } from "node:http2";
-import { constants, performServerHandshake } from "node:http2";
+import { constants, performServerHandshake, type ServerHttp2Session } from "node:http2";
 import { describe, expect, it } from "vitest";
 import type { SinkRequest } from "../../local/providers/sink.ts";
 import { openEgress } from "../../shared/egress/egress.ts";

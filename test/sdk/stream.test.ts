@@ -161,7 +161,7 @@ it("the reader of a stream waits for Retry-After of a full service, then reads t
   stream.close();
 });
 
-it("never connected: the first look into the inbox only takes stock", async () => {
+it("a stream that never connected takes stock by its first look into the inbox, and reports nothing", async () => {
   const inbox = [1];
   const { titles, stream } = listen([{ status: 500 }], inbox, { pollMs: 1_000 });
   await vi.advanceTimersByTimeAsync(500);

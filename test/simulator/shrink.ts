@@ -1,6 +1,5 @@
 // Shrinks a failing run: fewer kinds of faults, fewer actors, fewer faults, as long as the same invariant fails.
-import type { Profile } from "./profiles.ts";
-import { profiles } from "./profiles.ts";
+import { type Profile, profiles } from "./profiles.ts";
 import { type Run, type RunOptions, simulate } from "./simulate.ts";
 
 export interface Shrunk {

@@ -6,7 +6,6 @@ import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { AccountEmail } from "../../../shared/http/registration.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
-
 import { mailer, mailing } from "../../../shared/providers/mailer.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { invitationText, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";

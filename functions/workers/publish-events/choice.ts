@@ -1,7 +1,6 @@
 // Which workspaces' received events go to the bus: those that the operator chose.
 import { MINUTE } from "../../../shared/kernel/clock.ts";
-import type { Capability } from "../../../shared/kernel/deps.ts";
-import { NO_TENANT } from "../../../shared/kernel/deps.ts";
+import { type Capability, NO_TENANT } from "../../../shared/kernel/deps.ts";
 import { platformRead } from "../../../shared/store/context.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { isPseudonym, timeOfUuid, uuidV7 } from "../../../shared/kernel/ids.ts";
-import type { Change, Changes } from "../../../shared/store/changes.ts";
-import { isNew } from "../../../shared/store/changes.ts";
+import { type Change, type Changes, isNew } from "../../../shared/store/changes.ts";
 import type { Item } from "../../../shared/store/model.ts";
 import { Message } from "../../../shared/store/sends/inbox/inbox-items.ts";
 import { TouchItem } from "../../../shared/store/sends/ledger/ledger-items.ts";

@@ -1,6 +1,5 @@
 // Document paths: parsing them from an expression, following them into an item, and selecting them from one.
-import type { Cursor } from "./tokens.ts";
-import { expressionFault } from "./tokens.ts";
+import { type Cursor, expressionFault } from "./tokens.ts";
 import { type AttributeValue, attributeOf, type Item } from "./values.ts";
 
 /** Names and list positions; before binding a name may still be a `#reference`. */

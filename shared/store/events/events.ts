@@ -3,8 +3,7 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
-import type { TenantId } from "../../kernel/ids.ts";
-import { uuidOf } from "../../kernel/ids.ts";
+import { type TenantId, uuidOf } from "../../kernel/ids.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, idKeys, indexKey, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";

@@ -1,8 +1,7 @@
 // Sandbox workspaces: their time can be moved, and what they send is recorded instead of sent (docs/decisions/0072).
 import type { Clock } from "../../kernel/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import type { TenantId } from "../../kernel/ids.ts";
-import { type Ids, uuidOf } from "../../kernel/ids.ts";
+import { type Ids, type TenantId, uuidOf } from "../../kernel/ids.ts";
 import { openPlatformTable } from "../table.ts";
 import { WorkspaceItem } from "../workspaces/items.ts";
 

@@ -20,8 +20,7 @@ import { countTarget } from "../../lists/targets.ts";
 import { onConditionFailed, whereItHolds } from "../../refusals.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
-import type { LateResult } from "./job-items.ts";
-import { JobItem } from "./job-items.ts";
+import { JobItem, type LateResult } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { DeliverySettings } from "./job-spec.ts";
 

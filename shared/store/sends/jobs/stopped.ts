@@ -1,6 +1,5 @@
 // The totals of a send that was stopped: who was not reached by then counts as skipped (docs/decisions/0089).
-import type { Chunk } from "../chunks/chunks.ts";
-import { byArm, tallyOfChunk } from "../chunks/chunks.ts";
+import { byArm, type Chunk, tallyOfChunk } from "../chunks/chunks.ts";
 import { NO_COUNTS, NO_TALLY, type Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
 
