@@ -194,7 +194,7 @@ export async function benchLocalService({ only, write, tell }: Options) {
     "Written by `npm run bench -- service --write`, of the machine that ran it. Data are of a service that reads its stream as it",
     "goes; 60,000 events that are sent one by one have a row and an entry of an index each, and take 296 MB. The installation is",
     "what `npm ci --omit=dev` puts on this platform. A put of the embedded engine is over HTTP, with the part of its caller, into",
-    "a file.",
+    "a file; dynalite 4.0.0 took 2.4 and 2.7 times the processor time for it on the same machine.",
     ...(misses.length > 0 ? ["", ...misses] : []),
   ].join("\n");
   if (write) writeFileSync(PAGE, withLocal(page, HEADING, rows, said));
