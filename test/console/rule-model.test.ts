@@ -85,15 +85,20 @@ function and(...nodes: RuleNode[]): SegmentRule {
 }
 
 describe("a rule is saved as it was read", () => {
-  it.each(shown)("%s", (text, rule) => {
+  it.each(shown)("a rule is read into rows, shown and saved as it was: %s", (text, rule) => {
     const rows = rowsOf(rule);
     expect([rows && ruleOf(rows), ruleText(rule)]).toEqual([rule, text]);
   });
 
-  it.each(reworded)("in rows: %s (CON-3)", (text, rule, saved) => {
-    const rows = rowsOf(rule);
-    expect([rows && ruleOf(rows), ruleText(rule)]).toEqual([saved, text]);
-  });
+  it.each(reworded)(
+    "a rule is read into rows, and saved in other words of the same meaning: %s (CON-3)",
+    (text, rule, saved) => {
+      const rows = rowsOf(rule);
+      expect([rows && ruleOf(rows), ruleText(rule)]).toEqual([saved, text]);
+    },
+  );
 
-  it.each(asJson)("with %s it is edited as JSON (CON-3)", (_, rule) => expect(rowsOf(rule)).toBeUndefined());
+  it.each(asJson)("a rule with %s has no rows: it is edited as JSON (CON-3)", (_, rule) =>
+    expect(rowsOf(rule)).toBeUndefined(),
+  );
 });

@@ -49,7 +49,7 @@ describe("multipart bodies", () => {
     ["a field that is too long", form(field("a", "x".repeat(5_000))), TYPE],
     ["no closing boundary", form(file("abc")).subarray(0, -20), TYPE],
     ["an empty body", Buffer.alloc(0), TYPE],
-  ])("with %s are 400 (ERR-1)", async (_, body, type) => {
+  ])("multipart bodies with %s are 400 (ERR-1)", async (_, body, type) => {
     expect(await refusal(body, type)).toBe("400 BAD_REQUEST");
   });
 

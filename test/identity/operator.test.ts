@@ -109,7 +109,7 @@ describe("registration", () => {
   };
   const register = (of: TestWorld) => of.call("POST /api/v1/auth/register", { body: account });
 
-  it("where it is closed, only the operator makes a workspace, whose owner then logs in (D-AUTH)", async () => {
+  it("where registration is closed, only the operator makes a workspace, whose owner then logs in (D-AUTH)", async () => {
     world = await testWorld({ env: { REGISTRATION: "closed" } });
     const refused = await register(world);
     expect(refused.status).toBe(403);
@@ -127,7 +127,7 @@ describe("registration", () => {
     expect(session.body.tenant.role).toBe("owner");
   });
 
-  it("by invitation, an address registers that the operator invited within the last 7 days (D-AUTH)", async () => {
+  it("where registration is by invitation, an address registers that the operator invited within the last 7 days (D-AUTH)", async () => {
     world = await testWorld({ env: { REGISTRATION: "invite" } });
     expect((await register(world)).status).toBe(403);
     expect(await operate({ invite: { email: "nobody" } })).toMatchObject({ error: "invalid" });

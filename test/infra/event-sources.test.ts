@@ -194,7 +194,7 @@ describe("what is published", () => {
     );
   });
 
-  it("of a deployment with an archive alone has no right on a bus, and gathers for five minutes (CLI-3)", () => {
+  it("the publication of events of a deployment with an archive alone has no right on a bus, and gathers for five minutes (CLI-3)", () => {
     const archiving = synthesize({ context: { archive: "400" } });
     const rights = rightsOf(statementsOf(archiving, "PublishEvents")).filter((right) => /^(?:events|s3):/.test(right));
     expect(rights.map((right) => right.replaceAll(/[0-9A-F]{8}/g, ""))).toEqual([

@@ -122,7 +122,7 @@ describe("all roles", () => {
     expect(sealing.map(({ name }) => name)).toEqual(["api-channels"]);
   });
 
-  it("of the scheduler may send to the due queue alone", () => {
+  it("the role of the scheduler may send to the due queue alone", () => {
     const places = placesOf(template);
     const [, role] = ofType(template, "AWS::IAM::Role").find(([id]) => `<${id}.Arn>` === places["scheduler-role"])!;
     const [statement] = role.Properties.Policies[0].PolicyDocument.Statement;

@@ -53,7 +53,7 @@ describe.each(ways)("%s", (_, channel, own) => {
     expect(await sendBy(providers, channel, {}, own)).toMatchObject({ status: "accepted" });
   });
 
-  it("without an answer the outcome is unknown, after the time limit in service time (D-PROV)", async () => {
+  it("the outcome of a message without an answer is unknown, after the time limit in service time (D-PROV)", async () => {
     const world = await fresh();
     await fault(world, { channel, outcome: "timeout", times: 1 });
     const sending = sendBy(providersOf(world), channel, {}, own);

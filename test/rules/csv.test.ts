@@ -20,7 +20,7 @@ describe("a cell", () => {
     ["after a control character", "\0=1+1", "'\0=1+1"],
     ["in full width", "＝1+1", "'＝1+1"],
     ["as a number and a command", "-2+cmd", "'-2+cmd"],
-  ])("with a formula %s is text in every locale (RDA-16)", (_, value, expected) => {
+  ])("a cell with a formula %s is text in every locale (RDA-16)", (_, value, expected) => {
     expect(readBack(csvLine([cellOf(value)]))).toBe(expected);
   });
 

@@ -25,13 +25,13 @@ describe("SPF", () => {
     [found("v=spf10 include:amazonses.com ~all"), "missing"],
     [found(), "missing"],
     [FAILED, "unknown"],
-  ])("%j is %s for a sender by SES (RDA-24)", (answered, state) => {
+  ])("SPF records %j are %s for a sender by SES (RDA-24)", (answered, state) => {
     const standing = spfOf("bounce.example.com", answered, { bySes: true });
     expect(standing.state).toBe(state);
     expect(standing.advice === null).toBe(state === "valid");
   });
 
-  it("of a mail server names no server that must be in it (RDA-24)", () => {
+  it("SPF for a sender by a mail server names no server that must be in it (RDA-24)", () => {
     const answered = found("v=spf1 include:_spf.google.com ~all");
     expect(spfOf("example.com", answered, { bySes: false })).toMatchObject({ state: "valid", wanted: [] });
   });

@@ -56,7 +56,7 @@ describe("attributes", () => {
 });
 
 describe("events", () => {
-  it("at least once by default, of all time where no window is given (RUL-7)", () => {
+  it("an event counts from its first time on, of all time where no window is given (RUL-7)", () => {
     expect(judge(event()).matches).toBe(false);
     expect(judge(event(), {}, [ago(900 * DAY)])).toEqual({ matches: true, nextChangeAt: undefined });
     expect(judge(event(), {}, [ago(1, {}, "sell")]).matches).toBe(false);
