@@ -93,11 +93,9 @@ export const publishSite = {
 async function write(site: SiteBucket, packed: PackedSite): Promise<void> {
   const put = ({ content, ...file }: PackedSite[number]) =>
     site.put({ ...file, content: brotliDecompressSync(Buffer.from(content, "base64")) });
-  const [documents, hashed] = [false, true].map((isHashed) =>
-    packed.filter(({ cacheControl }) => cacheControl.includes("immutable") === isHashed),
-  );
-  await Promise.all(hashed!.map(put));
-  await Promise.all(documents!.map(put));
+  const isHashed = ({ cacheControl }: PackedSite[number]) => cacheControl.includes("immutable");
+  await Promise.all(packed.filter(isHashed).map(put));
+  await Promise.all(packed.filter((file) => !isHashed(file)).map(put));
 }
 
 async function empty(site: SiteBucket): Promise<void> {

@@ -9,6 +9,7 @@ import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
 import {
+  type Edge,
   faultsOf,
   insertStep,
   type Line,
@@ -38,7 +39,7 @@ export function Steps({ journey, halted, graph, stats, faults, change }: StepsPr
   const [open, setOpen] = useState("");
   const lines = linesOf(graph);
   const usable = useUsableChannels().map(({ id }) => id);
-  const insert = (from: { id: string; field: string }, type: StepType) => {
+  const insert = (from: Edge, type: StepType) => {
     const made = insertStep(graph, from, type, usable);
     change?.(made.graph);
     setOpen(made.id);
@@ -47,17 +48,17 @@ export function Steps({ journey, halted, graph, stats, faults, change }: StepsPr
     <ol class="step-list">
       {lines.map((line, n) => (
         <li key={n} class={`depth-${Math.min(line.depth, 6)}`}>
-          {change && line.kind !== "way" && line.from && <Insert insert={(type) => insert(line.from!, type)} />}
+          {change && line.kind !== "way" && <Insert insert={(type) => insert(line.from, type)} />}
           {line.kind === "way" && <p class="way">{wayText(line, stats)}</p>}
           {line.kind === "end" && <p class="way">The journey is completed.</p>}
           {line.kind === "again" && (
             <p class="way">
-              Goes on with <b>{line.step && nameOf(line.step)}</b> above.
+              Goes on with <b>{nameOf(line.step)}</b> above.
             </p>
           )}
-          {line.kind === "step" && line.step && (
+          {line.kind === "step" && (
             <Step
-              line={line}
+              id={line.id}
               step={line.step}
               stats={stats}
               faults={faultsOf(faults, line.id)}
@@ -75,9 +76,11 @@ export function Steps({ journey, halted, graph, stats, faults, change }: StepsPr
   );
 }
 
-const wayText = ({ id, way }: Line, stats: JourneysGetStatsAnswer | undefined): string => {
-  const count = stats?.steps[id]?.outcomes[way?.outcome ?? ""] ?? 0;
-  return `${way?.label}: ${plural(count, "person", "people")}`;
+type WayLine = Extract<Line, { kind: "way" }>;
+
+const wayText = ({ id, way }: WayLine, stats: JourneysGetStatsAnswer | undefined): string => {
+  const count = stats?.steps[id]?.outcomes[way.outcome] ?? 0;
+  return `${way.label}: ${plural(count, "person", "people")}`;
 };
 
 export function Insert({ insert }: { insert: (type: StepType) => void }) {
@@ -103,7 +106,7 @@ export function Insert({ insert }: { insert: (type: StepType) => void }) {
 }
 
 interface StepProps {
-  line: Line;
+  id: string;
   step: JourneyStep;
   stats: JourneysGetStatsAnswer | undefined;
   faults: [string, string][];
@@ -115,9 +118,9 @@ interface StepProps {
   change: ((graph: JourneyGraph) => void) | undefined;
 }
 
-function Step({ line, step, stats, faults, isOpen, journey, isHalted, toggle, graph, change }: StepProps) {
+function Step({ id, step, stats, faults, isOpen, journey, isHalted, toggle, graph, change }: StepProps) {
   const type = typeOf(step) ?? "exit";
-  const found = stats?.steps[line.id];
+  const found = stats?.steps[id];
   const [only, second] = ways[type];
   const passed = only && !second ? (found?.outcomes[only.outcome] ?? 0) : 0;
   return (
@@ -142,8 +145,8 @@ function Step({ line, step, stats, faults, isOpen, journey, isHalted, toggle, gr
       ))}
       {isOpen && (
         <div class="step-body">
-          <StepEditor graph={graph} id={line.id} faults={Object.fromEntries(faults)} change={change} />
-          {journey && <BrakeFigures journey={journey} step={line.id} />}
+          <StepEditor graph={graph} id={id} faults={Object.fromEntries(faults)} change={change} />
+          {journey && <BrakeFigures journey={journey} step={id} />}
         </div>
       )}
     </div>

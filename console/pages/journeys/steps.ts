@@ -69,38 +69,45 @@ export const settingsOf = (step: JourneyStep): Settings => {
 
 export const nextOf = (step: JourneyStep, field: string): string => String(settingsOf(step)[field] ?? "");
 
-export interface Line {
-  kind: "step" | "way" | "end" | "again";
-  depth: number;
-  /** Of the step, or of the step that the way leaves. */
+/** A way out of the step `id`; out of none, the start of the graph. */
+export interface Edge {
   id: string;
-  step?: JourneyStep;
-  way?: Way;
-  /** Where a new step may be put in: after `id` by `way`, or at the start. */
-  from?: { id: string; field: string };
+  field: string;
 }
+
+/** `from` leads here, and may get a new step. */
+export type Line = { depth: number } & (
+  | { kind: "step"; id: string; step: JourneyStep; from: Edge }
+  /** One of several ways out of a step. */
+  | { kind: "way"; id: string; way: Way }
+  /** A step whose line stands above. */
+  | { kind: "again"; step: JourneyStep; from: Edge }
+  | { kind: "end"; from: Edge }
+);
 
 /** The graph from its start, each step once. */
 export function linesOf({ start = "", steps = {} }: JourneyGraph): Line[] {
   const lines: Line[] = [];
   const seen = new Set<string>();
-  const walk = (id: string, depth: number, from: { id: string; field: string }): void => {
+  const walk = (id: string, depth: number, from: Edge): void => {
     const step = steps[id];
     if (!id || !step) {
-      lines.push({ kind: "end", depth, id, from });
+      lines.push({ kind: "end", depth, from });
       return;
     }
     if (seen.has(id)) {
-      lines.push({ kind: "again", depth, id, step, from });
+      lines.push({ kind: "again", depth, step, from });
       return;
     }
     seen.add(id);
     lines.push({ kind: "step", depth, id, step, from });
     const type = typeOf(step);
-    const out = type ? ways[type] : [];
-    for (const way of out) {
-      if (out.length > 1) lines.push({ kind: "way", depth: depth + 1, id, way, step });
-      walk(nextOf(step, way.field), out.length > 1 ? depth + 1 : depth, { id, field: way.field });
+    const waysOut = type ? ways[type] : [];
+    const isFork = waysOut.length > 1;
+    const inside = isFork ? depth + 1 : depth;
+    for (const way of waysOut) {
+      if (isFork) lines.push({ kind: "way", depth: inside, id, way });
+      walk(nextOf(step, way.field), inside, { id, field: way.field });
     }
   };
   walk(start, 0, { id: "", field: "start" });
@@ -162,19 +169,20 @@ export const changeStep = (graph: JourneyGraph, id: string, settings: Settings):
     : graph;
 };
 
-function link(graph: JourneyGraph, from: { id: string; field: string }, to: string): JourneyGraph {
+function link(graph: JourneyGraph, from: Edge, to: string): JourneyGraph {
   return from.id === "" ? { ...graph, start: to } : changeStep(graph, from.id, { [from.field]: to });
 }
 
-const targetOf = ({ start = "", steps = {} }: JourneyGraph, from: { id: string; field: string }): string => {
+function targetOf({ start = "", steps = {} }: JourneyGraph, from: Edge): string {
+  if (from.id === "") return start;
   const step = steps[from.id];
-  return from.id === "" ? start : step ? nextOf(step, from.field) : "";
-};
+  return step ? nextOf(step, from.field) : "";
+}
 
 /** Leads an edge to another step. Steps that the start does not reach any more are taken out. */
-export function relink(graph: JourneyGraph, from: { id: string; field: string }, to: string): JourneyGraph {
+export function relink(graph: JourneyGraph, from: Edge, to: string): JourneyGraph {
   const linked = link(graph, from, to);
-  const reached = new Set(linesOf(linked).flatMap(({ kind, id }) => (kind === "step" ? [id] : [])));
+  const reached = new Set(linesOf(linked).flatMap((line) => (line.kind === "step" ? [line.id] : [])));
   return { ...linked, steps: Object.fromEntries(Object.entries(linked.steps ?? {}).filter(([id]) => reached.has(id))) };
 }
 
@@ -184,7 +192,7 @@ export function relink(graph: JourneyGraph, from: { id: string; field: string },
  */
 export function insertStep(
   graph: JourneyGraph,
-  from: { id: string; field: string },
+  from: Edge,
   type: StepType,
   channel_ids: readonly string[] = [],
 ): { graph: JourneyGraph; id: string } {

@@ -25,21 +25,25 @@ export const sandboxWork: Capability<"sandboxWork", SandboxWorkplace> = {
       const table = openWorkspaceTable(deps)(tenant);
       const began = deps.clock.now();
       const attempt = deps.ids.uuid();
-      const marks = names.map((name) => `on:${name}#${attempt}` as const);
-      const again = names.map((name) => `on:${name}` as const);
+      const ownMarks = names.map((name) => `on:${name}#${attempt}` as const);
+      const failedMarks = names.map((name) => `on:${name}` as const);
       const noted = (all: readonly Mark[]) => Object.fromEntries(all.map((mark) => [mark, began]));
-      const row = await table.change(SandboxWork, {}, { set: { ...noted(marks), worked_at: began } });
+      const row = await table.change(SandboxWork, {}, { set: { ...noted(ownMarks), worked_at: began } });
       try {
         await work(await depsFor(deps, tenant));
       } catch (error) {
-        await table.change(SandboxWork, {}, { set: noted(again), remove: marks });
+        await table.change(SandboxWork, {}, { set: noted(failedMarks), remove: ownMarks });
         throw error;
       }
       const now = deps.clock.now();
       const crashed = marksIn(row).filter(
-        (mark) => again.some((name) => mark.startsWith(`${name}#`)) && Number(row[mark]) < now - ATTEMPT_MS,
+        (mark) => failedMarks.some((name) => mark.startsWith(`${name}#`)) && Number(row[mark]) < now - ATTEMPT_MS,
       );
-      await table.change(SandboxWork, {}, { set: { worked_at: now }, remove: [...marks, ...again, ...crashed] });
+      await table.change(
+        SandboxWork,
+        {},
+        { set: { worked_at: now }, remove: [...ownMarks, ...failedMarks, ...crashed] },
+      );
     },
   }),
 };
