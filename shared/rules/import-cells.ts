@@ -176,9 +176,15 @@ const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 const AS_TEXT = /^="([^"]*)"$/;
 /** The same in some exports: `'0151`, `'=1+1`. */
 const MARKED_NUMBER = /^'(?=\+?\d[\d\s().+/-]*$|[=@])/;
+const NULL_OF_DATABASES = /^\\N$/;
 /** A cell without what surrounds its value. */
 export const textOf = (cell: string): string =>
-  cell.replaceAll(AROUND, "").replace(AS_TEXT, "$1").replace(MARKED_NUMBER, "").replaceAll(AROUND, "");
+  cell
+    .replaceAll(AROUND, "")
+    .replace(AS_TEXT, "$1")
+    .replace(MARKED_NUMBER, "")
+    .replaceAll(AROUND, "")
+    .replace(NULL_OF_DATABASES, "");
 /** What became of a phone number. */
 export type PhoneKind = "kept" | "converted" | "unreadable";
 

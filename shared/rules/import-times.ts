@@ -24,15 +24,29 @@ export function dateOrderOf(pattern: string): DateOrder | undefined {
 /** Words of a clock: `10:11 Uhr`. */
 const OF_A_CLOCK = /^uhr$/i;
 const DATE = /^(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})/;
-const CLOCK = /^(?:[T ,]+|T| um )(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.?M\.?(?!\p{L}))?/iu;
+const CLOCK =
+  /^(?:[T ,]+|T|,? (?:at|um|à|a las|alle|às|om|o) )(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:\.\d{1,9})?)?(?: ?([AP])\.? ?M\.?(?!\p{L}))?/iu;
 /** `Z`, `+01:00`, and as JavaScript and Go write it: `GMT+0100 (CET)`, `+0000 UTC`. */
 const ZONE = /^ ?(?:(Z|UTC|GMT)|(?:GMT|UTC)?([+-])(\d{2}):?(\d{2})?)(?: UTC| \([^)]*\))?$/i;
+/** Names of zones that are none of IANA, by their hours. */
+const NAMED_ZONES: Record<string, number> = {
+  MEZ: 1,
+  MESZ: 2,
+  CEST: 2,
+  WEST: 1,
+  EEST: 3,
+  EDT: -4,
+  CDT: -5,
+  MDT: -6,
+  PDT: -7,
+  PST: -8,
+};
 const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
 const SECOND = 1_000;
 
 const DAY_MONTH = /^(?:\p{L}{2,9}\.?,? )?(\d{1,2})(?:\. ?|[ -])(?:de )?(\p{L}{3,12})\.?(?: de)?[ -](\d{4})/u;
 const MONTH_DAY = /^(?:\p{L}{2,9}\.?,? )?(\p{L}{3,12})\.? (\d{1,2}),? (\d{4})/u;
-const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2}))?(?=Z?$)/;
+const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:[T ]?(\d{2})(\d{2})(\d{2}))?(?=Z?$)/;
 
 let months: Map<string, number> | undefined;
 /** The number of a month by its name, or the beginning of it, in the languages of the service. */
@@ -97,6 +111,8 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   // Java writes the name of a zone behind its offset.
   const zone = ZONE.exec(rest.replace(/(?<=\d)\[[^\]]+\]$/, ""));
   if (zone) return local - offsetOf(zone);
+  const hours = NAMED_ZONES[rest.toUpperCase()];
+  if (hours !== undefined) return local - hours * 60 * 60 * SECOND;
   return isTimeZone(rest) ? instantOf(local, rest) : undefined;
 }
 

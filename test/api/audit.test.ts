@@ -108,6 +108,16 @@ describe("what is in it", () => {
     expect((await list()).map((entry) => entry.action)).toEqual([action]);
   });
 
+  it("an entry of preferences names the subscriber (RDA-23, TPC-3)", async () => {
+    const { tenant, call, list } = await setting();
+    await call("POST /api/v1/topics", { key: "deals", name: "Deals" });
+    const id = await tenant.upsert({ external_id: "ada" });
+    await call("PUT /v1/preferences", { external_id: "ada", topics: { deals: "opted_out" } }, tenant.sdk);
+
+    const [entry] = await list("?action=preferences.set");
+    expect(entry?.subject).toEqual({ kind: "subscriber", id, name: "ada" });
+  });
+
   it.each<[string, Caller, route: string, body?: object]>([
     ["a read", "user", "GET /api/v1/lists"],
     ["a body that is refused", "user", "POST /api/v1/lists", { name: "" }],

@@ -34,6 +34,7 @@ it.each([
   ["Marketing contact status", "Non-marketing contact", "opted_out"],
   ["Marketing contact status", "Marketing contact", undefined],
   ["OptOutType", "STOP", "opted_out"],
+  ["newsletter", "\\N", undefined],
   ["EMAIL_PERMISSION_STATUS_", "O", "opted_out"],
   ["EMAIL_PERMISSION_STATUS_", "I", undefined],
   ["MOBILE_PERMISSION_STATUS_", "O", "opted_out"],

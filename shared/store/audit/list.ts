@@ -173,6 +173,7 @@ const kindsOfGroups: Record<string, NamedKind> = {
   segments: "segment",
   channels: "channel",
   subscribers: "subscriber",
+  preferences: "subscriber",
   topics: "topic",
   webhooks: "webhook",
   hooks: "webhook",
