@@ -45,3 +45,15 @@ describe("several rows of one person", () => {
     );
   });
 });
+
+it("the same file again is no second statement in the history (IMP-12, D-CONSENT)", async () => {
+  const { run, consents } = await setting();
+  const file = "external_id,consent_status,consent_at\nf,yes,2025-01-01T00:00:00Z\ng,no,\nh,pending,\n";
+  const first = await run(file);
+  const before = await consents("f");
+  const second = await run(file);
+
+  expect([first.consent_summary.opted_in, second.consent_summary.opted_in]).toEqual([1, 1]);
+  expect(await consents("f")).toEqual(before);
+  expect(await consents("g")).toHaveLength(1);
+});

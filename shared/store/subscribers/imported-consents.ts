@@ -5,10 +5,11 @@ import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
-import { absent, all, present } from "../conditions.ts";
+import { absent, all, any, below, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { changeItem } from "../item.ts";
+import { type ConditionOf, changeItem } from "../item.ts";
+import type { Item } from "../model.ts";
 import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
@@ -118,7 +119,13 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
   const confirmed = profile ? confirmedAsRead(profile, [CHANNEL]) : { set: {}, when: [] };
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
-    opted_in: [...isNotErased, isOpenConsent(CHANNEL), isNewestConsent(assertion), ...confirmed.when],
+    opted_in: [
+      ...isNotErased,
+      isOpenConsent(CHANNEL),
+      isNewestConsent(assertion),
+      isNews(assertion),
+      ...confirmed.when,
+    ],
     opted_out: [...isNotErased, isOpenConsent(CHANNEL)],
   };
   return store
@@ -133,10 +140,18 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
     ])
     .then(
       () => status,
-      // An earlier reader recorded it, and what came later stays.
-      onTransactionCanceled(([_, recorded]) => (recorded ? status : "unchanged")),
+      // An earlier reader recorded it, or an earlier import of the file, and what came later stays.
+      onTransactionCanceled(([profile, recorded]) =>
+        recorded || isKnown(profile?.old, assertion) ? status : "unchanged",
+      ),
     );
 }
+
+/** The same opt-in of the same time is there already, as it is once a file was imported. */
+const isKnown = (profile: Item | undefined, { channel, status, consented_at }: ConsentAssertion): boolean =>
+  status === "opted_in" && profile?.[`c:${channel}`] === status && profile[`ct:${channel}`] === consented_at;
+const isNews = ({ channel, consented_at }: ConsentAssertion): ConditionOf<typeof Profile> =>
+  any(absent(`c:${channel}`), is(`c:${channel}`, "pending"), below(`ct:${channel}`, consented_at));
 
 /** Whether an earlier reader of the row, which stopped before it was counted, recorded this. */
 const isRecorded = async (store: Store, subscriber: string, from: ImportedFrom, one: ConsentAssertion) =>

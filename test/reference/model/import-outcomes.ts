@@ -44,6 +44,8 @@ export function translate(world: World, job: Import, subscriber: Subscriber, fie
   const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
   const isHeld = status === "opted_in" && (isOld || isOfAddress);
   if (isHeld || newest?.status === "opted_out") return "unchanged";
+  // The same file again changes nothing.
+  if (status === "opted_in" && newest?.status === status && newest.consented_at === time) return status;
   const evidence = { ip: null, text: null, import_job_id: job.id };
   const own = status === "suppressed" ? "opted_out" : status;
   const source = fields.consent_source || job.body.consent_source || ANY;

@@ -76,6 +76,10 @@ export function takeChoice(world: World, job: Import, subscriber: Subscriber, { 
     return;
   }
   const status = refuses ? "opted_out" : "opted_in";
+  if (isIn && known?.status === status && known.consented_at === consented_at) {
+    count(status);
+    return;
+  }
   const evidence = { ip: null, text: null, import_job_id: job.id };
   recordConsent(world, subscriber, { channel, status, consented_at, source: ANY, evidence });
   count(status);
