@@ -32,11 +32,14 @@ export function translate(world: World, job: Import, subscriber: Subscriber, fie
     throw new Unpromised("which address of several rows has bounced");
   const address = fields.email || subscriber.email;
   if (status === "suppressed" && address) {
-    const isSuppressed = addressOf(world, address)?.reason != null;
+    const before = addressOf(world, address);
+    const isSuppressed = before?.reason != null;
+    // The same file again says what is known.
+    const isSame = before?.reason === "imported" && before.suppressed_at === time;
     const imported = { reason: "imported", source: ANY, suppressed_at: time ?? world.now };
     const row = suppress(world, address, imported);
     if (row && !isSuppressed) job.suppresses.push(row.key);
-    return row && job.suppresses.includes(row.key) ? "suppressed" : "unchanged";
+    return row && (isSame || job.suppresses.includes(row.key)) ? "suppressed" : "unchanged";
   }
   if (status === "opted_out" && !fields.external_id) optOutAddress(world, fields.email, time ?? job.created_at);
   // An opt-in that is older than what is known changes nothing.
