@@ -3,12 +3,14 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { calls } from "./api.ts";
 import { App } from "./app.tsx";
+import { keepFocus } from "./focus.ts";
 import { startKeys } from "./keys.ts";
 import { forgetAll } from "./query.ts";
 import { go, place, workspacePath } from "./router.ts";
 import { lastWorkspace, me, open, session } from "./session.ts";
 
 startKeys();
+keepFocus();
 
 const root = document.getElementById("app")!;
 /** The operator page of a deployment has no session. */

@@ -199,8 +199,9 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByLabel("Title").fill("News of the week");
     await page.getByLabel("Body").fill("Hello ");
     await page.getByText("Insert a variable").click();
+    await page.getByLabel("Where it is empty").fill("you");
     await page.getByRole("button", { name: /^first_name Ada/ }).click();
-    expect(await page.getByLabel("Body").inputValue()).toBe("Hello {{ subscriber.first_name }}");
+    expect(await page.getByLabel("Body").inputValue()).toBe("Hello {{ subscriber.first_name | default: 'you' }}");
     await page.locator(".in-app-card").getByText("Hello Ada").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save the template" }).click();

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { choose, type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { choose, type Tab, tabTo, violationsInThemes } from "../support/console-tab.ts";
 
 const openAda = async ({ page, visit }: Tab): Promise<Page> => {
   await visit("people?q=ada");
@@ -63,6 +63,16 @@ export function peopleStories(open: () => Promise<Tab>): void {
     const [head, row] = readFileSync(await (await table).path(), "utf8").split("\r\n");
     expect(head).toBe("Channel,Answer,Given,Recorded,Source,Proof");
     expect(row).toMatch(/^Email,opted in,/);
+  });
+
+  it("where what has the focus is taken away, the nearest that stays gets it (CON-4)", async () => {
+    const page = await openAda(await open());
+    await tabTo(page, "Edit");
+    await page.keyboard.press("Enter");
+    await page.locator("main form input:focus").waitFor();
+    await tabTo(page, "Cancel");
+    await page.keyboard.press("Enter");
+    await page.locator("button:focus", { hasText: /^Edit$/ }).waitFor();
   });
 
   it("an address that takes no mail says why on the page of its person (CON-3)", async () => {
