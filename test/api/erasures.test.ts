@@ -11,12 +11,23 @@ const { withTenant, fresh } = worlds();
 
 const receipt = async (tenant: Tenant, id: string) => tenant.call(`GET /api/v1/erasures/${id}`);
 
+const buys = (subscriber_id: string) => ({ events: [{ event_name: "buy", subscriber_id }] });
+
+async function countsOf(tenant: Tenant, id: string): Promise<Record<string, number>> {
+  const { removed } = (await receipt(tenant, id)).body;
+  return Object.fromEntries(removed.map(({ store, count }: { store: string; count: number }) => [store, count]));
+}
+
+async function listed(tenant: Tenant, id: string): Promise<void> {
+  const list = (await tenant.call("POST /api/v1/lists", { name: "News" })).body.id;
+  await tenant.call(`POST /api/v1/lists/${list}/subscribers`, { subscriber_ids: [id] });
+}
+
 async function erasedSubscriber(world: TestWorld, tenant: Tenant): Promise<string> {
   const person = { external_id: "ada", consent: { status: "opted_in" } };
   const { body } = await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body: person });
   await send(world, tenant, { subscriberIds: [body.id] });
-  const event = { event_name: "buy", subscriber_id: body.id };
-  await world.call("POST /v1/events", { as: tenant.server, body: { events: [event] } });
+  await world.call("POST /v1/events", { as: tenant.server, body: buys(body.id) });
   await world.settle();
   await tenant.call(`DELETE /api/v1/subscribers/${body.id}`);
   return body.id;
@@ -47,6 +58,27 @@ describe("GET /api/v1/erasures/:id", () => {
     expect(signed(`${head}.${claims}x`)).toBe(false);
     const { removed, tenant_id, sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
     expect({ removed, tenant_id, sub }).toEqual({ removed: body.removed, tenant_id: tenant.id, sub: id });
+  });
+
+  it.each<[string, (tenant: Tenant, id: string, world: TestWorld) => Promise<unknown>]>([
+    ["consents", (tenant, id) => tenant.call(`POST /api/v1/subscribers/${id}/consents`, { status: "opted_out" })],
+    [
+      "events",
+      ({ server: as }, subscriber_id, world) => world.call("POST /v1/events", { as, body: buys(subscriber_id) }),
+    ],
+    ["memberships", listed],
+  ])("of two people alike, one who had more has it counted under %s and nowhere else (F14)", async (store, more) => {
+    const { world, tenant } = await withTenant();
+    const [plain, richer] = (await addPeople(world, tenant, 2)) as [string, string];
+    await more(tenant, richer, world);
+    await world.settle();
+    for (const id of [plain, richer]) await tenant.call(`DELETE /api/v1/subscribers/${id}`);
+    await world.settle();
+    await world.advance(5 * MINUTE);
+
+    const [less, own] = await Promise.all([plain, richer].map((id) => countsOf(tenant, id)));
+    const differing = Object.keys({ ...less, ...own }).filter((name) => less?.[name] !== own?.[name]);
+    expect([differing, own]).toEqual([[store], { ...less, [store]: 1 }]);
   });
 
   it("the receipt of an erasure is no credential (F14)", async () => {

@@ -102,6 +102,27 @@ describe("quotas and caps", () => {
     expect(world.logs.filter(({ message }) => message === "a workspace nears a limit")).toHaveLength(1);
   });
 
+  it("a cap that was raised warns at its own shares (F25, D-BILL)", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    const as = await tenant.dashboard();
+    for (const [monthly_send_cap, times] of [
+      [3, 1],
+      [10, 2],
+      [12, 1],
+    ] as const) {
+      await operate({ tenant_id: tenant.id, monthly_send_cap });
+      for (let n = 0; n < times; n++) await send(as);
+    }
+
+    const warned = world.logs.filter(({ message }) => message === "a workspace nears a limit");
+    expect(warned.map(({ percent, used, limit }) => `${percent} %: ${used} of ${limit}`)).toEqual([
+      "95 %: 3 of 3",
+      "80 %: 9 of 10",
+      "95 %: 12 of 12",
+    ]);
+  });
+
   it("warns of the workspace's own cap too, and of no cap that forbids sending (F25, D-BILL)", async () => {
     const tenant = await world.tenant();
     await three(tenant);

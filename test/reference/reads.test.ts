@@ -12,8 +12,6 @@ const LEFT_OUT: Record<string, string[]> = {
     ...["/api/v1/subscribers/{id}/export", "/api/v1/subscribers/{id}/timeline", "/api/v1/why"],
     ...["/api/v1/journeys/{id}/versions", "/api/v1/journeys/{id}/versions/{version}/diff/{other}"],
     ...["/api/v1/segments/attribute-keys"],
-
-    ...["/api/v1/annotations"],
     ...["/v1/test/clock", "/v1/test/outbox", "/v1/whoami", "/api/v1/me", "/v1/hooks/samples/{event}"],
   ],
   "no program makes what it reads: test/api has its own tests": [

@@ -86,7 +86,7 @@ async function reserveSends({ store, clock, workspace, job }: Work): Promise<Res
       ),
     );
   if (refusal) return { kind: "refused", failure: refusal };
-  await warnOfUsage(store, "sends", allowance);
+  if (sends > 0) await warnOfUsage(store, "sends", allowance);
   return { kind: "reserved", sends };
 }
 

@@ -141,7 +141,10 @@ export const limitOf = (metered: Metered, { plan, sendCap }: Allowance) =>
 
 const usageKey = ({ clock }: Pick<Store, "clock">) => ({ period: periodAt(clock.now()).name });
 
-/** Once per period, threshold and limit: an annotation and a log line with the numbers (F25, D-BILL). */
+/**
+ * Once per period, threshold and limit: an annotation and a log line with the numbers (F25, D-BILL). A higher limit has
+ * thresholds of its own.
+ */
 export async function warnOfUsage(store: Store, metered: Metered, allowance: Allowance): Promise<void> {
   const key = usageKey(store);
   const shards = metered === "events" ? eventUsageKeys(store, key).map((shard) => ref(EventUsage, shard)) : [];
@@ -149,16 +152,25 @@ export async function warnOfUsage(store: Store, metered: Metered, allowance: All
   const used = metered === "events" ? sumOfEvents(counts) : (row?.sends ?? 0);
   for (const limit of warnedLimits(metered, allowance)) {
     const percent = WARNINGS.find((share) => used >= (limit.max * share) / 100);
-    if (percent === undefined || (row?.[limit.mark] ?? 0) >= percent) continue;
-    await warn(store, { ...limit, metered, used, percent });
+    const threshold = (limit.max * (percent ?? 0)) / 100;
+    if (percent === undefined || (row?.[limit.mark] ?? 0) >= threshold) continue;
+    await warn(store, { ...limit, metered, used, percent, threshold });
   }
 }
 
 interface WarnedLimit {
-  /** The attribute of the usage row with the highest threshold that was warned of. */
+  /** The attribute of the usage row with the highest use from which on a warning was given. */
   mark: "warned_sends" | "warned_events" | "warned_cap";
   whose: string;
   max: number;
+}
+
+interface Warned {
+  metered: Metered;
+  used: number;
+  percent: number;
+  /** The use from which on the warning is given. */
+  threshold: number;
 }
 
 function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLimit[] {
@@ -169,13 +181,13 @@ function warnedLimits(metered: Metered, { plan, sendCap }: Allowance): WarnedLim
 
 async function warn(
   store: Store,
-  { mark, whose, max, metered, used, percent }: WarnedLimit & { metered: Metered; used: number; percent: number },
+  { mark, whose, max, metered, used, percent, threshold }: WarnedLimit & Warned,
 ): Promise<void> {
   const { period } = usageKey(store);
   const text = `${percent} % of ${whose} are used: ${used} of ${max} in ${period}.`;
   const isFirst = await happened(
     store.transact([
-      changeItem(Usage, { period }, { set: { [mark]: percent } }, any(absent(mark), below(mark, percent))),
+      changeItem(Usage, { period }, { set: { [mark]: threshold } }, any(absent(mark), below(mark, threshold))),
       annotationWrite(store, { kind: "quota_warning", text }),
     ]),
   );

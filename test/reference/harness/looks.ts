@@ -1,4 +1,5 @@
 // Which answers are read after a command, and at the end of a program: in our ids, as the owner of the workspace.
+import { NOTED } from "../model/annotations.ts";
 import { DAY, iso } from "../model/kit.ts";
 import type { Job } from "../model/records/sends.ts";
 import type { World } from "../model/world.ts";
@@ -160,6 +161,15 @@ const AREAS: Record<string, Looks> = {
     ...(isEnd ? [look("/api/v1/lists/import", { limit: "2" })] : []),
     ...imports.map(({ id }) => look(`/api/v1/lists/import/${id}`)),
   ],
+  annotations: (world, isEnd) => {
+    // What a send to one person holds of the quota until its quarter-hour is settled warns or not (docs/decisions/0093).
+    const isOpen = world.jobs.some(({ recipients, taken }) => recipients.length === 1 && taken?.sends === 0);
+    const known = isOpen ? NOTED : [...NOTED, "quota_warning"];
+    const all = { from: "2026-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z", kinds: known.join() };
+    const own = world.annotations.filter(({ record }) => isEnd && record.source === "manual");
+    const spans = last(own, 2).flatMap(({ at }) => [{ from: iso(at) }, { to: iso(at) }]);
+    return [all, ...spans.map((span) => ({ ...all, ...span }))].map((query) => look("/api/v1/annotations", query));
+  },
   workspace: () => [look("/api/v1/workspace"), look("/api/v1/billing")],
 };
 
@@ -183,7 +193,8 @@ const REACHES: [RegExp, string[]][] = [
   [/insights/, ["insights"]],
   [/exports/, ["exports"]],
   [/hooks/, ["hooks"]],
-  [/workspace|billing/, ["workspace"]],
+  [/workspace|billing/, ["workspace", "annotations"]],
+  [/annotations/, ["annotations"]],
 ];
 
 export function looksAfter(world: World, path: string): Look[] {

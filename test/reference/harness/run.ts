@@ -24,11 +24,11 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** Draws what fails meanwhile. Times of the product are then not compared. */
+  /** Draws what fails meanwhile. Times of the product are then compared by the hour. */
   storm?: number | undefined;
   /** After a command also every answer that should be as it was: slower, and a failure is seen where it begins. */
   readsAll?: boolean;
-  /** In a workspace with a time of its own, which is moved (F4). Times of the product are then not compared. */
+  /** In a workspace with a time of its own, which is moved (F4). */
   sandbox?: boolean;
 }
 
@@ -38,12 +38,13 @@ export async function run(
 ): Promise<Run> {
   const storm = sandbox ? stillness : seed === undefined ? undefined : createStorm(seed);
   const product = await openProduct(program, { storm, isSandbox: sandbox });
-  const bindings = new Bindings({ isTimeless: storm !== undefined });
+  const bindings = new Bindings({ slack: sandbox ? SLACK.sandbox : storm ? SLACK.storm : 0 });
   const theirs = (id: string) => bindings.product.get(id) ?? id;
   const bucket = (purpose: string, unit: string, subscriber: string) =>
     bucketOf(purpose, drawIn(theirs(unit)), theirs(subscriber));
   const reference = createReference({ now: product.start, bucket });
   if (sandbox) reference.world.receiver = 200;
+  reference.world.isStormy = storm !== undefined && !sandbox;
   const told = { handles: new Map<string, string>(), story: [], counted: { calls: 0, spared: 0 } };
   const sides: Sides = {
     product,
@@ -154,6 +155,8 @@ const dependsOnAnOrder = (command: Command): boolean =>
 
 /** A message that failed comes again within so long, and what waits longer waits for its time. */
 const RETRY_MS = 20 * MINUTE;
+/** What watches over the rest is there within an hour, and a workspace with a time of its own jumps by less. */
+const SLACK = { storm: 2 * HOUR, sandbox: 5 * MINUTE };
 const MAX_MOVES = 60;
 /** The stream of the table tries a batch again that failed, and one that fails once more. */
 const STREAM_RETRY_MS = 10_000;

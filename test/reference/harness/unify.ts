@@ -26,12 +26,12 @@ const isOurId = (value: unknown): value is string => typeof value === "string" &
 export class Bindings {
   readonly product = new Map<string, string>();
   readonly ours = new Map<string, string>();
-  /** Whether any time is as good as another, and the order that times give. */
-  readonly isTimeless: boolean;
+  /** So much earlier or later a time may be, in milliseconds. The order that times give is then free. */
+  readonly slack: number;
   #trail: string[] = [];
 
-  constructor({ isTimeless = false }: { isTimeless?: boolean } = {}) {
-    this.isTimeless = isTimeless;
+  constructor({ slack = 0 }: { slack?: number } = {}) {
+    this.slack = slack;
   }
 
   mark = () => this.#trail.length;
@@ -82,8 +82,9 @@ export function differenceOf(bindings: Bindings, expected: Body, got: Body, path
     return firstDifference(expected.map((item, n) => () => differenceOf(bindings, item, got[n], `${path}[${n}]`)));
   }
   if (!isRecord(expected)) {
-    const isFree = bindings.isTimeless && isTime(expected) && isTime(got);
-    return plain(bindings, expected) === got || isFree ? undefined : differs();
+    const isNear =
+      isTime(expected) && isTime(got) && Math.abs(Date.parse(expected) - Date.parse(got)) <= bindings.slack;
+    return plain(bindings, expected) === got || isNear ? undefined : differs();
   }
   if (!isRecord(got)) return differs();
   const keys = Object.keys(expected);
@@ -166,7 +167,7 @@ function closest(bindings: Bindings, item: Body, left: Body[], path: string): Re
 function inOrder(bindings: Bindings, { items, keys }: OrderedBy, got: Body[], path: string): Result {
   if (items.length !== got.length)
     return { path: `${path}.length`, expected: items.map((item) => plain(bindings, item)), got };
-  if (bindings.isTimeless) return sameSet(bindings, items, got, path);
+  if (bindings.slack > 0) return sameSet(bindings, items, got, path);
   for (let from = 0; from < items.length; ) {
     let to = from;
     while (to < items.length && keys[to] === keys[from]) to++;
@@ -181,7 +182,7 @@ function firstOf(bindings: Bindings, { ordered, limit }: FirstOf, got: Body, pat
   if (!Array.isArray(got) || got.length !== limit) return { path: `${path}.length`, expected: limit, got };
   for (const [n, item] of got.entries()) {
     const partner = ordered.items.findIndex((candidate) => fits(bindings, candidate, item));
-    if (partner < 0 || (!bindings.isTimeless && ordered.keys[partner] !== ordered.keys[n]))
+    if (partner < 0 || (bindings.slack === 0 && ordered.keys[partner] !== ordered.keys[n]))
       return { path: `${path}[${n}]`, expected: plain(bindings, ordered.items[n]), got: item };
   }
   return undefined;

@@ -1,6 +1,8 @@
 // Campaigns (CMP, AMB-13, AMB-14, AMB-54, AMB-65 to AMB-67, AMB-113, AMB-138).
+
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { note } from "./annotations.ts";
 import { checkTarget } from "./audience.ts";
 import { jobDispatched, jobsOf } from "./campaign-moves.ts";
 import { listing, optionalInstant, optionalOneOf, optionalWhole, pageNumber, requiredText } from "./checks.ts";
@@ -118,6 +120,7 @@ function release(world: World, { given }: Request, { id }: Record<string, string
     message.job_id = job.id;
     schedule(world, job, due);
   });
+  note(world, "campaign_released", campaign.id);
   campaign.status = isNow ? "live" : "scheduled";
   campaign.updated_at = world.now;
   return { status: 200, body: record(campaign) };
@@ -206,7 +209,10 @@ const ACTIONS: Record<string, { from: string[]; run: (world: World, campaign: Ca
 };
 
 /** AMB-119. */
-export const pauseByForce = (world: World, campaign: Campaign): void => ACTIONS.pause!.run(world, campaign);
+export function pauseByForce(world: World, campaign: Campaign): void {
+  note(world, "campaign_paused", campaign.id);
+  ACTIONS.pause!.run(world, campaign);
+}
 
 /** CMP-17, CMP-25. */
 function act(world: World, { body }: Request, { id }: Record<string, string>) {

@@ -1,6 +1,8 @@
 // In-app experiences (INX, INS, AMB-2 to AMB-7, AMB-101, AMB-102, AMB-120).
+
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { note } from "./annotations.ts";
 import { checkTarget } from "./audience.ts";
 import { listing } from "./checks.ts";
 import { cancelJob } from "./delivering.ts";
@@ -112,6 +114,7 @@ function publish(world: World, experience: Experience, given: Body): void {
   if (!audience || !content.body || (variant_b && !variant_b.body)) bad();
   if (end_at && instant(end_at)! <= world.now) bad();
   send(world, experience, given?.notification_id);
+  note(world, "experience_published", experience.id);
   experience.status = "live";
   const { end_at: end } = spec;
   if (end) at(world, instant(end)!, () => endIt(world, experience));
@@ -163,6 +166,7 @@ function resume(world: World, experience: Experience, given: Body): void {
 /** INX-35, AMB-7: recalls for good. */
 function endIt(world: World, experience: Experience): void {
   if (experience.status !== "live" && experience.status !== "paused") return;
+  note(world, "experience_ended", experience.id);
   experience.status = "ended";
   for (const message of messagesOf(world, experience)) message.recalled = true;
   const job = found(world.jobs, experience.job_id);

@@ -1,6 +1,8 @@
 // Outbound webhooks (HOK, WEV, D-HOOKS, AMB-103, AMB-124): what is owed to each endpoint, and what became of it.
+
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { note } from "./annotations.ts";
 import { limitOf, listing } from "./checks.ts";
 import {
   ANY,
@@ -68,8 +70,9 @@ function attempt(world: World, row: HookDelivery): void {
   if (row.outcome === "failed") hook.failures.push(world.now);
   // From the first to the last of those in a row.
   const isLong = (hook.failures.at(-1) ?? 0) - (hook.failures[0] ?? 0) >= DAY;
-  if (hook.active && hook.failures.length >= FAILURES && isLong)
-    Object.assign(hook, { active: false, disabled_at: world.now });
+  if (!hook.active || hook.failures.length < FAILURES || !isLong) return;
+  note(world, "webhook_disabled", hook.id);
+  Object.assign(hook, { active: false, disabled_at: world.now });
 }
 
 /** AMB-104: with the same id and body. */

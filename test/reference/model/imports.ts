@@ -1,6 +1,8 @@
 // Bulk import (IMP, D-CSV, AMB-49, AMB-88, AMB-131 to AMB-133): rows of a file become subscribers, members and consents.
+
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { note } from "./annotations.ts";
 import { limitOf, listing } from "./checks.ts";
 import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
 import { isZone } from "./cron.ts";
@@ -63,6 +65,7 @@ function process(world: World, job: Import): void {
   }
   for (const cells of rows.filter((one) => !isFaulty(one))) take(world, job, read(cells));
   job.status = "completed";
+  note(world, "import_completed", job.id);
 }
 
 function take(world: World, job: Import, { fields, attributes, said, isNumberRefused, choices }: Row): void {

@@ -1,6 +1,8 @@
 // Journeys: the resource, its states and its numbers (JNY, JST, D-JNY-ARCHIVE, AMB-8, AMB-9, AMB-12, AMB-74).
+
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { note } from "./annotations.ts";
 import { listing, requiredText } from "./checks.ts";
 import { standing } from "./entries.ts";
 import { needChannels } from "./gates.ts";
@@ -103,15 +105,21 @@ function activate(world: World, _: Request, { id }: Record<string, string>) {
   if (journey.status !== "draft" && journey.status !== "paused") conflict();
   needRunnable(world, journey.definitions.at(-1)!);
   const pause = journey.status === "paused" ? world.now - journey.paused_at : 0;
+  note(world, "journey_activated", id);
   Object.assign(journey, { status: "active", updated_at: world.now, active: journey.definitions.at(-1) });
   for (const run of runsOf(world, journey)) resumeRun(world, run, pause);
   return { status: 200, body: record(world, journey) };
 }
 
+export function pauseJourney(world: World, journey: Journey): void {
+  note(world, "journey_paused", journey.id);
+  Object.assign(journey, { status: "paused", updated_at: world.now, paused_at: world.now });
+}
+
 function pause(world: World, _: Request, { id }: Record<string, string>) {
   const journey = existing(world.journeys, id);
   if (journey.status !== "active") conflict();
-  Object.assign(journey, { status: "paused", updated_at: world.now, paused_at: world.now });
+  pauseJourney(world, journey);
   return { status: 200, body: record(world, journey) };
 }
 

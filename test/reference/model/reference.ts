@@ -3,6 +3,7 @@
 import { admit, type Operation } from "./access.ts";
 import { addressOperations } from "./addresses.ts";
 import { agentOperations } from "./agents.ts";
+import { annotationOperations } from "./annotations.ts";
 import { recordCall } from "./audit.ts";
 import { campaignOperations } from "./campaigns.ts";
 import { addChannel, channelOperations } from "./channels.ts";
@@ -36,7 +37,14 @@ const operations: Operation[] = [
   ...[...topicOperations, ...channelOperations, ...interactionOperations, ...notificationOperations],
   ...[...inboxOperations, ...eventOperations, ...segmentOperations, ...journeyOperations, ...insightOperations],
   ...[...campaignOperations, ...scheduleOperations, ...experienceOperations, ...hookOperations, ...exportOperations],
-  ...[...addressOperations, ...workspaceOperations, ...removalOperations, ...agentOperations, ...testSendOperations],
+  ...[
+    ...addressOperations,
+    ...annotationOperations,
+    ...workspaceOperations,
+    ...removalOperations,
+    ...agentOperations,
+    ...testSendOperations,
+  ],
 ];
 
 const routes = operations.map((operation) => {

@@ -3,6 +3,7 @@ import type { Operation } from "./access.ts";
 import { write } from "./access.ts";
 import { pauseByForce } from "./campaigns.ts";
 import { pause } from "./experiences.ts";
+import { pauseJourney } from "./journeys.ts";
 import { type Body, conflict, notFound, type Request } from "./kit.ts";
 import { existing, type World } from "./world.ts";
 
@@ -35,8 +36,7 @@ function release(world: World, uses: Uses, { query }: Request): void {
   for (const campaign of campaigns) pauseByForce(world, campaign);
   for (const schedule of schedules)
     Object.assign(schedule, { active: false, switched_off_by: null, next_run_at: null });
-  for (const journey of journeys)
-    Object.assign(journey, { status: "paused", updated_at: world.now, paused_at: world.now });
+  for (const journey of journeys) pauseJourney(world, journey);
 }
 
 /** CHN-17: stored credentials hold it too. */

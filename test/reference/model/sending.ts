@@ -1,5 +1,6 @@
 // A send until it is handed over: scheduled, planned, within its quota (D-NTF-STATE, D-AB, AMB-95).
 
+import { warnOfSends } from "./annotations.ts";
 import { classesInOrder } from "./arbitration.ts";
 import { audienceOf, targetMembers } from "./audience.ts";
 import { jobDispatched } from "./campaign-moves.ts";
@@ -150,6 +151,7 @@ function reserve(world: World, job: Job, sends: number): void {
     throw new Refusal(402, { code: "SEND_CAP_REACHED" });
   job.taken = { at: world.now, sends };
   world.spent.push(job.taken);
+  if (sends > 0) warnOfSends(world);
 }
 
 /** What is not planned in the request holds its audience less the holdout until it ends (docs/decisions/0093). */

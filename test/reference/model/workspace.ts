@@ -1,6 +1,7 @@
 // Settings, plan, quota and keys of the workspace (AMB-85, D-BILL, D-WHOAMI).
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { note } from "./annotations.ts";
 import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
 import { inPeriod, limits, periodOf, usedSends } from "./plans.ts";
 import type { World } from "./world.ts";
@@ -55,6 +56,7 @@ function cap(world: World, { body }: Request) {
 
 /** AMB-87: never refused. */
 function changePlan(world: World, { body }: Request) {
+  if (body.plan !== world.plan) note(world, "plan_change");
   world.plan = body.plan;
   return { status: 200, body: billing(world) };
 }

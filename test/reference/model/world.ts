@@ -21,6 +21,8 @@ export interface Fault {
 
 export interface World {
   now: number;
+  /** Whether what is due at one moment comes in any order. */
+  isStormy: boolean;
   /** Rulings 3: the split, over the ids that the product gave. */
   bucket: (purpose: string, unit: string, subscriber: string) => number;
   /** Asks the owner of an address to confirm a statement. */
@@ -65,6 +67,9 @@ export interface World {
   imports: people.Import[];
   exports: people.Export[];
   calls: plans.Called[];
+  annotations: { at: number; record: Body }[];
+  /** By limit and period: the use from which on a warning was given. */
+  warned: Record<string, number>;
   outbox: sends.Sent[];
   timers: Timer[];
   faults: Fault[];
@@ -82,14 +87,14 @@ const LISTS = [
   ...["topics", "jobs", "inbox", "readers", "interactions", "events", "aliases", "forgotten", "segments", "members"],
   ...["campaigns", "schedules", "journeys", "runs", "outcomes", "definitions", "experiences", "hooks"],
   ...["hookDeliveries", "imports", "exports", "calls", "outbox", "timers", "faults", "usedFaults"],
-  ...["previews", "plans", "tokens", "keys"],
+  ...["previews", "plans", "tokens", "keys", "annotations"],
 ];
 
 export function createWorld(now: number, bucket: World["bucket"]): World {
   const settings = { timezone: "UTC", email_consent_mode: "opt_out", quiet_hours: null };
   return {
     ...(Object.fromEntries(LISTS.map((name) => [name, []])) as unknown as World),
-    ...{ now, bucket, askOwner: () => undefined, made: {}, order: 0, receiver: 204 },
+    ...{ now, isStormy: false, bucket, askOwner: () => undefined, made: {}, warned: {}, order: 0, receiver: 204 },
     ...{ plan: "enterprise", monthly_send_cap: null },
     settings: { ...settings, frequency_caps: [], double_opt_in: false },
   };

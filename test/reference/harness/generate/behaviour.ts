@@ -198,6 +198,21 @@ export function conversion(draft: Draft): void {
   else add(draft, { as: dashboardOf(draft), method: "DELETE", path, query: { event_name } });
 }
 
+/** What a user notes for the charts, and takes away again. */
+export function annotation(draft: Draft): void {
+  const { random } = draft;
+  const as = dashboardOf(draft);
+  const path = "/api/v1/annotations";
+  if (random.chance(0.3)) return void add(draft, { as, method: "DELETE", path: `${path}/${someOf(draft, "note")}` });
+  const ends_at = random.chance(0.3) ? { ends_at: iso(momentAround(draft)) } : {};
+  const body = {
+    occurred_at: iso(momentAround(draft)),
+    text: random.pick(["Launch", "", "x".repeat(501)]),
+    ...ends_at,
+  };
+  add(draft, { as, method: "POST", path, body, handle: newHandle(draft, "note") }, "note");
+}
+
 export const exportPage = (draft: Draft) =>
   void add(draft, {
     ...{ as: draft.random.pick(["server", "server", "sdk", "owner"]), method: "GET", path: "/v1/events/export" },

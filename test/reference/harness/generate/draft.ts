@@ -24,6 +24,7 @@ export type Kind =
   | "schedule"
   | "experience"
   | "hook"
+  | "note"
   | "device";
 
 export interface Draft {
@@ -42,7 +43,7 @@ export function openDraft(seed: number, now: number): Draft {
     made: {
       ...{ person: none(), list: none(), template: none(), topic: none(), channel: none(), send: none() },
       ...{ segment: none(), journey: none(), campaign: none(), schedule: none(), experience: none() },
-      ...{ hook: none(), device: none(), suppression: none(), preview: none(), plan: none() },
+      ...{ hook: none(), device: none(), suppression: none(), preview: none(), plan: none(), note: none() },
     },
   };
 }

@@ -1,8 +1,8 @@
 // One thing goes to and fro through its states: what a move leaves behind shows after the next.
 import type { Body } from "../../model/kit.ts";
-import { type Draft, iso, newHandle } from "./draft.ts";
+import { type Draft, iso, newHandle, PEOPLE } from "./draft.ts";
 import { scheduleOf } from "./meetings.ts";
-import { ask, DAY, edge, HOUR, pass, personOf, post, SECOND, ZONES } from "./stories.ts";
+import { ask, DAY, edge, HOUR, mailChannel, pass, personOf, post, SECOND, sendTo, ZONES } from "./stories.ts";
 
 type Move = () => unknown;
 const after =
@@ -115,4 +115,20 @@ export function movedSuppression(draft: Draft): void {
   if (random.chance(0.5))
     ask(draft, SECOND, { method: "DELETE", path: `/api/v1/subscribers/${person}`, body: undefined });
   listed();
+}
+
+/** A cap of the workspace's own that its sends come near to, and that moves meanwhile (F25). */
+export function movedCap(draft: Draft): void {
+  const { random } = draft;
+  const people = random.some(PEOPLE, 2).map((name) => personOf(draft, name));
+  mailChannel(draft);
+  const cap = (monthly_send_cap: number | null) =>
+    ask(draft, SECOND, { method: "PATCH", path: "/api/v1/billing", body: { monthly_send_cap } });
+  const send = () => {
+    const to = random.chance(0.7) ? {} : { subscriberIds: undefined, target: { type: "all" } };
+    sendTo(draft, SECOND, random.some(people, random.between(1, 2)), { category: "transactional", ...to });
+  };
+  cap(random.pick([5, 10]));
+  anyOf(draft, [send, send, send, send, send, () => cap(random.pick([5, 10, 20, 40]))], 5, 10);
+  cap(null);
 }

@@ -65,7 +65,10 @@ const AREAS: Record<string, [number, Make][]> = {
   ],
   schedules: [[4, plans.schedule]],
   experiences: [[6, plans.experience]],
-  insights: [[3, behaviour.conversion]],
+  insights: [
+    [3, behaviour.conversion],
+    [1, behaviour.annotation],
+  ],
   hooks: [[3, plans.hook]],
   imports: [[4, plans.importFile]],
   exports: [[2, plans.file]],
@@ -121,6 +124,7 @@ const STORIES: [string[], Make][] = [
   [["hooks"], moves.movedHook],
   [["schedules", "templates"], moves.movedSchedule],
   [["exports"], moves.movedSuppression],
+  [["sends", "billing"], moves.movedCap],
 ];
 /** How many commands in a hundred begin one. */
 const STORIES_PERCENT = 10;
