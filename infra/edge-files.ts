@@ -37,10 +37,18 @@ const PAGE_PATHS = [CONSOLE_PATH, `${CONSOLE_PATH}/*`];
 /** How long the edge may serve an asset after its deletion. */
 const DELETED_ASSET_STAYS = Duration.minutes(1);
 
+const HTTPS_ONLY_FOR = Duration.days(365);
+
 /** Subdomains of the domain may belong to other services, so they are not included. */
 export const safeTransport: ResponseSecurityHeadersBehavior = {
-  strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },
+  strictTransportSecurity: { accessControlMaxAge: HTTPS_ONLY_FOR, override: true },
   referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: false },
+};
+
+/** The same for what a function of the edge answers: AWS promises a policy's headers for answers of origins and of its cache. */
+export const safeTransportHeaders: Readonly<Record<string, string>> = {
+  "strict-transport-security": `max-age=${HTTPS_ONLY_FOR.toSeconds()}`,
+  "referrer-policy": HeadersReferrerPolicy.NO_REFERRER,
 };
 
 /** A name that is unique in the account, because it has the region: CloudFront's names are not regional. */

@@ -26,7 +26,7 @@ import { ACCEPTED_PAGE, toConsole } from "../console/policy.ts";
 import { preflightHeaders } from "../shared/http/fallback.ts";
 import { ASSETS_PATH } from "../shared/store/files/assets.ts";
 import type { Api } from "./api.ts";
-import { assetBehavior, fileBehaviors, globalName, safeTransport } from "./edge-files.ts";
+import { assetBehavior, fileBehaviors, globalName, safeTransport, safeTransportHeaders } from "./edge-files.ts";
 import type { Contents } from "./functions.ts";
 import type { Lambdas } from "./lambdas.ts";
 import { lookUp } from "./names.ts";
@@ -140,7 +140,9 @@ const answerHeaders = (stack: Stack): ResponseHeadersPolicy =>
  * docs/edge.md).
  */
 function viewerRequestCode(streamPath: string, method: string): string {
-  const preflight = edgeHeaders(preflightHeaders([method]));
+  const [page, preflight] = [toConsole.headers, preflightHeaders([method])].map((headers) =>
+    JSON.stringify(edgeHeaders({ ...headers, ...safeTransportHeaders })),
+  );
   return `function handler(event) {
   var request = event.request;
   var headers = request.headers;
@@ -148,11 +150,11 @@ function viewerRequestCode(streamPath: string, method: string): string {
   delete headers["${VIEWER_AUTHORIZATION_HEADER}"];
   var isRead = request.method === "GET" || request.method === "HEAD";
   if (request.uri === "/" && isRead && headers.accept && ${ACCEPTED_PAGE}.test(headers.accept.value)) {
-    return { statusCode: ${toConsole.status}, statusDescription: "Found", headers: ${JSON.stringify(edgeHeaders(toConsole.headers))} };
+    return { statusCode: ${toConsole.status}, statusDescription: "Found", headers: ${page} };
   }
   if (request.uri !== ${JSON.stringify(streamPath)}) return request;
   if (request.method === "OPTIONS") {
-    return { statusCode: 204, statusDescription: "No Content", headers: ${JSON.stringify(preflight)} };
+    return { statusCode: 204, statusDescription: "No Content", headers: ${preflight} };
   }
   if (headers.authorization) headers["${VIEWER_AUTHORIZATION_HEADER}"] = { value: headers.authorization.value };
   return request;

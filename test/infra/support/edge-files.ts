@@ -9,6 +9,7 @@ import {
   accessTo,
   api,
   assets,
+  atTheEdge,
   behaviourFor,
   edge,
   fileAtTheEdge,
@@ -110,6 +111,12 @@ export const fileLines: Record<string, () => void | Promise<void>> = {
           : { ReferrerPolicy: "no-referrer", Override: false },
       });
     }
+    const preflight = atTheEdge("OPTIONS", "/v1/in-app/stream");
+    for (const { headers } of [preflight, atTheEdge("GET", "/", { accept: "text/html" })])
+      expect(headers).toMatchObject({
+        "strict-transport-security": "max-age=31536000",
+        "referrer-policy": "no-referrer",
+      });
   },
   E26: () => {
     for (const path of OPEN_FILES) isFileOfSite(path);
