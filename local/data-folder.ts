@@ -18,6 +18,8 @@ export interface DataFolder {
 
 /** Marks a SQLite file as ours ("EMS1"). */
 const APPLICATION_ID = 0x454d5331;
+/** The keys that encrypt and sign are beside the data. */
+const OWNER_ALONE = 0o700;
 /** Time for a previous process to end. */
 const LOCK_WAIT_MS = 2_000;
 
@@ -26,7 +28,7 @@ export function openDataFolder(folder: string): DataFolder {
   if (folder === ":memory:") return { file: folder, offset: 0, isNew: true, release: () => undefined };
   const file = join(folder, "service.sqlite");
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: OWNER_ALONE });
   } catch (error) {
     throw startRefused(`DATA_DIR ${folder} cannot be used: ${(error as Error).message}.`);
   }
