@@ -192,15 +192,19 @@ async function probeAddress(base: string, ask: Ask): Promise<Check[]> {
         const { status } = await asker(base.replace("https:", "http:"))("GET", "/healthz");
         return demand(status === 403, `status ${status}`);
       }),
-      await check("E25", "answers, files and the edge itself say HTTPS only, and no address to other sites", async () => {
-        const paths = ["/healthz", "/docs", CONSOLE_PATH, `${ASSETS_PATH}probe-${randomUUID()}.png`, "/"];
-        for (const path of paths) {
-          const { headers } = await ask("GET", path, { accept: "text/html" });
-          for (const name of ["strict-transport-security", "referrer-policy"])
-            demand(headers.has(name), `${path}: ${name}: missing`);
-        }
-        return `${paths.length} paths`;
-      }),
+      await check(
+        "E25",
+        "answers, files and the edge itself say HTTPS only, and no address to other sites",
+        async () => {
+          const paths = ["/healthz", "/docs", CONSOLE_PATH, `${ASSETS_PATH}probe-${randomUUID()}.png`, "/"];
+          for (const path of paths) {
+            const { headers } = await ask("GET", path, { accept: "text/html" });
+            for (const name of ["strict-transport-security", "referrer-policy"])
+              demand(headers.has(name), `${path}: ${name}: missing`);
+          }
+          return `${paths.length} paths`;
+        },
+      ),
       await check("E26", "/openapi.json is compressed, by the edge", async () => {
         const { headers } = await ask("GET", "/openapi.json", { "accept-encoding": "gzip, br" });
         const encoding = headers.get("content-encoding") ?? "none";

@@ -75,6 +75,19 @@ describe("costs", () => {
     expect(ten).toBeGreaterThan(none);
   });
 
+  it("a change costs seven write units at most for each membership that it moves, however large the profile, and several at once cost as one (D2)", async () => {
+    const { world, tenant } = await withTenant();
+    const large = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`a${n}`, `${n}`.padEnd(290, "x")]));
+    await upsert(world, tenant, "ada", large);
+    const SEGMENTS = 10;
+    for (let n = 0; n < SEGMENTS; n++) await segmentOf(world, tenant, pro);
+    for (const plans of [["pro"], ["free", "pro", "free", "pro", "free"]]) {
+      for (const plan of plans) await tenant.upsert({ external_id: "ada", attributes: { plan } });
+      const { wcu } = await spent(world, () => world.settle());
+      expect([wcu > SEGMENTS, wcu <= 7 * SEGMENTS]).toEqual([true, true]);
+    }
+  });
+
   it("events and attributes that no rule mentions cost no write and at most one read more", async () => {
     const { world, tenant } = await withTenant();
     const ada = await upsert(world, tenant, "ada", { age: 1 });
