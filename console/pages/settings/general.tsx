@@ -15,11 +15,10 @@ import { Form, FormEnd } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { AgentAttributes } from "./agent-attributes.tsx";
-import { QuietHours } from "./quiet-hours.tsx";
+import { QuietHours, Utm } from "./marketing.tsx";
 import { regionOptions } from "./regions.ts";
 import { Brake, FrequencyCaps } from "./send-limits.tsx";
 import { Testers } from "./testers.tsx";
-import { Utm } from "./utm.tsx";
 
 const zones: readonly string[] = Intl.supportedValuesOf("timeZone");
 const currencies = [
