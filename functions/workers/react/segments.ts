@@ -48,50 +48,73 @@ export async function queueSegments(
   for (const tenant of new Set([...profiles.keys(), ...histories.keys(), ...aliases.keys()])) {
     const index = await dynamicSegments.of(tenant, watchVersions.of(tenant));
     if (index.rules.size === 0) continue;
-    const subscribers = new Map<string, Set<string>>();
-    /** Whose changes may start journeys. */
-    const current = new Set<string>();
-    const newest = new Map<string, number>();
-    const changedAt = (id: string, at: string | undefined) => {
-      if (at !== undefined) newest.set(id, Math.max(newest.get(id) ?? 0, Date.parse(at)));
-    };
-    for (const change of profiles.get(tenant) ?? []) {
-      const { id, historical } = change.after;
-      const segments = mentioned(change, index);
-      if (segments.length === 0) continue;
-      changedAt(id, change.after.updated_at);
-      if (!historical) current.add(id);
-      subscribers.set(id, new Set([...(subscribers.get(id) ?? []), ...segments]));
-    }
-    const visitors = new Map<string, Set<string>>();
-    for (const change of histories.get(tenant) ?? []) {
-      const segments = mentionedBy(change, index);
-      const { kind, id } = actorIn(change.after.actor);
-      const group = kind === "subscriber" ? subscribers : visitors;
-      if (segments.length === 0) continue;
-      changedAt(id, change.after.received_at);
-      current.add(id);
-      group.set(id, new Set([...(group.get(id) ?? []), ...segments]));
-    }
-    const linked = (aliases.get(tenant) ?? []).map(({ after }) => ({ id: after.subscriber }));
-    const changed = [...subscribers].map(([id, segments]) => ({
+    const touched = touchedBy(profiles.get(tenant) ?? [], histories.get(tenant) ?? [], index);
+    const subscribers = [...touched.subscribers].map(([id, touch]) => ({
       id,
-      ...named(segments),
-      ...(!current.has(id) && { historical: true as const }),
-      at: newest.get(id),
+      ...changeIn(touch),
+      ...(!touch.isCurrent && { historical: true as const }),
     }));
-    const people = [...changed, ...linked];
+    const linked = (aliases.get(tenant) ?? []).map(({ after }) => ({ id: after.subscriber }));
+    const visitors = [...touched.visitors].map(([anonymous, touch]) => ({ anonymous, ...changeIn(touch) }));
     const { version } = index;
-    const unknown = [...visitors].map(([anonymous, segments]) => ({
-      anonymous,
-      ...named(segments),
-      at: newest.get(anonymous),
-    }));
     await queue.send([
-      ...chunksOf(people, PER_MESSAGE).map((some) => ({ tenant, version, people: some, visitors: [] })),
-      ...chunksOf(unknown, PER_MESSAGE).map((some) => ({ tenant, version, people: [], visitors: some })),
+      ...chunksOf([...subscribers, ...linked], PER_MESSAGE).map((people) => ({
+        tenant,
+        version,
+        people,
+        visitors: [],
+      })),
+      ...chunksOf(visitors, PER_MESSAGE).map((some) => ({ tenant, version, people: [], visitors: some })),
     ]);
   }
+}
+
+/** What changed of somebody. */
+interface Touch {
+  segments: ReadonlySet<string>;
+  /** The newest of the times that are known, in milliseconds. */
+  at: number | undefined;
+  /** The change may start journeys. */
+  isCurrent: boolean;
+}
+
+/** Whose segments may have changed, by id. */
+function touchedBy(
+  profiles: readonly Change<typeof Profile>[],
+  histories: readonly Change<typeof ActorEvents>[],
+  index: SegmentIndex,
+) {
+  const subscribers = new Map<string, Touch>();
+  const visitors = new Map<string, Touch>();
+  for (const change of profiles) {
+    const { id, historical = false, updated_at } = change.after;
+    const segments = mentioned(change, index);
+    note(subscribers, id, { segments, at: updated_at, isCurrent: !historical });
+  }
+  for (const change of histories) {
+    const { kind, id } = actorIn(change.after.actor);
+    const segments = mentionedBy(change, index);
+    note(kind === "subscriber" ? subscribers : visitors, id, {
+      segments,
+      at: change.after.received_at,
+      isCurrent: true,
+    });
+  }
+  return { subscribers, visitors };
+}
+
+function note(
+  touches: Map<string, Touch>,
+  id: string,
+  { segments, at, isCurrent }: { segments: readonly string[]; at: string | undefined; isCurrent: boolean },
+): void {
+  if (segments.length === 0) return;
+  const earlier = touches.get(id);
+  touches.set(id, {
+    segments: new Set([...(earlier?.segments ?? []), ...segments]),
+    at: at === undefined ? earlier?.at : Math.max(earlier?.at ?? 0, Date.parse(at)),
+    isCurrent: isCurrent || earlier?.isCurrent === true,
+  });
 }
 
 /** Of a new subscriber everything is new, also what it does not have. */
@@ -105,4 +128,4 @@ function mentionedBy({ after: { watched } }: Change<typeof ActorEvents>, { byEve
   return [...new Set(names)].flatMap((name) => byEvent.get(name) ?? []);
 }
 
-const named = (segments: ReadonlySet<string>) => (segments.size > MAX_NAMED ? {} : { segments: [...segments] });
+const changeIn = ({ segments, at }: Touch) => (segments.size > MAX_NAMED ? { at } : { segments: [...segments], at });

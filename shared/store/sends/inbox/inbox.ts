@@ -144,7 +144,7 @@ export async function streamRowsSince(store: StoreReader, subscriber: string, si
   return found;
 }
 
-/** The same up to another time; to now without `to`. */
+/** Messages with an id from one time to another, oldest first; to now without `to`. */
 export const messagesBetween = (
   store: StoreReader,
   subscriber: string,
