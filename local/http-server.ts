@@ -62,27 +62,27 @@ export async function startHttpServer({
     const { streaming, bodyLimitBytes } = local
       ? { streaming: false, bodyLimitBytes: CONTROL_LIMIT }
       : gateway.plan(method, url);
-    const body = await readBody(request, bodyLimitBytes);
-    if (body === "gone") return;
-    if (body === "too large") {
+    const read = await readBody(request, bodyLimitBytes);
+    if (read.kind === "gone") return;
+    if (read.kind === "too large") {
       response.setHeader("connection", "close");
       return send(response, refusal(413, "Request Entity Too Large"));
     }
     const left = new AbortController();
     response.once("close", () => left.abort());
-    const asked = {
+    const gatewayRequest = {
       method,
       path: url,
       headers: request.headersDistinct,
-      body,
+      body: read.body,
       sourceIp: request.socket.remoteAddress ?? HOST,
       signal: left.signal,
     };
     if (streaming) {
       streams.add(response.once("close", () => streams.delete(response)));
-      return gateway.stream(asked, outOf(response));
+      return gateway.stream(gatewayRequest, outOf(response));
     }
-    send(response, (await local?.(asked)) ?? (await gateway.handle(asked)));
+    send(response, (await local?.(gatewayRequest)) ?? (await gateway.handle(gatewayRequest)));
   };
 
   const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 300_000 }, (request, response) => {
@@ -156,11 +156,17 @@ function whenClosed(
   });
 }
 
-/** Reads at most `limit` bytes; the client may disconnect meanwhile. */
-function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "gone" | "too large"> {
+type Read =
+  | { kind: "read"; body: Buffer }
+  /** The client left before the end. */
+  | { kind: "gone" }
+  | { kind: "too large" };
+
+/** Reads at most `limit` bytes. */
+async function readBody(request: IncomingMessage, limit: number): Promise<Read> {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     request.resume();
-    return Promise.resolve("too large");
+    return { kind: "too large" };
   }
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -169,12 +175,12 @@ function readBody(request: IncomingMessage, limit: number): Promise<Buffer | "go
       size += chunk.length;
       if (size > limit) {
         request.removeAllListeners("data").resume();
-        resolve("too large");
+        resolve({ kind: "too large" });
       } else chunks.push(chunk);
     });
-    request.on("end", () => resolve(Buffer.concat(chunks)));
-    request.on("error", () => resolve("gone"));
-    request.on("close", () => resolve("gone"));
+    request.on("end", () => resolve({ kind: "read", body: Buffer.concat(chunks) }));
+    request.on("error", () => resolve({ kind: "gone" }));
+    request.on("close", () => resolve({ kind: "gone" }));
   });
 }
 
