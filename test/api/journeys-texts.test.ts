@@ -29,22 +29,29 @@ it("event.x is of the event that started the run, and after a wait of the event 
   expect(await inbox(ada)).toEqual(["Your gold trial, Ada", "a lamp for 9", "How is a lamp?"]);
 });
 
-it("event.x lasts through delays, and in a push and in a journey of a segment it is as it is (D-LIQUID)", async () => {
-  const { world, tenant, send, active, person, track, inbox, call } = await journeySetting(await fresh());
+it("event.x lasts through delays, and is in a push as in the inbox (D-LIQUID)", async () => {
+  const { world, tenant, active, person, track } = await journeySetting(await fresh());
   const { ios } = await openChannels(world, tenant, "ios-push");
-  const push = { send: { channel_ids: [ios], content: { title: "{{ event.plan | default: 'no plan' }}", body: "b" } } };
+  const content = { title: "{{ event.plan | default: 'no plan' }}", body: "b" };
   await active(
     graphOf({
       pause: { delay: { duration: "1h", next: "push" } },
-      push: { send: { ...push.send, next: "end" } },
+      push: { send: { channel_ids: [ios], content, next: "end" } },
       end: "exit",
     }),
   );
   const ada = await person("ada");
   await addPhone(world, tenant, ada, "ios");
   await track("ada", "signed_up", { properties: { plan: "gold" } });
+
   await world.advance(HOUR);
+
   expect((await outboxOf(world)).map(({ title }) => title)).toEqual(["gold"]);
+});
+
+it("event.x is empty where a run was started by a segment (D-LIQUID)", async () => {
+  const { world, send, active, person, inbox, call } = await journeySetting(await fresh());
+  const ada = await person("ada");
   const rule = { attribute: { vip: { $eq: true } } };
   const segment = (await call("POST /api/v1/segments", { name: "vips", is_dynamic: true, rule })).body;
   await world.settle();
@@ -52,12 +59,14 @@ it("event.x lasts through delays, and in a push and in a journey of a segment it
     name: "Vips",
     trigger: { type: "segment_entered", segment_id: segment.id },
   });
+
   await person("ada", { vip: true });
   await world.settle();
+
   expect(await inbox(ada)).toEqual(["Hi you"]);
 });
 
-it("a transactional step ignores quiet hours, and a step is marketing by default (D-JNY-RUN, JND-3)", async () => {
+it("a transactional step ignores quiet hours, in which one without a category waits as marketing (D-JNY-RUN, JND-3)", async () => {
   const { world, tenant, active, person, track, call } = await journeySetting(await fresh());
   const { ios } = await openChannels(world, tenant, "ios-push");
   await call("PATCH /api/v1/workspace", {
