@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../app/action.ts";
 import { go, place, signInPath, workspacePath } from "../../app/router.ts";
 import { continueAsDemo, isLocal } from "../../app/session.ts";
+import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Entry, enter, newPassword, tokenField } from "./entry.tsx";
 import { Confirm, Forgot, Reset } from "./passwords.tsx";
@@ -112,7 +113,9 @@ function Register() {
       submit="Create the workspace"
       onSubmit={async (values) => {
         const done = await register.run(values);
-        if (done) await enter(done.answer);
+        if (!done) return;
+        await enter(done.answer);
+        say("A mail with a link asks you to confirm your address.");
       }}
     >
       <p class="dim">
