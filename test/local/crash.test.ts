@@ -3,17 +3,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
-import {
-  advance,
-  atMost,
-  aws,
-  load,
-  openLedger,
-  ownerOf,
-  randomFrom,
-  retryUnanswered,
-  scan,
-} from "../support/crash.ts";
+import { randomFrom } from "../simulator/random.ts";
+import { advance, atMost, aws, load, openLedger, ownerOf, retryUnanswered, scan } from "../support/crash.ts";
 import { brokenInvariants, brokenPromises } from "../support/promises.ts";
 import { cleanUp, newFolder, type ServiceProcess, startService } from "../support/service-process.ts";
 import { START, testWorld } from "../support/world.ts";
@@ -41,9 +32,9 @@ test(`killed ${CYCLES} times under load (seed ${SEED}): nothing lost, nothing tw
     await retryUnanswered(service, ledger);
     let over = false;
     const work = load(service, ledger, random, () => over);
-    await delay(100 + random() * 1_000);
+    await delay(random.between(100, 1_100));
     // Every other time it dies while time is being moved, with messages and timers in the air.
-    if (cycle % 2 === 1) await atMost(20 + random() * 300, advance(service, "7m"));
+    if (cycle % 2 === 1) await atMost(random.between(20, 320), advance(service, "7m"));
     await service.kill();
     over = true;
     await work;

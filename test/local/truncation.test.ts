@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { openDataFolder } from "../../local/data-folder.ts";
-import { openLedger, type Row, randomFrom, scan } from "../support/crash.ts";
+import { randomFrom } from "../simulator/random.ts";
+import { openLedger, type Row, scan } from "../support/crash.ts";
 import { brokenInvariants, brokenPromises, halfTransactions } from "../support/promises.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
@@ -90,7 +91,7 @@ async function recover(n: number, data: Buffer, log: Buffer, at: number): Promis
 test(`the log cut at ${POSITIONS} places (seed ${SEED})`, async () => {
   const { steps, end, data, log } = await work();
   const random = randomFrom(SEED);
-  const cuts = [0, log.length, ...Array.from({ length: POSITIONS - 2 }, () => Math.floor(random() * log.length))];
+  const cuts = [0, log.length, ...Array.from({ length: POSITIONS - 2 }, () => random.between(0, log.length - 1))];
   for (const [n, cut] of cuts.entries()) {
     const ledger = openLedger();
     for (const { logBytes, apply } of steps) if (logBytes <= cut) apply(ledger);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { attribute, type Touch } from "../../shared/rules/attribution.ts";
 import { liftOf } from "../../shared/rules/lift.ts";
+import { randomFrom } from "../simulator/random.ts";
 
 describe("lift", () => {
   it("vectors: Newcombe-Wilson at 95 % (F9, ISG-8)", () => {
@@ -35,14 +36,10 @@ describe("lift", () => {
   });
 
   it("an A/A test is significant in 5 ± 2 % of 1,000 seeds (F9)", () => {
-    let state = 7;
-    const random = () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
+    const random = randomFrom(7);
     const arm = (size: number) => ({
       size,
-      converters: Array.from({ length: size }, random).filter((x) => x < 0.1).length,
+      converters: Array.from({ length: size }, () => random.chance(0.1)).filter(Boolean).length,
     });
     const hits = Array.from({ length: 1_000 }, () => liftOf(arm(600), arm(300))).filter(
       ({ significant }) => significant,

@@ -1,5 +1,6 @@
 // Load for a service that is about to be killed: its acknowledged writes, and what must hold for its table afterwards.
 import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../simulator/random.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
 /** A subscriber as its one writer knows it. */
@@ -38,19 +39,6 @@ export const openLedger = (): Ledger => ({
   surprises: [],
 });
 
-export type Random = () => number;
-
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
-export function randomFrom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** One request; undefined when the service died under it. */
 async function ask(service: ServiceProcess, route: string, headers: Record<string, string>, body?: object) {
   const [method = "GET", path = "/"] = route.split(" ");
@@ -83,34 +71,32 @@ export async function load(
 ): Promise<void> {
   const owner = await ownerOf(service);
   await Promise.all(
-    Array.from({ length: lanes }, (_, lane) => runLane({ service, ledger, random, owner }, lane, isOver)),
+    Array.from({ length: lanes }, (_, lane) => runLane({ service, ledger, owner }, random.fork(), lane, isOver)),
   );
 }
 
 interface Working {
   service: ServiceProcess;
   ledger: Ledger;
-  random: Random;
   owner: Record<string, string>;
 }
 
-async function runLane(working: Working, lane: number, isOver: () => boolean): Promise<void> {
-  const { ledger, random } = working;
+async function runLane(working: Working, random: Random, lane: number, isOver: () => boolean): Promise<void> {
+  const { ledger } = working;
   const own = () => [...ledger.people.values()].filter((p) => p.externalId.startsWith(`${lane}-`) && p.erased === "no");
-  const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   while (!isOver()) {
     ledger.calls++;
-    const dice = random();
+    const dice = random.next();
     const people = own();
     let alive: boolean;
     if (people.length < 3 || dice < 0.3)
       alive = await upsert(working, { externalId: `${lane}-${ledger.calls}`, n: 0, id: "", erased: "no" });
-    else if (dice < 0.45) alive = await upsert(working, one(people));
-    else if (dice < 0.5) alive = await erase(working, one(people));
-    else if (dice < 0.55) alive = await cancel(working, one([...ledger.sends.values()].filter(isAhead)));
+    else if (dice < 0.45) alive = await upsert(working, random.pick(people));
+    else if (dice < 0.5) alive = await erase(working, random.pick(people));
+    else if (dice < 0.55) alive = await cancel(working, random.pick([...ledger.sends.values()].filter(isAhead)));
     else {
-      const to = [...new Set([one(people), one(people), one(people)].map(({ id }) => id))];
-      const ahead = dice < 0.8 ? undefined : 1_000 + Math.floor(random() ** 3 * 600_000);
+      const to = random.some(people, random.between(1, 3)).map(({ id }) => id);
+      const ahead = dice < 0.8 ? undefined : 1_000 + Math.floor(random.next() ** 3 * 600_000);
       alive = await send(working, { key: `${lane}-${ledger.calls}`, to, ahead, id: undefined, canceled: false });
     }
     if (!alive) return;
@@ -167,7 +153,7 @@ async function send({ service, ledger, owner }: Working, job: Send): Promise<boo
 
 /** After a restart every client asks again for what it got no answer to. */
 export async function retryUnanswered(service: ServiceProcess, ledger: Ledger): Promise<void> {
-  const working = { service, ledger, random: () => 0, owner: await ownerOf(service) };
+  const working = { service, ledger, owner: await ownerOf(service) };
   for (const job of ledger.sends.values()) {
     // A scheduled time would change the body, so only an immediate send can repeat the key.
     if (job.id === undefined && job.ahead === undefined) await send(working, job);
