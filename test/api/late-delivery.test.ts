@@ -1,6 +1,7 @@
 // A chunk that is delivered late does not restore what an erasure removed.
 import { expect, test } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import { wholeTable } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -21,8 +22,7 @@ test.each(["Hello", "Hello {{ subscriber.id }}"])(
     await world.advance(5 * MINUTE);
     writing.pass();
     await world.advance(5 * MINUTE);
-    const { Items } = await world.dynamodb.operate("Scan", { TableName: "engagement" });
-    const rows = (Items as { pk: { S: string }; sk: { S: string } }[]).map(({ pk, sk }) => `${pk.S} ${sk.S}`);
+    const rows = (await wholeTable(world)).map(({ pk, sk }) => `${pk.S} ${sk.S}`);
     expect(rows.filter((row) => row.includes(`#U#${ids[0]}`))).toEqual([]);
     expect(rows.filter((row) => row.includes(`#U#${ids[1]} I#`))).toHaveLength(1);
     const job = (await tenant.call(`GET /api/v1/notifications/${id}`)).body;

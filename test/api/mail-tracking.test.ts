@@ -4,6 +4,7 @@ import { HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { NOTHING_BACK } from "../support/late.ts";
 import { follow, mailing, mailsOf } from "../support/mails.ts";
+import { wholeTable } from "../support/people.ts";
 import { receiver } from "../support/receiver.ts";
 import { recountInteractions } from "../support/recounts.ts";
 import type { Tenant, TestWorld } from "../support/world.ts";
@@ -24,12 +25,10 @@ const totalsOf = async (tenant: Tenant, job: string) => {
   return { opened, clicked, opened_human, clicked_human, email_opened, email_clicked };
 };
 
-const rowsOf = async (world: TestWorld) => {
-  const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
-  return (Items as Record<string, { S?: string }>[])
-    .filter((row) => row.react?.S === "interaction")
-    .map((row) => ({ interaction: row.interaction?.S, machine: row.machine?.S }));
-};
+const rowsOf = async (world: TestWorld) =>
+  (await wholeTable(world))
+    .filter(({ react }) => react?.S === "interaction")
+    .map(({ interaction, machine }) => ({ interaction: interaction?.S, machine: machine?.S }));
 
 /** A mail to Ada with two links that count, sent ten seconds ago. */
 async function mailed(options: Parameters<typeof withTenant>[0] = {}, more: object = {}) {

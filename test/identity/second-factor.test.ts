@@ -3,6 +3,7 @@ import { authenticator } from "otplib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { mailedToken, withMailedToken } from "../support/accounts.ts";
+import { wholeTable } from "../support/people.ts";
 import { openStream } from "../support/sse.ts";
 import { type Answer, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -34,8 +35,7 @@ async function enrol(session: Answer, current_password = PASSWORD): Promise<{ ke
   return { key, recovery: confirmed.body.recovery_codes };
 }
 
-const stored = async () =>
-  JSON.stringify((await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME })).Items);
+const stored = async () => JSON.stringify(await wholeTable(world));
 
 describe("a second factor", () => {
   it("a second factor is set up by the password and a code of its key; other sessions end, and the key is stored sealed (ACC-10)", async () => {

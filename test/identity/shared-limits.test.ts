@@ -9,6 +9,7 @@ import {
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { wholeTable } from "../support/people.ts";
 import { type TestWorld, testWorld } from "../support/world.ts";
 
 const NOBODY = { email: "nobody@example.com", password: "a wrong password" };
@@ -55,9 +56,7 @@ it("passwords of all machines together have a last resort, which refreshing does
 it("who is refused by an address is not counted for all (D10)", async () => {
   const { world, login } = await edge();
   for (let n = 0; n < 30; n++) await login("198.51.100.1");
-  const { Items } = await world.dynamodb.operate("Scan", { TableName: world.env.TABLE_NAME });
-  const rows = Items as { pk: { S: string }; count?: { N: string } }[];
-  const shared = rows.filter(({ pk }) => pk.S.startsWith(`LIMIT#${PASSWORDS_OF_ALL.kind}#`));
+  const shared = (await wholeTable(world)).filter(({ pk }) => pk.S.startsWith(`LIMIT#${PASSWORDS_OF_ALL.kind}#`));
 
   expect(shared.reduce((sum, { count }) => sum + Number(count?.N), 0)).toBeLessThanOrEqual(10);
 });

@@ -77,7 +77,7 @@ async function recover(n: number, data: Buffer, log: Buffer, at: number): Promis
   writeFileSync(join(path, `${FILE}-wal`), log);
   const { file, release } = openDataFolder(path);
   const world = await testWorld({ file, start: at });
-  const read = (from: TestWorld) => scan((input) => from.dynamodb.operate("Scan", input as Record<string, unknown>));
+  const read = (from: TestWorld) => scan((input) => from.dynamodb.operate("Scan", input));
   const before = await read(world);
   await world.settle();
   await world.advance(SETTLED_AFTER);

@@ -179,7 +179,9 @@ export async function aws(service: ServiceProcess, target: string, input: object
 }
 
 /** Every row of the table. */
-export async function scan(operate: (input: object) => Promise<Record<string, unknown>>): Promise<Row[]> {
+export async function scan(
+  operate: (input: Record<string, unknown>) => Promise<Record<string, unknown>>,
+): Promise<Row[]> {
   const rows: Row[] = [];
   let ExclusiveStartKey: unknown;
   do {

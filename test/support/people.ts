@@ -14,6 +14,7 @@ import { DeviceItem } from "../../shared/store/subscribers/device-items.ts";
 import type { SubscriberInput } from "../../shared/store/subscribers/profile-changes.ts";
 import { upsertSubscriber } from "../../shared/store/subscribers/subscribers.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
+import { scan } from "./crash.ts";
 import type { Tenant, TestWorld } from "./world.ts";
 
 const AT_ONCE = 100;
@@ -132,16 +133,7 @@ export const outsideAudit = (items: readonly Record<string, Json>[]) =>
 
 /** Every item of the table, as the service stores it; of packed events also the text. */
 export async function wholeTable(world: TestWorld): Promise<Record<string, Json>[]> {
-  const items: Record<string, Json>[] = [];
-  let ExclusiveStartKey: unknown;
-  do {
-    const page = await world.dynamodb.operate("Scan", {
-      TableName: world.env.TABLE_NAME,
-      ...(ExclusiveStartKey !== undefined && { ExclusiveStartKey }),
-    });
-    items.push(...(page.Items as Record<string, Json>[]));
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+  const items: Record<string, Json>[] = await scan((input) => world.dynamodb.operate("Scan", input));
   return items.map((item) =>
     item.events?.B === undefined
       ? item
