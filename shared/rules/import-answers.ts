@@ -37,6 +37,7 @@ const REFUSED = words(
 const SWITCHED_OFF = words(
   "disabled deactivated inactive inaktiv deaktiviert inactif desactive inactivo inattivo inativo inactief nieaktywny",
 );
+export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
 const EMPTY = words("none null na nan undefined never");

@@ -5,6 +5,7 @@ import {
   CONTRARY,
   IN_WORDS,
   isDenied,
+  isIdle,
   isNo,
   isNothing,
   isSecond,
@@ -108,14 +109,13 @@ function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
 const OUT_LETTER = /^o$/i;
 
 /** What a cell says by itself. */
-function ownClaimOf(
-  { signed: { sign, isBare, isNumbered, isUnnamed }, value }: SignedCell,
-  form: TimeForm,
-): Claim | undefined {
+function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
+  const { sign, isBare, isNumbered, isUnnamed, isOfTrade } = signed;
   if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
+  if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
   if (sign === "status")
     return asClaim(standingOf(value) ?? (!isUnnamed && OUT_LETTER.test(value) ? "opted_out" : undefined));
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;

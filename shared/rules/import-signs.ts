@@ -21,6 +21,8 @@ export interface SignedName {
   isBare?: true;
   /** Its answers may be numbered: 1 is a yes, 2 a no. */
   isNumbered?: true;
+  /** A status of customers or leads: who is inactive or pending there buys nothing. */
+  isOfTrade?: true;
 }
 
 /** Any of the forms, between spaces. */
@@ -153,7 +155,8 @@ export function signedName(name: string): SignedName | undefined {
   if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
-  return { sign, channels: ["email"], isUnnamed: true, ...numbered };
+  const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
+  return { sign, channels: ["email"], isUnnamed: true, ...numbered, ...ofTrade };
 }
 
 /** What stands at the end of a name that says when something was so, and the words for what. */
