@@ -28,6 +28,12 @@ const SHEET = [
 ];
 
 describe("exports of platforms", () => {
+  it("a list without a header is refused, and loses nobody as the names of its columns (AMB-133)", async () => {
+    const { run } = await setting();
+    const { status, error_message } = await run("Ann,a1@example.com,Subscribed\nBob,b1@example.com,Unsubscribed\n");
+    expect([status, error_message]).toEqual(["failed", expect.stringContaining("neither an external_id nor an email")]);
+  });
+
   it.each([
     ["Subscribers on 1 May;;\n;;\nE-Mail;Abgemeldet;\nt1@example.com;ja;\nt2@example.com;nein;\n", 2],
     ["Subscribers\nof all lists\n\nemail,opt_out\nt1@example.com,yes\nt2@example.com,no\n", 2],

@@ -119,7 +119,9 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const { cells, delimiter, encoding, end: offset, line } = header;
   const topics = toJson((await listTopics(store)).map(({ key }) => key));
   const types = toJson(survey.types);
-  const columns = columnsOf({ ...job, header: toJson(cells), topics, types });
+  // What a column holds is no sign of its name where the first line is a row.
+  const known = cells.some(namesSomebody) ? { topics } : { topics, types };
+  const columns = columnsOf({ ...job, header: toJson(cells), ...known });
   if (columns.kind === "problem" && cells.some(namesSomebody)) return failImport(context, job, columns.problem);
   if (first) await storeSample(store, job.id, first.cells);
   if (columns.kind === "problem")
