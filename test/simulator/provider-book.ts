@@ -15,9 +15,11 @@ export interface ProviderBook {
   calls: Map<string, Map<string, Map<string, Call[]>>>;
   /** Whether the service may not know what the provider answered: its process died, or said that it failed. */
   isLost(call: Call): boolean;
-  /** Whether the mail provider reported afterwards that the mail arrived. */
+  /** Whether the mail provider reported afterwards that the mail arrived, or came back. */
   isReported(call: Call): boolean;
 }
+
+const isKnown = (fate: string): boolean => fate === "delivered" || fate === "bounced";
 
 const books = new WeakMap<SimWorld, ProviderBook>();
 
@@ -43,7 +45,7 @@ export function providerBook(world: SimWorld): ProviderBook {
       told === undefined ||
       !by.alive ||
       (troubles.get(by.label) ?? []).some((trouble) => trouble >= at && trouble <= at + INVOCATION_MS),
-    isReported: (call) => receiptsOf(world).some((receipt) => receipt.call === call && receipt.fate === "delivered"),
+    isReported: (call) => receiptsOf(world).some((receipt) => receipt.call === call && isKnown(receipt.fate)),
   };
   books.set(world, book);
   return book;
@@ -72,7 +74,7 @@ export function verdictOn(book: ProviderBook, calls: readonly Call[]): Verdict {
     mayBeDelivered = true;
     isDelivered = !isLost;
   }
-  // What nobody knew is delivered as soon as its provider says so.
+  // What nobody knew is delivered, or bounced, as soon as its provider says so.
   if (isLost || told?.status === "unknown") mayBeDelivered ||= calls.some(book.isReported);
   if (told?.status === "unknown") reasons.add(UNCONFIRMED);
   if (told?.status === "rejected") reasons.add(told.reason);

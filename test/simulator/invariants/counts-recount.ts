@@ -52,7 +52,12 @@ export const countsRecount: Invariant = {
         const { id } = item;
         const isInRanges = isStopped(item) && item.recipients === undefined;
         const rows = isInRanges ? jobRowsOf(mirror, tenant, String(id)).ranges : [item];
-        delivered.set(tenant, (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)));
+        // Mails without an answer are failed in the tally, and count in their hour once it is known what became of them.
+        const late = sum([item["late:found"], item["late:missed"]].map((n) => Number(n ?? 0)));
+        delivered.set(
+          tenant,
+          (delivered.get(tenant) ?? 0) + sum(rows.map((row) => tallyOf(row).counts.delivered)) + late,
+        );
         const sent = sum(rows.map((row) => tallyOf(row).counts.sent));
         const reserved = Number(item.reserved ?? 0);
         if (reserved !== sent) broken(`job ${id} counts as ${reserved} sends, it sent to ${sent}`, String(id));
