@@ -1,8 +1,6 @@
 // The documentation: its pages over a small document tree, their filter, how they look in a browser, how they are served.
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { runInNewContext } from "node:vm";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
@@ -15,6 +13,7 @@ import { pagePolicy } from "../docs/site/page.ts";
 import { webhookEvents } from "../shared/rules/webhook-events.ts";
 import { hasBrowser, launchBrowser } from "./support/browser.ts";
 import { document } from "./support/document.ts";
+import { listenOnLoopback } from "./support/loopback.ts";
 import { testWorld } from "./support/world.ts";
 
 interface Node {
@@ -153,9 +152,10 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     response.setHeader("content-security-policy", pagePolicy);
     response.end(file?.content);
   });
+  let port: number;
   let browser: Browser;
   beforeAll(async () => {
-    await once(server.listen(0, "127.0.0.1"), "listening");
+    port = await listenOnLoopback(server);
     browser = await launchBrowser();
   }, 60_000);
   afterAll(async () => {
@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
 
   const open = async (path: string, width: number, isMobile: boolean) => {
     const tab = await browser.newPage({ viewport: { width, height: 667 }, isMobile, locale: "en-US" });
-    await tab.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+    await tab.goto(`http://127.0.0.1:${port}${path}`);
     return tab;
   };
   const LINKS = "[...document.querySelectorAll('nav .list a[title]')].filter((link) => link.checkVisibility()).length";

@@ -1,7 +1,7 @@
 // A proxy before the live stream that breaks connections by chance, in the middle of a line as well.
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Random } from "../simulator/random.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 
 export interface CuttingProxy {
   url: string;
@@ -50,9 +50,9 @@ export async function cuttingProxy(target: string, random: Random, most: number)
   };
 
   const server = createServer(pass);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     cuts: () => cuts,
     close: () => {
       server.close();

@@ -1,8 +1,8 @@
 // A page of another origin than the service, as an app's is, in a Chromium of its own.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 
 export interface OpenPage {
   page: Page;
@@ -18,13 +18,13 @@ export async function openPage(script = ""): Promise<OpenPage> {
     response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
     response.end(isScript ? script : "<!doctype html><title>Shop</title><script type=module src=/app.js></script>");
   });
-  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(site);
   const browser = await launchBrowser();
   const page = await browser.newPage();
   const complaints: string[] = [];
   page.on("pageerror", ({ message }) => complaints.push(message));
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  await page.goto(`http://127.0.0.1:${port}/`);
   return {
     page,
     complaints,

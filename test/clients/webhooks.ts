@@ -1,9 +1,9 @@
 // Deliveries of webhooks, verified by the library of Standard Webhooks at a receiver of TLS on this machine.
 import assert from "node:assert/strict";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { webhookEvents } from "../../shared/rules/webhook-events.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { selfSigned } from "../support/self-signed.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 import { asOwner, asServer, type Claim, call, newWorkspace, settle } from "./claims.ts";
@@ -24,10 +24,10 @@ async function receiver() {
       response.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
     deliveries,
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/in`,
+    url: `https://127.0.0.1:${port}/in`,
     close: () => server.close(),
   };
 }

@@ -1,12 +1,11 @@
 // What is served beside the signed-in console, in Chromium: the files of a deployment, the reference, a forgotten password.
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { expect, it } from "vitest";
 import { siteFiles } from "../../infra/site-files.ts";
 import { fileAtTheEdge } from "../infra/support/edge.ts";
 import { SETTLE_MS, violations, violationsInThemes } from "../support/console-tab.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
 interface Bench {
@@ -23,9 +22,7 @@ export function outsideStories({ service, browser, faults }: Bench): void {
       const found = fileAtTheEdge(files, url.replace(/\?.*/, ""));
       response.writeHead(found ? 200 : 404, found?.headers).end(found?.content);
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const origin = `http://127.0.0.1:${await listenOnLoopback(server)}`;
     const context = await browser().newContext({ locale: "en-GB" });
     const page = await context.newPage();
     page.setDefaultTimeout(SETTLE_MS);

@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer, request as httpsRequest } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { selfSigned } from "../support/self-signed.ts";
 import { testWorld } from "../support/world.ts";
 
@@ -48,10 +48,10 @@ function browser() {
 
 async function startProvider(redirect_uris: string[]): Promise<string> {
   const { default: Provider } = await import(installed);
-  const server = createServer(selfSigned).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = createServer(selfSigned);
+  const port = await listenOnLoopback(server);
   onTestFinished(() => void server.close());
-  const issuer = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const issuer = `https://localhost:${port}`;
   const provider = new Provider(issuer, {
     clients: [{ ...CLIENT, redirect_uris }],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },

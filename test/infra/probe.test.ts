@@ -3,10 +3,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { judgeDelays } from "../../infra/probe/live.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { cleanUp, startService } from "../support/service-process.ts";
 
 interface Printed {
@@ -70,9 +70,8 @@ it("reports each failure of a server that keeps nothing of the contract", async 
       "content-encoding": "identity",
     };
     request.on("end", () => response.writeHead(200, headers).end("hello"));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listenOnLoopback(server);
   const { code, printed } = await runProbe(`http://127.0.0.1:${port}`, "--json", "--register");
   server.close();
   server.closeAllConnections();

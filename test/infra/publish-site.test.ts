@@ -1,12 +1,11 @@
 // The files of the edge in their bucket: written at a deployment, told to CloudFormation, gone with the stack.
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { publishSite } from "../../infra/publish-site.ts";
 import { packSite, siteFiles } from "../../infra/site-files.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { testWorld } from "../support/world.ts";
 import { deployed, ofType, textOf, whole } from "./support/template.ts";
 
@@ -18,14 +17,14 @@ const cloudFormation = createServer(async (request: IncomingMessage, response) =
   response.statusCode = request.url === "/gone" ? 403 : 200;
   response.end();
 });
-beforeAll(() => once(cloudFormation.listen(0, "127.0.0.1"), "listening"));
+const port = await listenOnLoopback(cloudFormation);
 afterAll(() => void cloudFormation.close());
 
 const world = await testWorld();
 const Bucket = world.env.SITE_BUCKET!;
 const eventOf = (RequestType: string, path = "/") => ({
   RequestType,
-  ResponseURL: `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}${path}`,
+  ResponseURL: `http://127.0.0.1:${port}${path}`,
   StackId: "stack",
   RequestId: "request",
   LogicalResourceId: "SiteFiles",

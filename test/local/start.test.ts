@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -15,6 +14,7 @@ import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } fro
 import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, test } from "vitest";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { framesOf, paste } from "../support/pasted.ts";
 import { cleanUp, newFolder } from "../support/service-process.ts";
 
@@ -212,9 +212,8 @@ describe("a start that cannot be is refused in one line", () => {
   test("a setting it cannot honour", () => oneLine({ DATA_DIR: ":memory:", PORT: "high" }, 'PORT is "high"'), 30_000);
 
   test("a busy port", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const server = createServer();
+    const port = await listenOnLoopback(server);
     await oneLine({ DATA_DIR: ":memory:", PORT: String(port) }, `Port ${port} is in use`);
     server.close();
   }, 30_000);

@@ -1,9 +1,9 @@
 // Service time: what falls due runs in order of its time, months pass in milliseconds, and nothing deadlocks.
 import { createServer, get } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { start, toyWorld as world } from "../support/toy-world.ts";
 
 const inRealTime = async (work: () => Promise<unknown>): Promise<number> => {
@@ -184,8 +184,7 @@ describe("settle", () => {
 
   test("an open request to something real is waited for, though its time limit is on the service clock", async () => {
     const server = createServer((_, response) => setTimeout(() => response.end("ok"), 400));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnLoopback(server);
     const { time, send, worker, note, trace, clock } = await world();
     await worker("posting", async () => {
       const answered = new Promise<string>((resolve, reject) => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { createDynamoDb, isAwsFailure, openDatabase, type StandIn } from "../../local/aws/index.ts";
 import { createClock } from "../../local/clock.ts";
 import { systemIds } from "../../shared/runtime/system.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { remote } from "./remote.ts";
 
 export interface Engine extends StandIn {
@@ -71,13 +72,11 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, "listening");
-  const address = server.address();
+  const server = createServer();
+  const port = await listenOnLoopback(server);
   server.close();
   await once(server, "close");
-  if (typeof address !== "object" || !address) throw new Error("No free port.");
-  return address.port;
+  return port;
 }
 
 async function untilReady(child: ChildProcess, ask: () => Promise<unknown>): Promise<void> {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { createServer } from "node:https";
-import { type AddressInfo, createServer as createTcp } from "node:net";
+import { createServer as createTcp } from "node:net";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
@@ -14,6 +14,7 @@ import type { TenantId } from "../../shared/kernel/ids.ts";
 import { openSmtp } from "../../shared/providers/smtp.ts";
 import { egress as capability } from "../../shared/runtime/resources.ts";
 import { systemClock } from "../../shared/runtime/system.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { answeringNetwork, countedNetwork, onLines } from "../support/networks.ts";
 import { selfSigned } from "../support/self-signed.ts";
 import { worlds } from "../support/worlds.ts";
@@ -163,10 +164,8 @@ describe("real connections", () => {
     connect: (wish, signal) => connectSocket(wish, signal, { verify }),
     secure: systemNetwork.secure,
   });
-  const listening = async (server: ReturnType<typeof createServer> | Http2SecureServer) => {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-    return `https://localhost:${(server.address() as AddressInfo).port}/`;
-  };
+  const listening = async (server: ReturnType<typeof createServer> | Http2SecureServer) =>
+    `https://localhost:${await listenOnLoopback(server)}/`;
 
   it("the egress sends nothing to a host with an untrusted certificate (T4)", async () => {
     let heard = 0;
@@ -212,8 +211,7 @@ describe("real connections", () => {
         }
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnLoopback(server);
     const { egress, clock } = { egress: clientOn(onLoopback(true)), clock: systemClock };
     const smtp = { type: "email", provider: "smtp", from_email: "a@example.com", host: "localhost", port } as const;
     expect(await openSmtp({ egress, clock }).send(smtp, "b@example.com", "x")).toMatchObject({ status: "retryable" });
@@ -225,8 +223,7 @@ describe("real connections", () => {
 describe("the local service", () => {
   const listen = async () => {
     const server = createServer(selfSigned, (request, response) => response.end(`heard ${request.url}`));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnLoopback(server);
     const close = () => {
       server.closeAllConnections();
       server.close();
@@ -259,8 +256,7 @@ describe("the local service", () => {
         new TLSSocket(socket, { isServer: true, ...selfSigned }).end(`heard ${command}`);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnLoopback(server);
     const web = await listen();
     const client = clientOf(await fresh({ env: { PROVIDERS_ALLOW_LOOPBACK: "1" } }));
     const { signal } = new AbortController();

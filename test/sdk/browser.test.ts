@@ -1,10 +1,9 @@
 // The packed client for browsers: small, and at work in a real browser against the running local service.
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { type Outside, openOutside } from "./support/outside.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
@@ -47,13 +46,13 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
     const site = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
       response.end(`<!doctype html><script>${outputFiles[0]!.text}</script>`);
-    }).listen(0, "127.0.0.1");
-    await once(site, "listening");
+    });
+    const port = await listenOnLoopback(site);
     const { chromium } = (await import(PLAYWRIGHT)) as { chromium: { launch(options: object): Promise<Browser> } };
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     try {
       const tab = await browser.newPage();
-      await tab.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+      await tab.goto(`http://127.0.0.1:${port}/`);
       const id = await tab.evaluate(calling(LISTEN, { baseUrl: fact("service"), sdkKey: fact("SDK key") }));
       const headers = { "content-type": "application/json", authorization: `Bearer ${fact("access token")}` };
       const body = JSON.stringify({ subscriberIds: [id], title: "Hello", body: "b" });

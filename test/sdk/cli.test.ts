@@ -1,14 +1,13 @@
 // The command line at work: sends, the activity, webhooks on this machine, imports and simulations; and what it refuses.
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { verifyWebhook } from "../../sdk/src/webhook.ts";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { cliOf, openedCli } from "../support/cli.ts";
 import { BASE_URL, fetchOf } from "../support/embedded-fetch.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { addPeople } from "../support/people.ts";
 import { testWorld } from "../support/world.ts";
 
@@ -23,10 +22,10 @@ async function receiver() {
       signature: String(request.headers["x-service-signature"]),
     });
     response.end();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  const port = await listenOnLoopback(server);
   onTestFinished(() => void server.close());
-  return { to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, received };
+  return { to: `http://127.0.0.1:${port}/hooks`, received };
 }
 
 it.runIf(existsSync("/proc"))(

@@ -1,13 +1,12 @@
 // The elements of the SDK in a real browser, against the running local service.
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hasBrowser, launchBrowser } from "../support/browser.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 import { type Outside, openOutside } from "./support/outside.ts";
 
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
@@ -53,9 +52,8 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
       // The strictest policy that a site may have.
       const policy = `default-src 'none'; script-src 'self'; connect-src *; img-src *; worker-src 'self'`;
       return response.setHeader("content-security-policy", policy).setHeader("content-type", type!).end(body);
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    site = `http://127.0.0.1:${await listenOnLoopback(server)}`;
     close = () => server.close();
   }, 60_000);
   afterAll(async () => {

@@ -1,9 +1,8 @@
 // The service worker of web push, in a scope of its own, against a receiver of its reports.
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { handlePush } from "../../sdk/src/elements/push-worker.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 
 it("a worker shows what the service pushes, opens what was tapped and reports it", async () => {
   const listeners = new Map<string, (event: object) => void>();
@@ -20,9 +19,9 @@ it("a worker shows what the service pushes, opens what was tapped and reports it
     for await (const chunk of request) chunks.push(chunk as Buffer);
     reports.push([request.url, request.headers["x-sdk-key"], JSON.parse(Buffer.concat(chunks).toString())]);
     response.writeHead(202).end();
-  }).listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  handlePush(scope, { baseUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, sdkKey: "key" });
+  });
+  const port = await listenOnLoopback(receiver);
+  handlePush(scope, { baseUrl: `http://127.0.0.1:${port}/`, sdkKey: "key" });
   const fire = async (type: string, event: object) => {
     const work: Promise<unknown>[] = [];
     listeners.get(type)!({ ...event, waitUntil: (one: Promise<unknown>) => work.push(one) });

@@ -1,7 +1,8 @@
 // A mail server on this machine: STARTTLS with a certificate of its own, and as slow as wanted.
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
+import { listenOnLoopback } from "./loopback.ts";
 import { selfSigned } from "./self-signed.ts";
 
 export interface MailServer {
@@ -65,9 +66,9 @@ export async function mailServer(delayMs: number): Promise<MailServer> {
     converse(socket, secure);
     socket.write("220 here\r\n");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     mails,
     connections: () => connections,
     close: () => {

@@ -1,7 +1,7 @@
 // An account with the alarms and the topic of the template: CloudWatch behind HTTP, and SNS, which mails or does not.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import { listenOnLoopback } from "../../support/loopback.ts";
 import { ofType, type Template } from "./template.ts";
 
 type Conditions = Record<string, Record<string, unknown>>;
@@ -126,8 +126,7 @@ export async function alarmAccount(template: Template, stackName: string, others
     const answer = String(target).endsWith(".DescribeAlarms") ? describe(input) : setState(input);
     response.writeHead(answer ? 200 : 400).end(JSON.stringify(answer ?? { __type: "ResourceNotFound" }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   return {
     endpoint: `http://127.0.0.1:${port}`,
     asked,

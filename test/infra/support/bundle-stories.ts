@@ -1,11 +1,10 @@
 // What the deployed bundles do together: they register a workspace, send, erase, keep files and mail.
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { proxyEvent } from "../../../local/gateway-event.ts";
 import { MINUTE } from "../../../shared/kernel/clock.ts";
+import { listenOnLoopback } from "../../support/loopback.ts";
 import { formOf, pictures } from "../../support/pictures.ts";
 import type { bundledWorld } from "./bundled-world.ts";
 
@@ -137,8 +136,7 @@ export function bundleStories(world: () => BundledWorld): void {
       told.push(JSON.parse(await text(request)).Status);
       response.end();
     });
-    await once(cloudFormation.listen(0, "127.0.0.1"), "listening");
-    const ResponseURL = `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}/`;
+    const ResponseURL = `http://127.0.0.1:${await listenOnLoopback(cloudFormation)}/`;
     const event = { ResponseURL, StackId: "stack", RequestId: "request", LogicalResourceId: "SiteFiles" };
     for (const RequestType of ["Create", "Delete"]) await world().invoke("publish-site", { ...event, RequestType });
     cloudFormation.close();

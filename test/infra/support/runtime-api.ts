@@ -1,6 +1,6 @@
 // Lambda's Runtime API on a loopback port: serves invocations, and records the responses as received.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../support/loopback.ts";
 
 const NEXT = "/2018-06-01/runtime/invocation/next";
 const RESPONSE = /^\/2018-06-01\/runtime\/invocation\/([^/]+)\/response$/;
@@ -64,10 +64,10 @@ export async function startRuntimeApi() {
       response.destroy();
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
 
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${port}`,
     unexpected,
     invoke: (id: string, event: unknown): Exchange => {
       const exchange: Exchange = { headers: {}, bytes: Buffer.alloc(0), ended: false, trailers: {} };
