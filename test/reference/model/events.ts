@@ -16,6 +16,7 @@ import {
   OrderedBy,
   Refusal,
   type Request,
+  SECOND,
 } from "./kit.ts";
 import { inPeriod, limits } from "./plans.ts";
 import type { Event } from "./records/people.ts";
@@ -110,6 +111,9 @@ function store(world: World, tier: Tier, event: Body): void {
   });
 }
 
+/** When what an anonymous id did is looked at again after it was linked. */
+const ALIAS_AGAIN = 5 * SECOND;
+
 /** IDN-1, IDN-2, AMB-26: the first link wins. */
 function identify(world: World, { body }: Request) {
   requiredText(body, "anonymous_id");
@@ -119,7 +123,12 @@ function identify(world: World, { body }: Request) {
   if (link) return { status: 200, body: { linked: link.subscriber_id === subscriber.id, backfilled: 0 } };
   world.aliases.push({ anonymous_id: body.anonymous_id, subscriber_id: subscriber.id });
   const stored = world.events.filter((event) => event.anonymous_id === body.anonymous_id && !event.erased);
-  for (const event of stored) lookForConversions(world, event);
+  // Events of a moment ago are looked at once more, as they may have been under way (IDN-2).
+  const look = () => {
+    for (const event of stored) lookForConversions(world, event);
+  };
+  look();
+  at(world, world.now + ALIAS_AGAIN, look);
   if (stored.length > 0) subscriberChanged(world, subscriber);
   return { status: 200, body: { linked: true, backfilled: stored.length } };
 }
