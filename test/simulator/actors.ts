@@ -17,7 +17,7 @@ export const REUSED = "reused";
 const isAnswered = ({ status }: Answer) => status > 0 && status < 500 && status !== 401;
 
 /** Asks again until there is an answer; a client gives up only when its patience of hours ends. */
-async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promise<Answer> {
+export async function untilAnswered(world: SimWorld, ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();
     if (isAnswered(answer)) return answer;

@@ -5,6 +5,7 @@ import type { ExportedEvent } from "../../shared/store/events/events.ts";
 import { exportEvents } from "../../shared/store/events/export.ts";
 import { EventUsage } from "../../shared/store/workspaces/items.ts";
 import { EVENT_USAGE_SHARDS, periodAt, shareOf } from "../../shared/store/workspaces/usage.ts";
+import { untilAnswered } from "./actors.ts";
 import type { Person } from "./ledger.ts";
 import type { Tenant } from "./tenants.ts";
 import type { SimWorld } from "./world.ts";
@@ -61,14 +62,6 @@ export function bookOf(world: SimWorld): Book {
   return book;
 }
 
-async function untilAnswered(world: SimWorld, ask: () => Promise<number>): Promise<void> {
-  for (;;) {
-    const status = await ask();
-    if (status > 0 && status < 500 && status !== 401) return;
-    await world.kernel.sleep(world.random.between(SECOND, 20 * SECOND));
-  }
-}
-
 /** Leaves so many events of the quota of this period, unevenly spread over its shards. */
 export async function leaveOfQuota(world: SimWorld, { id, store }: Tenant, left: number): Promise<void> {
   const quota = plans.enterprise.events;
@@ -109,10 +102,11 @@ export async function sendEvents(world: SimWorld, tenant: Tenant, people: readon
     ...(person ? { subscriber_id: person.id } : { anonymous_id: anonymous }),
   }));
   const ask = async () => {
-    const { status } = await world.call(tenant, "sdk", SEND_EVENTS, { body: { events } });
+    const answer = await world.call(tenant, "sdk", SEND_EVENTS, { body: { events } });
+    const { status } = answer;
     if (status === 202) for (const event of batch) event.acceptedAt ??= kernel.now();
     if (status === 402) refusals.push({ tenant: tenant.id, events: batch.length });
-    return status;
+    return answer;
   };
   await Promise.all(Array.from({ length: isRaced ? 2 : 1 }, () => untilAnswered(world, ask)));
 }
@@ -128,7 +122,7 @@ export async function link(world: SimWorld, tenant: Tenant, person: Person): Pro
       const name = `${tenant.id} ${anonymous_id}`;
       links.set(name, [...(links.get(name) ?? []), { person, at: world.kernel.now() }]);
     }
-    return answer.status;
+    return answer;
   });
 }
 
