@@ -95,6 +95,13 @@ describe("graphs", () => {
     expect(heard).toEqual({ events: ["paid", "left", "gone"], attributes: ["plan", "age"] });
   });
 
+  it.each(["x", 5, 0, true, false])(
+    "a reference to a property of the trigger is its value: %j (D-JNY-RUN)",
+    (value) => {
+      expect(withTriggerValues({ of: { $eq: "{{trigger.of}}" } }, { of: value })).toEqual({ of: { $eq: value } });
+    },
+  );
+
   it("references to the trigger keep their type; what it lacks matches nothing (D-JNY-RUN)", () => {
     const where = { a: { $eq: "{{trigger.n}}" }, b: { $in: ["x-{{ trigger.s }}", 1] }, c: { $eq: "{{trigger.none}}" } };
     expect(withTriggerValues(where, { n: 5, s: "y" })).toEqual({

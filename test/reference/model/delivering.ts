@@ -1,6 +1,7 @@
 // What becomes of a message: handed over, retried, brought back, told (D-NTF-STATE, AMB-109, AMB-139).
 
 import { isSameAddress, suppress } from "./addresses.ts";
+import { warnOfSends } from "./annotations.ts";
 import { jobClosed } from "./campaign-moves.ts";
 import { capReason, quietUntil } from "./caps.ts";
 import { takeFault } from "./channels.ts";
@@ -24,7 +25,10 @@ export function contentOf(world: World, spec: Body): Body | undefined {
 
 /** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
 export function deliverOne(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.deliveries.length > 0) world.spent.push({ at: world.now, sends: 1 });
+  if (recipient.deliveries.length > 0) {
+    world.spent.push({ at: world.now, sends: 1 });
+    warnOfSends(world);
+  }
   start(world, job, recipient);
 }
 

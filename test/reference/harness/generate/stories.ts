@@ -89,7 +89,12 @@ export function lateWait(draft: Draft): void {
     ["1h", HOUR],
     ["24h", DAY],
   ]);
-  const wait = { event_name: awaited, within: text, on_event: "s2", on_timeout: random.pick(["end", "s2"]) };
+  // A property of the trigger, of any type.
+  const properties = { sku: "x", vip: random.chance(0.5), amount: random.pick([0, 10]) };
+  const key = random.pick(Object.keys(properties));
+  const where = random.chance(0.5) ? { where: { [key]: { $eq: `{{trigger.${key}}}` } } } : {};
+  const ways = { on_event: "s2", on_timeout: random.pick(["end", "s2"]) };
+  const wait = { event_name: awaited, within: text, ...where, ...ways };
   const second = { event_name: random.pick([awaited, name]), within: text, on_event: "end", on_timeout: "end" };
   const delay = { id: "s2", type: "delay", delay: { duration: text, next: "end" } };
   // It held when the run came there, or holds when a worker does.
@@ -104,7 +109,7 @@ export function lateWait(draft: Draft): void {
   const exits = random.chance(0.5) ? { exit_conditions: [{ event: { name: awaited } }] } : {};
   const more = { s2, ...exits };
   journeyOf(draft, { type: "event", event_name: name }, { type: "wait_for_event", wait_for_event: wait }, more);
-  eventAt(draft, SECOND, person, name);
+  eventAt(draft, SECOND, person, name, { properties });
   const began = draft.now;
   const isLate = random.chance(0.5);
   const away = lasts + random.pick([-SECOND, 0, SECOND, MINUTE, HOUR]);
@@ -114,13 +119,10 @@ export function lateWait(draft: Draft): void {
   const times = [{}, { occurred_at: iso(began + lasts + edge(draft)) }, { occurred_at: iso(began + lasts / 2) }];
   const happened = times.filter(({ occurred_at }) => !occurred_at || Date.parse(occurred_at) <= draft.now);
   for (let n = random.between(1, 2); n > 0; n--)
-    eventAt(
-      draft,
-      random.pick([0, SECOND, MINUTE]),
-      person,
-      random.pick([awaited, awaited, name]),
-      random.pick(happened),
-    );
+    eventAt(draft, random.pick([0, SECOND, MINUTE]), person, random.pick([awaited, awaited, name]), {
+      ...random.pick(happened),
+      ...(random.chance(0.8) && { properties }),
+    });
   if (random.chance(0.5)) pass(draft, lasts + edge(draft));
 }
 
