@@ -87,12 +87,12 @@ export async function recordFate(store: Store, event: FateOfMail): Promise<"reco
   if (isOfJourney(job)) {
     const send = await findJob(store, job);
     const step = send && stepSendOf(send);
-    const isAlone = step && !(await isReached(store, { job, subscriber, at }));
+    const isAlone = step && !(await isReached(store, { job, subscriber }));
     if (step && isAlone) await followOne(store, step, subscriber, { outcome, after: "failed" });
   }
   // Another channel may have reached its recipient meanwhile.
   const row = await store.get(TouchItem, rowKey({ job, subscriber, at }));
-  if (row && (await isReached(store, { job, subscriber, at }))) await takeBack(store, subscriber, row);
+  if (row && (await isReached(store, { job, subscriber }))) await takeBack(store, subscriber, row);
   return recorded;
 }
 
@@ -133,7 +133,7 @@ const recordCounted = (
       const key = rowKey({ job, subscriber, at });
       const before = await store.get(TouchItem, key);
       if (!before || !takes(before)) return done(unchanged(before));
-      const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber, at }));
+      const isAlone = counted !== "complained" && !(await isReached(store, { job, subscriber }));
       const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
       const alone = fateOf(late);
       const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };

@@ -12,14 +12,20 @@ import { takenBackWrites } from "../jobs/late.ts";
 import { TouchItem } from "./ledger-items.ts";
 import { CLOCK_TOLERANCE_MS, timeOfTouch, touchesSince, touchKey } from "./touches.ts";
 
-/** Whether another channel reached the recipient of a mail. @param at when the mail was sent, in milliseconds */
+const beginOf = ({ dispatched_at, created_at }: JobRecord): number =>
+  Date.parse(dispatched_at ?? created_at) - CLOCK_TOLERANCE_MS;
+
+/** Whether another channel reached the recipient of a mail, which may have been sent after an hour of attempts. */
 export async function isReached(
   store: StoreReader,
-  { job, subscriber, at }: { job: string; subscriber: string; at: number },
+  { job, subscriber }: { job: string; subscriber: string },
 ): Promise<boolean> {
+  const send = await findJob(store, job);
+  if (!send) return false;
+  const since = beginOf(send);
   const [touches, messages] = await Promise.all([
-    touchesSince(store, subscriber, at - CLOCK_TOLERANCE_MS),
-    messagesSince(store, subscriber, at - CLOCK_TOLERANCE_MS),
+    touchesSince(store, subscriber, since),
+    messagesSince(store, subscriber, since),
   ]);
   const isOther = (row: RowOf<typeof TouchItem>) => row.job === job && row.channel !== "email" && row.state === "sent";
   return touches.some(isOther) || messages.some((row) => row.job === job);
@@ -27,8 +33,7 @@ export async function isReached(
 
 /** For a recipient whom another channel has reached by now: the results of their mails that were counted for them. */
 export async function takeBackMails(store: Store, job: JobRecord, subscriber: string): Promise<void> {
-  const since = Date.parse(job.dispatched_at ?? job.created_at) - CLOCK_TOLERANCE_MS;
-  for (const row of await touchesSince(store, subscriber, since))
+  for (const row of await touchesSince(store, subscriber, beginOf(job)))
     if (row.job === job.id && row.alone !== undefined) await takeBack(store, subscriber, row);
 }
 
