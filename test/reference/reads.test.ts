@@ -31,7 +31,15 @@ const LEFT_OUT: Record<string, string[]> = {
 /** A world with one of everything, of which every look asks something. */
 function oneOfEach(): World {
   const { world } = createReference({ now: 0, bucket: () => 0 });
-  const item = { id: "#any-1", status: "completed", source: { type: "api" }, spec: {}, events: ["any"], created_at: 0 };
+  const ofAny = {
+    id: "#any-1",
+    status: "completed",
+    source: { type: "api" },
+    spec: {},
+    events: ["any"],
+    created_at: 0,
+  };
+  const item = { ...ofAny, recipients: [], at: 0, record: { source: "manual" } };
   const filled = Object.entries(world).map(([key, value]) => [key, Array.isArray(value) ? [item] : value]);
   return Object.fromEntries(filled);
 }

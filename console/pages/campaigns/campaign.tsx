@@ -150,12 +150,17 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
               <ContentSeen content={content ? contentOfB(content, variant_b) : variant_b} />
             </>
           )}
-          <p class="dim">
-            {scheduled_at
-              ? `${Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} ${momentAhead(scheduled_at)}, by `
-              : "By "}
-            <ChannelNames ids={channel_ids} />
-          </p>
+          {scheduled_at && (
+            <p class="dim">
+              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} {momentAhead(scheduled_at)}
+            </p>
+          )}
+          {/* What went out has its channels in the report. */}
+          {!job_id && (
+            <p class="dim">
+              By <ChannelNames ids={channel_ids} />
+            </p>
+          )}
         </Card>
       ))}
     </div>
