@@ -138,6 +138,7 @@ function Moves({ experience }: { experience: Experience }) {
               name={name}
               act="Delete the experience"
               said={`${name} is deleted.`}
+              then={() => go(pathTo("content", "experiences"))}
             >
               It was shown to nobody.
             </AskButton>

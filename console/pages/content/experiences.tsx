@@ -16,7 +16,8 @@ export function Experiences() {
   const status = chosenOf("status", experienceStatuses);
   const asked = { page, page_size: PAGE_SIZE, ...(status && { status }) };
   const rows = useNumbered("experiences.list", [asked], ({ items }) => items, { every: EVERY_MS });
-  const chosen = rows.items.find(({ id }) => id === wanted) ?? rows.items[0];
+  // In place of one that is not in the list yet nothing is shown: what is done there would be done to another.
+  const chosen = wanted === undefined ? rows.items[0] : rows.items.find(({ id }) => id === wanted);
   return (
     <Collection
       noun="experience"
