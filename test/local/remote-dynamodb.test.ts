@@ -60,7 +60,7 @@ test("upsert, send now and later, inbox: the data is stored in the other process
   });
   expect(JSON.stringify(Items)).toContain(`U#${id}`);
   expect((await inboxOf(store, id)).messages).toEqual([]);
-}, 60_000);
+});
 
 test.skipIf(!hasDynamoDbLocal())(
   "Amazon's DynamoDB Local serves too: upsert, send now and later, inbox (skipped until tools/install-parity.sh has run)",
