@@ -128,6 +128,21 @@ describe("confirming", () => {
     expect(await news(id)).toMatchObject({ state: "delivered" });
   });
 
+  it("who opts out ends what was confirmed: a later opt-in that need not be stays with another address (AMB-129)", async () => {
+    const { world, call, upsert, optIn, statusOf, links } = await setting();
+    const id = await optIn();
+    await follow(world, "POST", (await links())[0]!);
+    await call("PATCH /api/v1/workspace", { double_opt_in: false });
+    for (const status of ["opted_out", "opted_in"]) {
+      await world.advance(MINUTE);
+      await call(`POST /api/v1/subscribers/${id}/consents`, { status });
+    }
+    await world.advance(MINUTE);
+    await upsert({ email: "other@example.com" });
+
+    expect(await statusOf(id)).toBe("opted_in");
+  });
+
   it("a second confirmation of an opt-in changes nothing (AMB-129)", async () => {
     const { world, call, optIn, links } = await setting();
     const id = await optIn();

@@ -21,7 +21,7 @@ import { changeItem, type ItemWrite, indexKey, type RowOf } from "../item.ts";
 import { happened, onConditionFailed } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { AddressItem, addressId, mailAddressId, SuppressionsByTime } from "./address-items.ts";
-import { type ConsentAssertion, consentWrite, foldedConsent } from "./consents.ts";
+import { type ConsentAssertion, consentChange, consentWrite } from "./consents.ts";
 import { isAlive, Profile, type ProfileRow } from "./items.ts";
 import { attributesOf, type LivingProfile } from "./subscribers.ts";
 
@@ -200,7 +200,7 @@ export async function unsubscribe(
     profile["c:email"] !== "opted_out" &&
     (await happened(
       store.transact([
-        changeItem(Profile, { id: subscriber }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
+        changeItem(Profile, { id: subscriber }, consentChange(consent), all(isAlive(), isOpen)),
         consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
         ofAddress,
         ...counted,

@@ -70,6 +70,14 @@ export function foldedConsent({ channel, status, consented_at }: ConsentAssertio
   return set;
 }
 
+/** The change of a profile with such assertions. Who opts out ends what the owner of an address confirmed (AMB-129). */
+export const consentChange = (...assertions: readonly ConsentAssertion[]) => ({
+  set: Object.assign({}, ...assertions.map(foldedConsent)) as Partial<ProfileRow>,
+  remove: assertions
+    .filter(({ status }) => status === "opted_out")
+    .map(({ channel }): `cc:${string}` => `cc:${channel}`),
+});
+
 /** The subscriber has not opted out of the channel. */
 export const isOpenConsent = (channel: string): ConditionOf<typeof Profile> =>
   any(absent(`c:${channel}`), oneOf(`c:${channel}`, ["opted_in", "pending"]));
@@ -128,7 +136,7 @@ export async function recordOptOut(
   const id = uuidV7(at, createHash("sha256").update(`${channel} ${message} ${subscriber}`).digest());
   const history = consentWrite(store, { subscriber, id }, consent, absent());
   const profile = { id: subscriber };
-  const change = { set: foldedConsent(consent) };
+  const change = consentChange(consent);
   const isWritten = await store
     .transact([changeItem(Profile, profile, change, all(isAlive(), isNewestConsent(consent))), history])
     .then(

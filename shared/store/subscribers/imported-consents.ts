@@ -16,8 +16,8 @@ import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import {
   type ConsentAssertion,
   confirmedAsRead,
+  consentChange,
   consentWrite,
-  foldedConsent,
   isNewestConsent,
   isOpenConsent,
 } from "./consents.ts";
@@ -117,6 +117,7 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
   const isConfirmed = status === "opted_in" && from.asks.has(CHANNEL);
   const profile = isConfirmed ? await getProfile(store, subscriber) : undefined;
   const confirmed = profile ? confirmedAsRead(profile, [CHANNEL]) : { set: {}, when: [] };
+  const stating = consentChange(assertion);
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
     opted_in: [
@@ -133,7 +134,7 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
       changeItem(
         Profile,
         { id: subscriber },
-        { set: { ...foldedConsent(assertion), ...confirmed.set } },
+        { set: { ...stating.set, ...confirmed.set }, remove: stating.remove },
         all(...conditions[status]),
       ),
       consentWrite(store, { subscriber, id: assertionId(from, assertion) }, assertion, absent()),
@@ -253,10 +254,15 @@ function writeAll(
     isOpenConsent(one.channel),
     ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),
   ]);
-  const set = Object.assign(confirmed.set, ...news.map(foldedConsent));
+  const { set, remove } = consentChange(...news);
   return happened(
     store.transact([
-      changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), ...conditions, ...confirmed.when)),
+      changeItem(
+        Profile,
+        { id: profile.id },
+        { set: { ...set, ...confirmed.set }, remove },
+        all(isAlive(), ...conditions, ...confirmed.when),
+      ),
       ...news.map((one) => consentWrite(store, { subscriber: profile.id, id: assertionId(from, one) }, one)),
     ]),
   );

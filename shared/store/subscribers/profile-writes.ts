@@ -19,6 +19,7 @@ import {
 import {
   type ConsentAssertion,
   confirmedBefore,
+  consentChange,
   consentWrite,
   foldedConsent,
   isConfirmedElsewhere,
@@ -208,7 +209,8 @@ export async function updateWithConsent(
     return moveAddress(store, id, { input, old: read, stated: { consent, consentId } });
   const history = consentWrite(store, { subscriber: id, id: consentId }, consent);
   const plain = profileChange(store, input, id);
-  const folded = { ...plain, set: { ...plain.set, ...foldedConsent(consent) } };
+  const stating = consentChange(consent);
+  const folded = { set: { ...plain.set, ...stating.set }, remove: [...plain.remove, ...stating.remove] };
 
   const keeps = keepsConfirmed(input.email);
 

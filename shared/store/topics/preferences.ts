@@ -11,7 +11,7 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import { contended, done, happened, untilUncontended } from "../refusals.ts";
-import { type ConsentAssertion, consentWrite, foldedConsent } from "../subscribers/consents.ts";
+import { type ConsentAssertion, consentChange, consentWrite } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
 import { topicFields } from "./items.ts";
@@ -117,18 +117,18 @@ async function record(
         source,
       }),
     );
-    const set = Object.assign({}, ...consents.map(foldedConsent));
+    const change = consentChange(...consents);
     const when = all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)));
     const isWritten = await happened(
       store.transact([
-        changeItem(Profile, { id: profile.id }, { set }, when),
+        changeItem(Profile, { id: profile.id }, change, when),
         ...consents.map((consent) =>
           consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent),
         ),
       ]),
     );
     if (!isWritten) return { kind: "chosen meanwhile" };
-    after = { ...after, ...set };
+    after = { ...after, ...change.set };
   }
   return { kind: "recorded", profile: after };
 }
