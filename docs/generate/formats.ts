@@ -107,7 +107,8 @@ ${presetLines()}
 that the workspace does not have becomes an attribute, and \`unknown_topics\` names its key. \`consent_status:sms\` and
 \`consent_status:chat_app\` hold what was said of these channels, \`consent_at:sms\` and \`consent_at:chat_app\` when.
 
-All other columns, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key. A column is of booleans (\`true\`,
+All other columns in which something stands, at most ${MAX_EXTRA_COLUMNS}, become attributes under a snake_case key; of a file with more, say by
+\`mapping\` which are left out, or \`"*": "ignore"\` for all that it does not name. A column is of booleans (\`true\`,
 \`false\`, \`yes\`, \`no\`, or as spreadsheets write them in the languages of the service, such as \`WAHR\`) only if all its
 values are, and of numbers only if each is written as the number would be, or all have the same decimals. In a file that is not
 divided by commas \`1.234,50\` is a number too, and \`1,234.50\` is one in any; so \`01234\`, \`1.10\` beside \`1.9\`, and \`1e5\` stay texts. An array or object of JSON becomes what it

@@ -9,6 +9,7 @@ import {
   importFields,
   isField,
   misfitOf,
+  OTHERS,
   type OtherChannel,
   otherChannels,
   REFUSED_KEYS,
@@ -60,7 +61,7 @@ export const MAX_VALUE_BYTES = 4_096;
 export interface Cell {
   standard?: Standard;
   evidence?: string;
-  attribute?: string;
+  attribute?: string | undefined;
   /** The key of the topic whose choice it holds. */
   topic?: string;
   /** The key of the topic of which it holds when the choice was made. */
@@ -123,7 +124,7 @@ export function readHeader(
     standard === "external_id" || standard === "email" || rowColumn === "address";
   if (!columns.cells.some(isOfSomebody))
     return { kind: "problem", problem: "the header has neither an external_id nor an email column" };
-  const extra = extraProblem(columns.cells);
+  const extra = extraProblem(columns);
   return extra ? { kind: "problem", problem: extra } : columns;
 }
 
@@ -158,16 +159,18 @@ export function columnsOfHeader(
     const unknown = ofTopic ? undefined : topicKeyOf(wanted);
     if (unknown) unknownTopics.push(unknown);
     const standard = fields.get(i);
-    return standard ? standardCell(name, standard, header) : furtherCell(i, source, { taken, header, type: types[i] });
+    if (standard) return standardCell(name, standard, header);
+    const further = furtherCell(i, source, { taken, header, type: types[i] });
+    return given.has(OTHERS) ? { ...further, attribute: undefined } : further;
   });
   return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), types, unknownTopics };
 }
 
-/** Why columns cannot become attributes. */
-function extraProblem(cells: readonly Cell[]): string | undefined {
-  const extra = cells.flatMap(({ attribute }) => attribute ?? []);
+/** Why columns cannot become attributes. One in which no row has anything makes none. */
+function extraProblem({ cells, types }: Columns): string | undefined {
+  const extra = cells.flatMap(({ attribute }, i) => (types[i] === "empty" ? [] : (attribute ?? [])));
   if (extra.length > MAX_EXTRA_COLUMNS)
-    return `the header has ${extra.length} extra columns; at most ${MAX_EXTRA_COLUMNS} become attributes`;
+    return `the header has ${extra.length} extra columns; at most ${MAX_EXTRA_COLUMNS} become attributes: map others, or "${OTHERS}" for all of them, to ignore`;
   const refused = extra.find((key) => REFUSED_KEYS.includes(key));
   return refused && `the header has a column named ${refused}`;
 }

@@ -9,6 +9,8 @@ export const REFUSED_KEYS = ["__proto__", "constructor", "prototype"];
 export type ColumnMapping = Record<string, string>;
 export const IGNORED = "ignore";
 export const ATTRIBUTE = "attribute:";
+/** In place of the name of a column: every one that would become an attribute and is not named. */
+export const OTHERS = "*";
 /** Before the key of a topic: the column holds when the choice was made. */
 export const TOPIC_TIME = "topic_at:";
 
@@ -48,7 +50,7 @@ export const givenTargets = (mapping: ColumnMapping): ReadonlyMap<string, string
 export function misfitOf(header: readonly string[], mapping: ColumnMapping = {}): string | undefined {
   const given = givenTargets(mapping);
   const names = new Set(header.map(columnName));
-  const missing = [...given.keys()].find((name) => !names.has(name));
+  const missing = [...given.keys()].find((name) => name !== OTHERS && !names.has(name));
   if (missing !== undefined) return `the mapping names ${missing}, which is no column of the file`;
   const targets = [...given.values()].filter((target) => target !== IGNORED);
   const twice = targets.find((target, i) => targets.indexOf(target) !== i);

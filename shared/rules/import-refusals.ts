@@ -86,7 +86,7 @@ function refusedBy({ source }: Columns, sorted: Sorted, reading: RowReading): Re
  */
 function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonly string[])[] {
   const isTold = cells.map((cell, i) => {
-    const isTyped = (types[i] ?? "text") !== "text";
+    const isTyped = !["text", "empty"].includes(types[i] ?? "text");
     const isOfWhom = cell.standard === "email" || cell.standard === "external_id";
     return isTyped || isOfWhom || (saysSomething(cell) && cell.signed?.sign !== "word");
   });

@@ -51,6 +51,7 @@ export function meaningOf({ standard, evidence, attribute, topic, topicTime, ofC
   if (standard) return standard;
   if (ofChannel) return "consent evidence";
   if (topic) return consentChannelOf(topic);
-  if (evidence || topicTime || (signed && (signed.sign !== "word" || !attribute))) return "consent evidence";
+  const isStated = signed && (signed.sign !== "word" || (signed.isBare && !attribute));
+  if (evidence || topicTime || isStated) return "consent evidence";
   return attribute ? ATTRIBUTE + attribute : IGNORED;
 }

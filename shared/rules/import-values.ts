@@ -3,9 +3,9 @@ import { checkJson } from "./json-limits.ts";
 
 /**
  * `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`; `address` of texts of which nine
- * in ten are addresses of mail.
+ * in ten are addresses of mail, and `empty` of none.
  */
-export type ColumnType = "text" | "boolean" | "number" | "local_number" | "address";
+export type ColumnType = "text" | "empty" | "boolean" | "number" | "local_number" | "address";
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
@@ -95,7 +95,7 @@ const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
   isOf && isShown && (isExact || decimals.size === 1);
 
 function typeOf({ filled, addresses, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
-  if (filled === 0) return "text";
+  if (filled === 0) return "empty";
   if (addresses >= filled * 0.9) return "address";
   if (isBoolean) return "boolean";
   if (isExact || decimals !== undefined) return "number";
@@ -104,7 +104,7 @@ function typeOf({ filled, addresses, isBoolean, isExact, decimals, comma, point 
 
 /** Whether a cell may stand in a column of a type. */
 export function fitsType(value: string, type: ColumnType): boolean {
-  if (value === "" || type === "text" || type === "address") return true;
+  if (value === "" || type === "text" || type === "empty" || type === "address") return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
   return type === "number" ? PLAIN_NUMBER.test(value) : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
 }

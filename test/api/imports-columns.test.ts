@@ -61,12 +61,47 @@ describe("columns", () => {
     ["a forbidden key", '{"Box":"attribute:__proto__"}', "mapping.Box"],
     ["of a forbidden name", '{"__proto__":"email"}', "mapping"],
     ["of one column twice", '{"Box":"email","box ":"phone"}', "mapping"],
+    ["of all other columns to one attribute", '{"Box":"email","*":"attribute:x"}', "mapping.*"],
   ])("a mapping that is %s is refused (RDA-14)", async (_, mapping, field) => {
     const { post, list } = await setting();
     const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
 
     expect(answer.status).toBe(400);
     expect(Object.keys(answer.body.fields)).toEqual([field]);
+  });
+
+  /** As HubSpot and Salesforce write them. @param of which columns hold something */
+  const wide = (columns: number, isFilled: (n: number) => boolean) => {
+    const numbers = Array.from({ length: columns }, (_, n) => n);
+    const cells = numbers.map((n) => (isFilled(n) ? `v${n}` : ""));
+    return `Email,Unsubscribed,${numbers.map((n) => `Property ${n}`)}\na@x.example,yes,${cells}\n`;
+  };
+
+  it("a column in which nothing stands is none of the hundred that become attributes (AMB-88)", async () => {
+    const { run, attributes } = await setting();
+    const { status, failed_rows } = await run(wide(300, (n) => n % 3 === 0 && n < 290));
+
+    expect([status, failed_rows]).toEqual(["completed", 0]);
+    expect(Object.keys(await attributes("a@x.example"))).toHaveLength(98);
+  });
+
+  it("of more than a hundred columns those that a mapping names are kept, and what the others refuse (AMB-88, AMB-132)", async () => {
+    const { run, attributes } = await setting();
+    const failed = await run(wide(300, () => true));
+    const mapping = JSON.stringify({ "Property 7": "attribute:lead", "*": "ignore" });
+    const done = await run(
+      wide(300, () => true),
+      { mapping },
+    );
+
+    expect(failed.error_message).toContain('"*"');
+    expect(done).toMatchObject({ status: "completed", consent_summary: { opted_out: 1 } });
+    expect(done.columns.slice(0, 3).map(({ meaning }: { meaning: string }) => meaning)).toEqual([
+      "email",
+      "consent evidence",
+      "ignore",
+    ]);
+    expect(await attributes("a@x.example")).toEqual({ lead: "v7" });
   });
 
   it("an import fails whose mapping does not fit the file (RDA-14)", async () => {

@@ -73,7 +73,7 @@ describe("values", () => {
     [["3.10", "TRUE"], "text"],
     [["-5", "=1+1"], "text"],
     [["+5"], "text"],
-    [["", ""], "text"],
+    [["", ""], "empty"],
   ])("a column of %j is of type %s (AMB-133)", (cells, type) => {
     const seen = columnTypes();
     for (const cell of cells) seen.see([cell]);

@@ -16,7 +16,7 @@ import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import { cancelImport, createImport, describeColumns, getImport } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
-import { bad, mappingOf, readingFields, readingOptionsOf, refuseUnknownTopics } from "./reading.ts";
+import { bad, MAX_MAPPED, mappingOf, readingFields, readingOptionsOf, refuseUnknownTopics } from "./reading.ts";
 import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
 
 /** LIM-6, AMB-83. */
@@ -34,7 +34,7 @@ const Form = v.strictObject({
     v.description(
       "What columns mean, as JSON: `" +
         '{"Mail": "email", "Tier": "attribute:tier", "Weekly": "topic:weekly", "Note": "ignore"}' +
-        "`, at most 200 of them. Others keep their usual meaning.",
+        `\`, at most ${MAX_MAPPED} of them. Others keep their usual meaning; \`"*": "ignore"\` leaves out those that would become attributes.`,
     ),
   ),
   ...readingFields,

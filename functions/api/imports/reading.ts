@@ -3,7 +3,14 @@ import * as v from "valibot";
 import { Region, TimeZone } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
-import { type ColumnMapping, columnName, mappedTopics, mappingProblem } from "../../../shared/rules/import-mapping.ts";
+import {
+  type ColumnMapping,
+  columnName,
+  IGNORED,
+  mappedTopics,
+  mappingProblem,
+  OTHERS,
+} from "../../../shared/rules/import-mapping.ts";
 import { dateOrderOf, readTime } from "../../../shared/rules/import-times.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
@@ -11,7 +18,7 @@ import { encodings } from "../../../shared/store/files/encodings.ts";
 import type { ImportReadingOptions } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 
-const MAX_MAPPED = 200;
+export const MAX_MAPPED = 1_000;
 
 /** A field of the form that cannot be right. */
 export const bad = (field: string, reason: string) =>
@@ -32,7 +39,7 @@ export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   const entries = Object.entries(parsed.output);
   if (entries.length > MAX_MAPPED) throw bad("mapping", `must have at most ${MAX_MAPPED} columns`);
   for (const [name, target] of entries) {
-    const problem = mappingProblem(target);
+    const problem = name === OTHERS && target !== IGNORED ? `must be ${IGNORED}` : mappingProblem(target);
     if (problem) throw bad(`mapping.${name}`, problem);
   }
   const columns = entries.map(([name]) => columnName(name));

@@ -66,7 +66,8 @@ const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
 /** A row by standard fields, its attributes, and the strongest of what it says of consent. */
 export function readRow(world: World, job: Import, header: string[], cells: string[], readers: Reader[]): Row {
   const { body } = job;
-  const { source = "csv", time_zone: zone = world.settings.timezone } = body;
+  const { source = "csv", time_zone: zone = world.settings.timezone, mapping = "{}" } = body;
+  const isWithoutOthers = JSON.parse(mapping)["*"] !== undefined;
   const fields: Record<string, string> = {};
   const attributes: Record<string, Body> = {};
   header.forEach((name, index) => {
@@ -74,7 +75,7 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
     const field = fieldOf(source, name);
     if (topicColumn(world, job, name)) return;
     if (field) fields[field] = value;
-    else if (value !== "") attributes[attributeKey(name)] = readers[index]!(value);
+    else if (value !== "" && !isWithoutOthers) attributes[attributeKey(name)] = readers[index]!(value);
   });
   for (const field of AS_ATTRIBUTES) if (fields[field]) attributes[field] = fields[field];
   if (fields.locale && !isLocale(attributes.locale.replace("_", "-"))) delete attributes.locale;

@@ -10,7 +10,7 @@ import { parseCsv, readerOf } from "./csv.ts";
 import { refuseNumber, translate } from "./import-outcomes.ts";
 import { keepRefusal, readingsOf, refuses } from "./import-refusals.ts";
 import { e164, faultOf, fieldOf, OF_PRESET, type Row, readRow } from "./import-rows.ts";
-import { takeChoice, unknownTopics } from "./import-topics.ts";
+import { takeChoice, topicColumn, unknownTopics } from "./import-topics.ts";
 import {
   ABSENT,
   ANY,
@@ -40,12 +40,22 @@ function readPhone(job: Import, attributes: Body): void {
   if (read !== null) attributes.phone = read;
 }
 
+/** AMB-88: of at most 100 further columns that hold something, unless the others are left out. */
+function hasTooMany(world: World, job: Import, header: string[], rows: string[][]): boolean {
+  const mapping = JSON.parse(job.body.mapping ?? "{}");
+  const isFurther = (name: string, n: number) =>
+    fieldOf(job.body.source ?? "csv", name) === undefined &&
+    topicColumn(world, job, name) === undefined &&
+    (rows.length === 0 || rows.some((cells) => (cells[n] ?? "").trim() !== ""));
+  return mapping["*"] === undefined && header.filter(isFurther).length > 100;
+}
+
 /** IMP-2 to IMP-4, IMP-13, AMB-49, AMB-107. */
 function process(world: World, job: Import): void {
   const { source = "csv", text } = job.body;
   const [header = [], ...rows] = parseCsv(text);
   const isUsable = header.some((name) => ["external_id", "email"].includes(fieldOf(source, name) ?? ""));
-  if (!isUsable || !found(world.lists, job.list_id)) {
+  if (!isUsable || hasTooMany(world, job, header, rows) || !found(world.lists, job.list_id)) {
     Object.assign(job, { status: "failed", failed: true });
     return;
   }
