@@ -1,14 +1,9 @@
 // Chapters of the reference on formats that no JSON Schema describes: templates, CSV files, headers of webhooks (GEN-16).
 import { OPTED_IN, OPTED_OUT } from "../../shared/rules/import-answers.ts";
-import {
-  EVIDENCE,
-  importSources,
-  MAX_EXTRA_COLUMNS,
-  MAX_VALUE_BYTES,
-  presets,
-} from "../../shared/rules/import-columns.ts";
+import { MAX_EXTRA_COLUMNS, MAX_VALUE_BYTES } from "../../shared/rules/import-columns.ts";
 import { importFields } from "../../shared/rules/import-mapping.ts";
 import { usualNames } from "../../shared/rules/import-names.ts";
+import { EVIDENCE, importSources, presets } from "../../shared/rules/import-sources.ts";
 import { FILTERS } from "../../shared/rules/liquid-filters.ts";
 import { PLACEHOLDERS, RENDERED_BYTES, TAGS, TEMPLATE_BYTES } from "../../shared/rules/render.ts";
 import { code, table } from "./markdown.ts";
@@ -94,7 +89,7 @@ export const csvChapter =
   (): string => `A header row, RFC 4180; \`,\`, \`;\` or a tab between the cells, or what a first line \`sep=\` says. UTF-8,
 UTF-16, or where it is neither Windows-1250 if it has Polish letters and Windows-1252 if not: \`encoding\` of the job says
 which, and that of the form overrides. Case, spaces and punctuation of headers do not matter. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
-\`external_id\`. Of repeated rows the last value wins, an empty cell says nothing, and each
+\`external_id\`. In a file that has no column for either, the phone number does. Of repeated rows the last value wins, an empty cell says nothing, and each
 row's consent counts: an opt-out stays whichever row has it, and one in a row without an
 \`external_id\` holds for whoever has the address.
 

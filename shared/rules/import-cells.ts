@@ -1,8 +1,9 @@
 // The cells of an imported row by what they hold, and the addresses among them.
 
 import { type RowChannel, rowChannelOf } from "./import-channels.ts";
-import { type Columns, OF_WHOM } from "./import-columns.ts";
+import type { Columns } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
+import { OF_WHOM } from "./import-fields.ts";
 import { refusedInJson } from "./import-json.ts";
 import type { OtherChannel } from "./import-mapping.ts";
 import type { PluslessNumbers, Standard } from "./import-names.ts";

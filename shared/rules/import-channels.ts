@@ -61,13 +61,15 @@ export interface Unnamed {
  * No opt-out is lost, and no opt-in is made of one to something else: a row with an address of mail refuses mail, whatever
  * else it speaks of, but a row of another channel agrees to that one alone.
  * @param hasNumber whether the row has a phone number
+ * @param isOfNumbers whether its file has numbers alone: then it agrees to SMS (docs/decisions/0136)
  */
 export function unnamedOf(
   channel: RowChannel | undefined,
-  { hasMail, hasNumber }: { hasMail: boolean; hasNumber: boolean },
+  { hasMail, hasNumber, isOfNumbers }: { hasMail: boolean; hasNumber: boolean; isOfNumbers: boolean },
 ): Unnamed {
   const isOurs = channel !== undefined && channel !== "device" && channel !== "other";
-  const agreed = channel === undefined ? "email" : isOurs ? channel : undefined;
+  const usual = isOfNumbers && !hasMail ? "sms" : "email";
+  const agreed = channel === undefined ? usual : isOurs ? channel : undefined;
   if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", ...(isOurs ? [channel] : [])])] };
   if (channel === "device") return { agreed, refused: [] };
   if (isOurs) return { agreed, refused: [channel] };

@@ -1,12 +1,12 @@
 // The columns of an import: our own format and the exports of two other platforms (D-CSV).
 import { type RowColumn, rowColumn } from "./import-channels.ts";
+import { OF_WHOM, usualFields } from "./import-fields.ts";
 import {
   ATTRIBUTE,
   type ColumnMapping,
   columnName,
   givenTargets,
   IGNORED,
-  importFields,
   isField,
   misfitOf,
   OTHERS,
@@ -22,36 +22,16 @@ import {
   bareName,
   columnKey,
   isCountryColumn,
-  isLikeEmail,
-  isLikePhone,
-  isOfOthers,
-  maybeAddress,
-  OF_CUSTOMER_IO,
   type PluslessNumbers,
   pluslessOf,
   rankOf,
   type Standard,
 } from "./import-names.ts";
 import { type SignedName, signedName, timeColumnOf } from "./import-signs.ts";
+import { EVIDENCE, type ImportSource } from "./import-sources.ts";
 import type { ColumnType } from "./import-values.ts";
 import { topicKeyOf } from "./topics.ts";
 
-export const importSources = ["csv", "platform_a", "platform_b"] as const;
-export type ImportSource = (typeof importSources)[number];
-
-/** What the columns of a source mean beside their usual names, in lower case. */
-export const presets: Record<ImportSource, Record<string, Standard>> = {
-  csv: {},
-  platform_a: { source: "consent_source" },
-  platform_b: { status: "consent_status", source: "consent_source" },
-};
-
-/** Further columns that are evidence of consent. They become attributes only if they are in `KEPT` too. */
-export const EVIDENCE: Record<ImportSource, readonly string[]> = {
-  csv: [],
-  platform_a: ["email suppressions"],
-  platform_b: ["unsub_time", "clean_time", "confirm_time", "optin_time", "optin_ip", "confirm_ip"],
-};
 /** Evidence that becomes an attribute too. */
 const KEPT = ["optin_ip", "confirm_ip"];
 
@@ -97,6 +77,8 @@ export interface Columns {
   source: ImportSource;
   /** What each cell holds. */
   cells: readonly Cell[];
+  /** No column has ids or addresses of mail: the number of a row is the id of its person. */
+  isOfNumbers: boolean;
   /** Of the whole column. */
   types: readonly ColumnType[];
   /** Keys in columns `topic:<key>` of which the workspace has no topic; such columns become attributes. */
@@ -120,10 +102,13 @@ export function readHeader(
   const problem = misfitOf(header, known.mapping);
   if (problem) return { kind: "problem", problem };
   const columns = columnsOfHeader(header, source, known);
-  const isOfSomebody = ({ standard, rowColumn }: Cell) =>
-    standard === "external_id" || standard === "email" || rowColumn === "address";
+  const isOfSomebody = ({ standard, rowColumn, phoneRank }: Cell) =>
+    (standard && OF_WHOM.includes(standard)) || rowColumn === "address" || phoneRank !== undefined;
   if (!columns.cells.some(isOfSomebody))
-    return { kind: "problem", problem: "the header has neither an external_id nor an email column" };
+    return {
+      kind: "problem",
+      problem: "the header has neither an external_id nor an email column, and no phone number",
+    };
   const extra = extraProblem(columns);
   return extra ? { kind: "problem", problem: extra } : columns;
 }
@@ -163,7 +148,8 @@ export function columnsOfHeader(
     const further = furtherCell(i, source, { taken, header, type: types[i] });
     return given.has(OTHERS) ? { ...further, attribute: undefined } : further;
   });
-  return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), types, unknownTopics };
+  const isOfNumbers = !found.some(({ standard }) => standard === "external_id" || standard === "email");
+  return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), isOfNumbers, types, unknownTopics };
 }
 
 /** Why columns cannot become attributes. One in which no row has anything makes none. */
@@ -189,54 +175,6 @@ function withOwnKeys(cells: readonly Cell[], header: readonly string[], isFree: 
     taken.add(own);
     return own === attribute ? cell : { ...cell, attribute: own };
   });
-}
-
-/** The fields that say who a person is, and how to reach it: none of them is a yes or a no. */
-export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
-/** A name with a prefix comes after the same name without it, and before less usual ones. */
-const BEHIND_A_PREFIX = 0.5;
-
-/** By its index, the field of each column that has the best name for one. */
-function usualFields(
-  header: readonly string[],
-  source: ImportSource,
-  { taken, isFree, types }: { taken: ReadonlySet<string>; isFree: readonly boolean[]; types: readonly ColumnType[] },
-): Map<number, Standard> {
-  const fields = new Map<number, Standard>();
-  const keys = header.map((name) => columnKey(bareName(name)));
-  const rank = (field: Standard, i: number): number => {
-    const name = columnName(header[i] ?? "");
-    if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
-    if (types[i] === "boolean" && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
-    if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return -1;
-    if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
-    const rank = rankOf(field, keys[i] ?? "");
-    if (rank === undefined) return Number.POSITIVE_INFINITY;
-    return bareName(name) === name ? rank : rank + BEHIND_A_PREFIX;
-  };
-  for (const field of importFields) {
-    if (taken.has(field)) continue;
-    const found = header.map((_, i) => rank(field, i));
-    const best = Math.min(...found);
-    if (best !== Number.POSITIVE_INFINITY) fields.set(found.indexOf(best), field);
-  }
-  const isPlain = (name: string, i: number) =>
-    isFree[i] &&
-    !fields.has(i) &&
-    (signedName(name)?.sign ?? "word") === "word" &&
-    rowColumn(name, header) === undefined;
-  const takeLike = (field: Standard, isLike: (name: string, type: ColumnType | undefined) => boolean) => {
-    if (taken.has(field) || [...fields.values()].includes(field)) return;
-    const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, types[i]));
-    if (like >= 0) fields.set(like, field);
-  };
-  takeLike("email", (name, type) => type === "address" && isLikeEmail(name));
-  takeLike("phone", (name, type) => type !== "boolean" && type !== "address" && isLikePhone(name));
-  const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
-  const address = keys.findIndex((key, i) => isFree[i] && maybeAddress(key) && !rowColumn(key, header));
-  if (!isNamed) takeLike("email", (name, type) => address < 0 && type === "address" && !isOfOthers(name));
-  if (!isNamed && address >= 0) fields.set(address, "email");
-  return fields;
 }
 
 const standardCell = (name: string, standard: Standard, header: readonly string[]): Cell => ({

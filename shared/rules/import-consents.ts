@@ -16,9 +16,9 @@ import {
   standingOf,
   suppressionOf,
 } from "./import-answers.ts";
-import type { ImportSource } from "./import-columns.ts";
 import { columnKey } from "./import-names.ts";
 import type { SignedName } from "./import-signs.ts";
+import type { ImportSource } from "./import-sources.ts";
 import { readTime, type TimeForm } from "./import-times.ts";
 
 export type ImportedConsent = {

@@ -106,6 +106,10 @@ const OF_AN_ADDRESS = new Set(["subscriber", "recipient", "address"]);
 /** Whether a column holds addresses where no other one says who somebody is: MailerLite's `Subscriber`. */
 export const maybeAddress = (key: string): boolean => OF_AN_ADDRESS.has(key);
 
+const OF_NUMBERS = new Set(["number", "numbers", "no", "nummer", "numero", "contact", "recipient", "subscriber", "to"]);
+/** Whether a column of digits holds phone numbers where no column says who somebody is. */
+export const isNumber = (name: string): boolean => OF_NUMBERS.has(columnKey(name));
+
 const COUNTRY = listed(`
   country | country code | country region | default address country code | address country | land | mailing country |
   mailing country code | billing country | shipping country | home country | country name | pays | país | paese |

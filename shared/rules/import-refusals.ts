@@ -62,13 +62,13 @@ const saysSomething = ({ standard, evidence, topic, ofChannel, signed }: Cell): 
   standard === "consent_status" ||
   standard === "tags";
 
-function refusedBy({ source }: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
+function refusedBy(columns: Columns, sorted: Sorted, reading: RowReading): Refusals | undefined {
   const { standard, attributes } = sorted;
   const address = standard.email === undefined ? undefined : readEmail(standard.email);
   const email = address?.kind === "address" ? address.email : undefined;
   takePhone(sorted, reading);
   const phone = normalizedAddress("phone", attributes.phone);
-  const { consent, choices } = statementsOf(source, sorted, email !== undefined, reading);
+  const { consent, choices } = statementsOf(columns, sorted, email !== undefined, reading);
   const refusals = {
     external_id: standard.external_id,
     email,
@@ -86,7 +86,7 @@ function refusedBy({ source }: Columns, sorted: Sorted, reading: RowReading): Re
  */
 function readingsOf({ cells, types }: Columns, row: readonly string[]): (readonly string[])[] {
   const isTold = cells.map((cell, i) => {
-    const isTyped = !["text", "empty"].includes(types[i] ?? "text");
+    const isTyped = !["text", "empty", "phone"].includes(types[i] ?? "text");
     const isOfWhom = cell.standard === "email" || cell.standard === "external_id";
     return isTyped || isOfWhom || (saysSomething(cell) && cell.signed?.sign !== "word");
   });

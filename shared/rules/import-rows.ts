@@ -1,5 +1,6 @@
 // Reads a row of an import by its columns (IMP-9 to IMP-12).
 
+import { normalizedAddress } from "./addresses.ts";
 import { readEmail } from "./import-addresses.ts";
 import { isNothing } from "./import-answers.ts";
 import { type PhoneKind, type RowReading, type Sorted, sortCells, takePhone } from "./import-cells.ts";
@@ -26,6 +27,9 @@ export interface ImportedRow {
   warnings: readonly string[];
 }
 
+const NOBODY = "has neither an external_id nor an email";
+const NO_NUMBER = "has no phone number that can be read";
+
 /** @returns the subscriber of a row, or the reason why it is rejected */
 export function readRow(
   columns: Columns,
@@ -41,13 +45,14 @@ export function readRow(
   const address = standard.email === undefined ? undefined : readEmail(standard.email);
   if (address?.kind === "problem") return address;
   const { email, warning } = address ?? {};
-  const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase();
-  const lostId = sorted.isIdLost ? "has an external_id of which a spreadsheet lost digits" : undefined;
-  if (external_id === undefined) return problem(lostId ?? "has neither an external_id nor an email");
-  if (external_id.length > 512) return problem("has an external_id of more than 512 characters");
   const phone = takePhone(sorted, reading);
+  const number = columns.isOfNumbers ? normalizedAddress("phone", attributes.phone) : undefined;
+  const external_id = standard.external_id ?? (email ?? standard.email)?.toLowerCase() ?? number;
+  const lostId = sorted.isIdLost ? "has an external_id of which a spreadsheet lost digits" : undefined;
+  if (external_id === undefined) return problem(lostId ?? (columns.isOfNumbers ? NO_NUMBER : NOBODY));
+  if (external_id.length > 512) return problem("has an external_id of more than 512 characters");
   const unread = [...takeFields(standard, attributes), ...unreadTime(standard, reading)];
-  const { consent, choices } = statementsOf(columns.source, sorted, email !== undefined, reading);
+  const { consent, choices } = statementsOf(columns, sorted, email !== undefined, reading);
   if (consent?.said !== undefined) attributes.imported_consent = consent.said;
   const warnings = [
     lostId,

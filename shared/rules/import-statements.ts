@@ -1,7 +1,7 @@
 // What an imported row says of each channel and topic (AMB-132).
 import type { RowReading, Sorted } from "./import-cells.ts";
 import { type Unnamed, unnamedOf } from "./import-channels.ts";
-import type { ImportSource } from "./import-columns.ts";
+import type { Columns } from "./import-columns.ts";
 import {
   type ImportedChoice,
   type ImportedChoices,
@@ -12,6 +12,7 @@ import {
 } from "./import-consents.ts";
 import { otherChannels } from "./import-mapping.ts";
 import type { SignedChannel } from "./import-signs.ts";
+import type { ImportSource } from "./import-sources.ts";
 import { consentChannelOf } from "./topics.ts";
 
 /** What a row says of mail, and of everything else. */
@@ -21,8 +22,13 @@ export interface Statements {
 }
 
 /** @param hasMail whether the row has an address of mail that can be read */
-export function statementsOf(source: ImportSource, sorted: Sorted, hasMail: boolean, reading: RowReading): Statements {
-  const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0 });
+export function statementsOf(
+  { source, isOfNumbers }: Pick<Columns, "source" | "isOfNumbers">,
+  sorted: Sorted,
+  hasMail: boolean,
+  reading: RowReading,
+): Statements {
+  const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers });
   return { consent: ofMail(source, sorted, unnamed, reading), choices: choicesOf(sorted, unnamed, reading) };
 }
 

@@ -1,7 +1,8 @@
 // What a column of a file means, and what one that became an attribute may be meant for.
-import { type Cell, type Columns, presets } from "./import-columns.ts";
+import type { Cell, Columns } from "./import-columns.ts";
 import { ATTRIBUTE, columnName, IGNORED, importFields, snakeCase } from "./import-mapping.ts";
 import type { Standard } from "./import-names.ts";
+import { presets } from "./import-sources.ts";
 import { consentChannelOf, topicKeyOf } from "./topics.ts";
 
 const LOOKS_LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|newsletter|mailing_list/;

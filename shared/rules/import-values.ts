@@ -3,9 +3,9 @@ import { checkJson } from "./json-limits.ts";
 
 /**
  * `local_number` is of numbers as people of a country write them: `1.234,50`, `1,234.50`; `address` of texts of which nine
- * in ten are addresses of mail, and `empty` of none.
+ * in ten are addresses of mail, `phone` of those of which they are numbers with a plus, and `empty` of none.
  */
-export type ColumnType = "text" | "empty" | "boolean" | "number" | "local_number" | "address";
+export type ColumnType = "text" | "phone" | "empty" | "boolean" | "number" | "local_number" | "address";
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
@@ -25,9 +25,13 @@ const POINT_NUMBER = /^-?(?:\d{1,3}(?:([,’'])\d{3})(?:\1\d{3}){0,3}|0|[1-9]\d{
 /** Whether a text may be an address of mail, alone or behind a name. */
 const ADDRESS = /^[^@]{0,200}[^@\s]@[^@\s]+\.[^@\s]+$/;
 
+/** `+49 151 1234567`. */
+const NUMBER_ABROAD = /^\+\d[\d\s().-]{6,20}$/;
+
 interface Seen {
   filled: number;
   addresses: number;
+  phones: number;
   isBoolean: boolean;
   /** Every value is written as the number would be. */
   isExact: boolean;
@@ -59,6 +63,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     columns[i] ??= {
       filled: 0,
       addresses: 0,
+      phones: 0,
       isBoolean: true,
       isExact: true,
       decimals: undefined,
@@ -73,6 +78,7 @@ export function columnTypes(delimiter = ","): { see(row: readonly string[]): voi
     seen.decimals = seen.filled === 0 || seen.decimals === decimals ? decimals : undefined;
     seen.filled++;
     if (ADDRESS.test(value)) seen.addresses++;
+    if (NUMBER_ABROAD.test(value)) seen.phones++;
     if (seen.comma.isOf) seeLocal(seen.comma, COMMA_NUMBER.exec(value));
     if (seen.point.isOf) seeLocal(seen.point, POINT_NUMBER.exec(value));
   };
@@ -94,9 +100,10 @@ function seeLocal(form: LocalForm, found: RegExpExecArray | null): void {
 const isOneForm = ({ isOf, isShown, isExact, decimals }: LocalForm): boolean =>
   isOf && isShown && (isExact || decimals.size === 1);
 
-function typeOf({ filled, addresses, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
+function typeOf({ filled, addresses, phones, isBoolean, isExact, decimals, comma, point }: Seen): ColumnType {
   if (filled === 0) return "empty";
   if (addresses >= filled * 0.9) return "address";
+  if (phones >= filled * 0.9) return "phone";
   if (isBoolean) return "boolean";
   if (isExact || decimals !== undefined) return "number";
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
@@ -104,7 +111,7 @@ function typeOf({ filled, addresses, isBoolean, isExact, decimals, comma, point 
 
 /** Whether a cell may stand in a column of a type. */
 export function fitsType(value: string, type: ColumnType): boolean {
-  if (value === "" || type === "text" || type === "empty" || type === "address") return true;
+  if (value === "" || ["text", "empty", "address", "phone"].includes(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());
   return type === "number" ? PLAIN_NUMBER.test(value) : COMMA_NUMBER.test(value) || POINT_NUMBER.test(value);
 }

@@ -1,7 +1,8 @@
 // Columns of imports: headers, rows, and the conservative translation of consent (IMP-9 to IMP-12, D-CSV).
 import { describe, expect, it } from "vitest";
-import { type ImportSource, readHeader } from "../../shared/rules/import-columns.ts";
+import { readHeader } from "../../shared/rules/import-columns.ts";
 import { readRow } from "../../shared/rules/import-rows.ts";
+import type { ImportSource } from "../../shared/rules/import-sources.ts";
 import { columnsOf, READING, rowOf } from "../support/rows.ts";
 
 const row = (cells: Record<string, string>, source: ImportSource = "csv") => rowOf(cells, { source });

@@ -1,8 +1,9 @@
 // Rows of imports in tests of their rules.
 
 import type { RowReading } from "../../shared/rules/import-cells.ts";
-import { type ImportSource, type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
+import { type KnownColumns, readHeader } from "../../shared/rules/import-columns.ts";
 import { readRow } from "../../shared/rules/import-rows.ts";
+import type { ImportSource } from "../../shared/rules/import-sources.ts";
 import { columnTypes } from "../../shared/rules/import-values.ts";
 
 export const READING: RowReading = { createdAt: Date.parse("2026-06-01T12:00:00Z"), zone: "UTC" };

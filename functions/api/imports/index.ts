@@ -6,7 +6,7 @@ import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
 import { ApiError, notFound, requireFound } from "../../../shared/kernel/errors.ts";
-import { importSources } from "../../../shared/rules/import-columns.ts";
+import { importSources } from "../../../shared/rules/import-sources.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { entityPage } from "../../../shared/store/entity-pages.ts";

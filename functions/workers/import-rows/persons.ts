@@ -1,6 +1,7 @@
 // The rows of a batch by the person that they name. Several rows of one person are one profile, in which the later value
 // of two wins and an empty cell says nothing; what each of them says of consent counts by itself, in their order (D-CSV).
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
+import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import type { ImportedRow } from "../../../shared/rules/import-rows.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 
@@ -13,8 +14,8 @@ export interface GoodRow {
 export interface PersonRow extends GoodRow {
   /** The address of its person when it is read. */
   email: string | undefined;
-  /** Whether a row before it suppresses that address, or opts it out. */
-  isHeldBefore: boolean;
+  /** The channels of which a row before it suppresses the address or number of its person, or opts it out. */
+  heldBefore: ReadonlySet<string>;
 }
 
 export interface Person {
@@ -28,14 +29,20 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
   const persons = new Map<string, Person>();
   const held = new Set<string>();
   for (const good of batch) {
-    const { external_id, email: own, attributes, consent, isByAddress } = good.row;
+    const { external_id, email: own, attributes, consent, choices, isByAddress } = good.row;
     const before = persons.get(external_id);
     const email = own ?? before?.profile.email;
     const address = normalizedAddress("email", email);
 
-    const isHeldBefore = address !== undefined && held.has(address);
+    const number = normalizedAddress("phone", { ...before?.profile.attributes, ...attributes }.phone);
+    const places = [["email", address] as const, ...otherChannels.map((channel) => [channel, number] as const)];
+
+    const heldBefore = new Set(places.flatMap((place) => (held.has(place.join(" ")) ? [place[0]] : [])));
     const isOfAddress = consent?.status === "suppressed" || (consent?.status === "opted_out" && isByAddress);
-    if (address !== undefined && isOfAddress) held.add(address);
+    for (const [channel, of] of places) {
+      const isRefused = channel === "email" ? isOfAddress : isByAddress && choices[channel]?.status === "opted_out";
+      if (of !== undefined && isRefused) held.add([channel, of].join(" "));
+    }
 
     const profile = {
       external_id,
@@ -43,7 +50,7 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
       attributes: { ...before?.profile.attributes, ...attributes },
       isHistorical,
     };
-    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, isHeldBefore }] });
+    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, heldBefore }] });
   }
   return [...persons.values()];
 }

@@ -4,6 +4,7 @@ import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
 import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
+import { type OtherChannel, otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusalsOf, refusesNothing } from "../../../shared/rules/import-refusals.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
@@ -12,7 +13,7 @@ import { idKeys } from "../../../shared/store/item.ts";
 import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
 import { joinList } from "../../../shared/store/lists/joining.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
-import { heldAddresses } from "../../../shared/store/subscribers/addresses.ts";
+import { heldAddresses, heldNumber, heldNumbers } from "../../../shared/store/subscribers/addresses.ts";
 import {
   type ConsentSummary,
   MAX_CELL_CHARACTERS,
@@ -41,8 +42,8 @@ import {
   oneChoice,
   readingOf,
 } from "../../../shared/store/subscribers/imports.ts";
-import { Profile } from "../../../shared/store/subscribers/items.ts";
-import { living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
+import { attributesOf, living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.ts";
 
@@ -84,7 +85,7 @@ export async function takeRows(
   const root = await context.secrets.root();
   for (const { record, refusals } of refused)
     await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
-  const refusing = refused.flatMap(({ refusals: { email } }) => normalizedAddress("email", email) ?? []);
+  const refusing = refused.map(({ refusals }) => refusals);
   await importEach(context, { job, asks, room, refusing }, tally, personsOf(rows, job.start_journeys === false));
   return tally.taken;
 }
@@ -138,7 +139,12 @@ function countAsWritten({ taken, countRow, countChoices }: Tally, rows: readonly
 
 async function importEach(
   context: WorkerContext,
-  { job, asks, room, refusing }: { job: ImportJob; asks: ReadonlySet<string>; room: number; refusing: string[] },
+  {
+    job,
+    asks,
+    room,
+    refusing,
+  }: { job: ImportJob; asks: ReadonlySet<string>; room: number; refusing: readonly Refusals[] },
   { taken, reject, countRow, countChoices }: Tally,
   persons: readonly Person[],
 ): Promise<void> {
@@ -146,24 +152,30 @@ async function importEach(
   const root = await secrets.root();
   const ids = persons.map(({ profile }) => subscriberId(root, store.tenant, profile.external_id, 0));
   const pack = await openPack(store, job, ids);
-  const { allowed, created } = await createNew(context, pack, { persons, ids }, room);
+  const { allowed, created, profiles } = await createNew(context, pack, { persons, ids }, room);
   taken.created = allowed.size;
   const agreeing = persons.flatMap(({ rows }) => rows.filter(({ row }) => row.consent?.status === "opted_in"));
   const emails = agreeing.flatMap(({ email }) => email ?? []);
   // What was written just now may not be read yet.
-  const held = new Set([...refusing, ...(await heldAddresses(store, emails))]);
+  const refused = refusing.flatMap(({ email }) => normalizedAddress("email", email) ?? []);
+  const held = new Set([...refused, ...(await heldAddresses(store, emails))]);
+  const numberOf = numbersOf(persons, profiles);
+  const numbers = await heldNumbers(store, [...new Set(numberOf.values())]);
 
   const members: string[] = [];
   const proven = new Set<string>();
-  const takeRow = async (id: string, { email, isHeldBefore, ...good }: PersonRow) => {
+  const takeRow = async (id: string, number: string | undefined, { email, heldBefore, ...good }: PersonRow) => {
     const { consent, choices, isByAddress } = good.row;
     const from = fromRow(job, good.record, asks);
     countRow(good);
     if (consent) {
-      const address = { email, isByAddress, held, isHeldBefore };
+      const address = { email, isByAddress, held, isHeldBefore: heldBefore.has("email") };
       taken.consents[await recordImportedConsent(store, id, from, consent, address)]++;
     }
-    countChoices(await recordImportedChoices(store, id, from, choices));
+    const isHeld = (channel: OtherChannel) =>
+      heldBefore.has(channel) || (number !== undefined && numbers.has(heldNumber(channel, number)));
+    const heldChannels = new Set<string>(otherChannels.filter(isHeld));
+    countChoices(await recordImportedChoices(store, id, from, choices, heldChannels));
     if (isByAddress) await recordOfNumber(store, from, refusalsIn(good.row));
   };
   const importOne = async ({ profile, rows }: Person) => {
@@ -174,7 +186,7 @@ async function importEach(
       members.push(id);
       if (rows.some(({ row }) => row.consent?.status === "opted_in")) proven.add(id);
       for (const row of rows) {
-        await takeRow(id, row);
+        await takeRow(id, numberOf.get(profile.external_id), row);
         left.shift();
       }
     } catch (error) {
@@ -242,11 +254,29 @@ function readBatch(
 const statusesOf = (choices: ImportedChoices) =>
   Object.fromEntries(Object.entries(choices).map(([key, { status }]) => [key, status]));
 
+/** By the external id, the number of each person of whom a row agrees to a channel that sends to it. */
+function numbersOf(
+  persons: readonly Person[],
+  profiles: readonly (ProfileRow | undefined)[],
+): ReadonlyMap<string, string> {
+  const agrees = ({ rows }: Person) =>
+    rows.some(({ row }) => otherChannels.some((channel) => row.choices[channel]?.status === "opted_in"));
+  const found = persons.flatMap((person, i) => {
+    const known = living(profiles[i]);
+    const text = person.profile.attributes.phone ?? (known && attributesOf(known).phone);
+    const number = agrees(person) ? normalizedAddress("phone", text) : undefined;
+    return number === undefined ? [] : [[person.profile.external_id, number] as const];
+  });
+  return new Map(found);
+}
+
 interface NewOnes {
   /** The external ids that may become new subscribers: all if there is room for all, else the first new ones. */
   allowed: ReadonlySet<string>;
   /** The ids of those that were created, by their external ids. */
   created: ReadonlyMap<string, string>;
+  /** Those that were there, in the order of the persons. */
+  profiles: readonly (ProfileRow | undefined)[];
 }
 
 /** Creates the subscribers that are not known yet. What was erased or is created meanwhile is left out. */
@@ -265,5 +295,5 @@ async function createNew(
     profiles[i] || !allowed.has(input.external_id) ? [] : [{ id: ids[i]!, input }],
   );
   const created = await createWithPack(store, pack, unknown);
-  return { allowed, created: new Map(created.map(({ id, input }) => [input.external_id, id])) };
+  return { allowed, created: new Map(created.map(({ id, input }) => [input.external_id, id])), profiles };
 }

@@ -13,6 +13,7 @@ import {
 } from "../../rules/addresses.ts";
 import { type ChannelType, type ConsentChannel, consentChannels } from "../../rules/channel-types.ts";
 import { channels } from "../../rules/channels.ts";
+import { type OtherChannel, otherChannels } from "../../rules/import-mapping.ts";
 import type { Contact } from "../../rules/reach.ts";
 import { absent, all, any, atMost, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -68,6 +69,20 @@ export async function heldAddresses(store: StoreReader, emails: readonly string[
   const rows = keys.length === 0 ? [] : await store.getAll(AddressItem, keys, { eventual: true });
   return new Set(all.filter((_, i) => rows[i]?.reason !== undefined || rows[i]?.["o:email"] !== undefined));
 }
+
+/** Of phone numbers in normalized form, the channels that hold, and the number behind each: of a suppressed one, all. */
+export async function heldNumbers(store: StoreReader, numbers: readonly string[]): Promise<ReadonlySet<string>> {
+  const keys = numbers.map((number) => ({ id: addressId("phone", number) }));
+  const rows = keys.length === 0 ? [] : await store.getAll(AddressItem, keys);
+  const isHeld = (row: AddressRow | undefined, channel: OtherChannel) =>
+    row?.reason !== undefined || row?.[`o:${channel}`] !== undefined;
+  const held = numbers.flatMap((number, i) =>
+    otherChannels.flatMap((channel) => (isHeld(rows[i], channel) ? [heldNumber(channel, number)] : [])),
+  );
+  return new Set(held);
+}
+
+export const heldNumber = (channel: OtherChannel, number: string): string => `${channel} ${number}`;
 
 /** Reasons that the owner of an address ends by a confirmed opt-in (AMB-129). */
 export const OWN_REASONS: readonly SuppressionReason[] = ["bounce", "complaint"];

@@ -1,7 +1,7 @@
 // The stored form of import jobs (IMP), for 30 days.
 import * as v from "valibot";
-import { importSources } from "../../rules/import-columns.ts";
 import type { ColumnMapping } from "../../rules/import-mapping.ts";
+import { importSources } from "../../rules/import-sources.ts";
 import { importStatuses } from "../../rules/import-states.ts";
 import { dateOrders } from "../../rules/import-times.ts";
 import type { ColumnType } from "../../rules/import-values.ts";

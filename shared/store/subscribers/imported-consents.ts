@@ -176,6 +176,7 @@ export type ChoiceOutcomes = Record<string, ImportedChoice["status"] | "unchange
 
 /**
  * Records the choices of a row, with the rules of a consent: an opt-in never reverts an opt-out or what is newer.
+ * @param held the channels whose address opted out, or is suppressed: an opt-in of them is none
  * @returns what was recorded, or that nothing changed
  */
 export async function recordImportedChoices(
@@ -183,6 +184,7 @@ export async function recordImportedChoices(
   subscriber: string,
   from: ImportedFrom,
   choices: ImportedChoices,
+  held: ReadonlySet<string> = new Set(),
 ): Promise<ChoiceOutcomes> {
   const outcomes: ChoiceOutcomes = {};
   const assertions = new Map<string, ConsentAssertion>();
@@ -192,21 +194,21 @@ export async function recordImportedChoices(
     assertions.set(channel, { channel, status, consented_at, source, import_job_id: from.job });
   }
   for (const some of chunksOf([...assertions], CHOICES_AT_ONCE))
-    Object.assign(outcomes, await recordSome(store, subscriber, from, new Map(some)));
+    Object.assign(outcomes, await recordSome(store, subscriber, { ...from, held }, new Map(some)));
   return outcomes;
 }
 
 async function recordSome(
   store: Store,
   subscriber: string,
-  from: ImportedFrom,
+  from: ImportedFrom & { held: ReadonlySet<string> },
   assertions: ReadonlyMap<string, ConsentAssertion>,
 ): Promise<ChoiceOutcomes> {
   return untilUncontended(
     async () => {
       const profile = await getProfile(store, subscriber);
       const verdicts = [...assertions].map(
-        ([key, one]) => [key, one, profile ? judged(profile, one) : "refused"] as const,
+        ([key, one]) => [key, one, profile ? judged(profile, one, from.held) : "refused"] as const,
       );
       const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
       if (profile && news.length > 0) {
@@ -229,7 +231,12 @@ async function recordSome(
  * What a choice is to a profile. `known`: an opt-in of an earlier reader of the row, or of an earlier import of the file. An
  * opt-out that is there already is news of an earlier reader only, which the history tells.
  */
-function judged(profile: LivingProfile, { channel, status, consented_at }: ConsentAssertion) {
+function judged(
+  profile: LivingProfile,
+  { channel, status, consented_at }: ConsentAssertion,
+  held: ReadonlySet<string>,
+) {
+  if (status === "opted_in" && held.has(channel)) return "refused";
   const newest = familyOf(profile, "c:").find(([name]) => name === channel)?.[1];
   const at = familyOf(profile, "ct:").find(([name]) => name === channel)?.[1];
   if (status === "opted_in" && newest === status && at === consented_at) return "known";

@@ -69,3 +69,15 @@ export function refuseNumber(world: World, job: Import, subscriber: Subscriber, 
   const evidence = { ip: null, text: null, import_job_id: job.id };
   recordConsent(world, subscriber, { channel: "sms", status: "opted_out", consented_at, source: ANY, evidence });
 }
+
+/** Only by a time, later than what is known; no import reverts an opt-out, of the person or of the number. */
+export function agreeByNumber(world: World, job: Import, subscriber: Subscriber, fields: Body, { at }: Said): void {
+  const known = currentConsent(world, subscriber.id, "sms");
+  const isAhead = at === null || at > job.created_at + 5 * MINUTE;
+  const isHeld = known?.status === "opted_out" || consentOfAddress(world, subscriber, "sms", undefined) !== undefined;
+  if (isAhead || isHeld || (known && known.consented_at >= at)) return;
+  const consented_at = Math.min(at, job.created_at);
+  const source = fields.consent_source || job.body.consent_source || ANY;
+  const evidence = { ip: null, text: null, import_job_id: job.id };
+  recordConsent(world, subscriber, { channel: "sms", status: "opted_in", consented_at, source, evidence });
+}

@@ -41,12 +41,20 @@ const MEANING = Object.fromEntries(
 export const fieldOf = (source: string, header: string): string | undefined =>
   OF_PRESET[source]![bare(header)] ?? MEANING[bare(header)];
 
+/** A file of numbers alone: each is the id of its person, and what names no channel is of SMS (docs/decisions/0136). */
+export function isOfNumbers({ body }: Import, header: string[]): boolean {
+  const fields = header.map((name) => fieldOf(body.source ?? "csv", name));
+  return !fields.some((field) => field === "external_id" || field === "email") && fields.includes("phone");
+}
+
 export interface Row {
   fields: Record<string, string>;
   attributes: Body;
   said: Said | null;
   /** A row without an address refuses for its number too (AMB-132). */
   isNumberRefused: boolean;
+  /** Of a file of numbers: the number, null for one that nobody can read, and what the row agrees to. */
+  number?: { key: string | null; agreed: Said | null };
   choices: Choice[];
 }
 
@@ -88,23 +96,34 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   const named = header.map(
     (name, n) => SIGNS[bare(name)] && saidByName(SIGNS[bare(name)]!, cells[n]!.trim(), time, constant, zone),
   );
-  const all = [saidByFields(source, fields, constant, zone), ...named].flatMap((one) => one ?? []);
+  const ofFields = [saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []);
+  const all = [...ofFields, ...named.flatMap((one) => one || [])];
   const strength = ({ status }: Said) => STRENGTH.indexOf(status);
-  const strongest = all.reduce<Said | null>(
-    (held, one) => (held && strength(held) >= strength(one) ? held : one),
-    null,
-  );
-  // One column may say a no, and another one when it was.
-  const times = all.flatMap(({ status, at }) => (status === strongest?.status && at !== null ? [at] : []));
-  const when = NEGATIVE.includes(strongest?.status ?? "") ? times.at(-1) : times[0];
-  const said = strongest && { ...strongest, at: when ?? null };
+  const strongestOf = (some: Said[]): Said | null => {
+    const strongest = some.reduce<Said | null>(
+      (held, one) => (held && strength(held) >= strength(one) ? held : one),
+      null,
+    );
+    // One column may say a no, and another one when it was.
+    const times = some.flatMap(({ status, at }) => (status === strongest?.status && at !== null ? [at] : []));
+    const when = NEGATIVE.includes(strongest?.status ?? "") ? times.at(-1) : times[0];
+    return strongest && { ...strongest, at: when ?? null };
+  };
   const general = header.flatMap((name, n) => (OF_MAIL.includes(bare(name)) ? [] : named[n] || []));
   const isOfMail = source !== "csv" || header.some((name) => bare(name) === "emailmarketingconsent");
-  if (!isOfMail) general.push(...[saidByFields(source, fields, constant, zone)].flatMap((one) => one ?? []));
+  if (!isOfMail) general.push(...ofFields);
   const isNegative = general.some(({ status }) => status === "opted_out" || status === "suppressed");
   const isNumberRefused = !isEmail(fields.email ?? "") && Boolean(fields.phone) && isNegative;
   const choices = choicesOf(world, job, header, cells, fields.consent_at);
-  return { fields, attributes, said, isNumberRefused, choices };
+  const row = { fields, attributes, isNumberRefused, choices };
+  if (!isOfNumbers(job, header)) return { ...row, said: strongestOf(all) };
+  const ofMail = all.filter((one) => !general.includes(one));
+  const agreed = strongestOf(general);
+  const number = {
+    key: e164(fields.phone ?? "", body.phone_region),
+    agreed: agreed?.status === "opted_in" ? agreed : null,
+  };
+  return { ...row, said: strongestOf(isNegative ? all : ofMail), number };
 }
 
 /** Null for what is no number. */
@@ -117,8 +136,8 @@ export function e164(text: string, region?: string): string | null {
 export const isEmail = (text: string) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
 
 /** Why a row with all of its cells is refused, or null. */
-export function faultOf(cells: string[], fields: Record<string, string>): string | null {
-  if (!fields.external_id && !fields.email) return "key";
+export function faultOf(cells: string[], { fields, number }: Row): string | null {
+  if (!fields.external_id && !fields.email && !number?.key) return "key";
   if (fields.email && !isEmail(fields.email)) return "email";
   return cells.some((cell) => Buffer.byteLength(cell) > 4096) ? "long" : null;
 }

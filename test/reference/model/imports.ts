@@ -2,14 +2,15 @@
 
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
+import { optOutAddress } from "./addresses.ts";
 import { note } from "./annotations.ts";
 import { limitOf, listing } from "./checks.ts";
 import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
 import { isZone } from "./cron.ts";
 import { parseCsv, readerOf } from "./csv.ts";
-import { refuseNumber, translate } from "./import-outcomes.ts";
+import { agreeByNumber, refuseNumber, translate } from "./import-outcomes.ts";
 import { keepRefusal, readingsOf, refuses } from "./import-refusals.ts";
-import { e164, faultOf, fieldOf, OF_PRESET, type Row, readRow } from "./import-rows.ts";
+import { e164, faultOf, fieldOf, isOfNumbers, OF_PRESET, type Row, readRow } from "./import-rows.ts";
 import { takeChoice, topicColumn, unknownTopics } from "./import-topics.ts";
 import {
   ABSENT,
@@ -54,7 +55,8 @@ function hasTooMany(world: World, job: Import, header: string[], rows: string[][
 function process(world: World, job: Import): void {
   const { source = "csv", text } = job.body;
   const [header = [], ...rows] = parseCsv(text);
-  const isUsable = header.some((name) => ["external_id", "email"].includes(fieldOf(source, name) ?? ""));
+  const isNamed = header.some((name) => ["external_id", "email"].includes(fieldOf(source, name) ?? ""));
+  const isUsable = isNamed || isOfNumbers(job, header);
   if (!isUsable || hasTooMany(world, job, header, rows) || !found(world.lists, job.list_id)) {
     Object.assign(job, { status: "failed", failed: true });
     return;
@@ -64,7 +66,7 @@ function process(world: World, job: Import): void {
   const whole = rows.filter((cells) => cells.length === header.length);
   const readers = header.map((_, index) => readerOf(whole.map((cells) => cells[index]!.trim())));
   const read = (cells: string[]) => readRow(world, job, header, cells, readers);
-  const isFaulty = (cells: string[]) => cells.length !== header.length || faultOf(cells, read(cells).fields) !== null;
+  const isFaulty = (cells: string[]) => cells.length !== header.length || faultOf(cells, read(cells)) !== null;
   job.processed_rows = rows.length;
   for (const cells of rows.filter(isFaulty)) {
     job.failed_rows++;
@@ -78,8 +80,8 @@ function process(world: World, job: Import): void {
   note(world, "import_completed", job.id);
 }
 
-function take(world: World, job: Import, { fields, attributes, said, isNumberRefused, choices }: Row): void {
-  const external_id = fields.external_id || fields.email!.toLowerCase();
+function take(world: World, job: Import, { fields, attributes, said, isNumberRefused, number, choices }: Row): void {
+  const external_id = fields.external_id || fields.email?.toLowerCase() || number!.key!;
   const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
   const subscriber = known ?? createSubscriber(world, external_id);
   const before = subscriber.email;
@@ -91,6 +93,9 @@ function take(world: World, job: Import, { fields, attributes, said, isNumberRef
   const outcome = said ? translate(world, job, subscriber, fields, said) : null;
   if (outcome) job.consent_summary[outcome]!++;
   if (isNumberRefused) refuseNumber(world, job, subscriber, said);
+  if (isNumberRefused && number)
+    optOutAddress(world, number.key, Math.min(said?.at ?? job.created_at, job.created_at), "sms");
+  if (number?.agreed) agreeByNumber(world, job, subscriber, fields, number.agreed);
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
   // Rows of one person are one profile.
   if (!known) at(world, world.now, () => tellCreated(world, subscriber));

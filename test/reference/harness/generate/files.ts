@@ -93,3 +93,26 @@ export function platformFile(draft: Draft): void {
   post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
   pass(draft, MINUTE);
 }
+
+/** Files of numbers alone, as platforms for text messages write them (docs/decisions/0136). */
+export function numbersFile(draft: Draft): void {
+  const { random } = draft;
+  const list = newHandle(draft, "list");
+  post(draft, SECOND, "/api/v1/lists", { name: `Texts ${list}` }, { handle: list }, "list");
+  for (let n = random.between(1, 2); n > 0; n--) {
+    const [status, numbers] = [random.pick(["subscribed", "consent_status"]), ["+4915112345671", "0151 1234568", "12"]];
+    const header = ["Phone Number", status, "consent_at", "unsubscribed"];
+    const line = (number: string) => [
+      number,
+      random.pick(["yes", "yes", "no", ""]),
+      random.pick(["2026-10-01T00:00:00Z", ""]),
+      random.pick(["", "", "yes", "2026-10-02"]),
+    ];
+    const file = [header, ...random.some(numbers, random.between(1, 3)).map(line)]
+      .map((cells) => cells.join())
+      .join("\n");
+    const body = { listId: `@${list}`, phone_region: "DE" };
+    post(draft, SECOND, "/api/v1/lists/import", body, { file, handle: newHandle(draft, "import") });
+    pass(draft, MINUTE);
+  }
+}

@@ -107,6 +107,7 @@ const STORIES: [string[], Make][] = [
   [["imports", "topics", "lists"], files.topicsOfFiles],
   [["sends", "settings", "billing", "faults"], files.overMonthsEnd],
   [["imports", "lists"], files.platformFile],
+  [["imports", "lists"], files.numbersFile],
   [["sends", "campaigns", "templates", "segments", "lists"], seldom.goneByThen],
   [["sends", "settings"], seldom.nightsOfTheirOwn],
   [["sends"], seldom.hundredMessages],

@@ -1,0 +1,71 @@
+// Which columns of a file are fields of a person, by their names and by what they hold (AMB-133).
+import { rowColumn } from "./import-channels.ts";
+import { columnName, importFields } from "./import-mapping.ts";
+import {
+  bareName,
+  columnKey,
+  isLikeEmail,
+  isLikePhone,
+  isNumber,
+  isOfOthers,
+  maybeAddress,
+  OF_CUSTOMER_IO,
+  rankOf,
+  type Standard,
+} from "./import-names.ts";
+import { signedName } from "./import-signs.ts";
+import { EVIDENCE, type ImportSource, presets } from "./import-sources.ts";
+import type { ColumnType } from "./import-values.ts";
+
+/** The fields that say who a person is, and how to reach it: none of them is a yes or a no. */
+export const OF_WHOM: readonly Standard[] = ["external_id", "email", "phone"];
+/** A name with a prefix comes after the same name without it, and before less usual ones. */
+const BEHIND_A_PREFIX = 0.5;
+
+/** By its index, the field of each column that has the best name for one. */
+export function usualFields(
+  header: readonly string[],
+  source: ImportSource,
+  { taken, isFree, types }: { taken: ReadonlySet<string>; isFree: readonly boolean[]; types: readonly ColumnType[] },
+): Map<number, Standard> {
+  const fields = new Map<number, Standard>();
+  const keys = header.map((name) => columnKey(bareName(name)));
+  const rank = (field: Standard, i: number): number => {
+    const name = columnName(header[i] ?? "");
+    if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
+    if (types[i] === "boolean" && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
+    if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return -1;
+    if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
+    const rank = rankOf(field, keys[i] ?? "");
+    if (rank === undefined) return Number.POSITIVE_INFINITY;
+    return bareName(name) === name ? rank : rank + BEHIND_A_PREFIX;
+  };
+  for (const field of importFields) {
+    if (taken.has(field)) continue;
+    const found = header.map((_, i) => rank(field, i));
+    const best = Math.min(...found);
+    if (best !== Number.POSITIVE_INFINITY) fields.set(found.indexOf(best), field);
+  }
+  const isPlain = (name: string, i: number) =>
+    isFree[i] &&
+    !fields.has(i) &&
+    (signedName(name)?.sign ?? "word") === "word" &&
+    rowColumn(name, header) === undefined;
+  const takeLike = (field: Standard, isLike: (name: string, type: ColumnType | undefined) => boolean) => {
+    if (taken.has(field) || [...fields.values()].includes(field)) return;
+    const like = header.findIndex((name, i) => isPlain(name, i) && isLike(name, types[i]));
+    if (like >= 0) fields.set(like, field);
+  };
+  takeLike("email", (name, type) => type === "address" && isLikeEmail(name));
+  takeLike("phone", (name, type) => type !== "boolean" && type !== "address" && isLikePhone(name));
+  const isNamed = [...taken, ...fields.values()].some((field) => field === "external_id" || field === "email");
+  if (isNamed) return fields;
+  takeLike("phone", (name, type) => type === "phone" && !isOfOthers(name));
+  takeLike("phone", (name, type) => type === "number" && isNumber(name));
+  const address = keys.findIndex(
+    (key, i) => isFree[i] && !fields.has(i) && maybeAddress(key) && !rowColumn(key, header),
+  );
+  takeLike("email", (name, type) => address < 0 && type === "address" && !isOfOthers(name));
+  if (address >= 0) fields.set(address, "email");
+  return fields;
+}

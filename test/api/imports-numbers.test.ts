@@ -1,0 +1,81 @@
+// Files of phone numbers alone, as platforms for text messages export them (AMB-132, AMB-133).
+import { describe, expect, it } from "vitest";
+import { importing } from "../support/imports.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = importing({ withTenant });
+
+const ADA = "+14155550123";
+const BOB = "+14155550124";
+
+async function trying() {
+  const all = await setting();
+  const statusesOf = async (external_id: string) =>
+    (await all.consents(encodeURIComponent(external_id))).map(
+      ({ channel, status }: { channel: string; status: string }) => `${channel} ${status}`,
+    );
+  const names = async () => (await all.members()).map(({ external_id }) => external_id).sort();
+  return { ...all, statusesOf, names };
+}
+
+describe("a file of numbers alone", () => {
+  it.each([
+    ["EZ Texting", "Phone Number,First Name,Opted Out\n4155550123,Ada,\n(415) 555-0124,Bob,Yes\n"],
+    [
+      "SlickText",
+      "Number,Name,Subscribed Date,Opt Out Date\n14155550123,Ada,2024-03-04,\n14155550124,Bob,,2024-03-05\n",
+    ],
+    ["Attentive", "phone,status\n+14155550123,ACTIVE\n+14155550124,OPTED_OUT\n"],
+    ["Twilio", "PhoneNumber,OptOutType\n+14155550123,\n+14155550124,STOP\n"],
+    ["Postscript", "phone_number,unsubscribed_at\n+14155550123,\n+14155550124,2024-03-05T00:00:00Z\n"],
+    ["any name for it", "Who,Unsubscribed\n+14155550123,no\n+14155550124,yes\n"],
+  ])("%s: each number is the id of its person, and no opt-out is lost (AMB-132)", async (_, content) => {
+    const { run, names, statusesOf, attributes } = await trying();
+    const { status, failed_rows } = await run(content, { phone_region: "US" });
+
+    expect([status, failed_rows]).toEqual(["completed", 0]);
+    expect(await names()).toEqual([ADA, BOB]);
+    expect((await attributes(encodeURIComponent(ADA))).phone).toBe(ADA);
+    expect(await statusesOf(ADA)).toEqual([]);
+    expect(await statusesOf(BOB)).toContain("sms opted_out");
+  });
+
+  it("a yes with its time is one to SMS, and none to mail (AMB-132)", async () => {
+    const { run, statusesOf } = await trying();
+    await run(`phone,subscribed,consent_at\n${ADA},yes,2024-03-04\n${BOB},yes,\n`);
+
+    expect([await statusesOf(ADA), await statusesOf(BOB)]).toEqual([["sms opted_in"], []]);
+  });
+
+  it("a row whose number nobody can read is rejected with its reason (IMP-3)", async () => {
+    const { run, names } = await trying();
+    const { rejected_sample } = await run(`phone,name\n${ADA},Ada\n1.4155E+10,Bob\n,Eve\n`);
+
+    expect(await names()).toEqual([ADA]);
+    const reason = "has no phone number that can be read";
+    expect(rejected_sample).toEqual([
+      { line: 3, reason },
+      { line: 4, reason },
+    ]);
+  });
+});
+
+describe("a number that opted out", () => {
+  const agrees = `external_id,phone,SMS consent,SMS consent timestamp\nu1,${ADA},yes,2025-01-01\n`;
+
+  it.each([
+    ["before the file", `phone,unsubscribed_at\n${ADA},2024-03-05\n`, agrees],
+    [
+      "in an earlier row",
+      "",
+      `external_id,phone,SMS consent,SMS consent timestamp,email\n,${ADA},no,,a@x.example\nu1,${ADA},yes,2025-01-01,\n`,
+    ],
+  ])("%s is opted in by no import (AMB-130)", async (_, first, second) => {
+    const { run, statusesOf } = await trying();
+    if (first) await run(first);
+    await run(second);
+
+    expect(await statusesOf("u1")).not.toContain("sms opted_in");
+  });
+});
