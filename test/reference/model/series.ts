@@ -189,8 +189,8 @@ export function series(world: World, { query }: Request) {
 }
 
 /**
- * Of a campaign or journey: by the day of the dispatch; opens and clicks of campaigns on their own day. What is under way is
- * not promised.
+ * Of a campaign or journey: by the day of the dispatch; opens and clicks of campaigns on their own day, from the thirtieth
+ * day on together (docs/decisions/0041). What is under way is not promised.
  */
 function ofSource(world: World, type: string, id: string | undefined, window: [number, number]): Body {
   if (!isUuid(id)) invalid("source_id");
@@ -204,7 +204,9 @@ function ofSource(world: World, type: string, id: string | undefined, window: [n
       if (dispatched === null) return [];
       if (!isEngagement(fact) || type !== "campaign") return [{ ...fact, at: dispatched }];
       // What somebody reports of a send before there was one has no day.
-      return fact.known_at! < dispatched ? [] : [{ ...fact, at: Math.max(fact.at, dispatched) }];
+      if (fact.known_at! < dispatched) return [];
+      const [at, thirtieth] = [Math.max(fact.at, dispatched), dispatched + 30 * DAY];
+      return [{ ...fact, at: Math.min(at, thirtieth) }];
     });
   // Whom a step of a journey cannot reach is in no send of it.
   const names = type === "journey" ? MEASURES.filter((name) => name !== "skipped") : MEASURES;
