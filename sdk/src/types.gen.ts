@@ -2064,7 +2064,7 @@ export interface Import {
   dry_run: boolean;
   /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
   encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "shift_jis" | undefined;
-  /** Rows by what their consent to e-mail did; of a dry run, by the consent that they say */
+  /** Rows by what their consent to e-mail did; of a dry run, by what it would do */
   consent_summary: {
     /** Rows that opted in */
     opted_in: number;
@@ -2090,7 +2090,7 @@ export interface Import {
     /** Those that stay as the file has them, and are not sent to */
     unreadable: number;
   };
-  /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say */
+  /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what it would do */
   topic_summary: Record<string, {
     /** Rows that opted in */
     opted_in: number;
@@ -2101,6 +2101,19 @@ export interface Import {
     /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
     unchanged: number;
   }>;
+  /** By `sms` and `chat_app`, the rows by what they did to its consent; of a dry run, by what they would do */
+  channel_summary: Record<string, {
+    /** Rows that opted in */
+    opted_in: number;
+    /** Rows that opted out */
+    opted_out: number;
+    /** Rows that prove nothing, such as an opt-in without a time */
+    unknown: number;
+    /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
+    unchanged: number;
+  }>;
+  /** How many subscribers a dry run would create */
+  new_subscribers?: number | undefined;
   /** Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes */
   unknown_topics: string[];
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */
@@ -2162,7 +2175,7 @@ export interface ImportsImport {
   dry_run: boolean;
   /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
   encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "shift_jis" | undefined;
-  /** Rows by what their consent to e-mail did; of a dry run, by the consent that they say */
+  /** Rows by what their consent to e-mail did; of a dry run, by what it would do */
   consent_summary: {
     /** Rows that opted in */
     opted_in: number;
@@ -2188,7 +2201,7 @@ export interface ImportsImport {
     /** Those that stay as the file has them, and are not sent to */
     unreadable: number;
   };
-  /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say */
+  /** By the key of each topic in the file, the rows by what their choice did; of a dry run, by what it would do */
   topic_summary: Record<string, {
     /** Rows that opted in */
     opted_in: number;
@@ -2199,6 +2212,19 @@ export interface ImportsImport {
     /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
     unchanged: number;
   }>;
+  /** By `sms` and `chat_app`, the rows by what they did to its consent; of a dry run, by what they would do */
+  channel_summary: Record<string, {
+    /** Rows that opted in */
+    opted_in: number;
+    /** Rows that opted out */
+    opted_out: number;
+    /** Rows that prove nothing, such as an opt-in without a time */
+    unknown: number;
+    /** Rows that changed nothing: an opt-out or a newer answer of the subscriber stays */
+    unchanged: number;
+  }>;
+  /** How many subscribers a dry run would create */
+  new_subscribers?: number | undefined;
   /** Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes */
   unknown_topics: string[];
   /** Where the rejected rows can be downloaded as CSV for 24 hours, each with its reason */

@@ -49,7 +49,12 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
   const { status, list, dry_run, processed_rows, total_rows, failed_rows, error_message } = job;
   const good = processed_rows - failed_rows;
   const consents = consentLines(job.consent_summary);
-  const topics = Object.entries(job.topic_summary).map(([key, summary]) => [key, countsOf(summary)] as const);
+  const choices = [
+    ...Object.entries(job.channel_summary).map(
+      ([key, summary]) => [`Consent by ${channelText(key)}`, summary] as const,
+    ),
+    ...Object.entries(job.topic_summary).map(([key, summary]) => [`Topic ${key}`, summary] as const),
+  ].map(([what, summary]) => [what, countsOf(summary)] as const);
   return (
     <Card
       title={dry_run ? "Result of the dry run" : "Result of the import"}
@@ -85,13 +90,15 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
         </div>
       )}
       {consents.length > 0 && <p>Consent by email: {consents.join("; ")}.</p>}
-      {topics.map(([key, counts]) => counts && <p key={key}>{`Topic ${key}: ${counts}.`}</p>)}
+      {choices.map(([what, counts]) => counts && <p key={what}>{`${what}: ${counts}.`}</p>)}
       {job.unknown_topics.length > 0 && (
         <p class="banner warn">{`No such topic: ${job.unknown_topics.join(", ")}. These columns become attributes.`}</p>
       )}
     </Card>
   );
 }
+
+const channelText = (channel: string): string => (channel === "sms" ? "SMS" : "chat app");
 
 const countsOf = (summary: object): string =>
   Object.entries(summary)

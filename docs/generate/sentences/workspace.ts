@@ -26,9 +26,9 @@ export const workspaceSentences: Record<string, string> = {
   consecutive_failures: "How many deliveries in a row have failed",
   consent: "What the subscriber agreed to",
   "channels.consent": "The consent for this channel; `null` if there is none",
-  consent_summary: "Rows by what their consent to e-mail did; of a dry run, by the consent that they say",
+  consent_summary: "Rows by what their consent to e-mail did; of a dry run, by what it would do",
   topic_summary:
-    "By the key of each topic in the file, the rows by what their choice did; of a dry run, by what they say",
+    "By the key of each topic in the file, the rows by what their choice did; of a dry run, by what it would do",
   unknown_topics: "Keys in columns `topic:<key>` that name no topic of the workspace: such columns become attributes",
   opted_in: "Rows that opted in",
   opted_out: "Rows that opted out",

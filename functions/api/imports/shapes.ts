@@ -7,6 +7,7 @@ import { encodings } from "../../../shared/store/files/encodings.ts";
 import { idKeys } from "../../../shared/store/item.ts";
 import { ListItem } from "../../../shared/store/lists/items.ts";
 import {
+  channelChoicesOf,
   choicesOf,
   consentSummaryOf,
   type ImportJob,
@@ -55,6 +56,13 @@ export const Job = v.object({
   }),
   phone_summary: PhoneCounts,
   topic_summary: v.record(v.string(), ChoiceCounts),
+  channel_summary: v.pipe(
+    v.record(v.string(), ChoiceCounts),
+    v.description(
+      "By `sms` and `chat_app`, the rows by what they did to its consent; of a dry run, by what they would do",
+    ),
+  ),
+  new_subscribers: v.pipe(v.optional(v.number()), v.description("How many subscribers a dry run would create")),
   unknown_topics: v.array(v.string()),
   rejected_rows_url: v.optional(v.string()),
   warnings_url: v.pipe(
@@ -114,6 +122,8 @@ const jobOf = (
   consent_summary: consentSummaryOf(row),
   phone_summary: phoneSummaryOf(row),
   topic_summary: choicesOf(row),
+  channel_summary: channelChoicesOf(row),
+  new_subscribers: row.dry_run ? (row.would_create ?? 0) : undefined,
   unknown_topics: [...unknownTopicsOf(row)],
   ...links,
   created_at: row.created_at,

@@ -17,6 +17,7 @@ import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subs
 import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import {
   addedChoices,
+  channelChoicesOf,
   choicesOf,
   claimImport,
   columnsOf,
@@ -32,6 +33,7 @@ import {
 } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 import type { WorkerContext } from "./context.ts";
+import { openRehearsal } from "./rehearse.ts";
 import { namesSomebody, surveyFile } from "./survey.ts";
 import { type FileReading, takeRows } from "./take-rows.ts";
 
@@ -149,7 +151,7 @@ async function openSource({ store, files, workspace }: WorkerContext, job: Impor
   const topics = (await listTopics(store)).filter(({ double_opt_in }) => double_opt_in);
   const asks = new Set([...topics.map(({ key }) => consentChannelOf(key)), ...(owner.double_opt_in ? ["email"] : [])]);
   return bytes
-    ? { kind: "source", columns, asks, bytes, plan: owner.plan }
+    ? { kind: "source", columns, asks, rehearsal: openRehearsal(), bytes, plan: owner.plan }
     : { kind: "problem", problem: "the file is not there" };
 }
 
@@ -175,7 +177,7 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
     await failImport(context, started, source.problem);
     return "ended";
   }
-  const room = await audienceSize.room(plans[source.plan].subscribers);
+  const room = (await audienceSize.room(plans[source.plan].subscribers)) - (started.would_create ?? 0);
   let reading: Reading = { source, started, job: started, room, created: 0, earliest: clock.now() };
   const format = { delimiter: started.delimiter ?? ",", encoding: started.encoding };
   for await (const batch of batchesOf(readRecords(source.bytes, format))) {
@@ -190,9 +192,10 @@ async function importBatches(context: WorkerContext, started: ImportJob, until: 
 
 /**
  * Each row may be a new subscriber: before the room could be used up, the worker stops until new ones are counted. If none
- * was created, there is nothing to count, and it reads on.
+ * was created, there is nothing to count, and it reads on; so does a dry run.
  */
-const hasRoom = ({ room, created }: Reading): boolean => created === 0 || created + BATCH_ROWS <= room;
+const hasRoom = ({ job, room, created }: Reading): boolean =>
+  job.dry_run === true || created === 0 || created + BATCH_ROWS <= room;
 
 async function* batchesOf(records: AsyncIterable<Record>): AsyncGenerator<readonly Record[]> {
   let batch: Record[] = [];
@@ -222,14 +225,17 @@ async function importBatch(
 
   const { created: more, ...taken } = await takeRows(context, started, source, { batch, room: room - created });
   const choices = addedChoices(choicesOf(job), taken.choices);
+  const channels = addedChoices(channelChoicesOf(job), taken.channels);
   const { end, line } = elementAt(batch, batch.length - 1);
   const position = { offset: started.offset + end, line: started.line + line };
-  const isNoted = await noteProgress(store, job, { ...taken, choices, ...position, processed: batch.length });
+  const would_create = job.dry_run ? more : 0;
+  const progress = { ...taken, choices, channels, would_create, ...position, processed: batch.length };
+  const isNoted = await noteProgress(store, job, progress);
   if (!isNoted) {
     log({ level: "info", message: "another reader is ahead", tenant: store.tenant, import: job.id });
     return { kind: "ended" };
   }
-  const noted = { ...job, ...position, choices: toJson(choices) };
+  const noted = { ...job, ...position, choices: toJson(choices), channels: toJson(channels) };
   return { kind: "imported", reading: { ...reading, job: noted, created: created + more, earliest } };
 }
 

@@ -3,23 +3,15 @@ import { ApiError } from "../../../shared/kernel/errors.ts";
 import { normalizedAddress } from "../../../shared/rules/addresses.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import type { Columns } from "../../../shared/rules/import-columns.ts";
-import type { ImportedChoices } from "../../../shared/rules/import-consents.ts";
 import { type OtherChannel, otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusalsOf, refusesNothing } from "../../../shared/rules/import-refusals.ts";
 import { readRow } from "../../../shared/rules/import-rows.ts";
-import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import { idKeys } from "../../../shared/store/item.ts";
 import { enterWithPack } from "../../../shared/store/lists/imported-members.ts";
 import { joinList } from "../../../shared/store/lists/joining.ts";
 import { addMembers } from "../../../shared/store/lists/lists.ts";
 import { heldAddresses, heldNumber, heldNumbers } from "../../../shared/store/subscribers/addresses.ts";
-import {
-  type ConsentSummary,
-  MAX_CELL_CHARACTERS,
-  type PhoneSummary,
-  type Rejected,
-} from "../../../shared/store/subscribers/import-items.ts";
 import {
   createWithPack,
   type ImportPackRef,
@@ -28,24 +20,17 @@ import {
 } from "../../../shared/store/subscribers/import-packs.ts";
 import { recordOfNumber, recordRefusals } from "../../../shared/store/subscribers/import-refusals.ts";
 import {
-  type ChoiceOutcomes,
   type ImportedFrom,
   recordImportedChoices,
   recordImportedConsent,
 } from "../../../shared/store/subscribers/imported-consents.ts";
-import {
-  addedChoices,
-  type Choices,
-  type ImportJob,
-  NO_CONSENTS,
-  NO_PHONES,
-  oneChoice,
-  readingOf,
-} from "../../../shared/store/subscribers/imports.ts";
+import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import { attributesOf, living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.ts";
+import { type Rehearsal, rehearse } from "./rehearse.ts";
+import { KEPT, openTally, type Taken, type Tally } from "./tally.ts";
 
 /** Upserts that run at once. */
 const MAX_CONCURRENT = 25;
@@ -55,86 +40,30 @@ export interface FileReading {
   columns: Columns;
   /** What is agreed to only once the owner of the address confirms: `email`, `topic:news`. */
   asks: ReadonlySet<string>;
+  /** What the rows so far would do, where nothing is written. */
+  rehearsal: Rehearsal;
 }
 
-interface Taken {
-  /** At most so many subscribers were created. */
-  created: number;
-  failed: number;
-  rejected: Rejected[];
-  warnings: Rejected[];
-  consents: ConsentSummary;
-  phones: PhoneSummary;
-  /** By the keys of topics. */
-  choices: Choices;
-}
-
-/** Imports the rows of a batch; a dry run only counts what they would be. @param room the most subscribers to create */
+/** Imports the rows of a batch; a dry run only counts what they would do. @param room the most subscribers to create */
 export async function takeRows(
   context: WorkerContext,
   job: ImportJob,
-  { columns, asks }: FileReading,
+  { columns, asks, rehearsal }: FileReading,
   { batch, room }: { batch: readonly Record[]; room: number },
 ): Promise<Taken> {
   const tally = openTally(job);
   const { good: rows, refused } = readBatch(job, columns, batch, tally.reject);
+  const refusing = refused.map(({ refusals }) => refusals);
+  const persons = personsOf(rows, job.start_journeys === false);
   if (job.dry_run) {
-    countAsWritten(tally, rows);
+    await rehearse(context, job, rehearsal, { persons, refusing, room }, tally);
     return tally.taken;
   }
   const root = await context.secrets.root();
   for (const { record, refusals } of refused)
     await recordRefusals(context.store, root, fromRow(job, record, asks), refusals);
-  const refusing = refused.map(({ refusals }) => refusals);
-  await importEach(context, { job, asks, room, refusing }, tally, personsOf(rows, job.start_journeys === false));
+  await importEach(context, { job, asks, room, refusing }, tally, persons);
   return tally.taken;
-}
-
-type Tally = ReturnType<typeof openTally>;
-
-/** Counts what becomes of the rows of a batch. */
-function openTally(job: ImportJob) {
-  const taken: Taken = {
-    created: 0,
-    failed: 0,
-    rejected: [],
-    warnings: [],
-    consents: { ...NO_CONSENTS },
-    phones: { ...NO_PHONES },
-    choices: {},
-  };
-  const reported = ({ line, cells }: Record, reason: string): Rejected => ({
-    line: job.line + line,
-    reason,
-    cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
-  });
-  return {
-    taken,
-    reject: (record: Record, reason: string) => {
-      taken.failed++;
-      taken.rejected.push(reported(record, reason));
-    },
-    countRow: ({ row: { consent, phone, warnings }, record }: GoodRow) => {
-      if (warnings.length > 0) taken.warnings.push(reported(record, warnings.join("; ")));
-      if (consent?.doubt) taken.consents[consent.doubt]++;
-      if (phone) taken.phones[phone]++;
-    },
-    countChoices: (outcomes: ChoiceOutcomes) => {
-      const counted = Object.entries(outcomes).flatMap(([channel, outcome]) => {
-        const key = topicKeyOf(channel);
-        return key === undefined ? [] : [[key, oneChoice(outcome)] as const];
-      });
-      taken.choices = addedChoices(taken.choices, Object.fromEntries(counted));
-    },
-  };
-}
-
-function countAsWritten({ taken, countRow, countChoices }: Tally, rows: readonly GoodRow[]): void {
-  for (const good of rows) {
-    countRow(good);
-    if (good.row.consent) taken.consents[good.row.consent.status]++;
-    countChoices(statusesOf(good.row.choices));
-  }
 }
 
 async function importEach(
@@ -221,9 +150,6 @@ const fromRow = (job: ImportJob, { line }: Record, asks: ReadonlySet<string>): I
   asks,
 });
 
-/** Said of a rejected row beside the reason. */
-const KEPT = "; that it opts out is kept";
-
 interface ReadBatch {
   good: GoodRow[];
   /** What rows refuse that cannot be read. */
@@ -250,9 +176,6 @@ function readBatch(
   }
   return read;
 }
-
-const statusesOf = (choices: ImportedChoices) =>
-  Object.fromEntries(Object.entries(choices).map(([key, { status }]) => [key, status]));
 
 /** By the external id, the number of each person of whom a row agrees to a channel that sends to it. */
 function numbersOf(

@@ -102,11 +102,14 @@ export function keepsConfirmed(email: string | null | undefined): ConditionOf<ty
 }
 
 /** The same of a profile that was read. */
-export const isConfirmedElsewhere = ({ confirmed_address }: ProfileRow, email: string | null | undefined): boolean =>
+export const isConfirmedElsewhere = (
+  { confirmed_address }: Partial<ProfileRow>,
+  email: string | null | undefined,
+): boolean =>
   confirmed_address !== undefined && typeof email === "string" && mailAddressId({ email }) !== confirmed_address;
 
 /** What the owner of an address confirmed: the owner of the next one has yet to. @param at RFC 3339 */
-export const unconfirmedAgain = (profile: ProfileRow, at: string): ConsentAssertion[] =>
+export const unconfirmedAgain = (profile: Partial<ProfileRow>, at: string): ConsentAssertion[] =>
   familyOf(profile, "cc:")
     .filter(([channel]) => profile[`c:${channel}`] === "opted_in")
     .map(([channel]) => ({ channel, status: "pending", consented_at: at, source: "address_changed" }));

@@ -55,6 +55,10 @@ export const ImportItem = entity("import", {
     topics: v.optional(json<readonly string[]>()),
     /** What became of the choices, by the keys of the topics that the file has columns for. */
     choices: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
+    /** The same of the channels that send to a number. */
+    channels: v.optional(json<Readonly<Record<string, ChoiceSummary>>>()),
+    /** How many subscribers a dry run would create. */
+    would_create: v.optional(v.number()),
     delimiter: v.optional(v.string()),
     /** As the caller said, or as the file is. */
     encoding: v.optional(v.picklist(encodings)),

@@ -21,7 +21,7 @@ import {
   isNewestConsent,
   isOpenConsent,
 } from "./consents.ts";
-import { ConsentItem, isAlive, Profile } from "./items.ts";
+import { ConsentItem, isAlive, Profile, type ProfileRow } from "./items.ts";
 import { getProfile, type LivingProfile } from "./subscribers.ts";
 
 const CHANNEL = "email";
@@ -231,8 +231,8 @@ async function recordSome(
  * What a choice is to a profile. `known`: an opt-in of an earlier reader of the row, or of an earlier import of the file. An
  * opt-out that is there already is news of an earlier reader only, which the history tells.
  */
-function judged(
-  profile: LivingProfile,
+export function judged(
+  profile: Partial<ProfileRow>,
   { channel, status, consented_at }: ConsentAssertion,
   held: ReadonlySet<string>,
 ) {

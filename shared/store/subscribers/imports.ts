@@ -76,6 +76,9 @@ export function addedChoices(some: Choices, others: Choices): Choices {
 /** One row with this outcome. */
 export const oneChoice = (outcome: keyof ChoiceSummary): ChoiceSummary => ({ ...NO_CHOICES, [outcome]: 1 });
 
+export const channelChoicesOf = ({ channels }: ImportJob): Choices =>
+  channels === undefined ? {} : fromJson(channels);
+
 export const choicesOf = ({ choices }: ImportJob): Choices => (choices === undefined ? {} : fromJson(choices));
 
 /** The keys in columns `topic:<key>` of which the workspace had no topic. */
@@ -241,6 +244,9 @@ export interface Progress {
   phones: PhoneSummary;
   /** Those of all records so far. */
   choices: Choices;
+  channels: Choices;
+  /** How many more subscribers a dry run would create. */
+  would_create: number;
   rejected: readonly Rejected[];
   warnings: readonly Rejected[];
   offset: number;
@@ -249,11 +255,17 @@ export interface Progress {
 
 /** Accounts for the records up to an offset, once: a second reader of the same records changes nothing. */
 export function noteProgress(store: Store, { id, offset }: ImportJob, progress: Progress): Promise<boolean> {
-  const { processed, failed, consents, phones, choices, rejected, warnings, offset: end, line } = progress;
+  const { processed, failed, consents, phones, choices, channels, rejected, warnings, offset: end, line } = progress;
   const add: NonNullable<ChangeOf<typeof ImportItem>["add"]> = { processed, failed, warned: warnings.length };
   for (const [outcome, n] of Object.entries(consents)) if (n > 0) add[`consent:${outcome}`] = n;
   for (const [outcome, n] of Object.entries(phones)) if (n > 0) add[`phone:${outcome}`] = n;
-  const set: ImportChange = { offset: end, line, ...(Object.keys(choices).length > 0 && { choices: toJson(choices) }) };
+  if (progress.would_create > 0) add.would_create = progress.would_create;
+  const set: ImportChange = {
+    offset: end,
+    line,
+    ...(Object.keys(choices).length > 0 && { choices: toJson(choices) }),
+    ...(Object.keys(channels).length > 0 && { channels: toJson(channels) }),
+  };
   const rows = { rows: toJson(rejected), warnings: toJson(warnings), expires: expiry(store) };
   return happened(
     store.transact([

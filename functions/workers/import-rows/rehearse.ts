@@ -1,0 +1,250 @@
+// What an import would do, told without writing (F13): the rules of the store, applied to what it holds now and to what the rows
+// before would have left. A worker that goes on with the file remembers no rows of the worker before it.
+import { timestamp } from "../../../shared/kernel/clock.ts";
+import { normalizedAddress, suppressionReasons } from "../../../shared/rules/addresses.ts";
+import type { ImportedConsent } from "../../../shared/rules/import-consents.ts";
+import { otherChannels } from "../../../shared/rules/import-mapping.ts";
+import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
+import { idKeys } from "../../../shared/store/item.ts";
+import type { RootSecrets } from "../../../shared/store/secrets.ts";
+import { AddressItem, addressId } from "../../../shared/store/subscribers/address-items.ts";
+import type { AddressRow } from "../../../shared/store/subscribers/addresses.ts";
+import {
+  type ConsentAssertion,
+  foldedConsent,
+  isConfirmedElsewhere,
+  unconfirmedAgain,
+} from "../../../shared/store/subscribers/consents.ts";
+import { type ChoiceOutcomes, judged } from "../../../shared/store/subscribers/imported-consents.ts";
+import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
+import {
+  attributesOf,
+  living,
+  profileOfExternalId,
+  subscriberId,
+} from "../../../shared/store/subscribers/subscribers.ts";
+import type { WorkerContext } from "./context.ts";
+import type { Person } from "./persons.ts";
+import { KEPT, type Tally } from "./tally.ts";
+
+/** A person as the rows so far would leave it. */
+interface Standing {
+  /** The members of its profile for consents. */
+  consents: Partial<ProfileRow>;
+  email?: string | undefined;
+  phone?: unknown;
+}
+
+export interface Rehearsal {
+  /** By external id. */
+  people: Map<string, Standing>;
+  /** By the id of an address; of one without a row, an empty one. */
+  addresses: Map<string, Partial<AddressRow>>;
+}
+
+export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
+
+interface Batch {
+  persons: readonly Person[];
+  /** Of the rows that are rejected. */
+  refusing: readonly Refusals[];
+  /** The most subscribers to create. */
+  room: number;
+}
+
+/** Counts what the rows of a batch would do. */
+export async function rehearse(
+  { store, secrets }: WorkerContext,
+  { created_at }: { created_at: string },
+  rehearsal: Rehearsal,
+  { persons, refusing, room }: Batch,
+  tally: Tally,
+): Promise<void> {
+  const root = await secrets.root();
+  const names = [...persons.map(({ profile }) => profile.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
+  await meet(store, root, rehearsal, names);
+  const isNew = persons.map(({ profile }) => !rehearsal.people.has(profile.external_id));
+  let left = room;
+  const taken = persons.filter((_, i) => !isNew[i] || left-- > 0);
+  for (const { profile } of taken) enter(rehearsal, profile, timestamp(store.clock.now()));
+  tally.taken.created = Math.min(isNew.filter(Boolean).length, Math.max(0, room));
+
+  await lookUp(store, rehearsal, taken, refusing);
+  for (const refusals of refusing) refuse(rehearsal, created_at, refusals);
+  const heldAtStart = new Map(rehearsal.addresses);
+  for (const person of persons) {
+    if (taken.includes(person)) takePerson({ rehearsal, created_at, heldAtStart }, person, tally);
+    else leaveOut(rehearsal, created_at, person, tally);
+  }
+}
+
+const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
+
+/** Reads those whom no row named before. */
+async function meet(
+  store: StoreReader,
+  root: Pick<RootSecrets, "idKey">,
+  { people }: Rehearsal,
+  names: readonly string[],
+): Promise<void> {
+  const unseen = [...new Set(names)].filter((name) => !people.has(name));
+  const profiles = await store.getAll(Profile, idKeys(unseen.map((name) => subscriberId(root, store.tenant, name, 0))));
+  for (const [i, name] of unseen.entries()) {
+    const first = profiles[i];
+    const known = living(first) ?? (first && (await profileOfExternalId(store, root, name)));
+    if (known) people.set(name, { consents: { ...known }, email: known.email, phone: attributesOf(known).phone });
+  }
+}
+
+/** The profile as the rows of the batch leave it. @param at when the address changes, RFC 3339 */
+function enter({ people }: Rehearsal, { external_id, email, attributes }: Person["profile"], at: string): void {
+  const standing: Standing = people.get(external_id) ?? { consents: {} };
+  if (isConfirmedElsewhere(standing.consents, email)) {
+    const again = unconfirmedAgain(standing.consents, at).map(foldedConsent);
+    Object.assign(standing.consents, ...again, { confirmed_address: undefined });
+  }
+  standing.email = email ?? standing.email;
+  standing.phone = attributes.phone ?? standing.phone;
+  people.set(external_id, standing);
+}
+
+const idOf = (kind: "email" | "phone", text: unknown): string | undefined => {
+  const address = normalizedAddress(kind, text);
+  return address === undefined ? undefined : addressId(kind, address);
+};
+
+/** Reads the rows of the addresses of people and of rejected rows. */
+async function lookUp(
+  store: StoreReader,
+  { people, addresses }: Rehearsal,
+  persons: readonly Person[],
+  refusing: readonly Refusals[],
+): Promise<void> {
+  const texts = persons.flatMap(({ profile: { external_id }, rows }) => {
+    const { email, phone } = people.get(external_id) ?? {};
+    return [{ email, phone }, ...rows.map((row) => ({ email: row.email, phone: row.row.attributes.phone }))];
+  });
+  const ids = [...texts, ...refusing].flatMap(({ email, phone }) => [
+    idOf("email", email) ?? [],
+    idOf("phone", phone) ?? [],
+  ]);
+  const unseen = [...new Set(ids.flat())].filter((id) => !addresses.has(id));
+  const rows = await store.getAll(
+    AddressItem,
+    unseen.map((id) => ({ id })),
+  );
+  for (const [i, id] of unseen.entries()) addresses.set(id, rows[i] ?? {});
+}
+
+interface Taking {
+  rehearsal: Rehearsal;
+  created_at: string;
+  /** The addresses as they were before the batch: what its other rows say is known by `heldBefore`. */
+  heldAtStart: ReadonlyMap<string, Partial<AddressRow>>;
+}
+
+function takePerson({ rehearsal, created_at, heldAtStart }: Taking, { profile, rows }: Person, tally: Tally): void {
+  const standing = rehearsal.people.get(profile.external_id)!;
+  const isHeld = (channel: "email" | "sms" | "chat_app", id: string | undefined): boolean => {
+    const row = id === undefined ? undefined : heldAtStart.get(id);
+    return row?.reason !== undefined || row?.[`o:${channel}`] !== undefined;
+  };
+  for (const good of rows) {
+    const { consent, choices, isByAddress } = good.row;
+    const { heldBefore } = good;
+    tally.countRow(good);
+    const email = good.email ?? standing.email;
+    const number = idOf("phone", standing.phone);
+    if (consent) {
+      const isRefused = heldBefore.has("email") || isHeld("email", idOf("email", email));
+      const said = { consent, email, isByAddress, isHeld: isRefused };
+      tally.taken.consents[sayOfMail(rehearsal, standing, created_at, said)]++;
+    }
+    const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));
+    tally.countChoices(choose(standing, created_at, choices, held));
+    if (isByAddress) refuseNumber(rehearsal, created_at, refusalsIn(good.row));
+  }
+}
+
+/** The plan has no room for them. */
+function leaveOut(rehearsal: Rehearsal, created_at: string, { rows }: Person, tally: Tally): void {
+  for (const { row, email, record } of rows) {
+    const refusals = { ...refusalsIn(row), email };
+    refuse(rehearsal, created_at, refusals);
+    tally.reject(record, refusesNothing(refusals) ? "quota" : `quota${KEPT}`);
+  }
+}
+
+/** What a rejected row refuses counts nowhere. */
+function refuse(rehearsal: Rehearsal, created_at: string, refusals: Refusals): void {
+  const { external_id, email, consent, choices } = refusals;
+  const standing = rehearsal.people.get(nameOf(refusals) ?? "");
+  const isByAddress = standing === undefined || external_id === undefined;
+  if (isByAddress) refuseNumber(rehearsal, created_at, refusals);
+  if (consent) sayOfMail(rehearsal, standing, created_at, { consent, email, isByAddress, isHeld: false });
+  if (standing) choose(standing, created_at, choices, new Set());
+}
+
+function refuseNumber({ addresses }: Rehearsal, created_at: string, { phone, choices }: Refusals): void {
+  const id = idOf("phone", phone);
+  if (id === undefined) return;
+  for (const channel of otherChannels) {
+    const choice = choices[channel];
+    if (choice?.status === "opted_out")
+      addresses.set(id, { ...addresses.get(id), [`o:${channel}`]: choice.at ?? created_at });
+  }
+}
+
+interface SaidOfMail {
+  consent: ImportedConsent;
+  email: string | undefined;
+  isByAddress: boolean;
+  /** The address is suppressed, or opted out. */
+  isHeld: boolean;
+}
+
+function sayOfMail(
+  { addresses }: Rehearsal,
+  standing: Standing | undefined,
+  created_at: string,
+  { consent: { status, at = created_at }, email, isByAddress, isHeld }: SaidOfMail,
+): ImportedConsent["status"] | "unchanged" {
+  if (status === "unknown" || (status === "opted_in" && isHeld)) return status === "unknown" ? status : "unchanged";
+  const id = idOf("email", email);
+  const row = id === undefined ? undefined : (addresses.get(id) ?? {});
+  if (status === "suppressed" && id !== undefined && row) {
+    const strength = (reason: AddressRow["reason"]) => (reason === undefined ? -1 : suppressionReasons.indexOf(reason));
+    const isWeaker = strength(row.reason) < strength("imported");
+    const after = isWeaker ? { ...row, reason: "imported" as const, suppressed_at: at } : row;
+    addresses.set(id, after);
+    return after.reason === "imported" && after.suppressed_at === at ? status : "unchanged";
+  }
+  if (status === "opted_out" && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
+  const own = status === "opted_in" ? status : "opted_out";
+  return standing ? settle(standing, { channel: "email", status: own, consented_at: at }) : "unchanged";
+}
+
+function choose(
+  standing: Standing,
+  created_at: string,
+  choices: Refusals["choices"],
+  held: ReadonlySet<string>,
+): ChoiceOutcomes {
+  const outcomes: ChoiceOutcomes = {};
+  for (const [channel, { status, at = created_at }] of Object.entries(choices))
+    outcomes[channel] = status === "unknown" ? status : settle(standing, { channel, status, consented_at: at }, held);
+  return outcomes;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function settle<S extends "opted_in" | "opted_out">(
+  standing: Standing,
+  assertion: ConsentAssertion & { status: S },
+  held = NONE,
+): S | "unchanged" {
+  const verdict = judged(standing.consents, assertion, held);
+  if (verdict === "new") Object.assign(standing.consents, foldedConsent(assertion));
+  return verdict === "refused" ? "unchanged" : assertion.status;
+}

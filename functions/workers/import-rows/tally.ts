@@ -1,0 +1,78 @@
+// What becomes of the rows of a batch, counted.
+
+import { topicKeyOf } from "../../../shared/rules/topics.ts";
+import type { Record } from "../../../shared/store/files/records.ts";
+import {
+  type ConsentSummary,
+  MAX_CELL_CHARACTERS,
+  type PhoneSummary,
+  type Rejected,
+} from "../../../shared/store/subscribers/import-items.ts";
+import type { ChoiceOutcomes } from "../../../shared/store/subscribers/imported-consents.ts";
+import {
+  addedChoices,
+  type Choices,
+  type ImportJob,
+  NO_CONSENTS,
+  NO_PHONES,
+  oneChoice,
+} from "../../../shared/store/subscribers/imports.ts";
+import type { GoodRow } from "./persons.ts";
+
+export interface Taken {
+  /** At most so many subscribers were created; of a dry run, so many would be. */
+  created: number;
+  failed: number;
+  rejected: Rejected[];
+  warnings: Rejected[];
+  consents: ConsentSummary;
+  phones: PhoneSummary;
+  /** By the keys of topics. */
+  choices: Choices;
+  /** By the channels that send to a number. */
+  channels: Choices;
+}
+
+/** Said of a rejected row beside the reason. */
+export const KEPT = "; that it opts out is kept";
+
+export type Tally = ReturnType<typeof openTally>;
+
+/** Counts what becomes of the rows of a batch. */
+export function openTally(job: ImportJob) {
+  const taken: Taken = {
+    created: 0,
+    failed: 0,
+    rejected: [],
+    warnings: [],
+    consents: { ...NO_CONSENTS },
+    phones: { ...NO_PHONES },
+    choices: {},
+    channels: {},
+  };
+  const reported = ({ line, cells }: Record, reason: string): Rejected => ({
+    line: job.line + line,
+    reason,
+    cells: cells.map((cell) => cell.slice(0, MAX_CELL_CHARACTERS)),
+  });
+  return {
+    taken,
+    reject: (record: Record, reason: string) => {
+      taken.failed++;
+      taken.rejected.push(reported(record, reason));
+    },
+    countRow: ({ row: { consent, phone, warnings }, record }: GoodRow) => {
+      if (warnings.length > 0) taken.warnings.push(reported(record, warnings.join("; ")));
+      if (consent?.doubt) taken.consents[consent.doubt]++;
+      if (phone) taken.phones[phone]++;
+    },
+    countChoices: (outcomes: ChoiceOutcomes) => {
+      for (const [channel, outcome] of Object.entries(outcomes)) {
+        const topic = topicKeyOf(channel);
+        const one = { [topic ?? channel]: oneChoice(outcome) };
+        if (topic === undefined) taken.channels = addedChoices(taken.channels, one);
+        else taken.choices = addedChoices(taken.choices, one);
+      }
+    },
+  };
+}

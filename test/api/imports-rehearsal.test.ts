@@ -1,0 +1,83 @@
+// A dry run tells what the import would do: its counts are those of the import after it (F13).
+import { expect, it } from "vitest";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import { importing, people } from "../support/imports.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { withTenant } = worlds();
+const setting = importing({ withTenant });
+
+const ADA = "+14155550123";
+const HEADER = "external_id,email,phone,consent_status,consent_at,SMS consent,SMS consent timestamp,bounced,topic:news";
+const BEFORE = [
+  HEADER,
+  "out,out@x.example,,no,2025-01-01,,,,",
+  "in,in@x.example,,yes,2025-01-01,,,,yes",
+  ",link@x.example,,no,,,,,",
+  "dead,dead@x.example,,,,,,2025-01-01,",
+  `texts,,${ADA},,,yes,2025-01-01,,`,
+  ",stop@x.example,+14155550124,,,no,,,no",
+].join("\n");
+
+/** Each line shows one thing that a file may meet. */
+const FILES: [what: string, lines: string[]][] = [
+  ["who opted out agrees", ["out,,,yes,2025-06-01,,,,"]],
+  ["who agreed before agrees again, earlier and later", ["in,,,yes,2024-06-01,,,,yes", "in,,,yes,2025-06-01,,,,"]],
+  ["the same once more", ["in,in@x.example,,yes,2025-01-01,,,,yes"]],
+  ["an opt-out and a later yes of one person", ["new,n@x.example,,no,,,,,", "new,n@x.example,,yes,2025-06-01,,,,no"]],
+  ["an address that opted out, with another person", ["other,link@x.example,,yes,2025-06-01,,,,"]],
+  [
+    "an address that bounced here, again, and of another one",
+    ["dead,,,yes,2025-06-01,,,,", "d2,dead@x.example,,,,,,2025-01-01,", "d3,dead@x.example,,,,,,2024-01-01,"],
+  ],
+  ["two persons of one address that bounces", ["d4,two@x.example,,,,,,yes,", "d5,two@x.example,,yes,2025-06-01,,,,"]],
+  [
+    "messages: the same, a later yes, a number that opted out",
+    [`texts,,${ADA},,,yes,2025-01-01,,`, `texts,,${ADA},,,yes,2025-06-01,,`, "t2,,+14155550124,,,yes,2025-06-01,,"],
+  ],
+  [
+    "rows that are rejected and refuse",
+    ["x,not an address,,no,,,,,", "in,in@x.example,,no,,,,,,,", "in,,,yes,2026-01-01,,,,"],
+  ],
+  ["proofs of nothing", ["p,p@x.example,,yes,,yes,,,maybe", "q,q@x.example,,yes,2999-01-01,,,,yes"]],
+];
+
+it.each(FILES)("a dry run counts what the import does with %s (F13)", async (_, lines) => {
+  const { run, tenant } = await setting();
+  await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out" });
+  await run(BEFORE);
+  const content = [HEADER, ...lines].join("\n");
+
+  const told = await run(content, { dry_run: "true" });
+  const done = await run(content);
+
+  const countsOf = ({ consent_summary, topic_summary, channel_summary, phone_summary, failed_rows }: typeof done) => ({
+    ...{ consent_summary, topic_summary, channel_summary, phone_summary, failed_rows },
+  });
+  expect(countsOf(told)).toEqual(countsOf(done));
+});
+
+it("a dry run counts the choices of SMS and of chat apps, and the people that are new (F13)", async () => {
+  const { run } = await setting();
+  const columns = "external_id,consent_status:sms,consent_at:sms,consent_status:chat_app";
+  const told = await run(`${columns}\nu1,opted_in,2025-01-01,opted_out\nu2,yes,,\nu1,,,\n`, { dry_run: "true" });
+
+  expect(told).toMatchObject({
+    channel_summary: {
+      sms: { opted_in: 1, opted_out: 0, unknown: 1, unchanged: 0 },
+      chat_app: { opted_in: 0, opted_out: 1, unknown: 0, unchanged: 0 },
+    },
+    new_subscribers: 2,
+  });
+});
+
+it("a dry run tells of rows that the plan has no room for (F13, AMB-88)", async () => {
+  const { world, run, job } = await setting({ plan: "free" });
+  await run(people(900));
+  const told = await run(people(1_090), { dry_run: "true" });
+  const { import_job_id } = await run(people(1_090));
+  await world.advance(MINUTE);
+
+  expect(told).toMatchObject({ failed_rows: 90, new_subscribers: 100 });
+  expect((await job(import_job_id)).failed_rows).toBe(90);
+});
