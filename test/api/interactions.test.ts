@@ -6,7 +6,7 @@ import { countInteraction } from "../../shared/store/sends/interactions/interact
 import { interactionTotals } from "../../shared/store/sends/interactions/totals.ts";
 import { personalEngagements, tenantEngagements } from "../../shared/store/subscribers/engagement.ts";
 import { getProfiles } from "../../shared/store/subscribers/subscribers.ts";
-import { addPeople, quickStore, send, wholeTable } from "../support/people.ts";
+import { addPeople, inboxOf, quickStore, send, wholeTable } from "../support/people.ts";
 import { recountInteractions } from "../support/recounts.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
@@ -33,7 +33,21 @@ async function withJob(options: object = {}) {
     expect(await recountInteractions(store, job.id)).toEqual(found);
     return found;
   };
-  return { world, tenant, people, job: String(job.id), totals, say: (body: object) => report(world, tenant, body) };
+  const byArm = async () => {
+    const { variants } = await totals();
+    return Object.entries(variants)
+      .map(([arm, one]) => [arm, one.interactions.inapp_impression, one.recipients.opened])
+      .sort();
+  };
+  return {
+    world,
+    tenant,
+    people,
+    job: String(job.id),
+    totals,
+    byArm,
+    say: (body: object) => report(world, tenant, body),
+  };
 }
 
 describe("reporting", () => {
@@ -114,23 +128,37 @@ describe("counting", () => {
     ]);
   });
 
-  it("the arm is stored for A/B sends alone, and only if it is one (ABH-3)", async () => {
+  it("the arm that a report names counts for A/B sends alone (ABH-3)", async () => {
     const plain = await withJob();
     await plain.say(seen(plain.job, { variant_id: "a" }));
     expect((await plain.totals()).variants).toEqual({});
     const split = await withJob({ variant_b: { title: "B", body: "B" }, split_percentage: 50 });
-    for (const [n, variant_id] of ["a", "b", "b", "z", undefined].entries())
+    for (const [n, variant_id] of ["a", "b", "b"].entries())
       await split.say(seen(split.job, { variant_id, subscriber_id: split.people[n] }));
-    const { variants, recipients } = await split.totals();
-    expect(
-      Object.entries(variants)
-        .map(([arm, one]) => [arm, one.interactions.inapp_impression, one.recipients.opened])
-        .sort(),
-    ).toEqual([
+    await split.say(seen(split.job, { variant_id: "z" }));
+    await split.say(seen(split.job));
+
+    expect(await split.byArm()).toEqual([
       ["a", 1, 1],
       ["b", 2, 2],
     ]);
-    expect(recipients.opened).toBe(4);
+    expect((await split.totals()).interactions.inapp_impression).toBe(5);
+  });
+
+  it("a report without an arm counts for the arm that its recipient got (ABH-1, INT-8)", async () => {
+    const variant_b = { title: "B", body: "B" };
+    const { world, tenant, job, people, say, byArm } = await withJob({ variant_b, split_percentage: 50 });
+    const got: string[] = [];
+    for (const [n, subscriber_id] of people.entries()) {
+      const [message] = await inboxOf(world, tenant, subscriber_id);
+      got.push(message.content.variant_id);
+      const named = n === 0 ? { variant_id: "z" } : {};
+      expect((await say(seen(job, { ...named, subscriber_id }))).status).toBe(202);
+    }
+    const ofArm = (name: string) => got.filter((arm) => arm === name).length;
+    expect(ofArm("a") + ofArm("b")).toBe(people.length);
+
+    expect(await byArm()).toEqual(["a", "b"].filter(ofArm).map((arm) => [arm, ofArm(arm), ofArm(arm)]));
   });
 
   it("a known device identifies its subscriber; unknown and erased subscribers are counted and not stored (INT-8)", async () => {

@@ -3,6 +3,7 @@ import type { Operation } from "./access.ts";
 import { notifyHooks } from "./hooks.ts";
 import { instant, invalid, isUuid, type Request, same } from "./kit.ts";
 import type { Job } from "./records/sends.ts";
+import { armIn } from "./sending.ts";
 import { found, type World } from "./world.ts";
 
 const KINDS = [
@@ -22,17 +23,24 @@ function report(world: World, { body }: Request) {
   const occurred_at = instant(body.occurred_at) ?? invalid("occurred_at");
   const job = found(world.jobs, body.job_id) ?? invalid("job_id");
 
-  const { job_id, interaction, platform, variant_id = null } = body;
+  const { job_id, interaction, platform } = body;
   // AMB-106: a report equal in every field is a duplicate and counts once.
   if (world.interactions.some(({ said }) => same(said, { ...body, occurred_at }))) return { status: 202 };
   const subscriber_id = found(world.subscribers, body.subscriber_id)?.id ?? null;
+  const variant_id = armFor(world, job, body.variant_id, subscriber_id);
   const row = { job_id, interaction, platform, subscriber_id, variant_id, occurred_at, received_at: world.now };
   world.interactions.push({ ...row, said: { ...body, occurred_at } });
 
   // WEV-9: the arm only for A/B sends.
-  const variant = job.spec.variant_b && variant_id !== null ? { variant_id } : {};
+  const variant = variant_id === null ? {} : { variant_id };
   notifyHooks(world, "notification.interaction", { job_id, interaction_type: interaction, platform, ...variant });
   return { status: 202 };
+}
+
+/** ABH-1, INT-8: the arm that a report names, else that of the recipient whom it names. */
+function armFor(world: World, job: Job, told: unknown, subscriber: string | null): string | null {
+  if (job.spec.variant_b && (told === "a" || told === "b")) return told;
+  return subscriber === null ? null : armIn(world, job, subscriber);
 }
 
 /** AMB-68: how many people did one of these, for each send. Who a report names is believed. */

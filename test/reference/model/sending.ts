@@ -54,6 +54,12 @@ const blank = (world: World, id: string, external_id: string | null, state: stri
   ...{ hasComplained: false, hasUnsubscribed: false },
 });
 
+/** ABH-1: the arm of a subscriber, in a send with two. */
+export function armIn(world: World, { spec, unit }: Job, id: string): "a" | "b" | null {
+  if (!spec.variant_b) return null;
+  return world.bucket("split", unit, id) < (spec.split_percentage ?? 50) * 100 ? "a" : "b";
+}
+
 /** ABH-1, ABH-2: who is reached on no channel is skipped with the reason; of the others some are held out. */
 export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps = true): Recipient {
   const { spec, unit } = job;
@@ -63,10 +69,7 @@ export function decide(world: World, job: Job, subscriber: Subscriber, asksCaps 
   if (deliveries.length === 0) return { ...recipient, state: "skipped", reasons };
   if (world.bucket("holdout", unit, id) < (spec.holdout_percentage ?? 0) * 100)
     return { ...blank(world, id, external_id, "held_out", []), isAssigned: true };
-  if (spec.variant_b) {
-    const isFirst = world.bucket("split", unit, id) < (spec.split_percentage ?? 50) * 100;
-    recipient.variant = isFirst ? "a" : "b";
-  }
+  recipient.variant = armIn(world, job, id);
   recipient.isAssigned = true;
   recipient.planned = deliveries;
   // Experiences, and what waits in an inbox anyway, disturb nobody.

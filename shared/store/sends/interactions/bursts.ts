@@ -83,10 +83,9 @@ export async function retractBurst(
   const now = store.clock.now();
   const retracted = retractable(row, now);
   if (!row || retracted.length === 0 || !isBurst(followedLinks(row), link.count, now)) return;
-  const variant = job.isSplit && (variant_id === "a" || variant_id === "b") ? variant_id : undefined;
   const taken = retractions(row, retracted);
   const add = addedUp([
-    Object.fromEntries(recipientCounters(retracted, variant).map((name) => [name, -1])),
+    Object.fromEntries(recipientCounters(retracted, variant_id).map((name) => [name, -1])),
     ...taken.map(({ at, mark }) => dayCounters(job, at, [mark], -1)),
   ]);
   const isAsRead = all(...retracted.map((mark) => is(mark, row[mark] ?? "")));

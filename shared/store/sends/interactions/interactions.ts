@@ -17,6 +17,7 @@ import { DevicePointer } from "../../subscribers/device-items.ts";
 import { answeredClass, noteEngagement } from "../../subscribers/engagement.ts";
 import { Profile } from "../../subscribers/items.ts";
 import { isLiving } from "../../subscribers/subscribers.ts";
+import { armIn } from "../jobs/draws.ts";
 import { isTestId } from "../jobs/job-ids.ts";
 import { JobItem } from "../jobs/job-items.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
@@ -72,13 +73,18 @@ async function countReport(
     if (eventual && (!job || (isNamed && recipient.subscriber === undefined))) continue;
     if (!job) return "unknown job";
     if (!countsFor(recipient.subscriber)) return "left out";
-    const judged = { ...report, machine: report.machine ?? burstVerdict(store, report, recipient.engagement) };
-    const outcome = await store.transact(writesOf(store, judged, digest, { job: jobOf(job), ...recipient })).then(
+    const send = jobOf(job);
+    const judged = {
+      ...report,
+      variant_id: armFor(send, report, recipient.subscriber),
+      machine: report.machine ?? burstVerdict(store, report, recipient.engagement),
+    };
+    const outcome = await store.transact(writesOf(store, judged, digest, { job: send, ...recipient })).then(
       () => "counted" as const,
       onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
     );
     if (outcome === "counted") {
-      if (judged.machine === undefined) await retractBurst(store, report, digest, { job: jobOf(job), ...recipient });
+      if (judged.machine === undefined) await retractBurst(store, judged, digest, { job: send, ...recipient });
       return outcome;
     }
     if (outcome === "existing") return "left out";
@@ -153,7 +159,7 @@ function writesOf(
     firsts,
     retracted: retracted.length > 0 ? retracted : undefined,
     channel,
-    variant_id: job.isSplit && isArm(report.variant_id) ? report.variant_id : undefined,
+    variant_id: report.variant_id,
     action_id,
     machine,
   };
@@ -210,7 +216,12 @@ function markWrite(
   return changeItem(Engagement, key, { set, remove: retracted }, when.length > 0 ? all(...when) : undefined);
 }
 
-const isArm = (variant: string | undefined): boolean => variant === "a" || variant === "b";
+/** The arm that a report counts for. Clients need not name it: that of the recipient is drawn (ABH-1, INT-8). */
+function armFor(job: JobRecord, { variant_id }: Report, subscriber: string | undefined): string | undefined {
+  if (!job.isSplit) return undefined;
+  if (variant_id === "a" || variant_id === "b") return variant_id;
+  return subscriber === undefined ? undefined : armIn(job, subscriber);
+}
 
 /** An open that a wrong clock dates to another day counts at the time when it was received. */
 function hourOf(occurred: string, receivedAt: number): string {

@@ -4,7 +4,6 @@
 import * as v from "valibot";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
 import { fateOf, type RecipientFate } from "../../../rules/recipient-fates.ts";
-import { armOf, HALF } from "../../../rules/split.ts";
 import { LANES } from "../../../rules/step-brake.ts";
 import { present } from "../../conditions.ts";
 import type { StoreReader } from "../../context.ts";
@@ -13,6 +12,7 @@ import { changeItem, type ItemWrite } from "../../item.ts";
 import { StepSignal } from "../../journeys/step-brake-items.ts";
 import { fateTotalWrites, lateTotalWrites } from "../../journeys/totals.ts";
 import { type Tally, tallyFields, uncertainIn } from "../chunks/tallies.ts";
+import { armIn } from "./draws.ts";
 import { JobItem, type LateResult } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
 import { findJob } from "./jobs.ts";
@@ -109,16 +109,10 @@ export const takenBackWrites = (
 ];
 
 /** What it changes for the send, and for the arm of the recipient. */
-function fateAddend(
-  { id, draw, isSplit, split_percentage }: JobRecord,
-  subscriber: string,
-  fate: RecipientFate,
-  n: 1 | -1,
-) {
+function fateAddend(job: JobRecord, subscriber: string, fate: RecipientFate, n: 1 | -1) {
   const ofSend = { [`late:${fate}`]: n };
-  if (!isSplit || fate === "missed") return ofSend;
-  const arm = armOf(draw ?? id, subscriber, split_percentage ?? HALF);
-  return { ...ofSend, [`late:${fate === "found" ? "gained" : "lost"}_${arm}`]: n };
+  if (!job.isSplit || fate === "missed") return ofSend;
+  return { ...ofSend, [`late:${fate === "found" ? "gained" : "lost"}_${armIn(job, subscriber)}`]: n };
 }
 
 /** For the brake of a journey's step (F21). */

@@ -5,7 +5,7 @@ import { notFound } from "../../../kernel/errors.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
-import { armOf, bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
+import { bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
@@ -16,6 +16,7 @@ import { type Event, eventFor, scopeOf } from "../content/arms.ts";
 import { rendererOf, saidHash } from "../content/texts.ts";
 import { type MessageRow, messagesSince } from "../inbox/inbox.ts";
 import { readTexts } from "../inbox/inbox-content.ts";
+import { armIn, drawIdOf } from "../jobs/draws.ts";
 import { withContent } from "../jobs/job-content.ts";
 import type { Job } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
@@ -90,7 +91,7 @@ export async function explainRecipient(
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,
     split: job.variant_b && shareOf("split", job, subscriber, job.split_percentage ?? 50),
-    variant_id: hasArm ? (arm ?? recipient?.arm ?? armOf(drawIdOf(job), subscriber, job.split_percentage ?? 50)) : null,
+    variant_id: hasArm ? (arm ?? recipient?.arm ?? armIn(job, subscriber)) : null,
     canary: canaryOf(job, subscriber),
     messages: await shownMessages(store, job, profile, { ledger, messages }),
     evaluated_at: timestamp(store.clock.now()),
@@ -151,8 +152,6 @@ const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage
   percentage,
   bucket: bucket(purpose, purpose === "canary" ? job.id : drawIdOf(job), subscriber),
 });
-
-const drawIdOf = ({ id, draw }: Job): string => draw ?? id;
 
 const firstRoundAfter = (dispatched: string) => Date.parse(dispatched) - CLOCK_TOLERANCE_MS;
 
