@@ -151,6 +151,8 @@ export const queues = {
       }),
       /** The attributes of these subscribers changed. */
       v.object({ kind: v.literal("people"), tenant: id, people: v.array(id) }),
+      /** What these subscribers did as visitors became theirs. */
+      v.object({ kind: v.literal("identified"), tenant: id, people: v.array(id) }),
       /** A send of a step has ended: the outcomes of its runs follow it. */
       v.object({ kind: v.literal("ended"), tenant: id, job: id }),
       /** All runs of a journey, or those of a shard from one on. */

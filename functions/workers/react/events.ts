@@ -59,7 +59,7 @@ export async function queueCompletions(
 }
 
 /** Anonymous events of a moment ago are in their history by then. */
-const ALIAS_AGAIN_SECONDS = 5;
+export const ALIAS_AGAIN_SECONDS = 5;
 
 export const conversionUses = [attributeQueue, convertingEvents, watchVersions] as const;
 

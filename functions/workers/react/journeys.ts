@@ -16,7 +16,8 @@ import { segmentOfLeaf } from "../../../shared/store/lists/leaves.ts";
 import { segmentMovesOf } from "../../../shared/store/lists/segment-moves.ts";
 import { changedKeys } from "../../../shared/store/segments/facts.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
-import { Profile } from "../../../shared/store/subscribers/items.ts";
+import { Profile, SubscriberAlias } from "../../../shared/store/subscribers/items.ts";
+import { ALIAS_AGAIN_SECONDS } from "./events.ts";
 
 export const journeyUses = [stepJourneyQueue, activeJourneys, watchVersions] as const;
 type WorkerContext = Context<typeof journeyUses>;
@@ -26,7 +27,7 @@ type SegmentMove = Extract<StepMessage, { kind: "moves" }>["moves"][number];
 /** Subscribers or events of one message. */
 const PER_MESSAGE = 100;
 
-/** Queues what may start or move runs: events, memberships, changed attributes, and journeys that were resumed or archived. */
+/** Queues what may start or move runs: events, also of visitors who were identified, memberships, changed attributes, and journeys that were resumed or archived. */
 export async function queueJourneys(
   changes: Changes,
   { stepJourneyQueue: queue, activeJourneys, watchVersions }: WorkerContext,
@@ -44,7 +45,9 @@ export async function queueJourneys(
   const leaves = ofTenants(changes.of(MemberLeaf, "leaf"));
   const reacting = Map.groupBy(newEvents(changes), ({ tenant }) => tenant);
   const profiles = ofTenants(changes.of(Profile, "subscriber"));
-  for (const tenant of new Set([...memberships.keys(), ...leaves.keys(), ...reacting.keys(), ...profiles.keys()])) {
+  const aliases = ofTenants(changes.of(SubscriberAlias, "alias").filter(isNew));
+  const touched = [memberships, leaves, reacting, profiles, aliases].flatMap((some) => [...some.keys()]);
+  for (const tenant of new Set(touched)) {
     const index = await activeJourneys.of(tenant, watchVersions.of(tenant));
     if (index.journeys.size === 0) continue;
     const awaited = (reacting.get(tenant) ?? []).filter(({ event_name }) => isAwaited(event_name, index));
@@ -55,11 +58,19 @@ export async function queueJourneys(
     ];
     const moved = (profiles.get(tenant) ?? []).filter((change) => changesRun(change, index));
     const people = [...new Set(moved.map(({ after }) => after.id))];
+    const linked = index.byEvent.size === 0 ? [] : (aliases.get(tenant) ?? []).map(({ after }) => after.subscriber);
+    const identified = chunksOf([...new Set(linked)], PER_MESSAGE).map((some) => ({
+      kind: "identified" as const,
+      tenant,
+      people: some,
+    }));
     await queue.send([
       ...chunksOf(events, PER_MESSAGE).map((some) => ({ kind: "events" as const, tenant, events: some })),
       ...chunksOf(moves, PER_MESSAGE).map((some) => ({ kind: "moves" as const, tenant, moves: some })),
       ...chunksOf(people, PER_MESSAGE).map((some) => ({ kind: "people" as const, tenant, people: some })),
+      ...identified,
     ]);
+    await queue.send(identified, { delaySeconds: ALIAS_AGAIN_SECONDS });
   }
 }
 

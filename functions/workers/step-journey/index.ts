@@ -60,6 +60,8 @@ export const stepJourney = queueWorker(
         return enterBySegments(context, message.moves);
       case "people":
         return driveByAttributes(context, message.people);
+      case "identified":
+        return driveIdentified(context, message.people);
       case "ended":
         return followSend(context.store, await getJob(context.store, message.job));
       case "sweep":
@@ -158,17 +160,35 @@ async function enterEach<T>(
 
 /** The attributes of subscribers changed: exit conditions may hold. */
 async function driveByAttributes(context: WorkerContext, people: readonly string[]): Promise<void> {
-  const { store } = context;
-  const { byAttribute } = await context.activeJourneys.of(store.tenant);
-  const journeys = [...new Set([...byAttribute.values()].flat())];
+  const { byAttribute } = await context.activeJourneys.of(context.store.tenant);
+  await driveAll(context, people, byAttribute);
+}
+
+/** What subscribers did as visitors became theirs: it may be what their runs wait for, or end them (IDN-2, JND-6). */
+async function driveIdentified(context: WorkerContext, people: readonly string[]): Promise<void> {
+  const { store, stepJourneyQueue: queue } = context;
+  const { byEvent } = await context.activeJourneys.of(store.tenant);
+  const held = await driveAll(context, people, byEvent);
+  if (held.length === 0) return;
+  await queue.send([{ kind: "identified", tenant: store.tenant, people: held }], { delaySeconds: HELD_SECONDS });
+}
+
+/** @returns the subscribers whose runs a suspension holds */
+async function driveAll(
+  context: WorkerContext,
+  people: readonly string[],
+  journeysBy: ReadonlyMap<string, readonly string[]>,
+): Promise<string[]> {
+  const journeys = [...new Set([...journeysBy.values()].flat())];
   const runs = await activeRuns(
-    store,
+    context.store,
     people.flatMap((subscriber) => journeys.map((journey) => ({ subscriber, journey }))),
   );
-  await drive(
+  const held = await drive(
     context,
     runs.map((run) => ({ run })),
   );
+  return [...new Set([...held].map(({ run }) => run.subscriber_id))];
 }
 
 /** Moves the runs that wait for events or are ended by them, and starts the runs that they trigger. */

@@ -1,0 +1,61 @@
+// Runs of journeys, and what visitors did who are identified later (IDN-2, JND-6, JND-9).
+import { describe, expect, it } from "vitest";
+import { HOUR } from "../../shared/kernel/clock.ts";
+import { countedSetting, graphOf } from "../support/journeys.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+const setting = async () => countedSetting(await fresh());
+
+describe("what a visitor did who is identified while a run waits", () => {
+  const wait = { event_name: "paid", on_event: "end" };
+  const seen = async (world: TestWorld, tenant: Tenant, event_name: string) => {
+    const events = [{ event_name, anonymous_id: "anon-1" }];
+    await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+    await world.settle();
+  };
+  const identify = async (world: TestWorld, tenant: Tenant, subscriber_id: string) => {
+    const body = { anonymous_id: "anon-1", subscriber_id };
+    await world.call("POST /v1/events/identify", { as: tenant.server, body });
+    await world.settle();
+  };
+
+  it("is what the run waits for, at once (IDN-2, JND-6)", async () => {
+    const { world, tenant, active, person, track, stats } = await setting();
+    const id = await active(graphOf({ wait: { wait_for_event: wait }, end: "exit" }));
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    await world.advance(HOUR);
+    await seen(world, tenant, "paid");
+    await world.advance(HOUR);
+    await identify(world, tenant, ada);
+
+    expect((await stats(id)).steps.wait.outcomes).toEqual({ "wait:event": 1 });
+  });
+
+  it("ends the run where it meets an exit condition (IDN-2, JND-9)", async () => {
+    const { world, tenant, active, person, track, runs } = await setting();
+    const exits = [{ event: { name: "left" } }];
+    const id = await active(graphOf({ first: { delay: { duration: "1d", next: "end" } }, end: "exit" }, exits));
+    const ada = await person("ada");
+    await track("ada", "signed_up");
+    await world.advance(HOUR);
+    await seen(world, tenant, "left");
+    await identify(world, tenant, ada);
+
+    expect(await runs(id)).toMatchObject([{ status: "exited" }]);
+  });
+
+  it("does not count for a wait that was over before it (AMB-136)", async () => {
+    const { world, tenant, active, person, track, stats } = await setting();
+    const id = await active(graphOf({ wait: { wait_for_event: wait }, end: "exit" }));
+    const ada = await person("ada");
+    await seen(world, tenant, "paid");
+    await world.advance(HOUR);
+    await track("ada", "signed_up");
+    await identify(world, tenant, ada);
+
+    expect((await stats(id)).steps.wait.outcomes).toEqual({});
+  });
+});
