@@ -10,7 +10,7 @@ import { ListItem } from "./lists/items.ts";
 import { SegmentItem } from "./segments/items.ts";
 import { withContents } from "./sends/jobs/job-content.ts";
 import { findJobs } from "./sends/jobs/jobs.ts";
-import { getProfiles } from "./subscribers/subscribers.ts";
+import { getProfiles, nameOf } from "./subscribers/subscribers.ts";
 import { TemplateItem } from "./templates/items.ts";
 import { TopicItem } from "./topics/items.ts";
 import { WebhookItem } from "./webhooks/items.ts";
@@ -35,7 +35,7 @@ export type NamedKind = (typeof namedKinds)[number];
 
 /**
  * A thing with its name; `null` where it has none, or was deleted. Of a topic the id is its key; the name of a webhook is its
- * host, and that of a subscriber its external id.
+ * host, and that of a subscriber their full name, or the external id where none is known.
  */
 export const Named = v.object({ id: v.string(), name: v.nullable(v.string()) });
 export type Named = v.InferOutput<typeof Named>;
@@ -86,7 +86,8 @@ const readers: Record<NamedKind, Reader> = {
     const names = new Map((await withContents(store, jobs)).map(({ id, name, title }) => [id, name ?? title]));
     return ids.map((id) => names.get(id));
   },
-  subscriber: async (store, ids) => (await getProfiles(store, ids, { eventual: true })).map((one) => one?.external_id),
+  subscriber: async (store, ids) =>
+    (await getProfiles(store, ids, { eventual: true })).map((one) => one && (nameOf(one) ?? one.external_id)),
 };
 
 /** The names of these things, each kind read together. */

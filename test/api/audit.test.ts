@@ -108,14 +108,17 @@ describe("what is in it", () => {
     expect((await list()).map((entry) => entry.action)).toEqual([action]);
   });
 
-  it("an entry of preferences names the subscriber (RDA-23, TPC-3)", async () => {
+  it.each([
+    ["their full name", { first_name: "Ada", last_name: "Larsen" }, "Ada Larsen"],
+    ["the external id where no name is known", {}, "ada"],
+  ])("an entry of preferences names the subscriber: %s (RDA-23, TPC-3)", async (_, attributes, name) => {
     const { tenant, call, list } = await setting();
     await call("POST /api/v1/topics", { key: "deals", name: "Deals" });
-    const id = await tenant.upsert({ external_id: "ada" });
+    const id = await tenant.upsert({ external_id: "ada", attributes });
     await call("PUT /v1/preferences", { external_id: "ada", topics: { deals: "opted_out" } }, tenant.sdk);
 
     const [entry] = await list("?action=preferences.set");
-    expect(entry?.subject).toEqual({ kind: "subscriber", id, name: "ada" });
+    expect(entry?.subject).toEqual({ kind: "subscriber", id, name });
   });
 
   it.each<[string, Caller, route: string, body?: object]>([
