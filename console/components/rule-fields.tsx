@@ -82,13 +82,6 @@ export function EventFields({ row, name, list = "", onRow }: FieldsProps<EventRo
     onRow({ ...row, where: where.map((old, i) => (i === n ? next : old)) });
   return (
     <>
-      <Select
-        label={`How often ${name}`}
-        value={row.frequency}
-        options={frequencies}
-        onInput={(frequency) => onRow({ ...row, frequency, times: row.times || "1" })}
-      />
-      {row.frequency !== "never" && <Times row={row} name={name} onRow={onRow} />}
       <input
         aria-label={`Event ${name}`}
         list={list}
@@ -96,13 +89,22 @@ export function EventFields({ row, name, list = "", onRow }: FieldsProps<EventRo
         value={row.name}
         onInput={(event) => onRow({ ...row, name: event.currentTarget.value })}
       />
-      <span>within</span>
-      <DurationInput
-        label={`Within ${name}`}
-        placeholder="ever"
-        value={row.within}
-        onInput={(within) => onRow({ ...row, within })}
+      <Select
+        label={`How often ${name}`}
+        value={row.frequency}
+        options={frequencies}
+        onInput={(frequency) => onRow({ ...row, frequency, times: row.times || "1" })}
       />
+      {row.frequency !== "never" && <Times row={row} name={name} onRow={onRow} />}
+      <span class="within">
+        within
+        <DurationInput
+          label={`Within ${name}`}
+          placeholder="ever"
+          value={row.within}
+          onInput={(within) => onRow({ ...row, within })}
+        />
+      </span>
       {where.map((one, n) => (
         <div class="condition where" key={n}>
           <span>{n === 0 ? "where" : "and"}</span>
