@@ -18,6 +18,8 @@ export interface Column<T> {
   isNumber?: boolean;
   /** Left out in the window of a phone. */
   isMinor?: boolean;
+  /** Whether a row has something there; the column is left out while none has. */
+  has?: (row: T) => boolean;
   cell: (row: T) => ComponentChildren;
 }
 
@@ -37,10 +39,11 @@ interface TableProps<T> {
 const classOf = ({ isNumber, isMinor }: Column<never>): string =>
   [isNumber && "num", isMinor && "minor"].filter(Boolean).join(" ");
 
-export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected, csv }: TableProps<T>) {
+export function Table<T>({ caption, rows, columns: all, keyOf, hrefOf, selected, csv }: TableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { from, to, above, below } = useRowWindow(rows.length, body);
   const isLong = rows.length > MAX_ROWS;
+  const columns = all.filter(({ has }) => !has || rows.some(has));
   const table = (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a table wider than the page is scrolled by keyboard
     <section class="table-wrap" aria-label={caption} tabIndex={0}>
@@ -90,7 +93,7 @@ export function Table<T>({ caption, rows, columns, keyOf, hrefOf, selected, csv 
           kind="quiet"
           icon="export"
           label={`Download ${caption} as CSV`}
-          onClick={() => saveTable(csv, columns, rows)}
+          onClick={() => saveTable(csv, all, rows)}
         >
           CSV
         </Button>

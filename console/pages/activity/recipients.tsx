@@ -81,7 +81,11 @@ export function Recipients({ send, reasons }: RecipientsProps) {
         { title: "Person", cell: calledOf },
         { title: "State", cell: (recipient) => <Badge state={recipient.state} /> },
         { title: "Channels", isMinor: true, cell: channelsOf },
-        { title: "Why", cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>) },
+        {
+          title: "Why",
+          has: ({ reason: why }) => Boolean(why),
+          cell: ({ reason: why }) => (why ? reasonText(why) : <span class="dim">–</span>),
+        },
         { title: "When", cell: ({ at }) => <Time at={at} /> },
       ]}
     />

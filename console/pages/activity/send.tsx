@@ -134,19 +134,22 @@ function Outcome({ send, report }: OutcomeProps) {
     ["warn", deferred],
     ["held", counts.held_out],
   ] as const;
+  const others = [
+    ["in progress", open],
+    ["waiting", deferred],
+    ["failed", counts.failed],
+    ["skipped", counts.skipped],
+    ["control group", counts.held_out],
+  ] as const;
   const channels = Object.entries(delivered_by_channel)
     .map(([name, count]) => `${channelName(name)} ${number(count)}`)
     .join(", ");
   return (
     <Card>
       <div class="figures" aria-live="polite">
-        <Figure value={number(counts.delivered)} label={`delivered (${share(counts.delivered, counts.total)})`} />
-        <Figure value={number(open)} label="in progress" />
-        <Figure value={number(deferred)} label="waiting" />
-        <Figure value={number(counts.failed)} label="failed" />
-        <Figure value={number(counts.skipped)} label="skipped" />
-        {send.holdout_percentage > 0 && <Figure value={number(counts.held_out)} label="control group" />}
         <Figure value={number(counts.total)} label="people" />
+        <Figure value={number(counts.delivered)} label={`delivered (${share(counts.delivered, counts.total)})`} />
+        {others.map(([label, value]) => value > 0 && <Figure key={label} value={number(value)} label={label} />)}
         {report && report.delivered > 0 && <Reactions report={report} />}
       </div>
       <div class="meter" aria-hidden="true">

@@ -41,6 +41,7 @@ function All() {
         { title: "State", cell: ChannelState },
         {
           title: "Provider response",
+          has: ({ verification_error }) => Boolean(verification_error),
           cell: ({ verification_error }) => <span class="clip">{verification_error ?? "–"}</span>,
         },
         { title: "Verified", isMinor: true, cell: ({ verified_at }) => <Time at={verified_at} /> },
