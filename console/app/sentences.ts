@@ -4,7 +4,7 @@ import type { Recipient } from "../../sdk/src/types.gen.ts";
 import type { ChannelType } from "../../shared/rules/channel-types.ts";
 import { channels } from "../../shared/rules/channels.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
-import { dateTime, number, plural } from "./time.ts";
+import { momentText, number, plural } from "./time.ts";
 
 export { reasonText };
 
@@ -24,8 +24,7 @@ export function explain(name: string, { state, decision, reason, attempts, defer
     return `${name} is in the control group and gets nothing, so that the effect can be measured.`;
   if (state === "delivered") return `${name} got it by ${listed([...new Set(delivered)]) || "a channel"}.`;
   if (state === "deferred") {
-    const zone = now?.quiet_hours?.timezone;
-    const until = deferred_until ? ` until ${dateTime(deferred_until, zone)}${zone ? ` in ${zone}` : ""}` : "";
+    const until = deferred_until ? ` until ${momentText(deferred_until, now?.quiet_hours?.timezone)}` : "";
     return `${name} gets it later: ${why || "quiet hours"}${until}.`;
   }
   if (state === "pending" && reason === "halted") return `${name} waits: the send has halted, until it is resumed.`;

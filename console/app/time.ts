@@ -63,15 +63,18 @@ export function bytes(value: number): string {
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
-/** `22 Nov, 11:28`, with the year when it is another one. */
+/** Of another year than this one. */
+const yearOf = (value: string | number): Intl.DateTimeFormatOptions =>
+  new Date(value).getUTCFullYear() === new Date(now()).getUTCFullYear() ? {} : { year: "numeric" };
+
+/** `22 Nov, 11:28`, for where the zone stands beside it; with the year when it is another one. */
 export function dateTime(value: string | number, timeZone = zone, more: Intl.DateTimeFormatOptions = {}): string {
-  const at = new Date(value);
-  const year = at.getUTCFullYear() === new Date(now()).getUTCFullYear() ? {} : { year: "numeric" as const };
-  return moment(timeZone, { ...year, ...more }).format(at);
+  return moment(timeZone, { ...yearOf(value), ...more }).format(new Date(value));
 }
 
-/** Of what is still to come: `22 Nov, 11:28 CET`. */
-export const momentAhead = (value: string | number): string => dateTime(value, zone, { timeZoneName: "short" });
+/** `22 Nov, 11:28 CET` */
+export const momentText = (value: string | number, timeZone = zone): string =>
+  dateTime(value, timeZone, { timeZoneName: "short" });
 
 /** The same with its zone: `22 Nov 2026, 11:28:05 CET`. */
 export const fullTime = (value: string | number, timeZone = zone): string =>
@@ -102,7 +105,7 @@ const STEPS = [
 ] as const;
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 
-/** `2 minutes ago`, `in 3 hours`; older than two weeks: the date. */
+/** `2 minutes ago`, `in 3 hours`; more than two weeks away: the day, `22 Nov`. */
 export function ago(value: string | number): string {
   let amount = (new Date(value).getTime() - now()) / 1_000;
   for (const [size, unit] of STEPS) {
@@ -112,7 +115,7 @@ export function ago(value: string | number): string {
     }
     amount /= size;
   }
-  return dateTime(value);
+  return dayText(value, { day: "numeric", month: "short", ...yearOf(value) });
 }
 
 /** The value of an `<input type="datetime-local">` in the browser's zone, and back. */

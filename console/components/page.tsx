@@ -2,7 +2,7 @@
 import { type ComponentChildren, type ComponentType, Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { pathTo, place } from "../app/router.ts";
-import { ago, dateTime, fullTime } from "../app/time.ts";
+import { ago, fullTime, momentText } from "../app/time.ts";
 import { say } from "../app/toast.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -82,7 +82,7 @@ export function Time({ at, isDate }: TimeProps) {
   if (!at) return <span class="dim">–</span>;
   return (
     <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
-      {isDate ? dateTime(at) : ago(at)}
+      {isDate ? momentText(at) : ago(at)}
     </time>
   );
 }
@@ -151,7 +151,7 @@ export function Code({ text, label = "Copy" }: { text: string; label?: string })
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long code is scrolled by keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0} class={/\s/.test(text) ? undefined : "is-word"}>{text}</pre>
       <Button onClick={() => void copy()}>{label}</Button>
     </div>
   );

@@ -27,7 +27,7 @@ export function distance(at: string): string {
 export function Moments({ all }: { all: readonly Moment[] }) {
   return (
     <ul class="stack tight">
-      {all.map(({ name, at, words = "At once", zone: own = zone }, n) => (
+      {all.map(({ name, at, words = "Immediately", zone: own = zone }, n) => (
         <li key={n}>
           {name && <span class="dim">{name}: </span>}
           {at === undefined ? (

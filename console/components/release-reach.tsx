@@ -105,7 +105,7 @@ export function Others() {
     <p>
       {sends.items.length === 0
         ? "Nothing was sent in the last 7 days."
-        : `${plural(sends.items.length, "send")} in the last 7 days: ${names.slice(0, NAMED).join(", ")}${names.length > NAMED ? " and others" : ""}.`}{" "}
+        : `${plural(sends.items.length, "send")} in the last 7 days: ${names.slice(0, NAMED).join(", ")}${names.length > NAMED ? ` and ${number(names.length - NAMED)} more` : ""}.`}{" "}
       <a href={pathTo("campaigns", "upcoming")}>What goes out next</a>
     </p>
   );

@@ -1,4 +1,4 @@
-// What is asked before anything reaches people: who, when, by what, what is missing, what it costs, what stops it.
+// What is asked before anything reaches people: who, when, how, what is missing, what it costs, what stops it.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
@@ -65,7 +65,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
           <Section icon="activity" title="This week">
             <Others />
           </Section>
-          <Section icon="channel" title="By what">
+          <Section icon="channel" title="How">
             <Facts of={by} />
           </Section>
           <Section icon="warning" title="Missing">
@@ -77,7 +77,7 @@ export function ReleaseSheet(props: ReleaseSheetProps) {
               <Cost preview={preview.data} />
             </Section>
           )}
-          <Section icon="shield" title="Stops it">
+          <Section icon="shield" title="Safeguards">
             <Stops safety={props.safety} reached={counts?.sent ?? 0}>
               {props.stops}
             </Stops>

@@ -138,7 +138,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await press(page, /^Schedule for \d+ people$/);
     await page.getByText(/^Scheduled for/).waitFor();
     await visit("campaigns");
-    await page.getByRole("link", { name: "Going out" }).click();
+    await page.getByRole("link", { name: "Upcoming" }).click();
     const items = page.locator(".agenda li");
     await items.filter({ hasText: "On the same day" }).waitFor();
     const of = await items.allTextContents();

@@ -5,7 +5,7 @@ import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName, explain, reasonText } from "../../app/sentences.ts";
-import { dateTime, plural } from "../../app/time.ts";
+import { momentText, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { inWords } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -59,7 +59,7 @@ function Tree({ recipient: { attempts, held_out, holdout, split, variant_id, now
           <Condition key={`${attempt.channel}${attempt.device_id}`} isMet={attempt.state === "delivered"}>
             {channelName(attempt.channel)}: {attempt.state}
             {attempt.reason && ` (${reasonText(attempt.reason)})`}
-            {attempt.attempted_at.length > 0 && `, ${attempt.attempted_at.map((at) => dateTime(at)).join(", ")}`}
+            {attempt.attempted_at.length > 0 && `, ${attempt.attempted_at.map((at) => momentText(at)).join(", ")}`}
           </Condition>
         ))}
       </ul>

@@ -4,7 +4,7 @@ import type { Campaign, CampaignsUpdateBody, Target } from "../../../sdk/src/typ
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
-import { momentAhead, now, plural } from "../../app/time.ts";
+import { momentText, now, plural } from "../../app/time.ts";
 import { contentOfB } from "../../components/arms.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Act, Button } from "../../components/button.tsx";
@@ -152,7 +152,7 @@ function Messages({ campaign: { messages } }: { campaign: Campaign }) {
           )}
           {scheduled_at && (
             <p class="dim">
-              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} {momentAhead(scheduled_at)}
+              {Date.parse(scheduled_at) > now() ? "Goes out" : "Sent"} {momentText(scheduled_at)}
             </p>
           )}
           {/* What went out has its channels in the report. */}

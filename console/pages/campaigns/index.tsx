@@ -108,7 +108,7 @@ function All() {
             options={[{ value: "", label: "All statuses" }, ...asOptions(STATUSES)]}
           />
           <LinkButton icon="clock" href={pathTo("campaigns", "upcoming")}>
-            Going out
+            Upcoming
           </LinkButton>
         </>
       }

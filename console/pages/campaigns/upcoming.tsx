@@ -45,7 +45,7 @@ export function Upcoming() {
     .toSorted((a, b) => a.at - b.at);
   return (
     <Page
-      title="Going out"
+      title="Upcoming"
       back={{ href: pathTo("campaigns"), label: "Campaigns" }}
       about={`The next ${DAYS} days, in ${zone}. Messages of journeys go out as people reach them.`}
     >
@@ -56,10 +56,10 @@ export function Upcoming() {
         <Skeleton rows={6} />
       ) : (
         <Empty
-          title="Nothing goes out by itself."
+          title="Nothing is scheduled."
           action={<LinkButton href={pathTo("campaigns", "new")}>New campaign</LinkButton>}
         >
-          Campaigns, sends for later and schedules are listed here.
+          Campaigns, sends and schedules that have a time are listed here.
         </Empty>
       )}
     </Page>

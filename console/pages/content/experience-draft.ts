@@ -30,7 +30,7 @@ export interface ExperienceDraft {
   holdout: number;
 }
 
-export const TRIGGERS = { immediate: "At once", session_start: "When a session begins", event: "On an event" };
+export const TRIGGERS = { immediate: "Immediately", session_start: "When a session begins", event: "On an event" };
 export const FREQUENCIES = { once: "Once", once_per_session: "Once per session" };
 
 const armOf = ({ title = "", body = "", image_url = "" }: Partial<Arm> = {}): Arm => ({ title, body, image_url });

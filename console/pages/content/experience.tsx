@@ -5,7 +5,7 @@ import { type ExperienceAction, experienceMoves } from "../../../shared/rules/ex
 import { useAction } from "../../app/action.ts";
 import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
-import { momentAhead, number, share } from "../../app/time.ts";
+import { momentText, number, share } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { type Arm, ArmTabs } from "../../components/arms.tsx";
 import { AudienceName } from "../../components/audience-name.tsx";
@@ -72,8 +72,8 @@ function About({
         ],
         display?.trigger && ["How often", FREQUENCIES[display.frequency ?? "once"]],
         display?.screens && ["Screens", display.screens.join(", ")],
-        start_at && ["Starts", momentAhead(start_at)],
-        end_at && ["Ends", momentAhead(end_at)],
+        start_at && ["Starts", momentText(start_at)],
+        end_at && ["Ends", momentText(end_at)],
         holdout_percentage > 0 && ["Control group", `${holdout_percentage}%`],
       ]}
     />
@@ -197,7 +197,7 @@ function Release({ experience, close }: { experience: Experience; close: () => v
         ["Format", inWords(format)],
         ...meansOf({ channel_ids, category: "marketing", holdout: holdout_percentage }),
         variant_b && ["Variants", `${split_percentage}% see A, ${100 - split_percentage}% see B`],
-        ["Ends", end_at ? momentAhead(end_at) : "when you end it"],
+        ["Ends", end_at ? momentText(end_at) : "when you end it"],
       ]}
       stops={<p>Pause hides it from the app, end takes it back.</p>}
       onRelease={act}

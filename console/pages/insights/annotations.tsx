@@ -3,7 +3,7 @@ import type { Annotation } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { useFields } from "../../app/fields.ts";
 import { useRows } from "../../app/rows.ts";
-import { dateTime, fromLocalInput, fullTime, now, toLocalInput } from "../../app/time.ts";
+import { dateTime, fromLocalInput, fullTime, momentText, now, toLocalInput } from "../../app/time.ts";
 import { Collection } from "../../components/collection.tsx";
 import { ActionDialog } from "../../components/dialog.tsx";
 import { inWords, TextField } from "../../components/field.tsx";
@@ -54,8 +54,7 @@ export function Annotations({ start }: { start: string }) {
 function When({ annotation: { occurred_at, ends_at } }: { annotation: Annotation }) {
   return (
     <time dateTime={occurred_at} title={fullTime(occurred_at)}>
-      {dateTime(occurred_at)}
-      {ends_at && ` to ${dateTime(ends_at)}`}
+      {ends_at ? `${dateTime(occurred_at)} to ${momentText(ends_at)}` : momentText(occurred_at)}
     </time>
   );
 }

@@ -10,7 +10,7 @@ import { useHistory } from "../../app/history.ts";
 import { useKept } from "../../app/kept.ts";
 import { useQuery } from "../../app/query.ts";
 import { place, setQuery } from "../../app/router.ts";
-import { dateTime } from "../../app/time.ts";
+import { dateTime, momentText } from "../../app/time.ts";
 import { Button, Discard } from "../../components/button.tsx";
 import { DurationField } from "../../components/duration.tsx";
 import { SelectField } from "../../components/field.tsx";
@@ -136,7 +136,7 @@ function aboutOf(shown: Exclude<Shown, { kind: "now" }>, isSample: boolean): str
   if (shown.kind === "version")
     return `Version ${shown.version.version} with its numbers${isSample ? ", estimated from a sample" : ""}.`;
   const { from, to } = shown.simulation;
-  return `Counts of the simulation from ${dateTime(from)} to ${dateTime(to)}.`;
+  return `Counts of the simulation from ${dateTime(from)} to ${momentText(to)}.`;
 }
 
 function Views({ isList }: { isList: boolean }) {

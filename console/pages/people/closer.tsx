@@ -1,7 +1,7 @@
 // A closer look at one entry of the timeline: the message as it was seen and why, and the walk through a journey.
 import { useQuery } from "../../app/query.ts";
 import { channelName } from "../../app/sentences.ts";
-import { momentAhead, plural } from "../../app/time.ts";
+import { momentText, plural } from "../../app/time.ts";
 import { inWords } from "../../components/field.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
@@ -59,7 +59,7 @@ export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
               ({ id, waiting_until, current_step }) =>
                 waiting_until && (
                   <p key={id} class="dim">
-                    Waits at {current_step} until {momentAhead(waiting_until)}.
+                    Waits at {current_step} until {momentText(waiting_until)}.
                   </p>
                 ),
             )}

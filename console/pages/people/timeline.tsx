@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { pathTo } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
 import { channelName, reasonText } from "../../app/sentences.ts";
-import { momentAhead, zone } from "../../app/time.ts";
+import { momentText, zone } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Select } from "../../components/field.tsx";
@@ -93,7 +93,7 @@ function Waiting({ all }: { all: readonly Happening[] }) {
               <a href={href}>{title}</a>{" "}
               <span class="dim">
                 {step ? `is at the step ${step}` : `waits${reason ? `: ${reasonText(reason)}` : ""}`}
-                {until && `, until ${momentAhead(until)}`}
+                {until && `, until ${momentText(until)}`}
               </span>
             </span>
           </li>

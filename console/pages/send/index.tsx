@@ -8,7 +8,7 @@ import { useQuery } from "../../app/query.ts";
 import { go, pathTo } from "../../app/router.ts";
 import { channelName, countSentence, reasonText } from "../../app/sentences.ts";
 import { useSettled } from "../../app/settled.ts";
-import { momentAhead, plural } from "../../app/time.ts";
+import { momentText, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
 import { armsInWords } from "../../components/arms.tsx";
 import { Button } from "../../components/button.tsx";
@@ -141,7 +141,7 @@ function useSend({ draft, discard }: DraftEditor, { body, reached, preview }: Re
     discard();
     say(
       draft.when === "later"
-        ? `Scheduled for ${momentAhead(body.scheduled_at ?? "")}.`
+        ? `Scheduled for ${momentText(body.scheduled_at ?? "")}.`
         : `Sent to ${plural(reached, "person", "people")}.`,
     );
     go(pathTo("activity", done.answer.id));

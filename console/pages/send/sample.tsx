@@ -6,7 +6,7 @@ import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
-import { momentAhead } from "../../app/time.ts";
+import { momentText } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/page.tsx";
 import { Rendered } from "../../components/rendered.tsx";
@@ -85,7 +85,7 @@ export function Sample({ preview, body, channelTypes, wanted, want }: Shown) {
       )}
       {sample.variant_id && <p class="dim">Variant {sample.variant_id.toUpperCase()}</p>}
       {sample.deferred_until && (
-        <p class="dim">Waits for the end of quiet hours, {momentAhead(sample.deferred_until)}.</p>
+        <p class="dim">Waits for the end of quiet hours, {momentText(sample.deferred_until)}.</p>
       )}
     </Card>
   );

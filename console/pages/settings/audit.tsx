@@ -6,7 +6,7 @@ import { useBusy } from "../../app/busy.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo, place } from "../../app/router.ts";
 import { usePages } from "../../app/rows.ts";
-import { dateTime, number } from "../../app/time.ts";
+import { momentText, number, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Collection } from "../../components/collection.tsx";
@@ -116,7 +116,7 @@ function Sentence({ entry, who, name }: SentenceProps) {
 
 /** All sends of a key in a quarter-hour are one entry. */
 const sentIn = ({ count, from }: NonNullable<AuditEntry["sends"]>) =>
-  `made ${count === 1 ? "one send" : `${number(count)} sends`} in the 15 minutes from ${dateTime(from)}`;
+  `made ${count === 1 ? "one send" : `${number(count)} sends`} in the 15 minutes from ${momentText(from)}`;
 
 function Target({ group, id, name }: { group: string; id: string; name: string | undefined }) {
   const page = kinds[group]?.page;
@@ -152,7 +152,7 @@ function Verify() {
       )}
       {found && !found.broken && (
         <p>
-          <Badge state="verified" word="intact" /> {number(found.verified)} entries are as they were written.
+          <Badge state="verified" word="intact" /> {plural(found.verified, "entry is", "entries are")} as written.
         </p>
       )}
       {found?.broken && (
