@@ -151,7 +151,9 @@ export function Code({ text, label = "Copy" }: { text: string; label?: string })
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long code is scrolled by keyboard */}
-      <pre tabIndex={0} class={/\s/.test(text) ? undefined : "is-word"}>{text}</pre>
+      <pre tabIndex={0} class={/\s/.test(text) ? undefined : "is-word"}>
+        {text}
+      </pre>
       <Button onClick={() => void copy()}>{label}</Button>
     </div>
   );
