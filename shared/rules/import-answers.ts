@@ -22,10 +22,12 @@ export const CONTRARY = words(
 const YES = words(
   "true yes y 1 t on x checked enabled aktiviert wahr ja j vrai oui verdadero sí si vero verdadeiro sim waar prawda tak",
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
+  "evet var kyllä joo ano áno да так 是 예 네 동의",
 );
 const NO = words(
   "false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
   "いいえ しない 希望しない 同意しない 無 不可 不要 拒否 無効",
+  "hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
 );
 /** A no where somebody is asked; where a name says no, it is none to that. */
 const REFUSED = words(
@@ -72,8 +74,15 @@ const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 const UNCONFIRMED =
   /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
 
-/** A negative that is denied: `Not opted out`, `nicht abgemeldet`. */
-const DENIED = /^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(.+)/;
+/** A negative that is denied, `Not opted out`, and no yes before one: `Non-marketable: Hard bounce`, `Not subscribed (bounced)`. */
+const DENIED = new RegExp(
+  `^(?:is)?(?:not|never|nicht|nie|non|pas|niet|nao)(?!${[
+    "subscri opt(?:ed)?in market e?mail(?:able|ed) contactable eligible permi allow deliver valid active confirm send",
+    "abonn angemeldet erlaubt inscri suscri iscrit ingeschreven aangemeld zapisan",
+  ]
+    .flatMap((line) => line.split(" "))
+    .join("|")})(.+)`,
+);
 export const isDenied = (key: string): boolean =>
   /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
 
@@ -128,21 +137,30 @@ const STANDING_OUT = any(
 );
 const STANDING_SUPPRESSED = any(
   "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",
-  "([a-z]+ly|domain|manually|marketing|email)?suppressed junk quarantined mailblocked",
+  "(?!un|not)[a-z]*suppressed markedspam junk quarantined mailblocked",
   "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );
 /** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
 const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
 
+/** What a mail server answers for an address that there is not: `No such user here`, `Domain is unknown`. */
+const NO_SUCH =
+  /\b(?:no such|unknown|invalid|non-?existent|bad)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
+/** Words for a mail that came back for good, whatever column they stand in. */
+const SUPPRESSED_ANYWHERE = any("hardbounced? spamcomplaint spamreport(?:ed)? markedasspam bouncerule");
+export const saysSuppressed = (value: string): boolean =>
+  value.split(/[,;|\n]/).some((word) => SUPPRESSED_ANYWHERE.test(columnKey(word)));
+
 /** What a status may go on after: `Opted out (STOP)`, `Bounced - mailbox full`. */
-const BEGINS_OUT = /^(?:unsub|opt(?:ed)?out|bl(?:ock|ack)listed|donot(?:email|contact)|abgemeldet|desabonn|desinscri)/;
+const BEGINS_OUT =
+  /^(?:(?:un|non)(?:market|mail|e?mail|contact)able|退会|解約|配信停止|購読停止|unsub|opt(?:ed)?out|bl(?:ock|ack)listed|donot(?:email|contact)|abgemeldet|desabonn|desinscri)/;
 const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^cleaned|^suppressed/;
 
 /** What a word of a status says, wherever it stands: of anything else it is silent. */
 export function standingOf(value: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(value);
-  if (STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key) || PERMANENT_FAILURE.test(value))
-    return "suppressed";
+  const isDead = STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key);
+  if (isDead || PERMANENT_FAILURE.test(value) || NO_SUCH.test(value)) return "suppressed";
   const isOut = STANDING_OUT.test(key) || BEGINS_OUT.test(key) || UNCONFIRMED.test(key) || SWITCHED_OFF.has(key);
   return isOut ? "opted_out" : undefined;
 }

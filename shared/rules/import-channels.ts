@@ -13,13 +13,16 @@ const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
 /** Pinpoint and OneSignal write an address of any channel beside the name of that channel. */
 const BESIDE = new Map([
   ["address", ["channeltype", "endpointstatus"]],
-  ["token", ["subscriptiontype"]],
+  ["token", ["subscriptiontype", "subscriptionid", "onesignalid"]],
 ]);
+/** A bare type is that of a subscription only beside such an address. */
+const hasTokens = (header: readonly string[]): boolean =>
+  header.some((name) => columnKey(name) === "token" && rowColumn(name, header) === "address");
 
 /** By the name of a column, and those of its file. */
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
-  if (CHANNEL.test(key)) return "channel";
+  if (CHANNEL.test(key) || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
   if (beside) return header.some((one) => beside.includes(columnKey(one))) ? "address" : undefined;
   const isOfDevices = (key === "devicetype" || key === "identifier") && header.some(isOfADevice);

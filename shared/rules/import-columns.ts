@@ -194,7 +194,7 @@ function furtherCell(
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
   // The choice of a topic that there is not is of nothing else.
-  const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name);
+  const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name, header);
   // `Email` with a yes or a no is no address, and no attribute `email`.
   const isWay = signed?.isBare && type === "boolean";
   const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name) || `column_${i + 1}`;

@@ -13,6 +13,7 @@ import {
   negativeOf,
   SOFT,
   saysOut,
+  saysSuppressed,
   standingOf,
   suppressionOf,
 } from "./import-answers.ts";
@@ -108,6 +109,8 @@ function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
 /** Responsys writes `I` and `O` for the permission of a channel. */
 const OUT_LETTER = /^o$/i;
 
+const OTHER_STATUS = /^[02-9]$/;
+
 /** What a cell says by itself. */
 function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
   const { sign, isBare, isNumbered, isUnnamed, isOfTrade } = signed;
@@ -116,10 +119,12 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
-  if (sign === "status")
-    return asClaim(standingOf(value) ?? (!isUnnamed && OUT_LETTER.test(value) ? "opted_out" : undefined));
+  if (sign === "status") {
+    const isOut = (!isUnnamed && OUT_LETTER.test(value)) || (isNumbered && OTHER_STATUS.test(value));
+    return asClaim(standingOf(value) ?? (isOut ? "opted_out" : undefined));
+  }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
-  if (sign === "word") return saysOut(value) ? { status: "opted_out" } : undefined;
+  if (sign === "word") return asClaim(saysSuppressed(value) ? "suppressed" : saysOut(value) ? "opted_out" : undefined);
   if (sign === "asked") return asClaim(negativeOf(value));
   if (sign === "choices") return A_NO.test(value) ? { status: "opted_out" } : undefined;
   if (sign === "code") return /^-\d/.test(value) ? { status: "opted_out" } : undefined;

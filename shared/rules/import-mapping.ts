@@ -62,7 +62,9 @@ export const snakeCase = (name: string): string =>
   name
     .trim()
     .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
+    // The small form of İ has a dot that nobody writes.
+    .replaceAll("i\u0307", "i")
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
     .filter(Boolean)
     .join("_")
     .slice(0, MAX_KEY);

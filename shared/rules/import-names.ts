@@ -30,7 +30,8 @@ export const usualNames: Record<Standard, readonly string[]> = {
     customer nr | kundennr | kunden id | codice cliente | numero cliente | código cliente | código de cliente |
     número de cliente | n° client | no client | n° cliente | no cliente | numéro client | identifiant client | id klienta | numer klienta | klant id | member id |
     membership number | mitgliedsnummer | réf client | référence client | 会員id | 会員番号 | 顧客id | 顧客番号 | お客様番号 |
-    customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity
+    customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity |
+    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 회원id
   `),
   email: listed(`
     email | email address | primary email | customer email | contact email | user email | work email |
@@ -51,7 +52,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     mobiltelefon | mobil | rufnummer | whatsapp number | mobiel nummer | mobile telephone | cell number |
     cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable |
     número de celular | número móvil | phone number mobile | msisdn | natel | billing phone | customer phone |
-    customer mobile | shipping phone | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
+    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | 手机 | 手机号 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
   `),
   first_name: listed(`
     first_name | fname | given name | first | vorname | prénom | nombre | nome | voornaam | imię | 名
@@ -90,7 +91,9 @@ const OF_OTHERS =
   /owner|besitzer|inhaber|referr|sender|^from|reply|salesrep|agent|manager|assistant|emergency|notfall|secondary|alternat|backup|second|invitedby|createdby|modifiedby|fax/;
 export const isOfOthers = (name: string): boolean => OF_OTHERS.test(columnKey(name));
 
-const NAMES_ADDRESS = /mail|courriel|correo|メール/;
+const NAMES_ADDRESS = new RegExp(
+  "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|почт|пошт|이메일".normalize("NFKD"),
+);
 /** Whether a column of addresses of mail may be that of the person. */
 export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);
 
@@ -130,7 +133,10 @@ const WHICH_ONE =
 export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
 
 /** The letters and digits of a text, without marks and in lower case: the form in which usual names are compared. */
-export const columnKey = (name: string): string => folded(name).replaceAll(/[^\p{L}\p{N}]/gu, "");
+export const columnKey = (name: string): string =>
+  folded(name)
+    .replaceAll("ı", "i")
+    .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 const ranks = new Map(
   Object.entries(usualNames).map(([field, names]) => [

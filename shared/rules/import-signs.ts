@@ -19,19 +19,19 @@ export interface SignedName {
   isUnnamed?: true;
   /** It names a channel and nothing else: a yes or a no there is one to that channel. */
   isBare?: true;
-  /** Its answers may be numbered: 1 is a yes, 2 a no. */
+  /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
   isNumbered?: true;
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
   isOfTrade?: true;
 }
 
 /** Any of the forms, between spaces. */
-const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.split(" ")).join("|"));
+const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.normalize("NFKD").split(" ")).join("|"));
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
   "reason (?<!excludedfrom)campaign title url link token page$ rate$ count number ^total bounces$",
-  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
+  "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
 );
@@ -43,7 +43,7 @@ const SUPPRESSED = any(
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$",
-  "invalidemail undeliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
+  "invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
   "不達 配信エラー 迷惑メール報告 odbity odbite odbita odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
@@ -51,7 +51,7 @@ const SUPPRESSED = any(
 const OUT = any(
   "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
   "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact blacklist",
-  "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ dne$ removed?frommailing emailoff",
+  "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
@@ -78,6 +78,13 @@ const OUT = any(
   "wycofan cofniet niezgod sprzeciw odmowa",
   // Japanese, without the marks that soften a sign
   "配信停止 配信不要 配信解除 登録解除 購読解除 購読停止 受信拒否 退会 解約 フラックリスト 送信禁止 連絡不可",
+  // Turkish; Swedish, Danish, Norwegian and Finnish; Czech and Slovak
+  "aboneliktencik aboneliksonlan abonelikiptal listedencik karaliste istemiyor reddet reddedil iptaledil (?:izni|izin)yok izinsiz onaysiz",
+  "avregistrer avanmal avmeld afmeld frameld nejtack reservert reservera[dt] peruut markkinointikielto",
+  "odhlas odvolan nesouhlas nesuhlas nezasilat neposilat neposielat",
+  // Russian and Ukrainian, Chinese, Korean
+  "отписа отписк отказ нерассыл неотправл черныисписок отозва відписа відмов",
+  "退订 取消订阅 拒收 拒绝接收 黑名单 退訂 取消訂閱 拒絕接收 黑名單 수신거부 수신차단 구독취소 구독해지 탈퇴",
 );
 
 const IN = any(
@@ -85,7 +92,7 @@ const IN = any(
   "accepts?(email|sms|marketing|newsletter|promo|advert) (email|marketing|sms|promo)accept consent permission$",
   "permissionto(send|contact|e?mail|text|sms|market) marketingallowed allow(s|ed)?(email|marketing|sms|contact) mailinglist emailme$ cancontact",
   "marketingmaterials?$ ^(is)?(mailable|emailable|contactable|marketable)$ ^msg(e?mail|sms|whatsapp)$",
-  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms)(subscri|enabled|agreed|allowed|status$)",
+  "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|status$) wasubscri",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
   "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
@@ -94,6 +101,9 @@ const IN = any(
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
   "toestemming nieuwsbrief zapisan zgod subskryb subskrypc",
   "メルマカ メール配信 メール購読 購読 配信希望 受信許可 配信許可 同意 承諾",
+  "(?:eposta|sms|ileti|pazarlama|kampanya|ticari|iys)[a-z]*(?:izin|izni|onay) ebulten bulten(?:abone|$) ^abone$ aboneol",
+  "nyhetsbrev nyhedsbrev uutiskirje samtyck samtykk prenumerer tilmeld suostumus markkinointilupa souhlas suhlas odbernovin",
+  "подпис рассылк согласи підпис розсилк 订阅 訂閱 接收邮件 接收郵件 수신동의 마케팅동의 구독",
 );
 
 /** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
@@ -104,12 +114,12 @@ const ASKED = any(
 );
 
 const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
-  ["email", /(?<!direct)e?mail|newsletter/],
+  ["email", /(?<!direct)e?mail|newsletter|eposta/],
   [
     "sms",
     /sms|textmess|^texts?$|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/,
   ],
-  ["chat_app", /whatsapp/],
+  ["chat_app", /whatsapp|wasubscri/],
 ];
 const signedChannels = CHANNELS.map(([channel]) => channel);
 
@@ -125,7 +135,16 @@ const EVERYWHERE =
 
 /** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
 const STATUS =
-  /^(?:(subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+/** Magento numbers them: 1 is a subscriber, and nothing else is. */
+const NUMBERED_STATUS = /^subscriberstatus$/;
+/** Whether somebody's data may be kept is another question. */
+const OF_DATA = /gdpr|dsgvo|rgpd|lgpd|rodo(?![a-z])|kvkk/;
+const OF_MESSAGES = /mail|newsletter|news|marketing|sms|werb|publicit|promo|offer/;
+
+/** The code of an error beside its text, as Mailgun writes those of mails that came back. */
+const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
+const ERROR_TEXT = /^(?:error(?:message|text)?|diagnostic(?:code)?|smtp(?:error|response|message))$/;
 
 /** The choices of somebody among several lists or groups, as JSON or each in a column of its own. */
 const CHOICES = /subscription(?:preferences|groups?|states)(?!updated)/;
@@ -143,15 +162,19 @@ const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermissio
 /**
  * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of
  * e-mail, and one that forbids all contact is of every channel.
+ * @param header the names of the file
  */
-export function signedName(name: string): SignedName | undefined {
+export function signedName(name: string, header: readonly string[] = []): SignedName | undefined {
   const key = columnKey(name);
+  if (ERROR_CODE.test(key) && header.some((one) => ERROR_TEXT.test(columnKey(one))))
+    return { sign: "status", channels: ["email"], isUnnamed: true };
   const negative = (REASON.exec(key) ?? REASON_BEFORE.exec(key))?.[1];
   const sign = (negative !== undefined ? signOf(negative) : nameSign(key)) ?? "word";
   const channels = CHANNELS.flatMap(([channel, form]) => (form.test(key) ? [channel] : []));
   if (channels.length === 0 && PHONE_REFUSED.test(key)) return { sign, channels: ["sms"] };
   // Emarsys and Brevo number the answers to a question of consent.
-  const numbered = sign === "in" && key.includes("optin") && ({ isNumbered: true } as const);
+  const isNumbered = sign === "status" ? NUMBERED_STATUS.test(key) : sign === "in" && /optin(?!statusid)/.test(key);
+  const numbered = isNumbered && ({ isNumbered: true } as const);
   if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
@@ -186,7 +209,9 @@ function nameSign(key: string): Sign | undefined {
   if (CHOICES.test(key)) return "choices";
   if (STATUS.test(key)) return "status";
   if (ASIDE.test(key)) return undefined;
-  return signOf(key) ?? (ASKED.test(key) ? "asked" : undefined);
+  const sign = signOf(key);
+  if (sign === "in" && OF_DATA.test(key) && !OF_MESSAGES.test(key)) return "asked";
+  return sign ?? (ASKED.test(key) ? "asked" : undefined);
 }
 
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */

@@ -43,8 +43,13 @@ const NAMED_ZONES: Record<string, number> = {
 };
 const UNIX = /^\d{9,10}(\.\d+)?$|^\d{13}$/;
 const SECOND = 1_000;
+/** The number of a day as spreadsheets count them, of the years 1990 to 2064. */
+const SERIAL = /^(?:3[3-9]|[45]\d)\d{3}(?:[.,]\d+)?$/;
+const SERIAL_START = Date.UTC(1899, 11, 30);
+const DAY_MS = 86_400_000;
 
-const DAY_MONTH = /^(?:\p{L}{2,9}\.?,? )?(\d{1,2})(?:\. ?|[ -])(?:de )?(\p{L}{3,12})\.?(?: de)?[ -](\d{4})/u;
+const DAY_MONTH =
+  /^(?:\p{L}{2,9}\.?,? )?(\d{1,2})(?:\. ?|[ -])(?:de )?(\p{L}{3,12})\.?(?: de)?[ -](\d{4}|\d{2}(?!\d))/u;
 const MONTH_DAY = /^(?:\p{L}{2,9}\.?,? )?(\p{L}{3,12})\.? (\d{1,2}),? (\d{4})/u;
 const COMPACT = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:[T ]?(\d{2})(\d{2})(\d{2}))?(?=Z?$)/;
 
@@ -80,7 +85,8 @@ function inFigures(text: string): string {
   const [whole, one = "", other = "", year = ""] = named;
   const [day, name] = /^\d/.test(one) ? [one, other] : [other, one];
   const month = monthOf(name);
-  return month === undefined ? text : `${iso(year, String(month), day)}${text.slice(whole.length)}`;
+  const fullYear = year.length === 2 ? `20${year}` : year;
+  return month === undefined ? text : `${iso(fullYear, String(month), day)}${text.slice(whole.length)}`;
 }
 
 /** Before it nobody agreed to anything by a machine: `0001-01-01` and `1970-01-01` stand for no time. */
@@ -96,6 +102,7 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   const text = inFigures(written);
   const exact = parseTimestamp(text);
   if (exact !== undefined) return exact;
+  if (SERIAL.test(text)) return instantOf(serialTime(text), form.zone);
   if (UNIX.test(text)) return text.length === 13 ? Number(text) : Math.floor(Number(text) * SECOND);
   const date = DATE.exec(text);
   const day = date && dayOf(date, form.order);
@@ -115,6 +122,10 @@ function instantIn(written: string, form: TimeForm): number | undefined {
   if (hours !== undefined) return local - hours * 60 * 60 * SECOND;
   return isTimeZone(rest) ? instantOf(local, rest) : undefined;
 }
+
+/** To the second. */
+const serialTime = (text: string): number =>
+  SERIAL_START + Math.round((Number(text.replace(",", ".")) * DAY_MS) / SECOND) * SECOND;
 
 /** `YYYY-MM-DD`; undefined for a day that can be read in two ways. */
 function dayOf([_, a = "", mark, b = "", c = ""]: RegExpExecArray, said: DateOrder | undefined): string | undefined {

@@ -137,7 +137,7 @@ it("what a row leaves out is a warning (AMB-133)", () => {
     timezone: "-18000",
     locale: "Deutsch (DE)",
     consent_status: "subscribed",
-    consent_at: "45355",
+    consent_at: "last spring",
   });
   expect(warnings).toEqual([
     "has a time zone that cannot be read",
@@ -150,4 +150,21 @@ it("what a row leaves out is a warning (AMB-133)", () => {
 it("the name of a time zone counts before its offset (AMB-133)", () => {
   const { attributes, warnings } = rowOf({ external_id: "u1", timezone: "3600", timezone_id: "Europe/Berlin" });
   expect([attributes.timezone, warnings]).toEqual(["Europe/Berlin", []]);
+});
+
+it("OneSignal writes the channel of a subscription in its type, and the address beside it (AMB-132)", () => {
+  const cells = { external_id: "u1", onesignal_id: "o1", type: "SMS", token: "+14155550123", notification_types: "-2" };
+  const { attributes, consent, choices } = rowOf(cells);
+  expect([attributes.phone, consent, choices.sms?.status]).toEqual(["+14155550123", undefined, "opted_out"]);
+});
+
+it.each([
+  ["İlçe Adı", "ilçe_adı"],
+  ["नाम", "नाम"],
+])("the column %s is the attribute %s (D-CSV)", (name, key) => {
+  expect(Object.keys(rowOf({ external_id: "u1", [name]: "x" }).attributes)).toEqual([key]);
+});
+
+it.each(["E-posta", "E-post", "邮箱", "이메일", "Эл. почта"])("%s beside an id is the address (AMB-133)", (name) => {
+  expect(rowOf({ external_id: "u1", [name]: "a@example.com" }).email).toBe("a@example.com");
 });

@@ -134,6 +134,9 @@ it.each([
   ["topic:nothing", "opted_out", undefined],
   ["note", "status: unsubscribed", "opted_out"],
   ["SMS campaigns", "Unsubscribed", "opted_out"],
+  ["source", "Spam Complaint", "suppressed"],
+  ["source", "Bounce Rule", "suppressed"],
+  ["note", "He bounced back", undefined],
 ])("in a column of anything, %s %s means %s (AMB-132)", (name, value, expected) => {
   expect(statusOf(name, value)).toBe(expected);
 });
@@ -151,13 +154,71 @@ it("an opt-out of a channel in a column of anything is of that channel alone (AM
   expect([consent, choices.sms?.status]).toEqual([undefined, "opted_out"]);
 });
 
-it.each(["GDPR", "confirmed", "Special offers", "Email notifications", "May we contact you?"])(
-  "a yes to %s may be one to something else: it agrees to nothing (AMB-132)",
-  (name) => {
-    const { consent } = rowOf({ email: "a@example.com", [name]: "yes", consent_at: "2025-03-01T09:30:00Z" });
-    expect(consent).toBeUndefined();
-  },
-);
+/** Of other platforms and languages: what says no, and what seems to. */
+it.each([
+  ["Contact Status", "Marked Spam", "suppressed"],
+  ["Reason", "USER_SUPPRESSED", "suppressed"],
+  ["Status", "Unsuppressed", undefined],
+  ["reason", "Mail domain mentioned in email address is unknown", "suppressed"],
+  ["reason", "550 No such user here", "suppressed"],
+  ["reason", "Product not found", undefined],
+  ["Master List Status", "Bounced", "suppressed"],
+  ["Email Status", "Non-marketable: Hard bounce", "suppressed"],
+  ["Email Status", "Not subscribed (unsubscribed)", "opted_out"],
+  ["Email Status", "Not opted out", undefined],
+  ["Bounced Soft", "2", undefined],
+  ["_OptInStatusID", "2", undefined],
+  ["subscriber_status", "3", "opted_out"],
+  ["subscriber_status", "1", undefined],
+  ["Abonelikten Çıktı", "Evet", "opted_out"],
+  ["Abonelikten Çıktı", "Hayır", undefined],
+  ["E-posta İzni", "Hayır", "opted_out"],
+  ["SMS İzni", "Hayır", "opted_out"],
+  ["Engelli", "Evet", undefined],
+  ["Avregistrerad", "Ja", "opted_out"],
+  ["Nyhetsbrev", "Nej", "opted_out"],
+  ["Reservert mot e-post", "x", "opted_out"],
+  ["Odhlášen", "Ano", "opted_out"],
+  ["Souhlas", "Ne", "opted_out"],
+  ["Narozen dne", "1.2.1980", undefined],
+  ["Отписан", "да", "opted_out"],
+  ["Подписан", "нет", "opted_out"],
+  ["已退订", "是", "opted_out"],
+  ["是否订阅", "否", "opted_out"],
+  ["수신거부", "Y", "opted_out"],
+  ["수신동의", "아니오", "opted_out"],
+  ["会員ステータス", "退会済", "opted_out"],
+  ["会員ステータス", "有効", undefined],
+])("the column %s with %s means %s (AMB-132)", (name, value, expected) => {
+  expect(statusOf(name, value)).toBe(expected);
+});
+
+it("a WhatsApp subscription that MoEngage says no to is an opt-out of chat apps (AMB-132)", () => {
+  const { consent, choices } = rowOf({ email: "a@example.com", moe_wa_subscription: "false" });
+  expect([consent, choices.chat_app?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it.each([
+  [{ address: "a@example.com", code: "550", error: "No such user" }, "suppressed"],
+  [{ address: "a@example.com", code: "421", error: "Try again later" }, undefined],
+  [{ email: "a@example.com", code: "550" }, undefined],
+])("the code of an error stands beside its text: %j means %s (AMB-132)", (cells, expected) => {
+  expect(rowOf(cells).consent?.status).toBe(expected);
+});
+
+it.each([
+  "GDPR",
+  "GDPR consent",
+  "Consentement RGPD",
+  "Zgoda RODO",
+  "confirmed",
+  "Special offers",
+  "Email notifications",
+  "May we contact you?",
+])("a yes to %s may be one to something else: it agrees to nothing (AMB-132)", (name) => {
+  const { consent } = rowOf({ email: "a@example.com", [name]: "yes", consent_at: "2025-03-01T09:30:00Z" });
+  expect(consent).toBeUndefined();
+});
 
 it("STOP is an opt-out of SMS too (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@example.com", OptOutType: "STOP" });
