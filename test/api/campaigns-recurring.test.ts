@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from "vitest";
 import { HOUR } from "../../shared/kernel/clock.ts";
+import type { CampaignStatus } from "../../shared/rules/campaign-states.ts";
+import { switchOwned } from "../../shared/store/schedules/schedules.ts";
+import { openTimers } from "../../shared/store/timers.ts";
 import { withCampaigns } from "../support/campaigns.ts";
+import { quickDeps, quickStore } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -80,6 +84,21 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([false]);
     await act(id, "resume");
     expect(await actives()).toEqual([true]);
+  });
+
+  it("a worker that read the campaign before it was paused or resumed again changes nothing (AMB-67)", async () => {
+    const { id, actives, act, release, world, tenant } = await withSchedules(1);
+    const store = quickStore(world, tenant);
+    const late = (status: CampaignStatus, holds: number) =>
+      switchOwned(store, openTimers(quickDeps(world))(tenant.id), { id, status, holds });
+    await release(id);
+    for (const action of ["pause", "archive", "unarchive", "resume"]) await act(id, action);
+    await late("paused", 1);
+    await late("archived", 2);
+    expect(await actives()).toEqual([true]);
+    await act(id, "pause");
+    await late("scheduled", 2);
+    expect(await actives()).toEqual([false]);
   });
 
   it("a campaign is not completed before its last schedule is switched off (D-CMP-AUTO, AMB-67)", async () => {

@@ -96,15 +96,21 @@ export async function listSchedules(
   return { data: rows.map(scheduleOf), total, page: page.page };
 }
 
-/** SCH-7, SCH-12, SCH-14: the next tick is computed again, from now on. @throws 404, 422. */
+/**
+ * SCH-7, SCH-12, SCH-14: the next tick is computed again, from now on.
+ * @param wanted the change, or what decides it by the schedule as it is then; undefined for none
+ * @throws 404, 422.
+ */
 export async function changeSchedule(
   store: Store,
   timers: Timers,
   id: string,
-  change: ScheduleChange,
+  wanted: ScheduleChange | ((current: ScheduleRow) => ScheduleChange | undefined),
 ): Promise<Schedule> {
   for (;;) {
     const current = await requireSchedule(store, id);
+    const change = typeof wanted === "function" ? wanted(current) : wanted;
+    if (!change) return scheduleOf(current);
     const { cron_expression = current.cron_expression, timezone = current.timezone, active = current.active } = change;
     const cron = readCron({ cron_expression, timezone });
     const now = store.clock.now();
@@ -160,7 +166,7 @@ const holders: Partial<Record<CampaignStatus, "pause" | "archive">> = { paused: 
 /**
  * Switches a campaign's schedules off when it is paused or archived. Afterwards it switches on those that were switched
  * off so, never those that the user switched off (CMP-21 to CMP-23, AMB-67). One that the user switched on meanwhile stays
- * on (SCH-12).
+ * on (SCH-12). The campaign may be as it was a while ago: what a later hold has decided stays.
  */
 export async function switchOwned(
   store: Store,
@@ -168,12 +174,13 @@ export async function switchOwned(
   { id: campaign, status, holds = 0 }: { id: string; status: CampaignStatus; holds?: number | undefined },
 ): Promise<void> {
   const holder = holders[status];
-  for (const { id, active, held_by, hold } of await ownedSchedules(store, campaign)) {
-    if (holder && active && hold !== holds)
-      await changeSchedule(store, timers, id, { active: false, held_by: holder, hold: holds });
+  const decide = ({ active, held_by, hold = -1 }: ScheduleRow): ScheduleChange | undefined => {
+    if (holder && active && hold < holds) return { active: false, held_by: holder, hold: holds };
     const isOver = held_by !== undefined && !active && (!holder || (holder === "pause" && held_by === "archive"));
-    if (isOver) await changeSchedule(store, timers, id, { active: true });
-  }
+    return isOver && hold <= holds ? { active: true, hold: holds } : undefined;
+  };
+  for (const schedule of await ownedSchedules(store, campaign))
+    if (decide(schedule)) await changeSchedule(store, timers, schedule.id, decide);
 }
 
 /** The job of a tick. The write that advances the schedule decides which attempt at the tick counts. */
