@@ -46,6 +46,20 @@ export const mappedTopics = (mapping: ColumnMapping): string[] =>
 export const givenTargets = (mapping: ColumnMapping): ReadonlyMap<string, string> =>
   new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
 
+/** More than fields, topics, 100 attributes and what a mapping names; the others can only be left out. */
+const MAX_COLUMNS = 1_000;
+/** It is stored with the job, and read whenever the job is. */
+const MAX_HEADER_BYTES = 65_536;
+
+/** Why a header is none that can be read: what its columns mean is found by comparing each with all others. */
+export function excessOf(header: readonly string[]): string | undefined {
+  if (header.length > MAX_COLUMNS) return `the header has ${header.length} columns; at most ${MAX_COLUMNS} are read`;
+  const bytes = Buffer.byteLength(JSON.stringify(header));
+  return bytes > MAX_HEADER_BYTES
+    ? `the header has ${bytes} bytes as JSON; at most ${MAX_HEADER_BYTES} are read`
+    : undefined;
+}
+
 /** Why a mapping does not fit a header. */
 export function misfitOf(header: readonly string[], mapping: ColumnMapping = {}): string | undefined {
   const given = givenTargets(mapping);

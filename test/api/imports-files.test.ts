@@ -35,6 +35,26 @@ describe("exports of platforms", () => {
   });
 
   it.each([
+    ["columns", ["email", ...Array.from({ length: 1_000 }, (_, n) => `opt out ${n}`)], "1001 columns; at most 1000"],
+    [
+      "bytes",
+      ["email", ...Array.from({ length: 90 }, (_, n) => `${n}${"x".repeat(6_000)}`)],
+      "bytes as JSON; at most 65536",
+    ],
+  ])(
+    "a header of too many %s ends its import, and does not come back to the worker again and again (IMP-4)",
+    async (_, header, excess) => {
+      const { run } = await setting();
+
+      const { status, error_message } = await run(
+        `${header.join(",")}\na1@example.com${",x".repeat(header.length - 1)}\n`,
+      );
+
+      expect([status, error_message]).toEqual(["failed", expect.stringContaining(excess)]);
+    },
+  );
+
+  it.each([
     ["Subscribers on 1 May;;\n;;\nE-Mail;Abgemeldet;\nt1@example.com;ja;\nt2@example.com;nein;\n", 2],
     ["Subscribers\nof all lists\n\nemail,opt_out\nt1@example.com,yes\nt2@example.com,no\n", 2],
     ["Subscribers\nemail\nt1@example.com\n", 1],

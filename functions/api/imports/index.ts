@@ -34,7 +34,7 @@ const Form = v.strictObject({
     v.description(
       "What columns mean, as JSON: `" +
         '{"Mail": "email", "Tier": "attribute:tier", "Weekly": "topic:weekly", "Note": "ignore"}' +
-        `\`, at most ${MAX_MAPPED} of them. Others keep their usual meaning; \`"*": "ignore"\` leaves out those that would become attributes.`,
+        `\`, at most ${MAX_MAPPED} of them. Others keep their usual meaning; \`"*": "ignore"\` leaves out those that would become attributes. A header has at most 1,000 columns and 64 KB.`,
     ),
   ),
   ...readingFields,

@@ -6,6 +6,7 @@ import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
 import { csvLine } from "../../../shared/rules/csv.ts";
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import type { Problem } from "../../../shared/rules/import-columns.ts";
+import { excessOf } from "../../../shared/rules/import-mapping.ts";
 import { type PlanName, plans } from "../../../shared/rules/plans.ts";
 import { consentChannelOf } from "../../../shared/rules/topics.ts";
 import { isUnreadable } from "../../../shared/store/files/encodings.ts";
@@ -119,6 +120,9 @@ async function beginImport(context: WorkerContext, job: ImportJob): Promise<Impo
   const { header, first, total } = survey;
   if (!header) return failImport(context, job, "the file is empty");
   const { cells, delimiter, encoding, end: offset, line } = header;
+  const excess = excessOf(cells);
+  if (excess) return failImport(context, job, excess);
+
   const topics = toJson((await listTopics(store)).map(({ key }) => key));
   const types = toJson(survey.types);
   // What a column holds is no sign of its name where the first line is a row.
