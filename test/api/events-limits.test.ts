@@ -136,4 +136,12 @@ describe("the clock of a device", () => {
       expect(Object.keys(answer.body.fields)).toEqual([field]);
     }
   });
+
+  it("an event of a batch that says historical for itself is refused, and starts nothing unseen (AMB-134)", async () => {
+    const { world, tenant } = await withTenant();
+    const answer = await ingest(world, tenant, { events: [event(), event({ historical: true })] }, "server");
+
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.fields)).toEqual(["events[1].historical"]);
+  });
 });

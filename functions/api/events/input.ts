@@ -131,6 +131,8 @@ export function readEvents(body: Record<string, unknown>, tier: Tier, receivedAt
       return [];
     }
     const event = tier === "client" ? corrected(parsed.output, sentAt, receivedAt) : parsed.output;
+    if (isBatch && isJsonObject(one) && one.historical === true)
+      problems.set(name(n, "historical"), "is said once for all events of a request, beside events");
     for (const [field, reason] of wholeProblems(event, one, tier, receivedAt)) problems.set(name(n, field), reason);
     return [event];
   });
