@@ -33,7 +33,7 @@ const NO = words(
 const REFUSED = words(
   "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
-  "geweigerd odmowa",
+  "geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé 停止 停止中 解除",
 );
 /** Who is not written to elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(
@@ -42,7 +42,12 @@ const SWITCHED_OFF = words(
 export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
-const EMPTY = words("none null na nan undefined never");
+const EMPTY = words("none null na nan undefined never blank leer unset notset nodata keineangabe nonrenseigne");
+const GOOD = words(
+  "ok good valid clean deliverable delivered healthy accepted gültig valide válido valido geldig ważny",
+);
+/** Where a name says that mail came back, these say that it does not. */
+export const isGood = (text: string): boolean => GOOD.has(columnKey(text));
 const TICK = /^[✓✔☑✅○◯]\uFE0F?$/u;
 const CROSS = /^[✗✘✕✖❌❎☐×]\uFE0F?$/u;
 
@@ -133,7 +138,7 @@ export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
-  "withdrawn nopermission optoutrequested cancellat[oa]",
+  "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(
   "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",

@@ -5,6 +5,7 @@ import {
   CONTRARY,
   IN_WORDS,
   isDenied,
+  isGood,
   isIdle,
   isNo,
   isNothing,
@@ -95,8 +96,8 @@ export interface SignedCell {
 }
 
 /** When somebody agreed, if another column says that they did. */
-const momentOf = ({ signed: { sign }, value }: SignedCell, form: TimeForm): string | undefined =>
-  sign === "in" && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
+const momentOf = ({ signed: { isMoment }, value }: SignedCell, form: TimeForm): string | undefined =>
+  isMoment && !isNothing(value) && readTime(value, form) !== undefined ? value : undefined;
 
 const asClaim = (status: Claim["status"] | undefined): Claim | undefined => status && { status };
 
@@ -114,7 +115,8 @@ const OTHER_STATUS = /^[02-9]$/;
 /** What a cell says by itself. */
 function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | undefined {
   const { sign, isBare, isNumbered, isUnnamed, isOfTrade } = signed;
-  if (sign === "in" && columnKey(value) === "never") return { status: "opted_out" };
+  const isPreference = sign === "in" || (sign === "status" && !isUnnamed);
+  if (isPreference && columnKey(value) === "never") return { status: "opted_out" };
   if (isNothing(value)) return undefined;
   if (isBare && (isYes(value) || isNo(value)))
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
@@ -137,7 +139,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
   }
   if (isNo(value) || CONTRARY.has(columnKey(value)) || isDenied(columnKey(value))) return undefined;
   if (sign === "out") return { status: "opted_out", time };
-  if (SOFT.test(columnKey(value))) return undefined;
+  if (SOFT.test(columnKey(value)) || isGood(value)) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };
 }
 

@@ -19,6 +19,8 @@ export interface SignedName {
   isUnnamed?: true;
   /** It names a channel and nothing else: a yes or a no there is one to that channel. */
   isBare?: true;
+  /** A time there is the moment of a yes. */
+  isMoment?: true;
   /** Its answers may be numbered: 1 is a yes, 2 a no; of a status each but 1. */
   isNumbered?: true;
   /** A status of customers or leads: who is inactive or pending there buys nothing. */
@@ -30,7 +32,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.norm
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
-  "reason (?<!excludedfrom)campaign title url link token page$ rate$ count number ^total bounces$",
+  "reason (?<!excludedfrom)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ rate$ count number ^total bounces$",
   "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",
@@ -55,6 +57,7 @@ const OUT = any(
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
+  "^(?:is|has|hat)?(?:not|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
@@ -134,13 +137,46 @@ const EVERYWHERE =
   /kontaktsperre|(?:not|no|nolonger|kein|nicht|mehr|pas|plus|niet|meer|geen|nie|nao|non|piu)(?:contact|contat|kontakt)|^dnc$|all(?:channels|communications)$/;
 
 /** A status or preference that may be one of mail, or of anything; the reason or the type of an entry in files of suppressed addresses. */
+const STATUS_OF_ADDRESS =
+  /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|^(?:neverbounce|zerobounce)/;
 const STATUS =
   /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
-/** Whether somebody's data may be kept is another question. */
-const OF_DATA = /gdpr|dsgvo|rgpd|lgpd|rodo(?![a-z])|kvkk/;
-const OF_MESSAGES = /mail|newsletter|news|marketing|sms|werb|publicit|promo|offer/;
+/** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */
+const OF_DATA = any(
+  "gdpr dsgvo rgpd lgpd rodo(?![a-z]) kvkk dataproc dataprotec datahandl ^dataconsent personaldata profiling datenverarb datenschutz",
+  "donnees trattamento datipers datos dados persoonsgegeven gegevensverw przetwarz danych 個人情報",
+);
+const OF_MESSAGES = /mail|news|marketing|sms|whatsapp|werb|publicit|pubblicit|promo|offer|メルマカ|配信/;
+/** What else people agree to. */
+const OF_SOMETHING_ELSE = any(
+  "photo foto image(?!ry) bild(?:rechte|er) video recording aufzeichn enregistr medical treatment behandlung health gesundheit surgery",
+  "parent guardian eltern child(?:ren)? research forschung survey umfrage biometr location standort geoloc ^(?:voice)?call credit(?!or)",
+  "background conditions ^agb agb$ ^cg[uv] 利用規約 規約",
+);
+
+/** Messages of others. */
+const OF_OTHERS = /thirdpart|partneroffer|drittanbieter|drittpartei|(?:des|aux)tiers|terzi|terceros|terceiros|derden/;
+
+/** A longer name is not tried: the form below has more than one way through a text. */
+const MAX_MOMENT = 60;
+/** A name that is nothing but words for a consent and for a time: no time of a request, a reminder or a mail. */
+const OF_A_MOMENT = new RegExp(
+  `^(?:${[
+    "subscription subscribed subscriber subscribe confirmation confirmed confirm permission agreement agreed acceptance accepted accepts accept",
+    "consented consents consent registration registered signedup signup joined double single optin opted opt in newsletter marketing",
+    "emails email mails mail sms whatsapp text status state granted given obtained collected timestamp datetime date time at on of the is was",
+    "since first last updated update changed change modified when einwilligung zustimmung anmelde(?:datum)? anmeldung angemeldet abonniert",
+    "bestatigung bestatigt erteilt werbe werbung zeitpunkt datum zeit seit der des am um consentement inscription inscrit abonnement",
+    "abonne acceptation accepte recueilli depuis de du la le suscripcion consentimiento suscrito aceptacion alta fecha desde del el",
+    "iscrizione iscritto consenso accettazione dal il data della di consentimento inscricao inscrito assinatura aceite em da do toestemming",
+    "gegeven ingeschreven inschrijving aangemeld aanmelding sinds op van zgody zgoda zapisu zapisany subskrypcji od dnia utc gmt",
+    "nieuwsbrief nyhetsbrev nyhedsbrev boletin infolettre 同意 登録 購読 開始 承諾 許可 配信 メルマカ 日時 日 s d",
+  ]
+    .flatMap((line) => line.normalize("NFKD").split(" "))
+    .join("|")})+$`,
+);
 
 /** The code of an error beside its text, as Mailgun writes those of mails that came back. */
 const ERROR_CODE = /^(?:error|smtp|bounce|response)?code$/;
@@ -157,7 +193,8 @@ const PHONE_REFUSED =
 
 const BARE = /^(?:e?mails?|sms|texts?|textmessages?|whatsapp)$/;
 /** A consent that no channel here has. */
-const ELSEWHERE = /push|fax|messenger|telegram|viber|inapp|calls?$|callpermission|phone|telefon|postal|directmail/;
+const ELSEWHERE =
+  /push|fax|messenger|telegram|viber|inapp|calls?$|call(?:permission|consent|optin)|phone|telefon|postal|directmail/;
 
 /**
  * What the name of a column says of consent; undefined for one of what no channel here has. One without a channel is of
@@ -175,11 +212,12 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   // Emarsys and Brevo number the answers to a question of consent.
   const isNumbered = sign === "status" ? NUMBERED_STATUS.test(key) : sign === "in" && /optin(?!statusid)/.test(key);
   const numbered = isNumbered && ({ isNumbered: true } as const);
-  if (channels.length > 0) return { sign, channels, ...(BARE.test(key) && { isBare: true }), ...numbered };
+  const moment = sign === "in" && key.length <= MAX_MOMENT && OF_A_MOMENT.test(key) && ({ isMoment: true } as const);
+  if (channels.length > 0) return { sign, channels, ...moment, ...(BARE.test(key) && { isBare: true }), ...numbered };
   if (ELSEWHERE.test(key)) return undefined;
   if (sign === "out" && EVERYWHERE.test(key)) return { sign, channels: signedChannels };
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
-  return { sign, channels: ["email"], isUnnamed: true, ...numbered, ...ofTrade };
+  return { sign, channels: ["email"], isUnnamed: true, ...moment, ...numbered, ...ofTrade };
 }
 
 /** What stands at the end of a name that says when something was so, and the words for what. */
@@ -207,11 +245,13 @@ function nameSign(key: string): Sign | undefined {
   if (CODE.test(key)) return "code";
   if (key === "endpointstatus") return "endpoint";
   if (CHOICES.test(key)) return "choices";
-  if (STATUS.test(key)) return "status";
+  if (STATUS.test(key) || STATUS_OF_ADDRESS.test(key)) return "status";
   if (ASIDE.test(key)) return undefined;
   const sign = signOf(key);
-  if (sign === "in" && OF_DATA.test(key) && !OF_MESSAGES.test(key)) return "asked";
-  return sign ?? (ASKED.test(key) ? "asked" : undefined);
+  if (sign === "in" && OF_OTHERS.test(key)) return undefined;
+  if (sign !== "in" || OF_MESSAGES.test(key)) return sign ?? (ASKED.test(key) ? "asked" : undefined);
+  if (OF_SOMETHING_ELSE.test(key)) return undefined;
+  return OF_DATA.test(key) ? "asked" : sign;
 }
 
 /** What a text without spaces and marks says: in a name, or as the value of a column that is about consent. */

@@ -1,0 +1,111 @@
+// What in a file proves a consent to messages, and what does not: no opt-in is made of a yes to something else, or of a time
+// that is of something else (AMB-132).
+import { expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const consentTo = (cells: Record<string, string>) => rowOf({ email: "a@example.com", ...cells }).consent;
+const DAY = "2024-01-01";
+
+it.each([
+  "Photo consent",
+  "Parental consent",
+  "Research consent",
+  "Recording consent",
+  "Consent to treatment",
+  "Data processing consent",
+  "Third-party marketing consent",
+  "Partner offers opt-in",
+  "Einwilligung Datenverarbeitung",
+  "Einwilligung Fotos",
+  "Consentement photo",
+  "Consenso trattamento dati",
+  "Zgoda na przetwarzanie danych",
+  "Consentimiento datos",
+  "個人情報同意",
+  "利用規約同意",
+])("a yes to %s agrees to no mail (AMB-132)", (name) => {
+  expect(consentTo({ [name]: "yes", consent_at: DAY, [`${name} date`]: DAY })).toBeUndefined();
+});
+
+it.each(["Photo consent", "Medical consent", "Call consent", "Einwilligung Foto", "Partner offers opt-in"])(
+  "a no to %s is none to mail (AMB-132)",
+  (name) => {
+    expect(consentTo({ [name]: "no" })).toBeUndefined();
+  },
+);
+
+it.each([
+  "Photo newsletter",
+  "Children's newsletter",
+  "Data processing consent",
+  "Health updates by email subscription",
+])("a no to %s is one to mail (AMB-132)", (name) => {
+  expect(consentTo({ [name]: "no" })?.status).toBe("opted_out");
+});
+
+it.each([
+  "Newsletter last sent date",
+  "Opt-in email sent date",
+  "Consent requested at",
+  "Consent request date",
+  "Double opt-in mail sent on",
+  "Opt-in reminder date",
+  "Consent review date",
+  "Newsletter paused until",
+  "Newsletter verschickt am",
+])("%s is no time of a yes (AMB-132)", (name) => {
+  expect(consentTo({ Newsletter: "yes", [name]: DAY })?.status).toBe("unknown");
+});
+
+it.each([
+  "Newsletter subscribed at",
+  "Marketing consent updated on",
+  "emailConsentGivenAt",
+  "Datum der Einwilligung",
+  "Date d'inscription newsletter",
+  "Fecha suscripción",
+  "Data iscrizione",
+  "Datum inschrijving nieuwsbrief",
+  "購読開始日",
+])("%s is the time of a yes (AMB-132)", (name) => {
+  expect(consentTo({ Newsletter: "yes", [name]: DAY })).toMatchObject({
+    status: "opted_in",
+    at: `${DAY}T00:00:00.000Z`,
+  });
+});
+
+it.each([
+  ["Not opted in", "yes", "opted_out"],
+  ["Not opted in", "no", undefined],
+  ["Pas inscrit", "oui", "opted_out"],
+  ["Sin consentimiento", "sí", "opted_out"],
+  ["Ohne Einwilligung", "x", "opted_out"],
+  ["Notifications subscribed", "yes", "unknown"],
+])("a name that denies a yes says no: %s with %s is %s (AMB-132)", (name, value, expected) => {
+  expect(consentTo({ [name]: value, ...(expected === "opted_out" && { consent_at: DAY }) })?.status).toBe(expected);
+});
+
+it.each([
+  ["unsubscribe_hash", "abc123"],
+  ["unsub_key", "9f"],
+  ["optout_uuid", "5f1b9c5e-2f5a-4f0e-9d3b-8a4c1e7d2b60"],
+  ["unsubscribe_id", "12345"],
+  ["List-Unsubscribe", "<mailto:x@example.com>"],
+  ["Bounce status", "OK"],
+  ["Bounce status", "Valid"],
+  ["Unsubscribed", "(blank)"],
+])("%s with %s says nothing (AMB-132)", (name, value) => {
+  expect(consentTo({ [name]: value })).toBeUndefined();
+});
+
+it.each([
+  ["Email Verification Status", "undeliverable", "suppressed"],
+  ["Email validity", "invalid", "suppressed"],
+  ["Identity verification status", "invalid", undefined],
+  ["Communication preference", "No marketing", "opted_out"],
+  ["Email preference", "Never", "opted_out"],
+  ["Marketing consent", "No longer", "opted_out"],
+  ["Newsletter", "storniert", "opted_out"],
+])("%s with %s is %s (AMB-132)", (name, value, expected) => {
+  expect(consentTo({ [name]: value })?.status).toBe(expected);
+});
