@@ -63,6 +63,13 @@ describe("an address", () => {
     expect((await post("email/confirm", { token: second })).status).toBe(204);
   });
 
+  it("a user asks for five further mails an hour that confirm the address (ACC-4, LIM-4)", async () => {
+    const { session } = await unconfirmed();
+    for (let n = 0; n < 5; n++) expect((await post("email/resend", {}, bearer(session))).status).toBe(204);
+
+    expect((await post("email/resend", {}, bearer(session))).status).toBe(429);
+  });
+
   it("a reset of the password confirms the address (ACC-4)", async () => {
     world = await testWorld({ env: { CONFIRM_ADDRESSES: "1" } });
 

@@ -118,6 +118,17 @@ describe("a forgotten password", () => {
     expect((await post("password/forgot", { email })).status).toBe(429);
   });
 
+  it("an address gets ten resets a day, three in each of its hours (ACC-1, D11)", async () => {
+    const statuses: number[] = [];
+    for (let hour = 0; hour < 4; hour++) {
+      for (let n = 0; n < 3; n++)
+        statuses.push((await post("password/forgot", { email: "stranger@lovelace.example" })).status);
+      await world.advance(3_600_000);
+    }
+
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 202), 429, 429]);
+  });
+
   it("the mail of a reset that could not be sent is tried again (ACC-1)", async () => {
     await register();
     await world.settle();
@@ -149,6 +160,19 @@ describe("a change of the password", () => {
     await change(session, PASSWORD);
 
     expect((await reset(token, "a fourth password")).status).toBe(404);
+  });
+
+  it("whoever has an open session guesses its password ten times in 15 minutes, at either place that asks for it (ACC-3, LIM-4)", async () => {
+    const session = await register();
+    const wrong = { current_password: "wrong horse battery", password: NEW };
+    for (let n = 0; n < 10; n++) expect((await post("password/change", wrong, bearer(session))).status).toBe(401);
+
+    expect((await change(session, PASSWORD)).status).toBe(429);
+    expect((await post("second-factor/begin", { current_password: PASSWORD }, bearer(session))).status).toBe(429);
+
+    expect((await login()).status).toBe(200);
+    await world.advance(15 * 60_000);
+    expect((await change(await login(), PASSWORD)).status).toBe(204);
   });
 
   it("of two changes of the password at once one is refused with 409 (ACC-3)", async () => {
