@@ -117,6 +117,9 @@ const OUT_WORDS = [
   "unsub[a-z]*\\d* opt(ed)?out\\d* (global|group|list)unsub[a-z]* bl(ock|ack)listed donot(email|contact|mail)",
   "(un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
   "descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
+  // The names of lists and groups
+  "optouts? bl(ack|ock)list donot(email|contact|mail)list dnclist desabonnes desinscrits bajas desuscrit[oa]s disiscritti descadastrad[oa]s",
+  "abgemeldete abmelder abmeldungen sperrliste afmeldingen wypisani",
 ].flatMap((line) => line.split(" "));
 /** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
 const STANDING_ANYWHERE = any(
@@ -152,14 +155,16 @@ const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
 const NO_SUCH =
   /\b(?:no such|unknown|invalid|non-?existent|bad)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
 /** Words for a mail that came back for good, whatever column they stand in. */
-const SUPPRESSED_ANYWHERE = any("hardbounced? spamcomplaint spamreport(?:ed)? markedasspam bouncerule");
+const SUPPRESSED_ANYWHERE = any(
+  "hardbounce[ds]? suppressionlist spamcomplaint spamreport(?:ed)? markedasspam bouncerule",
+);
 export const saysSuppressed = (value: string): boolean =>
   value.split(/[,;|\n]/).some((word) => SUPPRESSED_ANYWHERE.test(columnKey(word)));
 
 /** What a status may go on after: `Opted out (STOP)`, `Bounced - mailbox full`. */
 const BEGINS_OUT =
   /^(?:(?:un|non)(?:market|mail|e?mail|contact)able|退会|解約|配信停止|購読停止|unsub|opt(?:ed)?out|bl(?:ock|ack)listed|donot(?:email|contact)|abgemeldet|desabonn|desinscri)/;
-const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^cleaned|^suppressed/;
+const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^spamreport|^cleaned|^suppressed/;
 
 /** What a word of a status says, wherever it stands: of anything else it is silent. */
 export function standingOf(value: string): "opted_out" | "suppressed" | undefined {

@@ -32,7 +32,7 @@ const any = (...lines: string[]) => new RegExp(lines.flatMap((line) => line.norm
 
 // Names about something else: the reason, the link or the count of a consent, what was opened, an order that was declined.
 const ASIDE = any(
-  "reason (?<!excludedfrom)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ rate$ count number ^total bounces$",
+  "reason (?<!excludedfrom)campaign title url link token hash$ (?:unsub(?:scribe[rd]?)?|optout)(?:key|code|id|u?uid|guid)$ ^listunsubscribe$ page$ popup shown$ displayed$ language locale$ sprache$ langue$ idioma$ lingua$ (?<!be)taal$ jezyk$ (?:mails?|newsletters?)received (?:newsletter|subscri(?:ption|ber)|consent|optin)(?:id|version|score|rating|revenue|coupon|discount|amount|edition|variant)$ rate$ count number ^total bounces$",
   "^(marketing)?emailsbounced cookie analytics tracking totrack softbounc bounce[ds]?soft expir ablauf gu?e?ltigbis validuntil caduc scadenza vervald wygas terms privacy source$ method$ level$ (?<!optin|confirmation)pending(?!optin|confirmation) open click",
   "(?<!con)sent$ delivered$ order payment card invoice purchase pedido pago compra commande paiement ordine",
   "pagament rechnung zahlung betaling zamow grund$ raison motivo reden$ powod anzahl nombrede aantal liczba",

@@ -137,6 +137,12 @@ it.each([
   ["source", "Spam Complaint", "suppressed"],
   ["source", "Bounce Rule", "suppressed"],
   ["note", "He bounced back", undefined],
+  ["Lists", "Customers; Opt-outs", "opted_out"],
+  ["Groups", "Blacklist", "opted_out"],
+  ["Groupe", "Désabonnés", "opted_out"],
+  ["Gruppe", "Sperrliste", "opted_out"],
+  ["Lists", "Suppression list", "suppressed"],
+  ["Lists", "Hard bounces", "suppressed"],
 ])("in a column of anything, %s %s means %s (AMB-132)", (name, value, expected) => {
   expect(statusOf(name, value)).toBe(expected);
 });
@@ -158,6 +164,7 @@ it("an opt-out of a channel in a column of anything is of that channel alone (AM
 it.each([
   ["Contact Status", "Marked Spam", "suppressed"],
   ["Reason", "USER_SUPPRESSED", "suppressed"],
+  ["reason", "Spam Reporting Address", "suppressed"],
   ["Status", "Unsuppressed", undefined],
   ["reason", "Mail domain mentioned in email address is unknown", "suppressed"],
   ["reason", "550 No such user here", "suppressed"],
