@@ -24,7 +24,7 @@ const YES = words(
   "はい する 希望する 希望 同意する 同意 許可 有 可 要 有効",
   "evet var kyllä joo ano áno да так 是 예 네 동의",
 );
-const NO = words(
+const NO_WORDS = words(
   "false no n 0 f off unchecked falsch nein faux non falso não onwaar nee fałsz nie",
   "いいえ しない 希望しない 同意しない 無 不可 不要 拒否 無効",
   "hayır yok nej nei ei ne нет ні 否 不 不同意 아니오 아니요 거부 미동의",
@@ -33,7 +33,8 @@ const NO = words(
 const REFUSED = words(
   "denied rejected disallowed disagreed didnotagree doesnotagree expired abgelaufen nothanks nothankyou notinterested stop nope removed deleted neindanke keininteresse",
   "nonmerci nogracias nograzie naoobrigado neebedankt niedziekuje abgelehnt verweigert rechazado rifiutato recusado",
-  "geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé 停止 停止中 解除",
+  "nichtinteressiert pasintéressé pasintéressée nointeresado nointeresada noninteressato noninteressata naointeressado nietgeinteresseerd niezainteresowany",
+  "geweigerd odmowa nolonger notanymore storniert annullato annulé plusintéressé out 停止 停止中 解除",
 );
 /** Who is not written to elsewhere, for whatever reason. */
 const SWITCHED_OFF = words(
@@ -42,7 +43,10 @@ const SWITCHED_OFF = words(
 export const isIdle = (text: string): boolean => SWITCHED_OFF.has(wordOf(text)) || wordOf(text) === "pending";
 /** `Not opted in`, `nicht erlaubt`. */
 const NEGATED = /^(?:not|nicht|pas|niet)(?:yet)?(.+)/;
-const EMPTY = words("none null na nan undefined never blank leer unset notset nodata keineangabe nonrenseigne");
+const EMPTY = words(
+  "none null na nan undefined never blank leer unset notset nodata keineangabe nonrenseigne",
+  "noresponse noanswer noinfo noinformation nopreference nopreferences nonspécifié nondéfini sinrespuesta sinespecificar",
+);
 const GOOD = words(
   "ok good valid clean deliverable delivered healthy accepted gültig valide válido valido geldig ważny",
 );
@@ -55,12 +59,27 @@ const CROSS = /^[✗✘✕✖❌❎☐×]\uFE0F?$/u;
 const wordOf = (text: string): string => columnKey(text.trim().replace(/^(-?[012])[.,]0+$/, "$1"));
 
 export const isYes = (text: string): boolean => TICK.test(text) || YES.has(wordOf(text)) || IN_WORDS.has(wordOf(text));
-export const isNo = (text: string): boolean => CROSS.test(text) || NO.has(wordOf(text));
+export const isNo = (text: string): boolean => CROSS.test(text) || NO_WORDS.has(wordOf(text));
 /** The second answer of a numbered question. */
 export const isSecond = (text: string): boolean => wordOf(text) === "2";
 const isNegated = (key: string): boolean => IN_WORDS.has(NEGATED.exec(key)?.[1] ?? "");
+const NO = "no|nein|non|não|nao|nee|nie|nej|nei|нет|hayır";
+/** A no and what it is of: `No, I don't`, `No quiero recibir`. One to objections is none. */
+const NO_AND_MORE = new RegExp(
+  `^(?:${NO})[\\s,;.!:-]+\\p{L}(?!.*(?:bjection|pposition|inwand|inwände|problem|biezion))`,
+  "iu",
+);
+/** `No, still active`: where a name says no, a no and a comma is none to that. */
+const NO_AND_COMMA = new RegExp(`^(?:${NO})\\s*[,;.!]`, "iu");
+export const beginsWithNo = (text: string): boolean => NO_AND_COMMA.test(text);
 const isRefusal = (text: string): boolean =>
-  [isNo(text), REFUSED.has(wordOf(text)), SWITCHED_OFF.has(wordOf(text)), isNegated(wordOf(text))].some(Boolean);
+  [
+    NO_AND_MORE.test(text) && !isNothing(text),
+    isNo(text),
+    REFUSED.has(wordOf(text)),
+    SWITCHED_OFF.has(wordOf(text)),
+    isNegated(wordOf(text)),
+  ].some(Boolean);
 
 /** No value, as platforms write it: `[]`, `null`, `0000-00-00`. */
 export function isNothing(text: string): boolean {
@@ -125,7 +144,7 @@ const OUT_WORDS = [
 const STANDING_ANYWHERE = any(
   ...OUT_WORDS.map(
     (word) =>
-      `(?:please|pls|bitte|wantsto|askedto)?(?:sms|e?mail|newsletter|marketing)*${word}(?:(?:on|am|le|el|il|em|op|dnia)?\\d+)?`,
+      `(?:please|pls|bitte|wantsto|askedto)?(?:sms|texts?|whatsapp|e?mail|newsletter|marketing)*${word}(?:(?:on|am|le|el|il|em|op|dnia)?\\d+)?`,
   ),
 );
 /** A key of JSON, or a word before a colon, that is answered by a no: `"unsubscribed":false`. */
@@ -141,11 +160,12 @@ export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
   ...OUT_WORDS,
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
+  "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(
   "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",
-  "(?!un|not)[a-z]*suppressed markedspam junk quarantined mailblocked",
+  "(?!un|not)[a-z]*suppressed markedspam abused? bouncing junk quarantined mailblocked",
   "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );
 /** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */

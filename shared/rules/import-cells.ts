@@ -1,5 +1,6 @@
 // The cells of an imported row by what they hold, and the addresses among them.
 
+import { saysOut, saysSuppressed } from "./import-answers.ts";
 import { type RowChannel, rowChannelOf } from "./import-channels.ts";
 import type { Columns } from "./import-columns.ts";
 import type { ConsentReading, SignedCell } from "./import-consents.ts";
@@ -141,22 +142,15 @@ function takeCountry(sorted: Sorted, value: string): void {
   else if (!NO_VALUE.test(value) && !/[@,;]/.test(value)) sorted.region ??= null;
 }
 
-const tagged = (channel: "email" | "sms", tags: readonly string[]): SignedCell => ({
-  signed: { sign: "word", channels: [channel] },
-  value: tags.join(),
-});
-/** A tag may be an opt-out too: `unsubscribed`, `sms-optout`. */
-function signedTags(text: string): SignedCell[] {
-  const tags = tagsOf(text);
-  const isOfNumbers = (tag: string) => /sms/i.test(tag);
-  return [
-    tagged(
-      "email",
-      tags.filter((tag) => !isOfNumbers(tag)),
-    ),
-    tagged("sms", tags.filter(isOfNumbers)),
-  ];
-}
+/** A tag may be an opt-out too, of the channel that it names: `unsubscribed`, `sms-optout`. */
+const signedTags = (text: string): SignedCell[] =>
+  tagsOf(text)
+    .filter((tag) => saysOut(tag) || saysSuppressed(tag))
+    .map((tag) => {
+      const of = signedName(tag);
+      const channels = of && !of.isUnnamed ? of.channels : (["email"] as const);
+      return { signed: { sign: "word", channels }, value: tag };
+    });
 
 /** In a row of one channel, the address may stand in a column for all of them. */
 function takeAddress({ standard, channel, address, phones }: Sorted): void {

@@ -2,6 +2,7 @@
 // it never invents an opt-in and never loses an opt-out.
 import {
   A_NO,
+  beginsWithNo,
   CONTRARY,
   IN_WORDS,
   isDenied,
@@ -109,6 +110,8 @@ function claimOf(cell: SignedCell, form: TimeForm): Claim | undefined {
 
 /** Responsys writes `I` and `O` for the permission of a channel. */
 const OUT_LETTER = /^o$/i;
+/** The Newsletter Plugin of WordPress writes `C`, `S`, `U` and `B`. */
+const LEFT_LETTER = /^u$/i;
 
 const OTHER_STATUS = /^[02-9]$/;
 
@@ -122,7 +125,7 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     return isNo(value) ? { status: "opted_out" } : { status: "opted_in", said: value };
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
   if (sign === "status") {
-    const isOut = (!isUnnamed && OUT_LETTER.test(value)) || (isNumbered && OTHER_STATUS.test(value));
+    const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
     return asClaim(standingOf(value) ?? (isOut ? "opted_out" : undefined));
   }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
@@ -137,7 +140,8 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
     if (status) return { status };
     return isYes(value) ? { status: "opted_in", said: value } : undefined;
   }
-  if (isNo(value) || CONTRARY.has(columnKey(value)) || isDenied(columnKey(value))) return undefined;
+  if (isNo(value) || beginsWithNo(value) || CONTRARY.has(columnKey(value)) || isDenied(columnKey(value)))
+    return undefined;
   if (sign === "out") return { status: "opted_out", time };
   if (SOFT.test(columnKey(value)) || isGood(value)) return undefined;
   return { status: (time === undefined && suppressionOf(value)) || "suppressed", time };

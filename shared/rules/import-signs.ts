@@ -52,7 +52,7 @@ const SUPPRESSED = any(
 
 const OUT = any(
   "unsub optout optedout optingout robinson dont?o?t?(e?mail|contact|send|market)",
-  "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact blacklist",
+  "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
   "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
@@ -61,11 +61,11 @@ const OUT = any(
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
   // German
   "abgemeldet abbestell abmeldung abmelde ausgetragen austragung widerruf widerspr werbesperre gesperrt",
-  "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keinewerbung keinnewsletter keinee?mail keinkontakt nichtanschreiben nichtkontaktieren",
+  "sperrliste sperrvermerk mailsperre kontaktsperre zuru?e?ckgezogen entzogen keine?(?:n|r)?(?:werbung|newsletter|e?mails?|sms) keinkontakt nichtanschreiben nichtkontaktieren",
   "nichtmailen nichtstor nichtstoer nichtmehr gekundigt gekuendigt",
   "keine?(?:einwilligung|einverstandnis|einverstaendnis|zustimmung|erlaubnis)",
   // French
-  "desabonn desinscri nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait exclue?(de|des|du)?(e?mail|news|market|campagne)",
+  "desabonn desinscri pasdesms nepas neplus nesouhaite ^stop(e?mail|sms|pub|newsletter|contact|market) consentementretire listenoire refus oppos(e|ition) bloque retrait exclue?(de|des|du)?(e?mail|news|market|campagne)",
   // Spanish
   "dadode?baja dadadebaja ^baja debaja$ fechabaja bajanewsletter desuscri dessuscri cancelad",
   "cancelacionde(la)?suscripcion ^no(contactar|enviar|molestar|desea|quiere) listanegra bloquead revoca rechaza(publicidad|correo|e?mail|news|market|promo)",
@@ -74,7 +74,7 @@ const OUT = any(
   // Portuguese
   "descadastr desinscri dessubscri desubscri ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
-  "uitgeschreven uitschrij afgemeld afmeld opgezegd uitgeslotenvan ^niet(storen|mailen|e?mailen|contact|benader) geene?mail nietmeer",
+  "uitgeschreven uitschrij afgemeld afmeld opgezegd uitgeslotenvan ^niet(storen|mailen|e?mailen|contact|benader) geene?mail geensms nietmeer",
   "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken intrekking",
   // Polish
   "wypisan wypis rezygn zrezygn ^nie(wysyl|kontakt|subskryb|chce|wyraza) czarnalista zablokowan brakzgod",
@@ -98,7 +98,7 @@ const IN = any(
   "(e?mail|newsletter)frequency receives?(e?mail|sms|text|news|promo|market|offer|update) ^(e?mail|sms|whatsapp)?(marketing|werbung)$ (email|marketing|sms|whatsapp)(subscri|enabled|agreed|allowed|status$) wasubscri",
   "agreed?to(marketing|email|newsletter) wants(email|mail|news) angemeldet abonniert einwillig zustimmung willigeich ichstimme(?!nicht) stimmeich aceitoreceber",
   "zugestimmt werbung(erlaubt|ok|per|via) (mail|sms|newsletter|whatsapp)erlaubt keepme(posted|updated|informed) kontakt(per|via|erlaubt|erlaubnis) darfkontaktiert werbeerlaubnis abonne$ abonnee$",
-  "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|promo|offre|oferta|offerta|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
+  "(recevoir|recoit|recibir|recibe|riceve(re)?|recebe[r]?|ontvangt?|ontvangen|otrzymuje|otrzymywac)(les|la|el|los|o|os|le|de|een|dela|des|nos|vos|lo|gli|as)?(e?mail|news|correo|nieuws|novidad|novedad|nouvelle|actu|notizi|nowosc|promo|offre|oferta|offerta|boletin|publici|pubblicita|comunica|communica|informa|reclame|reklam)",
   "(mail|news|newsletter|infos?|werbung|angebote)erhalten$ (mail|nieuws|news|aanbiedingen|reclame|informatie)ontvangen$ abonne(alanewsletter|newsletter) ^abonn inscrit consentement accepte",
   "infolettre lettred?informations? suscrit suscripcion consiente consentimiento acepta boletin iscritt iscrizione consenso accetta inscrito",
   "inscricao assinante consentimento aceita aceite subscrito boletim ingeschreven inschrijving aangemeld",
@@ -111,7 +111,7 @@ const IN = any(
 
 /** Names that may ask for something else, such as a privacy notice: a no there is one to mail, a yes agrees to nothing. */
 const ASKED = any(
-  "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail) ^contactme can(e?mail|contact)",
+  "^(gdpr|dsgvo|rgpd|lgpd|rodo)$ ^(is)?confirmed$ hearfromus (may|can)we(contact|e?mail|text) ^contactme can(e?mail|contact|text)",
   "ok(ay)?to(e?mail|contact|sms|text|market) ^send(me|us)?(e?mail|offer|news|promo|market|sms) keepintouch tobecontacted$",
   "(marketing|promotional|promo|commercial)(e?mails|sms|messages|offers)$ (e?mail|sms)(updates|notifications|alerts)$ ^(special|exclusive)?offers$",
 );
@@ -120,9 +120,9 @@ const CHANNELS: readonly (readonly [SignedChannel, RegExp])[] = [
   ["email", /(?<!direct)e?mail|newsletter|eposta/],
   [
     "sms",
-    /sms|textmess|^texts?$|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/,
+    /sms|(?<!co)mms|textmess|^text(?:s|ing)?$|(?:not|dont|to|can|may|we|receives?|of|into|no|stop|by|via|send|accepts?|allow)text(?:s|ing|me|you)?$|^cell(?:phone)?(?:opt|unsub|consent|permission)|^text(?:ing)?(?:opt|consent|alert|subscri|unsub|market|permission|status)|mobile(?!.*(?:push|app))/,
   ],
-  ["chat_app", /whatsapp|wasubscri/],
+  ["chat_app", /whatsapp|wasubscri|^wa(?:opt|consent|unsub|status|dnd|block)/],
 ];
 const signedChannels = CHANNELS.map(([channel]) => channel);
 

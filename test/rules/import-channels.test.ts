@@ -115,6 +115,8 @@ it.each([
   [{ tags: '{"plan":"pro","email_unsubscribed":"0"}' }, {}],
   [{ tags: '["do-not-email","x"]' }, { mail: "opted_out" }],
   [{ tags: "sms-optout" }, { sms: "opted_out" }],
+  [{ tags: "vip,text-optout" }, { sms: "opted_out" }],
+  [{ tags: "whatsapp-optout" }, { chat_app: "opted_out" }],
   [{ tags: "VIP|cancelled order" }, {}],
   [{ segment: "gold; opted out" }, { mail: "opted_out" }],
   [{ comment: "Please unsubscribe" }, { mail: "opted_out" }],

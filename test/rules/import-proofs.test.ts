@@ -111,6 +111,46 @@ it.each([
   ["Email preference", "Never", "opted_out"],
   ["Marketing consent", "No longer", "opted_out"],
   ["Newsletter", "storniert", "opted_out"],
+  ["Newsletter", "nicht interessiert", "opted_out"],
+  ["Newsletter", "Ich möchte keinen Newsletter", "opted_out"],
+  ["Newsletter", "No data", undefined],
+  ["Newsletter", "No objection", undefined],
+  ["Would you like to receive our newsletter?", "No, I don't", "opted_out"],
+  ["¿Quieres recibir nuestro boletín?", "No quiero recibir", "opted_out"],
+  ["Quer receber novidades?", "Não, obrigado", "opted_out"],
+  ["Unsubscribed", "No, still active", undefined],
+  ["Opt-out", "No emails please", "opted_out"],
+  ["Email Opt In Status", "OUT", "opted_out"],
+  ["Status", "U", "opted_out"],
+  ["Status", "abused", "suppressed"],
+  ["Status", "Widerrufen", "opted_out"],
+  ["Status", "GDPR deleted", "opted_out"],
+  ["type", "unactivated", "opted_out"],
 ])("%s with %s is %s (AMB-132)", (name, value, expected) => {
   expect(consentTo({ [name]: value })?.status).toBe(expected);
+});
+
+it.each([
+  ["OK to text?", "No"],
+  ["Receive texts", "No"],
+  ["Do not text", "Yes"],
+  ["Opted out of texts", "Yes"],
+  ["MMS opt out", "Yes"],
+  ["Cell opt out", "Yes"],
+  ["Texting", "Opted Out"],
+  ["Keine SMS", "x"],
+  ["Pas de SMS", "oui"],
+])("%s with %s is an opt-out of SMS, and none of mail (AMB-132)", (name, value) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", phone: "+14155550123", [name]: value });
+  expect([consent, choices.sms?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it.each(["WA opt-out", "wa_unsubscribed"])("%s is an opt-out of chat apps (AMB-132)", (name) => {
+  const { consent, choices } = rowOf({ email: "a@example.com", [name]: "yes" });
+  expect([consent, choices.chat_app?.status]).toEqual([undefined, "opted_out"]);
+});
+
+it("a column about comms is one of mail (AMB-132)", () => {
+  const { consent, choices } = rowOf({ email: "a@example.com", "Comms opt out": "yes" });
+  expect([consent?.status, choices]).toEqual(["opted_out", {}]);
 });
