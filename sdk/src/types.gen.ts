@@ -3327,21 +3327,52 @@ export interface Recipient {
       default: "in" | "out";
       /** The newest choice; `null` while the default decides */
       choice: string | null;
+      /** When that was said. RFC 3339. */
+      chosen_at: string | null;
       /** Whether the subscriber can be reached by it */
       reachable: boolean;
     } | null;
+    /** Whether marketing mail goes to all who did not object, or only to those who agreed */
+    email_consent_mode: "opt_out" | "opt_in";
+    /** The segment that it goes to; `null` for a send to others, and where the segment is gone */
+    segment: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string;
+      /** Whether members follow every change. It cannot be changed later. Default: `false` */
+      is_dynamic: boolean;
+      /** Whether the subscriber is a member */
+      member: boolean;
+      /** What of its rule does not hold, in words */
+      unmet: string | null;
+    } | null;
+    /** Of the channels that the send names, those that cannot send now */
+    unusable_channels: ({
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string | null;
+      why: "switched_off" | "not_verified" | "deleted";
+    })[];
     /** The channels */
     channels: ({
       /** The type of the channel */
-      channel: string;
+      channel: "ios" | "android" | "web_push" | "email" | "in_app" | "sms" | "chat_app";
       /** Whether the subscriber can be reached by it */
       reachable: boolean;
       /** Why, as a stable word; `null` if there is nothing to explain */
       reason: string | null;
       /** How many devices it reaches */
       devices: number;
+      /** Devices of the channel whose token the provider refused, or whose owner disabled pushes */
+      devices_off: number;
       /** The consent for this channel; `null` if there is none */
       consent: string | null;
+      /** Since when that holds. RFC 3339. */
+      consent_at: string | null;
+      /** Whose it is: `address` of whoever has the address, as after an opt-out by a link in a mail */
+      consent_of: "person" | "address" | null;
       /** Why nothing is sent to the address; `null`: it is not suppressed */
       suppression: {
         /** Why, as a stable word; `null` if there is nothing to explain */

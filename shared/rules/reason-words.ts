@@ -75,6 +75,31 @@ const reasons: Record<Reason, string> = {
   not_handled: "not handled yet, or held while the workspace is suspended",
 };
 
+const PERSON = "on the page of the person";
+
+/** Where in the console that is set which decided: after "To change:". Absent where nothing can be changed any more. */
+const settings: Partial<Record<Reason, string>> = {
+  suppressed: "Suppressions",
+  no_consent: `Channels ${PERSON}`,
+  invalid_phone: `Attributes ${PERSON}`,
+  address_not_supported: `Attributes ${PERSON}`,
+  no_address: `Attributes ${PERSON}`,
+  no_channel: "Channels",
+  topic_opt_out: `Topics ${PERSON}`,
+  capped: "Settings, Workspace, Frequency caps",
+  template_not_approved: "Channels, the templates of the chat app",
+  not_in_list: `Lists and segments ${PERSON}`,
+  not_in_segment: "the rule of the segment",
+  over_quota: "Settings, Plan and usage",
+  not_eligible: "the rules of entry of the journey",
+  reentry_window: "the rules of entry of the journey",
+  too_old: "the trigger of the journey",
+};
+
+/** ` To change: Suppressions.`, or nothing. */
+export const settingWords = (reason: string | null): string =>
+  reason !== null && Object.hasOwn(settings, reason) ? ` To change: ${settings[reason as Reason]}.` : "";
+
 /** A reason of the rules, or a provider's own words. */
 export const reasonText = (reason: string): string =>
   Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : reason.replaceAll("_", " ");

@@ -95,7 +95,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
 
     expect(await words(ada)).toContain("is_pro: the condition was not met.");
     expect(await words(bob)).toContain(
-      "ended as exited (its exit condition: bought came). is_pro: the condition was met.",
+      "ended as exited on 2026-11-20 12:00 UTC (its exit condition: bought came). is_pro: the condition was met.",
     );
   });
 

@@ -1,6 +1,7 @@
 // Why one person did or did not get a send: a sentence, then every condition, met or not.
 import type { ComponentChildren } from "preact";
 import type { Recipient } from "../../../sdk/src/types.gen.ts";
+import { conditionText, valueText } from "../../../shared/rules/clause-words.ts";
 import { personName } from "../../app/person-name.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
@@ -9,7 +10,6 @@ import { momentText, plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { inWords } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { conditionText, valueText } from "../../components/rule-words.ts";
 import { Loaded } from "../../components/states.tsx";
 
 export function Why({ send, person }: { send: string; person: string }) {

@@ -1,6 +1,7 @@
 // One segment: its rule, its members, and whether somebody is in it, clause by clause.
 import { useState } from "preact/hooks";
 import type { Segment, SegmentRule } from "../../../sdk/src/types.gen.ts";
+import { expectationText, valueText } from "../../../shared/rules/clause-words.ts";
 import { useAction } from "../../app/action.ts";
 import { call } from "../../app/api.ts";
 import { useKept } from "../../app/kept.ts";
@@ -18,7 +19,6 @@ import { DeleteButton } from "../../components/dialog.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Card, Page, Time } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
-import { expectationText, valueText } from "../../components/rule-words.ts";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Builder, RuleForm, UNFINISHED } from "./builder.tsx";

@@ -248,7 +248,11 @@ export const segments = group("segments", "Subscribers that match a rule over at
       returns: v.object({ member: v.boolean(), reasons: v.array(ClauseResult) }),
     },
     async ({ store, params }) => {
-      return requireFound(await explainMembership(store, params.id, params.subscriberId), "segment or subscriber");
+      const { member, reasons } = requireFound(
+        await explainMembership(store, params.id, params.subscriberId),
+        "segment or subscriber",
+      );
+      return { member, reasons };
     },
   ),
 ]);

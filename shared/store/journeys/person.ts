@@ -3,16 +3,17 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
+import { unmetText } from "../../rules/clause-words.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
 import { type EntryRules, exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
 import { stepTypes } from "../../rules/journey-steps.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
-import { journeyInWords } from "../../rules/why-words.ts";
+import { journeyInWords, type StartedBy } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { ClauseResult } from "../segments/explain.ts";
+import { ClauseResult, explainMembership } from "../segments/explain.ts";
 import { readSubscriberFacts } from "../segments/facts.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
@@ -24,6 +25,7 @@ import type { Journey } from "./journeys.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
+import { skipDetails } from "./skip-details.ts";
 import {
   activeTimes,
   beyondQuotaOf,
@@ -136,7 +138,7 @@ export async function journeyOfPerson(
     beyondQuotaOf(store, profile.id, journey.id),
   ]);
   const rules = journey.entry_rules as EntryRules | null;
-  const { matches, clauses } = await eligibilityOf(store, rules, profile);
+  const { matches, clauses, unmet } = await eligibilityOf(store, rules, profile);
   const entry = entryOf({
     journey,
     runs,
@@ -162,17 +164,27 @@ export async function journeyOfPerson(
     run_id: run ?? null,
   }));
   const [newest] = runs;
-  const [version, failures] = await Promise.all([
+  const [version, failures, startedBy] = await Promise.all([
     newest && getVersion(store, newest.journey_id, newest.version),
     newest && failuresOfRun(store, newest),
+    startedByOf(store, journey, profile.id),
   ]);
   const graph = version?.graph;
+  const skips = newest && (await skipDetails(store, newest, { graph, profile, workspace }));
   const waiting = waitingOf(newest, graph);
   const said = { triggers, runs, waiting, now: { would_enter: standing === null, reason: standing, clauses } };
   return {
     journey_id: journey.id,
     subscriber_id: profile.id,
-    in_words: journeyInWords({ ...said, exits: graph ? exitsOf(graph) : [], failures }),
+    in_words: journeyInWords({
+      ...said,
+      runs: graph ? runs.map((run) => ({ ...run, steps: inOrder(run.steps, graph) })) : runs,
+      exits: graph ? exitsOf(graph) : [],
+      failures,
+      skips,
+      startedBy,
+      now: { ...said.now, unmet: unmet ?? null },
+    }),
     ...said,
     assumes: usesToday ? ["Attributes and rules of entry are those of today, not of the time of the trigger."] : [],
   };
@@ -192,17 +204,40 @@ function waitingOf(run: Run | undefined, graph: Graph | undefined): JourneyOfPer
   };
 }
 
+/** What starts the runs of a journey, with what a person does not meet of the rule of a segment that is to be entered. */
+async function startedByOf(store: StoreReader, { trigger }: Journey, subscriber: string): Promise<StartedBy> {
+  const { type, event_name, segment_id } = trigger;
+  if (type === "event") return event_name ? { kind: "event", name: event_name } : { kind: "nothing" };
+  const found = segment_id ? await explainMembership(store, segment_id, subscriber) : undefined;
+  if (!found) return { kind: "nothing" };
+  const entered = type === "segment_entered";
+  return { kind: "segment", name: found.segment.name, entered, unmet: (entered && found.unmet) || null };
+}
+
+/** Steps in the order in which the graph leads to them, those that it does not have last. */
+function inOrder<One extends { step: string }>(steps: readonly One[], graph: Graph): One[] {
+  const order = [graph.start];
+  for (const id of order) {
+    const node = graph.steps[id];
+    const next = node ? edgesFrom(node).flatMap(({ to }) => to ?? []) : [];
+    order.push(...new Set(next.filter((to) => !order.includes(to))));
+  }
+  const placeOf = ({ step }: One) => (order.includes(step) ? order.indexOf(step) : order.length);
+  return steps.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 /** Whether it meets the rules of entry, clause by clause. */
 export async function eligibilityOf(
   store: StoreReader,
   rules: EntryRules | null,
   profile: LivingProfile,
-): Promise<{ matches: boolean; clauses: Reason[] }> {
+): Promise<{ matches: boolean; clauses: Reason[]; unmet?: string | undefined }> {
   if (!rules?.eligibility) return { matches: true, clauses: [] };
   const rule = await compiledRule(store, withTriggerValues(rules.eligibility, {}));
   const { times } = await readSubscriberFacts(store, profile.id, rule.events);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
-  return { matches: rule.judge(facts).matches, clauses: rule.explain(facts) };
+  const clauses = rule.explain(facts);
+  return { matches: rule.judge(facts).matches, clauses, unmet: unmetText(rule.root, clauses) };
 }
 
 const MAX_SENDS_READ = 20;

@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
+import { unmetText } from "../../rules/clause-words.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
 import type { StoreReader } from "../context.ts";
 import { ref } from "../item.ts";
@@ -10,7 +11,7 @@ import { enteredLeaf } from "../lists/leaves.ts";
 import { Profile } from "../subscribers/items.ts";
 import { attributesForRules, isLiving } from "../subscribers/subscribers.ts";
 import { readSubscriberFacts } from "./facts.ts";
-import { SegmentItem } from "./items.ts";
+import { SegmentItem, type SegmentRow } from "./items.ts";
 import { compiledRule } from "./rules.ts";
 
 /** The result of one clause of a rule, as the API shows it. */
@@ -21,12 +22,12 @@ export const ClauseResult = v.object({
   actual: v.optional(v.any()),
 });
 
-/** @returns undefined if there is no such segment or no such subscriber. */
+/** @returns `unmet`: what of the rule does not hold now, in words; undefined if there is no such segment or no such subscriber. */
 export async function explainMembership(
   store: StoreReader,
   segment: string,
   subscriber: string,
-): Promise<{ member: boolean; reasons: Reason[] } | undefined> {
+): Promise<{ member: boolean; reasons: Reason[]; segment: SegmentRow; unmet: string | undefined } | undefined> {
   const [row, profile] = await store.getEach([ref(SegmentItem, { id: segment }), ref(Profile, { id: subscriber })]);
   if (!row || !profile || !isLiving(profile)) return undefined;
   const rule = await compiledRule(store, fromJson(row.rule));
@@ -35,5 +36,7 @@ export async function explainMembership(
     row.is_dynamic ? undefined : enteredLeaf(store, segment, subscriber),
   ]);
   const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
-  return { member: memberOf.has(segment) || enteredAt !== undefined, reasons: rule.explain(facts) };
+  const reasons = rule.explain(facts);
+  const member = memberOf.has(segment) || enteredAt !== undefined;
+  return { member, reasons, segment: row, unmet: unmetText(rule.root, reasons) };
 }

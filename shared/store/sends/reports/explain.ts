@@ -86,7 +86,12 @@ export async function explainRecipient(
     notification_id: job.id,
     subscriber_id: subscriber,
     ...said,
-    in_words: sendInWords({ ...said, goes_at: job.dispatched_at === null ? job.scheduled_at : null, error: job.error }),
+    in_words: sendInWords({
+      ...said,
+      goes_at: job.dispatched_at === null ? job.scheduled_at : null,
+      sent_at: job.dispatched_at,
+      error: job.error,
+    }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
     held_out,

@@ -39,16 +39,52 @@ const RulesNow = v.object({
       key: v.string(),
       default: v.picklist(topicDefaults),
       choice: v.pipe(v.nullable(v.string()), v.description("The newest choice; `null` while the default decides")),
+      chosen_at: v.pipe(v.nullable(Timestamp), v.description("When that was said")),
       reachable: v.boolean(),
     }),
   ),
+  email_consent_mode: v.pipe(
+    v.picklist(["opt_out", "opt_in"]),
+    v.description("Whether marketing mail goes to all who did not object, or only to those who agreed"),
+  ),
+  segment: v.pipe(
+    v.nullable(
+      v.object({
+        id: v.string(),
+        name: v.string(),
+        is_dynamic: v.boolean(),
+        member: v.boolean(),
+        unmet: v.pipe(v.nullable(v.string()), v.description("What of its rule does not hold, in words")),
+      }),
+    ),
+    v.description("The segment that it goes to; `null` for a send to others, and where the segment is gone"),
+  ),
+  unusable_channels: v.pipe(
+    v.array(
+      v.object({
+        id: v.string(),
+        name: v.nullable(v.string()),
+        why: v.picklist(["switched_off", "not_verified", "deleted"]),
+      }),
+    ),
+    v.description("Of the channels that the send names, those that cannot send now"),
+  ),
   channels: v.array(
     v.object({
-      channel: v.string(),
+      channel: v.picklist(channelTypes),
       reachable: v.boolean(),
       reason: v.nullable(v.string()),
       devices: v.number(),
+      devices_off: v.pipe(
+        v.number(),
+        v.description("Devices of the channel whose token the provider refused, or whose owner disabled pushes"),
+      ),
       consent: v.nullable(v.string()),
+      consent_at: v.pipe(v.nullable(Timestamp), v.description("Since when that holds")),
+      consent_of: v.pipe(
+        v.nullable(v.picklist(["person", "address"])),
+        v.description("Whose it is: `address` of whoever has the address, as after an opt-out by a link in a mail"),
+      ),
       suppression: v.pipe(
         v.nullable(
           v.object({

@@ -2,16 +2,19 @@
 
 import { addressKindOf } from "../../../rules/addresses.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
-import { type ChannelType, classOf } from "../../../rules/channel-types.ts";
+import { type ChannelType, classOf, hasConsent, platformOf } from "../../../rules/channel-types.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
 import { compilePredicate } from "../../../rules/predicates.ts";
-import { type Contact, reachOf } from "../../../rules/reach.ts";
+import { type Contact, isReachableDevice, reachOf } from "../../../rules/reach.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
 import { comparisonIn } from "../../../rules/values.ts";
 import { compileDevicePredicate } from "../../../rules/versions.ts";
+import { isUsable, listChannels } from "../../channels/channels.ts";
+import type { ChannelRow } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
+import { explainMembership } from "../../segments/explain.ts";
 import { zoneFor } from "../../segments/rules.ts";
-import { type Addresses, addressesOf } from "../../subscribers/addresses.ts";
+import { type Addresses, addressesOf, consentNow } from "../../subscribers/addresses.ts";
 import { contactOf } from "../../subscribers/contacts.ts";
 import { deviceRows } from "../../subscribers/devices.ts";
 import { personalEngagements, tenantEngagements } from "../../subscribers/engagement.ts";
@@ -19,25 +22,44 @@ import { attributesForRules, type LivingProfile } from "../../subscribers/subscr
 import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { deviceForFilters } from "../audience/candidates.ts";
 import { countsOf } from "../audience/caps.ts";
-import { deliverySettingsOf, selectedChannels } from "../audience/planning.ts";
+import { deliverySettingsOf, selectedOf } from "../audience/planning.ts";
 import { quietNow } from "../chunks/deferred.ts";
 import type { Job } from "../jobs/job-record.ts";
 import type { DeliverySettings } from "../jobs/job-spec.ts";
 import type { Clause, RulesNow } from "./explanation.ts";
 
+/** What of a send decides whom it reaches. */
+export type JudgedSend = Pick<
+  Job,
+  | "category"
+  | "topic"
+  | "target"
+  | "channel_ids"
+  | "channel_arbitration_mode"
+  | "subscriber_filters"
+  | "device_filters"
+  | "deliverySettings"
+  | "bypass_quiet_hours"
+  | "source"
+>;
+
 /** The rules of the send, clause by clause, with the values that they see of this subscriber now. */
 export async function rulesNow(
   store: StoreReader,
-  job: Job,
+  job: JudgedSend,
   profile: LivingProfile,
   workspace: () => Promise<WorkspaceRecord | undefined>,
 ): Promise<RulesNow> {
-  const [devices, [addresses]] = await Promise.all([deviceRows(store, profile.id), addressesOf(store, [profile])]);
+  const [devices, [addresses = {}], segment, listed] = await Promise.all([
+    deviceRows(store, profile.id),
+    addressesOf(store, [profile]),
+    segmentNow(store, job, profile.id),
+    listChannels(store),
+  ]);
   const attributes = attributesForRules(profile);
   const contact = contactOf(profile, devices, addresses);
-  const deliverySettings =
-    job.deliverySettings ?? deliverySettingsOf(job, await selectedChannels(store, job), await workspace());
-  const { timezone = "UTC", caps = [] } = deliverySettings;
+  const deliverySettings = job.deliverySettings ?? deliverySettingsOf(job, selectedOf(listed, job), await workspace());
+  const { timezone = "UTC", caps = [], emailConsent } = deliverySettings;
   const now = store.clock.now();
   const comparison = comparisonIn(await zoneFor(store, job.subscriber_filters));
   const [counted = []] = await countsOf(store, { timezone, now }, [profile.id], caps);
@@ -47,10 +69,15 @@ export async function rulesNow(
       device_id: row.id,
       clauses: clausesOf(job.device_filters, deviceForFilters(row), compileDevicePredicate),
     })),
-    topic: job.topic ? topicNow(contact, job.topic) : null,
+    topic: job.topic ? topicNow(profile, contact, job.topic) : null,
+    email_consent_mode: emailConsent,
+    segment,
+    unusable_channels: unusableOf(listed, job),
     channels: deliverySettings.via.map(({ type }) =>
       channelNow(type, {
-        consent: contact.consents[type],
+        consent: hasConsent(type) ? consentNow(profile, addresses, type) : undefined,
+        off: contact.devices.filter((device) => device.platform === platformOf(type) && !isReachableDevice(device))
+          .length,
         suppression: suppressionNow(type, addresses),
         found: reachNow(contact, job, deliverySettings, [type]),
       }),
@@ -76,39 +103,68 @@ const clausesOf = (
     matches: compile({ [key]: condition })(values),
   }));
 
-const topicNow = ({ consents }: Contact, topic: SendTopic): RulesNow["topic"] => ({
+async function segmentNow(
+  store: StoreReader,
+  { target }: JudgedSend,
+  subscriber: string,
+): Promise<RulesNow["segment"]> {
+  if (target?.type !== "segment") return null;
+  const found = await explainMembership(store, target.segment_id, subscriber);
+  if (!found) return null;
+  const { id, name, is_dynamic } = found.segment;
+  return { id, name, is_dynamic, member: found.member, unmet: found.unmet ?? null };
+}
+
+const unusableOf = (listed: readonly ChannelRow[], { channel_ids }: JudgedSend): RulesNow["unusable_channels"] =>
+  channel_ids.flatMap((id): RulesNow["unusable_channels"] => {
+    const channel = listed.find((one) => one.id === id);
+    if (!channel) return [{ id, name: null, why: "deleted" }];
+    if (isUsable(channel)) return [];
+    return [{ id, name: channel.name, why: channel.active ? "not_verified" : "switched_off" }];
+  });
+
+const topicNow = (profile: LivingProfile, { consents }: Contact, topic: SendTopic): RulesNow["topic"] => ({
   ...topic,
   choice: consents[consentChannelOf(topic.key)] ?? null,
+  chosen_at: profile[`ct:${consentChannelOf(topic.key)}`] ?? null,
   reachable: isInTopic(consents, topic),
 });
 
 /** How the subscriber is reached now by the channels of the send, or by one of them. */
 const reachNow = (
   contact: Contact,
-  { category, topic, target }: Job,
+  { category, topic, target }: JudgedSend,
   { via, emailConsent }: DeliverySettings,
   channels = via.map(({ type }) => type),
 ) => reachOf(contact, { channels, category, emailConsent, topic, list: listOfTarget(target) });
 
 interface OfChannel {
-  consent: string | undefined;
+  consent: ReturnType<typeof consentNow>;
+  /** Devices that are registered, and cannot be reached. */
+  off: number;
   suppression: RulesNow["channels"][number]["suppression"];
   found: ReturnType<typeof reachOf>;
 }
 
-function suppressionNow(channel: ChannelType, addresses: Addresses = {}): OfChannel["suppression"] {
+function suppressionNow(channel: ChannelType, addresses: Addresses): OfChannel["suppression"] {
   const kind = addressKindOf(channel);
   const { reason, suppressed_at } = (kind && addresses[kind]) ?? {};
   return reason === undefined || suppressed_at === undefined ? null : { reason, suppressed_at };
 }
 
-function channelNow(channel: ChannelType, { consent, suppression, found }: OfChannel): RulesNow["channels"][number] {
+function channelNow(
+  channel: ChannelType,
+  { consent, off, suppression, found }: OfChannel,
+): RulesNow["channels"][number] {
   return {
     channel,
     reachable: found.kind === "reached",
     reason: found.kind === "unreachable" ? found.reason : null,
     devices: found.kind === "reached" ? found.targets.filter(({ device }) => device).length : 0,
-    consent: consent ?? null,
+    devices_off: off,
+    consent: consent?.status ?? null,
+    consent_at: consent?.at || null,
+    consent_of: consent?.of ?? null,
     suppression,
   };
 }

@@ -1,0 +1,210 @@
+// What more is known of the reason of a send for one person: since when it holds, and what set it.
+import type { ChannelType } from "./channel-types.ts";
+import { channels } from "./channels.ts";
+import { conditionText } from "./clause-words.ts";
+import { reasonText } from "./reason-words.ts";
+
+/** What became of the message on one channel. */
+export interface Channel {
+  channel: ChannelType;
+  state: string;
+  reason: string | null;
+  deferred_until: string | null;
+}
+
+/** What is known of the reason that decided. */
+interface KnownReason {
+  reason: string | null;
+  /** When its audience was decided, RFC 3339. */
+  sent_at?: string | null;
+  /** Of a send that failed as a whole. */
+  error?: string | null;
+  attempts: readonly {
+    complained: boolean;
+    cap: ReachedCap | null;
+    claimed_with: { consent: string | null; suppression: string | null; topic_choice: string | null } | null;
+  }[];
+  now: RulesNow | null;
+}
+
+/** What is said of a send: a part of its explanation. */
+export interface SaidOfSend extends KnownReason {
+  decision: string;
+  state: string;
+  /** When the send goes out, RFC 3339; of one that did not go out yet. */
+  goes_at?: string | null;
+  channels: readonly Channel[];
+  waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
+}
+
+/** The rules of the send as they are now. */
+interface RulesNow {
+  subscriber_filters: readonly { key: string; condition?: unknown; matches: boolean }[];
+  topic: { key: string; default: string; choice: string | null; chosen_at: string | null } | null;
+  email_consent_mode: string;
+  segment: { name: string; is_dynamic: boolean; unmet: string | null } | null;
+  unusable_channels: readonly { name: string | null; why: string }[];
+  channels: readonly {
+    channel: ChannelType;
+    reason: string | null;
+    devices_off: number;
+    consent: string | null;
+    consent_at: string | null;
+    consent_of: string | null;
+    suppression: { reason: string; suppressed_at: string } | null;
+  }[];
+  quiet_hours: { start: string; end: string; timezone: string } | null;
+  caps: readonly ReachedCap[];
+}
+
+interface ReachedCap {
+  category: string;
+  channel_class?: string | undefined;
+  max: number;
+  per: "day" | "week";
+  count: number;
+}
+
+/** `2026-11-20 23:00 UTC` */
+export const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
+
+/** What more is known of a reason, in brackets. */
+export function detailOf(said: KnownReason): string {
+  const words = wordsOf(said);
+  return words === undefined ? "" : ` (${words})`;
+}
+
+function wordsOf(said: KnownReason): string | undefined {
+  const { reason, attempts, error, now } = said;
+  switch (reason) {
+    case "suppressed":
+      return suppressionWords(said);
+    case "no_consent":
+      return consentWords(said);
+    case "topic_opt_out":
+      return topicWords(said);
+    case "capped":
+      return capWords(attempts.find(({ cap }) => cap)?.cap ?? now?.caps.find(({ count, max }) => count >= max));
+    case "send_failed":
+      return failureWords(error, now);
+    case "no_channel":
+      return unusableWords(now);
+    case "no_device":
+      return deviceWords(now);
+    case "not_in_segment":
+      return segmentWords(now);
+    case "subscriber_filters":
+      return filterWords(now);
+    default:
+      return undefined;
+  }
+}
+
+const suppressions: Readonly<Record<string, string>> = {
+  bounce: "a message to it came back",
+  complaint: "its owner reported a mail as spam",
+  imported: "an imported file said so",
+  manual: "by an operator",
+};
+
+const claimIn = (attempts: KnownReason["attempts"]) => attempts.find(({ claimed_with }) => claimed_with)?.claimed_with;
+
+/** What held for the address when the message was claimed; of one that was skipped before, what holds now. */
+function suppressionWords({ attempts, now }: KnownReason): string {
+  const current = now?.channels.find(({ suppression }) => suppression)?.suppression;
+  const why = claimIn(attempts)?.suppression ?? current?.reason;
+  if (!why) return "then; now it is not";
+  const since = current?.reason === why ? `, on ${moment(current.suppressed_at)}` : "";
+  return `${suppressions[why] ?? why}${since}`;
+}
+
+const consents: Readonly<Record<string, string>> = {
+  opted_in: "opted in",
+  opted_out: "opted out",
+  pending: "asked to confirm, and has not yet",
+  unknown: "never given",
+};
+
+const consentText = (consent: string | null): string => consents[consent ?? "unknown"] ?? String(consent);
+
+/** Whether what holds now was said after the audience of the send was decided. */
+const isLater = (at: string | null, sent: string | null | undefined): boolean =>
+  at !== null && typeof sent === "string" && at > sent;
+
+function consentWords({ attempts, now, sent_at }: KnownReason): string | undefined {
+  const known = claimIn(attempts);
+  if (known) return `consent: ${consentText(known.consent)}`;
+  const one = now?.channels.find(({ reason }) => reason === "no_consent");
+  if (!one) return now ? "then; now there is" : undefined;
+  const { consent, consent_at: at, consent_of } = one;
+  if (consent === null || consent === "unknown")
+    return now?.email_consent_mode === "opt_in"
+      ? "never given, and marketing mail goes only to who opted in"
+      : undefined;
+  const by = consent_of === "address" ? " by a link or message for the address" : "";
+  const since = at === null ? "" : `, since ${moment(at)}`;
+  return `${isLater(at, sent_at) ? "then; now: " : ""}${consentText(consent)}${by}${since}`;
+}
+
+function topicWords({ attempts, now, sent_at }: KnownReason): string | undefined {
+  if (!now?.topic) return undefined;
+  const { key, choice, chosen_at } = now.topic;
+  const known = claimIn(attempts)?.topic_choice;
+  if (known && known !== choice) return `${key}: ${consentText(known)}`;
+  if (choice === null) return `${key}: nobody is in it who did not choose it`;
+  const since = chosen_at === null ? "" : `, since ${moment(chosen_at)}`;
+  return `${key}: ${isLater(chosen_at, sent_at) ? "then; now " : ""}${consentText(choice)}${since}`;
+}
+
+/** `1 of 1 marketing messages by e-mail a day` */
+function capWords(cap: ReachedCap | undefined): string | undefined {
+  if (!cap) return undefined;
+  const by = cap.channel_class === undefined ? "" : ` by ${cap.channel_class.replaceAll("_", " ")}`;
+  return `${cap.count} of ${cap.max} ${cap.category} messages${by} a ${cap.per}`;
+}
+
+/** Errors of a send that mean a reason of the rules. */
+const errors: Readonly<Record<string, string>> = { expired: "expired", "no usable channel": "no_channel" };
+
+function failureWords(error: string | null | undefined, now: RulesNow | null): string | undefined {
+  if (!error) return undefined;
+  const known = errors[error];
+  const more = known === "no_channel" ? unusableWords(now) : undefined;
+  const text = known === undefined ? error.replace(/\.$/, "") : reasonText(known);
+  return more === undefined ? text : `${text}: ${more}`;
+}
+
+const states: Readonly<Record<string, string>> = {
+  switched_off: "is switched off",
+  not_verified: "is not verified",
+  deleted: "is deleted",
+};
+
+function unusableWords(now: RulesNow | null): string | undefined {
+  const some = now?.unusable_channels ?? [];
+  const words = some.map(({ name, why }) => `${name ?? "a channel"} ${states[why]}`).join(", ");
+  return words === "" ? undefined : `now ${words}`;
+}
+
+function deviceWords(now: RulesNow | null): string | undefined {
+  const others = now?.channels.flatMap(({ channel, reason }) =>
+    reason === null || reason === "no_device" ? [] : [`${channels[channel].label}: ${reasonText(reason)}`],
+  );
+  const off = now?.channels.reduce((sum, { devices_off }) => sum + devices_off, 0) ?? 0;
+  const registered =
+    off > 0 ? [`${off} registered, which the provider refused or whose owner disabled pushes`] : ["none is registered"];
+  return now ? [...registered, ...(others ?? [])].join("; ") : undefined;
+}
+
+function segmentWords(now: RulesNow | null): string | undefined {
+  if (!now?.segment) return undefined;
+  const { name, is_dynamic, unmet } = now.segment;
+  const fixed = is_dynamic ? [] : ["static, so its members are those of its last computation"];
+  return [name, ...(unmet === null ? [] : [`not met now: ${unmet}`]), ...fixed].join("; ");
+}
+
+function filterWords(now: RulesNow | null): string | undefined {
+  const unmet = now?.subscriber_filters.filter(({ matches }) => !matches) ?? [];
+  if (unmet.length === 0) return undefined;
+  return unmet.map(({ key, condition }) => `${key} ${conditionText(Object(condition))}`).join(", ");
+}

@@ -1,0 +1,165 @@
+// What a journey did with one person, in sentences.
+import { conditionText } from "./clause-words.ts";
+import type { Exit } from "./journey-graph.ts";
+import { reasonText, settingWords } from "./reason-words.ts";
+import { moment } from "./why-details.ts";
+import { because } from "./why-words.ts";
+
+/** What starts the runs of a journey: an event, or a segment that is entered or left, with what of its rule does not hold. */
+export type StartedBy =
+  | { kind: "event"; name: string }
+  | { kind: "segment"; name: string; entered: boolean; unmet: string | null }
+  | { kind: "nothing" };
+
+/** What is said of a journey: a part of what explains one person in it. */
+export interface SaidOfJourney {
+  triggers: readonly {
+    at: string;
+    occurred_at: string;
+    run_id: string | null;
+    event_name: string;
+    segment?: { name: string | null; entered: boolean } | undefined;
+    outcome: string;
+  }[];
+  runs: readonly {
+    id: string;
+    status: string;
+    entered_at: string;
+    ended_at: string | null;
+    current_step: string;
+    end_reason: string | null;
+    waiting_until: string | null;
+    steps: readonly { step: string; outcome: string }[];
+    halted?: { reason: string } | undefined;
+  }[];
+  waiting: {
+    event_name: string | null;
+    next: readonly { by: string; to: string | null }[];
+  } | null;
+  /** Why steps of the newest run failed. */
+  failures?: ReadonlyMap<string, string> | undefined;
+  /** What more is known of why its steps sent nothing, in brackets. */
+  skips?: ReadonlyMap<string, string> | undefined;
+  /** Of the version of the newest run. */
+  exits: readonly Exit[];
+  /** What starts a run. */
+  startedBy: StartedBy;
+  now: {
+    would_enter: boolean;
+    reason: string | null;
+    /** What of the rules of entry does not hold, in words. */
+    unmet: string | null;
+  };
+}
+
+/** What a journey did with one person: the newest run, else what came of the newest trigger. */
+export function journeyInWords(said: SaidOfJourney): string {
+  const { triggers, runs, waiting, startedBy, now } = said;
+  const [run] = runs;
+  const [trigger] = triggers;
+  const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
+  const sentences = [
+    ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
+    ...(run ? runSentences(run, said) : []),
+    ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
+    ...(run || trigger
+      ? []
+      : [`No run: in 90 days nothing happened that starts this journey${causeWords(startedBy)}.`]),
+    ...(run ? [] : [nowSentence(now)]),
+  ];
+  return sentences.join(" ");
+}
+
+function causeWords(by: StartedBy): string {
+  if (by.kind === "nothing") return "";
+  if (by.kind === "event") return ` (the event ${by.name})`;
+  const unmet = by.unmet === null ? "" : `, of whose rule is not met now: ${by.unmet}`;
+  return ` (${by.entered ? "entering" : "leaving"} the segment ${by.name}${unmet})`;
+}
+
+function triggerSentence({ at, occurred_at, event_name, segment, outcome }: SaidOfJourney["triggers"][number]): string {
+  const moved = segment && `${segment.entered ? "Entered" : "Left"} the segment ${segment.name ?? "(deleted)"}`;
+  const came = `${moved ?? `${event_name} came`} on ${moment(at)}`;
+  if (outcome === "entered") return `${came} and started a run.`;
+  const occurred = outcome === "too_old" ? ` (it occurred on ${moment(occurred_at)})` : "";
+  return `${came} and started no run: ${outcome === "paused" ? "the journey was paused" : reasonText(outcome)}${occurred}.`;
+}
+
+type SaidRun = SaidOfJourney["runs"][number];
+
+const MINUTE = 60_000;
+
+/** Where the event that began it occurred before it was received. */
+function lateWords({ id, entered_at }: SaidRun, triggers: SaidOfJourney["triggers"]): string {
+  const cause = triggers.find(({ run_id, outcome }) => run_id === id && outcome === "entered");
+  if (!cause || Date.parse(entered_at) - Date.parse(cause.occurred_at) < MINUTE) return "";
+  return `, by what occurred on ${moment(cause.occurred_at)}`;
+}
+
+function runSentences(run: SaidRun, { exits, failures, skips, triggers }: SaidOfJourney): string[] {
+  const { status, entered_at, ended_at, current_step, end_reason, waiting_until, steps, halted } = run;
+  const why = end_reason === null ? "" : exitWords(end_reason, exits);
+  const ended = `${ended_at === null ? "" : ` on ${moment(ended_at)}`}${why === "" ? "" : ` (${why})`}`;
+  const standing =
+    status === "active"
+      ? `it is at ${current_step}${waiting_until ? ` until ${moment(waiting_until)}` : ""}`
+      : `it ${status === "completed" ? "was completed" : `ended as ${status}`}${ended}`;
+  return [
+    `Entered on ${moment(entered_at)}${lateWords(run, triggers)}; ${standing}.`,
+    ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
+    ...steps.flatMap(({ step, outcome }) => {
+      const known = { failure: failures?.get(step), more: skips?.get(step) };
+      return outcomeSentence(step, outcome, known) ?? [];
+    }),
+  ];
+}
+
+/** Which way a branch or a wait led. */
+const ways: Readonly<Record<string, string>> = {
+  "branch:then": "the condition was met",
+  "branch:else": "the condition was not met",
+  "wait:event": "the event came",
+  "wait:timeout": "the event did not come in time",
+};
+
+/** What a step decided, or why it sent nothing. */
+function outcomeSentence(
+  step: string,
+  outcome: string,
+  { failure, more = "" }: { failure: string | undefined; more: string | undefined },
+): string | undefined {
+  if (Object.hasOwn(ways, outcome)) return `${step}: ${ways[outcome]}.`;
+  if (!/^(skipped|failed|bounced|canceled)/.test(outcome)) return undefined;
+  const [what = "", reason = failure] = outcome.split(":");
+  return reason === undefined
+    ? `${step}: ${what}.`
+    : `${step}: ${what}, ${reasonText(reason)}${more}.${settingWords(reason)}`;
+}
+
+const EXIT_CONDITION = /^exit_condition:(\d+)$/;
+
+/** Why a run ended; an exit condition by what it is about. */
+function exitWords(reason: string, exits: SaidOfJourney["exits"]): string {
+  const index = EXIT_CONDITION.exec(reason)?.[1];
+  if (index === undefined) return reason;
+  const exit = exits[Number(index)];
+  if (exit?.kind === "event") return `its exit condition: ${exit.event.name} came`;
+  if (exit?.kind === "attribute") {
+    const conditions = Object.entries(exit.predicate).map(([key, condition]) => `${key} ${conditionText(condition)}`);
+    return `its exit condition: ${conditions.join(" and ")}`;
+  }
+  return `its exit condition ${Number(index) + 1}`;
+}
+
+/** `Next: thanks if order_paid comes, else reminder.` */
+function nextSentence({ event_name, next }: NonNullable<SaidOfJourney["waiting"]>): string {
+  const [first, ...others] = next.map(({ to }) => to ?? "the end");
+  const otherwise = others.map((to) => `, else ${to}`).join("");
+  return `Next: ${first}${event_name === null ? "" : ` if ${event_name} comes`}${otherwise}.`;
+}
+
+function nowSentence({ would_enter, reason, unmet }: SaidOfJourney["now"]): string {
+  if (would_enter) return "A trigger would start a run now.";
+  const which = reason === "not_eligible" && unmet !== null ? ` (not met: ${unmet})` : "";
+  return `A trigger would start none now${because(reason)}${which}.${settingWords(reason)}`;
+}

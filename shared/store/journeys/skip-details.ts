@@ -1,0 +1,52 @@
+// Why steps of a run sent nothing to the person, in words: since when the reason holds, and what set it.
+import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
+import { detailOf } from "../../rules/why-details.ts";
+import type { StoreReader } from "../context.ts";
+import { type JudgedSend, rulesNow } from "../sends/reports/rules-now.ts";
+import type { LivingProfile } from "../subscribers/subscribers.ts";
+import { topicOfSend } from "../topics/topics.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import type { Run } from "./runs.ts";
+
+const SKIPPED = "skipped:";
+
+/** What of the send of a step decides whom it reaches. */
+async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "send" }): Promise<JudgedSend> {
+  return {
+    channel_ids: send.channel_ids,
+    category: send.category ?? "marketing",
+    topic: await topicOfSend(store, send.topic),
+    target: null,
+    channel_arbitration_mode: "all",
+    subscriber_filters: null,
+    device_filters: null,
+    deliverySettings: undefined,
+    bypass_quiet_hours: false,
+    source: { type: "journey", id },
+  };
+}
+
+interface Asked {
+  graph: Graph | undefined;
+  profile: LivingProfile;
+  workspace: () => Promise<WorkspaceRecord | undefined>;
+}
+
+/** @returns by step, such as ` (opted out, since 2026-11-20 23:00 UTC)`; steps of which nothing more is known are left out */
+export async function skipDetails(
+  store: StoreReader,
+  run: Run,
+  { graph, profile, workspace }: Asked,
+): Promise<ReadonlyMap<string, string>> {
+  const skipped = run.steps.filter(({ outcome }) => outcome.startsWith(SKIPPED));
+  const owner = skipped.length > 0 ? await workspace() : undefined;
+  if (!owner) return new Map();
+  const details = skipped.map(async ({ step, outcome }) => {
+    const node = graph?.steps[step];
+    if (node?.type !== "send") return [step, ""] as const;
+    const now = await rulesNow(store, await sendOf(store, node), profile, async () => owner);
+    const reason = outcome.slice(SKIPPED.length);
+    return [step, detailOf({ reason, attempts: [], now, sent_at: run.ended_at })] as const;
+  });
+  return new Map((await Promise.all(details)).filter(([, words]) => words !== ""));
+}
