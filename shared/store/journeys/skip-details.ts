@@ -17,7 +17,7 @@ async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "s
     category: send.category ?? "marketing",
     topic: await topicOfSend(store, send.topic),
     target: null,
-    channel_arbitration_mode: "all",
+    channel_arbitration_mode: "explicit",
     subscriber_filters: null,
     device_filters: null,
     deliverySettings: undefined,
