@@ -116,8 +116,12 @@ const completed = (step: string, reason: string, at: number) =>
 /** A pause of the journey stops the time of its runs: what a delay or wait had left then, it has left now. */
 function afterPauses(position: Position, { now, pausedUntil }: Knowledge): Position {
   const { until, paused = 0 } = position;
-  const all = pausedUntil(now);
-  return until === undefined || all === paused ? position : { ...position, until: until + all - paused, paused: all };
+  if (until === undefined) return position;
+  const earlier = pausedUntil(until);
+  // What was over when a pause began is not in it, though no worker looked before.
+  const isOver = pausedUntil(until + earlier - paused) === earlier;
+  const all = isOver ? earlier : pausedUntil(now);
+  return all === paused ? position : { ...position, until: until + all - paused, paused: all };
 }
 
 /** It stays, or sends: what is known ends it, also by a clock that is ahead. */

@@ -285,4 +285,19 @@ describe("pauses", () => {
     await world.advance(MINUTE + 10 * SECOND);
     expect((await outcomes(id)).pause).toEqual({ delayed: 1 });
   });
+
+  it("a wait that began before a pause and is looked at after it lasts as long as any other (AMB-136)", async () => {
+    const { active, activate, at, call, runs, stall, track, world } = await setting();
+    const id = await active(
+      graphOf({ first: { delay: { duration: "30m", next: "one" } }, one: wait("paid", "done"), ...ends }),
+    );
+    await track("ada", "signed_up");
+    stall(40 * MINUTE);
+    await call(`POST /api/v1/journeys/${id}/pause`);
+    await world.advance(DAY);
+    await activate(id);
+    await world.settle();
+
+    expect(await runs(id)).toMatchObject([{ status: "active", waiting_until: at(DAY + 30 * MINUTE + HOUR) }]);
+  });
 });
