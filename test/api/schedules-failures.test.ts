@@ -7,6 +7,7 @@ import { operate } from "../support/people.ts";
 import { addPhone, mend, openChannels, spoil } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
 import { scheduling } from "../support/schedules.ts";
+import type { TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const scheduled = scheduling(worlds());
@@ -23,6 +24,13 @@ async function setting(change: object = {}, options: Parameters<typeof scheduled
   const notes = async () => (await call(`GET /api/v1/annotations?${range}&kinds=schedule_failed`)).annotations;
   const forgetTemplate = () => tenant.store.remove(TemplateItem, { id: template_id });
   return { ...here, call, id, get, patch, notes, forgetTemplate };
+}
+
+/** Moves the messages that were given up back to their queue. */
+async function redrive({ sqs }: TestWorld): Promise<void> {
+  const { QueueUrl } = await sqs.operate("GetQueueUrl", { QueueName: "run-schedule-dead" });
+  const { Attributes } = await sqs.operate("GetQueueAttributes", { QueueUrl, AttributeNames: ["QueueArn"] });
+  await sqs.operate("StartMessageMoveTask", { SourceArn: (Attributes as { QueueArn: string }).QueueArn });
 }
 
 const NO_TEMPLATE = { code: "TEMPLATE_NOT_FOUND", message: "the template no longer exists" };
@@ -129,9 +137,7 @@ it("a tick that came too late to be sent is said, and the next one fires (AMB-12
   ticking.fail();
   await world.advance(8 * HOUR);
   ticking.pass();
-  const { QueueUrl } = await world.sqs.operate("GetQueueUrl", { QueueName: "run-schedule-dead" });
-  const { Attributes } = await world.sqs.operate("GetQueueAttributes", { QueueUrl, AttributeNames: ["QueueArn"] });
-  await world.sqs.operate("StartMessageMoveTask", { SourceArn: (Attributes as { QueueArn: string }).QueueArn });
+  await redrive(world);
   await world.advance(HOUR);
   expect(await get()).toMatchObject({
     last_missed_at: "2026-11-20T18:00:00.000Z",
@@ -152,6 +158,20 @@ it("a tick that is taken minutes late leaves out none of those that fell due mea
   await world.advance(13 * MINUTE);
 
   expect(await jobs()).toHaveLength(4);
+});
+
+it("after a long stop a schedule leaves out what is over an hour late, and sends what fell due within the last hour (SCH-12)", async () => {
+  const ticking = requests({ of: "run-schedule" });
+  const cron = { cron_expression: "*/30 * * * *", timezone: "UTC" };
+  const { world, get, jobs } = await setting(cron, { hooks: ticking.hooks });
+  ticking.fail();
+  await world.advance(2 * HOUR + 20 * MINUTE);
+  ticking.pass();
+  await redrive(world);
+  await world.settle();
+
+  expect(await jobs()).toHaveLength(2);
+  expect((await get()).last_missed_at).toBe("2026-11-20T12:30:00.000Z");
 });
 
 it("a schedule that was deleted while its send waited is not made again by its failure (AMB-123)", async () => {

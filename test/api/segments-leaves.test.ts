@@ -4,6 +4,7 @@ import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { MemberCount, MemberLeaf } from "../../shared/store/lists/items.ts";
+import { leafShard } from "../../shared/store/lists/leaves.ts";
 import { minuteOf } from "../../shared/store/platform-items.ts";
 import { subscriberId } from "../../shared/store/subscribers/subscribers.ts";
 import { delayed, journeySetting } from "../support/journeys.ts";
@@ -97,4 +98,26 @@ it("a membership in a static segment is shown with its subscriber, explained, an
   await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
   await world.settle();
   expect(await membersOf(world, tenant, id)).toEqual(["bob"]);
+});
+
+it("a shard of members is read whole by pages of every size, also where a page ends with a leaf (SEG-1, AMB-72)", async () => {
+  const { world, tenant } = await withTenant();
+  const names = await namesInShard(world, tenant, 90);
+  const ids = await addPeople(world, tenant, names.length, (n) => ({
+    external_id: names[n]!,
+    attributes: { plan: "pro" },
+  }));
+  const id = await segmentOf(world, tenant, pro, { is_dynamic: false });
+  const readBy = async (limit: number) => {
+    const found: string[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+      const page = await leafShard(tenant.store, id, { shard: SHARD, after, limit });
+      found.push(...(page?.members ?? []).map(({ subscriber }) => subscriber));
+      after = page?.next;
+    }
+    return found;
+  };
+
+  for (const limit of [1, 7, 20, 30, 40, 44, 45, 46, 50, 60, 89, 90, 91])
+    expect(await readBy(limit)).toEqual(ids.toSorted());
 });
