@@ -212,6 +212,17 @@ describe("suppressed addresses", () => {
     expect(await listed(all)).toBe(1);
   });
 
+  it("a confirmation leaves what an operator suppressed after the question (AMB-129)", async () => {
+    const all = await setting();
+    await all.optIn();
+    const [link] = await all.links();
+    await all.world.advance(MINUTE);
+    await all.call("POST /api/v1/suppressions", { address: "ada@example.com", note: "asked us" });
+    await follow(all.world, "POST", link!);
+
+    expect(await listed(all)).toBe(1);
+  });
+
   it.each(["bounce", "complaint"])(
     "an address with a %s is asked, and its confirmation lifts it (AMB-129)",
     async (name) => {

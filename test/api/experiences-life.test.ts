@@ -114,6 +114,19 @@ describe("pause and resume", () => {
     expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
   });
 
+  it("what a resume sent is not sent again by a second pause and resume (INX-33, AMB-6)", async () => {
+    const { world, tenant, ids: people } = await withPeople(1);
+    const id = await draft(tenant, { start_at: at(2 * HOUR) });
+    await take(world, tenant, id, "publish", "pause");
+    await world.advance(3 * HOUR);
+    const { notification_id } = await take(world, tenant, id, "resume");
+
+    const again = await take(world, tenant, id, "pause", "resume");
+
+    expect(again.notification_id).toBe(notification_id);
+    expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
+  });
+
   it("a pause just before the time of its send cancels it, or hides what was delivered (INX-33, ARC-10)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(tenant, { start_at: at(10 * MINUTE) });

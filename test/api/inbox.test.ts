@@ -1,7 +1,7 @@
 // The durable inbox (INB-1 to INB-10): lists, reading and dismissing (AMB-37), and expiry after 30 days.
 import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../local/aws/index.ts";
-import { DAY, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { messageWrite } from "../../shared/store/sends/inbox/inbox.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
@@ -194,6 +194,19 @@ describe("marks", () => {
       status: "dismissed",
       read_at: readAt,
     });
+  });
+
+  it("a later read of all leaves the time of what was read before (INB-7, AMB-37)", async () => {
+    const { world, tenant, id } = await withMessages(1);
+    const first = world.clock.now();
+    await readAll(world, tenant, id);
+    await world.advance(2 * HOUR);
+    await send(world, tenant, { subscriberIds: [id], title: "late" });
+    await world.advance(2 * HOUR);
+    const second = world.clock.now();
+    await readAll(world, tenant, id);
+
+    expect((await inboxOf(world, tenant, id)).map(({ read_at }) => read_at)).toEqual([at(second), at(first)]);
   });
 
   it("a message that comes after all were read is unread (INB-7)", async () => {

@@ -196,6 +196,22 @@ describe("resumption", () => {
     expect(titles(second)).toEqual(["late", "live"]);
   });
 
+  it("a message that was written late is not repeated to a client that resumes after it (SSE-4)", async () => {
+    const { world, tenant, id, open, tell } = await withReader();
+    const left = world.clock.now();
+    await world.advance(6 * MINUTE);
+    const first = await open();
+    const content = { title: "late", body: "World" };
+    const late = { subscriber: id, content, late_at: world.clock.now() };
+    await quickStore(world, tenant).writeAll([messageWrite("left", left, late)]);
+    await world.advance(30 * SECOND);
+    await tell("on time");
+    const second = await open({ "last-event-id": first.frames().at(-1)!.id });
+
+    expect(first.frames()).toHaveLength(2);
+    expect(second.frames()).toEqual([]);
+  });
+
   it("an invalid Last-Event-ID opens a fresh stream (SSE-4)", async () => {
     const { open, tell } = await withReader();
     await tell("old");

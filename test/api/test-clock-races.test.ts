@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { mortal } from "../support/mortal.ts";
+import { requests } from "../support/requests.ts";
 import { month, sandboxIn } from "../support/sandboxes.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -57,4 +58,22 @@ it("a crash right after the end of a move still leads to the first timer that is
   isDead = undefined;
   await world.advance(DAY + 2 * MINUTE);
   expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8"]);
+});
+
+it("a message of a sandbox that failed once and then succeeded holds up no move (F4)", async () => {
+  const attempts = requests({ of: "fan-out", operation: "Query" });
+  const world = await fresh({ hooks: attempts.hooks });
+  const sandbox = await sandboxIn(world);
+  const subscriber = await sandbox.person("ada");
+  attempts.next(() => {
+    throw new Error("The request failed.");
+  });
+  await sandbox.call("POST /api/v1/notifications", { title: "Hello", body: "b", target: { type: "all" } });
+  await world.advance(10 * MINUTE);
+  expect(await sandbox.inbox(subscriber)).toEqual(["Hello"]);
+  const before = world.clock.now();
+
+  await sandbox.move({ advance: "1h" });
+
+  expect(world.clock.now() - before).toBeLessThan(MINUTE);
 });

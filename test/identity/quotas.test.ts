@@ -1,6 +1,6 @@
 // Quotas and caps of a plan.
 import { beforeEach, describe, expect, it } from "vitest";
-import { warnOfUsage } from "../../shared/store/workspaces/usage.ts";
+import { usageOf, warnOfUsage } from "../../shared/store/workspaces/usage.ts";
 import { operating } from "../support/operating.ts";
 import { type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -158,6 +158,24 @@ describe("quotas and caps", () => {
     await tenant.call(`DELETE /api/v1/subscribers/${items[0].id}`);
     await world.settle();
     expect((await upsert(tenant, "just one more")).status).toBe(200);
+  });
+
+  it("a send that ends in the next month corrects the month in which it was taken (D-BILL)", async () => {
+    const tenant = await world.tenant();
+    await three(tenant);
+    await tenant.call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "week" }] });
+    await world.advance(Date.parse("2026-11-30T12:00:00Z") - world.clock.now());
+    await send(await tenant.dashboard());
+    await world.settle();
+    world.clock.jumpTo(Date.parse("2026-11-30T23:59:59Z"));
+    await send(await tenant.dashboard());
+    const usageIn = async (period: string) => (await usageOf(tenant.store, period)).sends;
+    expect(await usageIn("2026-11")).toBe(6);
+
+    world.clock.jumpTo(Date.parse("2026-12-01T00:00:01Z"));
+    await world.settle();
+
+    expect([await usageIn("2026-11"), await usageIn("2026-12")]).toEqual([3, 0]);
   });
 
   it("a new period begins at zero", async () => {
