@@ -65,6 +65,14 @@ describe("rows", () => {
     ]);
   });
 
+  it("invalid rows behind the first few hundred are reported with their line too (IMP-3, F13)", async () => {
+    const { run } = await trying();
+    const rows = Array.from({ length: 250 }, (_, n) => `p${n},${n === 120 || n === 249 ? "no address" : `p${n}@x.co`}`);
+    const done = await run(["external_id,email", ...rows].join("\n"));
+
+    expect(done.rejected_sample).toMatchObject([{ line: 122 }, { line: 251 }]);
+  });
+
   it("the link to rejected rows leads to an address of five minutes, again and again for a day (F13)", async () => {
     const { world, follow, download } = await rejecting();
     const { url } = await follow();
