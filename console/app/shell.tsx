@@ -192,8 +192,8 @@ const KEYS = [
   ["d", "API calls, as curl and SDK code"],
   ["/", "Go to the filter"],
   ["j  k", "Next and previous row"],
-  ["Enter", "Open the row"],
-  ["Esc", "Close"],
+  ["Enter", "Open the row; in a mail, the settings of the block"],
+  ["Esc", "Close; in a mail, back to the block"],
 ] as const;
 
 function KeyHelp() {

@@ -9,6 +9,8 @@ interface ListProps {
   change: (blocks: readonly Block[]) => void;
   chosen: string | undefined;
   choose: (id: string | undefined) => void;
+  /** Chooses it, and moves the focus into its settings. */
+  edit: (id: string) => void;
 }
 
 /** The list with the block at one place moved to another. */
@@ -18,7 +20,7 @@ function moved(blocks: readonly Block[], from: number, to: number): readonly Blo
   return blocks.filter((_, n) => n !== from).toSpliced(to, 0, block);
 }
 
-export function BlockList({ blocks, change, chosen, choose }: ListProps) {
+export function BlockList({ blocks, change, chosen, choose, edit }: ListProps) {
   const [dragged, setDragged] = useState<number>();
   const [over, setOver] = useState<number>();
   const drop = (to: number) => {
@@ -47,7 +49,7 @@ export function BlockList({ blocks, change, chosen, choose }: ListProps) {
           <button
             type="button"
             aria-pressed={block.id === chosen}
-            aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown Delete"
+            aria-keyshortcuts="Enter F2 Alt+ArrowUp Alt+ArrowDown Delete"
             onClick={() => choose(block.id)}
             onKeyDown={(event) => {
               const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -55,7 +57,15 @@ export function BlockList({ blocks, change, chosen, choose }: ListProps) {
                 event.preventDefault();
                 change(moved(blocks, n, n + by));
               }
-              if (event.key === "Delete") change(blocks.filter((_, at) => at !== n));
+              if (event.key === "Enter" || event.key === "F2") {
+                event.preventDefault();
+                edit(block.id);
+              }
+              if (event.key === "Delete") {
+                const { nextElementSibling: next, previousElementSibling: last } = event.currentTarget.parentElement!;
+                (next ?? last)?.querySelector("button")?.focus();
+                change(blocks.filter((_, at) => at !== n));
+              }
             }}
           >
             <b>{kinds[block.type].label}</b>
@@ -106,12 +116,12 @@ export function BlockMoves({ blocks, change, chosen, choose }: ListProps) {
 }
 
 /** Adds a block after the chosen one. */
-export function Palette({ blocks, change, chosen, choose }: ListProps) {
+export function Palette({ blocks, change, chosen, edit }: ListProps) {
   const add = (type: BlockType) => {
     const block = newBlock(type);
     const at = blocks.findIndex(({ id }) => id === chosen);
     change(blocks.toSpliced(at < 0 ? blocks.length : at + 1, 0, block));
-    choose(block.id);
+    edit(block.id);
   };
   return (
     <div class="palette-of-blocks">

@@ -1,5 +1,5 @@
 // The editor of a mail made of blocks: their list at the left, the mail in the middle, settings at the right.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useHistory } from "../app/history.ts";
 import { me } from "../app/session.ts";
 import { bytes } from "../app/time.ts";
@@ -85,11 +85,18 @@ interface BenchProps {
 function Bench({ design, onInput, close }: BenchProps) {
   const { change, undo, redo } = useHistory(design, onInput);
   const [chosen, choose] = useState<string | undefined>();
+  const { bench, edit, onKeyDown } = useWay(choose);
   const [width, setWidth] = useState(WIDTHS.Desktop);
   const [isDark, setDark] = useState(false);
   const { blocks } = design;
   const block = blocks.find(({ id }) => id === chosen);
-  const list = { blocks, chosen, choose, change: (next: readonly Block[]) => change({ ...design, blocks: next }) };
+  const list = {
+    blocks,
+    chosen,
+    choose,
+    edit,
+    change: (next: readonly Block[]) => change({ ...design, blocks: next }),
+  };
   const put = (next: Block) => list.change(blocks.map((one) => (one.id === next.id ? next : one)));
   return (
     <>
@@ -115,17 +122,27 @@ function Bench({ design, onInput, close }: BenchProps) {
           </Button>
         </div>
       </div>
-      <div class="mail-bench">
+      <div class="mail-bench" ref={bench}>
         <section class="mail-side" aria-label="Structure">
           <BlockList {...list} />
+          <p class="hint">
+            <kbd>Enter</kbd> leads to the settings of a block, <kbd>Esc</kbd> back. <kbd>Alt ↑</kbd> and{" "}
+            <kbd>Alt ↓</kbd> move it, <kbd>Delete</kbd> removes it.
+          </p>
           <h3>Add a block</h3>
           <Palette {...list} />
         </section>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long mail is scrolled by keyboard */}
         <section class="mail-stage" aria-label="The email" tabIndex={0}>
-          <MailFrame design={design} title="The email" width={width} isDark={isDark} choosing={{ chosen, choose }} />
+          <MailFrame
+            design={design}
+            title="The email"
+            width={width}
+            isDark={isDark}
+            choosing={{ chosen, choose: edit }}
+          />
         </section>
-        <section class="mail-side" aria-label="Settings">
+        <section class="mail-side" aria-label="Settings" onKeyDown={onKeyDown}>
           <h3>{block ? kinds[block.type].label : "The whole email"}</h3>
           {block ? (
             <>
@@ -142,6 +159,29 @@ function Bench({ design, onInput, close }: BenchProps) {
       </div>
     </>
   );
+}
+
+/** The way from a block into its settings, and back: between them are all blocks and the mail. */
+function useWay(choose: (id: string) => void) {
+  const bench = useRef<HTMLDivElement>(null);
+  // A new object each time, so that the block that is chosen already is entered too.
+  const [entered, setEntered] = useState<{ id: string }>();
+  const focus = (selector: string) => bench.current?.querySelector<HTMLElement>(selector)?.focus();
+  useEffect(() => {
+    if (entered) focus("[aria-label=Settings] :is(input, textarea, select)");
+  }, [entered]);
+  const edit = (id: string) => {
+    choose(id);
+    setEntered({ id });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !bench.current?.querySelector(".block-list [aria-pressed=true]")) return;
+    // Else the dialog would close.
+    event.preventDefault();
+    event.stopPropagation();
+    focus(".block-list [aria-pressed=true]");
+  };
+  return { bench, edit, onKeyDown };
 }
 
 function Size({ design }: { design: Design }) {

@@ -155,7 +155,7 @@ function Columns({ cells, change }: { cells: readonly Cell[]; change: (cells: re
         </details>
       ))}
       {cells.length < 3 && (
-        <Button icon="plus" onClick={() => change([...cells, EMPTY_CELL])}>
+        <Button icon="plus" adds onClick={() => change([...cells, EMPTY_CELL])}>
           Add a column
         </Button>
       )}
@@ -180,7 +180,7 @@ function Social({ links, align, set }: Says["social"] & { set: (part: Partial<Sa
           />
         </div>
       ))}
-      <Button icon="plus" onClick={() => set({ links: [...links, { name: "", url: "https://" }] })}>
+      <Button icon="plus" adds onClick={() => set({ links: [...links, { name: "", url: "https://" }] })}>
         Add a link
       </Button>
       <AlignField value={align} set={set} />

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { mailHtml } from "../../console/mail/mail.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
-import { type Tab, tabTo, violations, violationsInThemes } from "../support/console-tab.ts";
+import { type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
 
 /** Narrow, and as wide as the card. */
 const WIDTHS = [320, 600];
@@ -24,9 +24,11 @@ export function mailStories(open: () => Promise<Tab>): void {
     const count = await blocks.count();
     await blocks.nth(2).focus();
     await page.keyboard.press("Enter");
-    await tabTo(page, "Heading text");
+    await dialog.getByLabel("Heading text").and(page.locator(":focus")).waitFor();
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.type("Good morning");
+    await page.keyboard.press("Escape");
+    await blocks.nth(2).and(page.locator(":focus")).waitFor();
     const mail = page.frameLocator(".mail-stage iframe");
     await mail.getByRole("heading", { name: "Good morning" }).waitFor();
     // It stands inside the form of the template, which an Enter must not send.
