@@ -25,6 +25,18 @@ function repair(): void {
   found?.focus({ preventScroll: true });
 }
 
+const FIELDS = 'input:not([type="radio"]), select, textarea';
+
+/** What a button is about to add, such as a row above it, gets the focus with its first field. */
+export function enterAdded(button: Element): void {
+  const around = button.closest("form, .card, dialog") ?? document.body;
+  const known = new Set(around.querySelectorAll(FIELDS));
+  requestAnimationFrame(() => {
+    const added = [...around.querySelectorAll<HTMLElement>(FIELDS)].find((field) => !known.has(field));
+    added?.focus();
+  });
+}
+
 export function keepFocus(): void {
   addEventListener("focusin", note);
   new MutationObserver(repair).observe(document.body, { childList: true, subtree: true });

@@ -46,7 +46,7 @@ export function ButtonList({ buttons, max, onInput, faultAt }: ButtonListProps) 
       {faultAt("") && <span class="fault">{faultAt("")}</span>}
       {buttons.length < max && (
         <div class="actions">
-          <Button icon="plus" onClick={() => onInput([...buttons, { id: freeId(), title: "", url: "" }])}>
+          <Button icon="plus" adds onClick={() => onInput([...buttons, { id: freeId(), title: "", url: "" }])}>
             Add a button
           </Button>
         </div>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Action } from "../app/action.ts";
 import type { AnswerOf, ArgumentsOf, Operation } from "../app/api.ts";
+import { enterAdded } from "../app/focus.ts";
 import { may } from "../app/may.ts";
 import { say } from "../app/toast.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -24,6 +25,8 @@ interface ButtonProps extends Look {
   isBusy?: boolean | undefined;
   type?: "button" | "submit";
   pressed?: boolean;
+  /** It adds fields, the first of which gets the focus. */
+  adds?: boolean;
   onClick?: (() => void) | undefined;
 }
 
@@ -39,11 +42,17 @@ export function Button({
   type = "button",
   onClick,
   pressed,
+  adds,
   ...look
 }: ButtonProps) {
   const id = useId();
   const reason = (needs && may(needs).reason) || refusal;
   const isRefused = reason !== undefined && reason !== "";
+  const press = (button: Element) => {
+    if (isRefused || isBusy) return;
+    if (adds) enterAdded(button);
+    onClick?.();
+  };
   return (
     <>
       <button
@@ -54,7 +63,7 @@ export function Button({
         aria-describedby={isRefused ? id : undefined}
         aria-pressed={pressed}
         title={isRefused ? reason : label}
-        onClick={() => !isRefused && !isBusy && onClick?.()}
+        onClick={({ currentTarget }) => press(currentTarget)}
       >
         {look.icon && <Icon name={look.icon} />}
         {children}

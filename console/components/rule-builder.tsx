@@ -133,14 +133,14 @@ function RowList({ rows: { op, rows }, onRows, lists, at }: RowListProps) {
         })}
       </ol>
       <div class="actions">
-        <Button icon="plus" onClick={() => add("attribute")}>
+        <Button icon="plus" adds onClick={() => add("attribute")}>
           Attribute
         </Button>
-        <Button icon="plus" onClick={() => add("event")}>
+        <Button icon="plus" adds onClick={() => add("event")}>
           Event
         </Button>
         {!isDeep && (
-          <Button icon="plus" onClick={() => add("group")}>
+          <Button icon="plus" adds onClick={() => add("group")}>
             Group
           </Button>
         )}

@@ -117,7 +117,7 @@ export function EventFields({ row, name, list = "", onRow }: FieldsProps<EventRo
           />
         </div>
       ))}
-      <Button kind="quiet" icon="plus" onClick={() => onRow({ ...row, where: [...where, emptyAttribute()] })}>
+      <Button kind="quiet" icon="plus" adds onClick={() => onRow({ ...row, where: [...where, emptyAttribute()] })}>
         Property
       </Button>
     </>

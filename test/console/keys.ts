@@ -51,6 +51,20 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("Escape");
   });
 
+  it("a condition that is added to a segment has the focus (CON-4)", async () => {
+    const { page, visit } = await open();
+    const focused = (label: string) => page.getByLabel(label, { exact: true }).and(page.locator(":focus")).waitFor();
+    await visit("segments/new");
+    for (const [button, label] of [
+      ["Event", "Event 2"],
+      ["Property", "Property 2, 1"],
+      ["Group", "Attribute 3.1"],
+    ] as const) {
+      await page.getByRole("button", { name: button, exact: true }).last().press("Enter");
+      await focused(label);
+    }
+  });
+
   it("every dialog closes by a button at its corner, also on a phone (CON-4)", async () => {
     const { page, visit } = await open();
     await page.setViewportSize({ width: 390, height: 700 });

@@ -108,7 +108,7 @@ function DraftForm({ campaign, done }: Parted<EditorProps>) {
           />
         ))}
         <FormEnd action={action} placed={Object.keys(fields).filter(hasInput)} submit="Save the draft">
-          <Button icon="plus" onClick={() => kept.set({ messages: [...messages, EMPTY] })}>
+          <Button icon="plus" adds onClick={() => kept.set({ messages: [...messages, EMPTY] })}>
             Add a message
           </Button>
           {done && (

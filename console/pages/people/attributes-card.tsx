@@ -85,7 +85,7 @@ function AttributesForm({ id, known, close }: AttributesProps) {
       ))}
       {update.error && <Failure error={update.error} />}
       <div class="actions">
-        <Button icon="plus" onClick={() => setRows([...rows, ["", ""]])}>
+        <Button icon="plus" adds onClick={() => setRows([...rows, ["", ""]])}>
           Add
         </Button>
         <Button kind="primary" type="submit" isBusy={update.isBusy}>

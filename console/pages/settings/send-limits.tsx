@@ -29,7 +29,7 @@ export function FrequencyCaps({ caps, onCaps, fields }: CapsProps) {
     <Card
       title="Frequency caps"
       actions={
-        <Button icon="plus" onClick={() => onCaps([...caps, { category: "marketing", max: 3, per: "week" }])}>
+        <Button icon="plus" adds onClick={() => onCaps([...caps, { category: "marketing", max: 3, per: "week" }])}>
           Add a cap
         </Button>
       }
