@@ -39,6 +39,23 @@ const JAPANESE_ROWS = [
   ["z", "メー\n山"],
 ];
 
+const RUSSIAN_ROWS = [
+  ["id", "ад"],
+  ["Отписан", 'да"x"'],
+  ["z", "й\nя"],
+];
+const TURKISH_ROWS = [
+  ["id", "Çağ"],
+  ["Müşteri", 'İzni"x"'],
+  ["z", "ı\nş"],
+];
+
+/** An encoding of which each byte is one letter. */
+function singleBytes(encoding: string) {
+  const letters = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, i) => i));
+  return (text: string) => Buffer.from([...text].map((letter) => letters.indexOf(letter)));
+}
+
 const encoders: Record<string, (text: string) => Buffer> = {
   "utf-8": (text) => Buffer.from(text),
   "utf-8 with a mark": (text) => Buffer.from(`\uFEFF${text}`),
@@ -48,6 +65,8 @@ const encoders: Record<string, (text: string) => Buffer> = {
   "utf-16be without a mark": (text) => Buffer.from(text, "utf16le").swap16(),
   "windows-1252": (text) => Buffer.from([...text].map((letter) => SPECIAL[letter] ?? letter.charCodeAt(0))),
   "windows-1250": (text) => Buffer.from([...text].map((letter) => POLISH[letter] ?? letter.charCodeAt(0))),
+  "windows-1251": singleBytes("windows-1251"),
+  "windows-1254": singleBytes("windows-1254"),
   shift_jis: (text) => Buffer.from([...text].flatMap((letter) => JAPANESE[letter] ?? letter.charCodeAt(0))),
 };
 
@@ -71,6 +90,8 @@ describe.each([
   ["utf-16be without a mark", "utf-16be", ASTRAL],
   ["windows-1252", "windows-1252", ROWS],
   ["windows-1250", "windows-1250", POLISH_ROWS],
+  ["windows-1251", "windows-1251", RUSSIAN_ROWS],
+  ["windows-1254", "windows-1254", TURKISH_ROWS],
   ["shift_jis", "shift_jis", JAPANESE_ROWS],
 ] as [string, Encoding, string[][]][])("%s", (name, encoding, rows) => {
   const bytes = encoders[name]!(textOf(rows));
@@ -165,5 +186,17 @@ it.each([
   ["x,山田停", "shift_jis"],
 ])("a file of legacy text with %s is %s (AMB-133)", async (text, encoding) => {
   const bytes = Buffer.from([...text].flatMap((letter) => JAPANESE[letter] ?? POLISH[letter] ?? letter.charCodeAt(0)));
+  for (const size of [1, 100]) expect(await legacyEncoding(chunked(bytes, size))).toBe(encoding);
+});
+
+it.each([
+  ["Отписан,да", "windows-1251"],
+  ["Müşteri No", "windows-1254"],
+  ["Abonelikten Çıktı", "windows-1254"],
+  ["E-posta İzni", "windows-1254"],
+  ["Guðmundur Sigurðsson", "windows-1252"],
+  ["Þorvaldur, Nýja gata", "windows-1252"],
+] as const)("a file of legacy text with %s is %s, by its words (AMB-133)", async (text, encoding) => {
+  const bytes = singleBytes(encoding)(text);
   for (const size of [1, 100]) expect(await legacyEncoding(chunked(bytes, size))).toBe(encoding);
 });

@@ -94,8 +94,8 @@ export const readingFields = {
       v.pipe(v.string(), v.maxLength(64), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`)),
     ),
     v.description(
-      "Default: UTF-8 or UTF-16; of a file that is neither, Shift_JIS if it has Japanese words, Windows-1250 if it has " +
-        "Polish letters, else Windows-1252",
+      "Default: UTF-8 or UTF-16; of a file that is neither, Shift_JIS if it has Japanese words, Windows-1251 if " +
+        "it has words of Cyrillic, Windows-1250 if it has Polish letters, Windows-1254 if it has Turkish ones, else Windows-1252",
     ),
   ),
   start_journeys: v.pipe(

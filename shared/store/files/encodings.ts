@@ -1,7 +1,16 @@
 // The text of a file as UTF-8, and where in the file a place of that text is: reading continues there.
 import { namedError } from "../../kernel/errors.ts";
 
-export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252", "windows-1250", "shift_jis"] as const;
+export const encodings = [
+  "utf-8",
+  "utf-16le",
+  "utf-16be",
+  "windows-1252",
+  "windows-1250",
+  "windows-1251",
+  "windows-1254",
+  "shift_jis",
+] as const;
 export type Encoding = (typeof encodings)[number];
 
 const UNREADABLE = "UnreadableFile";
@@ -51,16 +60,27 @@ const CENTRAL_EUROPEAN =
 const JAPANESE = /(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]|\x81\x5b){2}|(?:[\x88-\x9f][\x40-\x7e\x80-\xfc]){3}/;
 const LONGEST_SIGN = 6;
 
+/** Words of Cyrillic: elsewhere no four letters with marks stand in a row. */
+const CYRILLIC = /[\xc0-\xff]{4}/;
+/** Where letters of Turkish stand in words of it, in which windows-1252 has þ and ý; and letters that no word of Turkish has. */
+const TURKISH = /[a-z\xe7\xf6\xfc\xf0\xfd]\xfe|\xe7\xfd|\xfd[klmnrstyz][a-z]?\xfd|\xdd(?:zni|zin|sim|stan|ptal)/i;
+const NOT_TURKISH = /[\xc1\xc6\xcd\xd3\xda\xe1\xe6\xed\xf3\xfa]/;
+
 /** Which encoding a file has that is no Unicode. @param bytes of the file, from its beginning */
 export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
   let before = "";
+  let isLikeTurkish = false;
+  let isOther = false;
   for await (const chunk of bytes) {
     const text = before + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
     if (JAPANESE.test(text)) return "shift_jis";
+    if (CYRILLIC.test(text)) return "windows-1251";
     if (CENTRAL_EUROPEAN.test(text)) return "windows-1250";
+    isLikeTurkish ||= TURKISH.test(text);
+    isOther ||= NOT_TURKISH.test(text);
     before = text.slice(1 - LONGEST_SIGN);
   }
-  return "windows-1252";
+  return isLikeTurkish && !isOther ? "windows-1254" : "windows-1252";
 }
 
 export interface Decoded {
