@@ -59,6 +59,8 @@ export interface Recorder {
   took(taken: Taken): void;
   /** @param event the id of the event that its texts may refer to @returns the outcome of the step */
   sends(node: JourneyNode & { type: "send" }, at: number, event: string | undefined): Promise<string>;
+  /** When the quiet hours end that the message of a step would wait for, in milliseconds; undefined for none. */
+  quietUntil?(node: JourneyNode & { type: "send" }, at: number): Promise<number | undefined>;
   /** @param at when it ended, or of an active one when it was looked at last, in milliseconds */
   ended(status: "active" | "completed" | "exited", step: string, at: number, reason: string | null): void;
 }
@@ -174,7 +176,8 @@ function knowledgeAt(playing: Playing, of: Run, now: number): Knowledge {
   const source = sourceOf(subscriber, byName, of, now);
   playing.explained = [];
   const explain = { explained: (reasons: Reason[]) => void playing.explained.push(reasons) };
-  return knowledgeOf(definition.graph, recorder.explains ? { ...source, ...explain } : source, now);
+  const knowledge = knowledgeOf(definition.graph, recorder.explains ? { ...source, ...explain } : source, now);
+  return { ...knowledge, quietUntil: async (node) => recorder.quietUntil?.(node, now) };
 }
 
 /** Moves the run as far as it gets now. */

@@ -10,7 +10,10 @@ export interface Position {
   step: string;
   /** Before a step: when the run came there. It is the time of what moved it, not of the worker. */
   at?: number | undefined;
-  /** After a send: when it was due by what was known, where that is after `at`. A wait ends its duration later. */
+  /**
+   * After a send: when it was due by what was known, or when the quiet hours end that its message waits for, where that is
+   * after `at`. A delay or wait ends its duration later.
+   */
   from?: number | undefined;
   /** When the delay or wait began; absent before a step. */
   since?: number | undefined;
@@ -72,6 +75,8 @@ export interface Knowledge {
   ): Promise<Awaited | undefined>;
   /** For how long the journey had been paused in all, until a time. */
   pausedUntil(at: number): number;
+  /** The end of the quiet hours that the message of a step would wait for, in milliseconds; undefined for none. */
+  quietUntil?(node: JourneyNode & { type: "send" }): Promise<number | undefined>;
 }
 
 /** A loop of short waits that are all over would go on for long (D-JNY-RUN). */
@@ -79,7 +84,8 @@ const MAX_STEPS = 100;
 
 /**
  * Moves a run as far as it gets now. It arrives at a step when what moved it there happened, and leaves it likewise, so
- * that the time of the worker decides nothing but delays, which never look back (AMB-136). An exit condition ends it as
+ * that the time of the worker decides nothing but delays, which never look back (AMB-136). A message that waits for the end
+ * of quiet hours is sent then: what follows it keeps its distance to that. An exit condition ends it as
  * soon as it held before the run left its step, and before each send (JND-9); a timeout takes `on_timeout` only if the
  * awaited event did not occur within the window (JND-13).
  */
@@ -102,7 +108,8 @@ export async function advance(graph: Graph, from: Position, knowledge: Knowledge
     }
     outcomes.push({ step: node.id, name: move.outcome });
     if (!move.next) return { outcomes, arrival: completed(node.id, move.outcome, move.at) };
-    position = before(move.next, { at: move.at, heard: move.heard, spent: move.spent ?? position.spent });
+    const { at, from, heard, spent = position.spent } = move;
+    position = before(move.next, { at, from, heard, spent });
     if (outcomes.length === MAX_STEPS) return { outcomes, arrival: { kind: "goes on", position } };
   }
 }
@@ -129,7 +136,7 @@ const LATER = Number.POSITIVE_INFINITY;
 
 /** Where a run goes from a step, and when it leaves it. */
 type Move = { at: number } & (
-  | { kind: "goes"; outcome: string; next: string | undefined; heard?: number; spent?: string }
+  | { kind: "goes"; outcome: string; next: string | undefined; from?: number; heard?: number; spent?: string }
   | { kind: "arrives"; outcome?: string; arrival: Arrival }
 );
 
@@ -152,14 +159,16 @@ async function moveFrom(node: JourneyNode, position: Position, knowledge: Knowle
   if (node.type === "exit") return { kind: "arrives", at, outcome: "exit", arrival: completed(node.id, "exit", at) };
   if (node.type === "send") {
     // What came late is sent late: the steps that follow keep their distance to it.
-    const from = heard !== undefined && heard > at ? heard : undefined;
+    const late = Math.max(at, position.from ?? at, heard ?? at, (await knowledge.quietUntil?.(node)) ?? at);
+    const from = late > at ? late : undefined;
     const next = node.send.next ? before(node.send.next, { at, from, heard, spent }) : undefined;
-    const reached = before(node.id, { at, heard, spent });
+    const reached = before(node.id, { at, from: position.from, heard, spent });
     return { kind: "arrives", at: LATER, arrival: { kind: "sends", node, position: reached, next } };
   }
   if (node.type === "branch") {
     const way = (await knowledge.holds(node.branch.condition, at)) ? "then" : "else";
-    return { kind: "goes", at, outcome: `branch:${way}`, next: node.branch[way], ...present("heard", heard) };
+    const kept = { ...present("from", position.from), ...present("heard", heard) };
+    return { kind: "goes", at, outcome: `branch:${way}`, next: node.branch[way], ...kept };
   }
   return node.type === "delay" ? delayed(node, position, knowledge) : awaited(node, position, knowledge);
 }

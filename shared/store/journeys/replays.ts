@@ -16,7 +16,14 @@ import { candidatesById } from "../sends/audience/candidates.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { attributesForRules, getProfiles, type LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { capCounter, openPlans, type SimulatedSend, type StepPlan, simulateSend } from "./simulated-sends.ts";
+import {
+  capCounter,
+  openPlans,
+  quietEndFor,
+  type SimulatedSend,
+  type StepPlan,
+  simulateSend,
+} from "./simulated-sends.ts";
 
 export interface ReplayDeps {
   store: StoreReader;
@@ -178,6 +185,12 @@ function recorderOf(deps: ReplayDeps, profile: LivingProfile, { planOf, tally }:
     ended: (status, step) => {
       tally.runs[status]++;
       if (status === "active") stepOf(tally, step).active++;
+    },
+    quietUntil: async (node, at) => {
+      const plan = await planOf(node);
+      if (!plan?.settings.quiet) return undefined;
+      const [candidate] = await candidatesById(deps.store, [profile.id], plan.rules);
+      return quietEndFor(deps.store, plan, candidate, at);
     },
     sends: async (node, at) => {
       const plan = await planOf(node);

@@ -20,7 +20,7 @@ import { topicOfSend } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { RunState } from "./runs.ts";
 
-type SendNode = JourneyNode & { type: "send" };
+export type SendNode = JourneyNode & { type: "send" };
 
 /** A step that sends. */
 export interface SendIntent {

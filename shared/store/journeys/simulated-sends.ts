@@ -4,7 +4,6 @@
 import { type CountedCap, counterOf, type FrequencyCap, windowOf } from "../../rules/caps.ts";
 import { classOf } from "../../rules/channel-types.ts";
 import { expectedOutcome } from "../../rules/expected-outcome.ts";
-import type { JourneyNode } from "../../rules/journey-graph.ts";
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import type { Target } from "../../rules/reach.ts";
 import { chatAppAllowance } from "../channels/chat-app-content.ts";
@@ -13,11 +12,10 @@ import { keep } from "../sends/audience/audiences.ts";
 import type { Placed } from "../sends/audience/candidates.ts";
 import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
 import { zoneFor } from "../sends/chunks/deferred.ts";
+import { isInAppOnly } from "../sends/chunks/recipients.ts";
 import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { planOfStep } from "./sends.ts";
-
-type SendNode = JourneyNode & { type: "send" };
+import { planOfStep, type SendNode } from "./sends.ts";
 
 export type StepPlan = NonNullable<Awaited<ReturnType<ReturnType<typeof openPlans>>>>;
 
@@ -78,6 +76,22 @@ interface Recipient {
   /** In milliseconds. */
   at: number;
   caps: CapCounter;
+}
+
+/** Until when the message of a step would wait for one subscriber, in milliseconds; undefined where it goes at once. */
+export async function quietEndFor(
+  store: StoreReader,
+  { rules, settings: { quiet, timezone = "UTC" } }: StepPlan,
+  candidate: Placed | undefined,
+  at: number,
+): Promise<number | undefined> {
+  if (!quiet || !candidate?.profile) return undefined;
+  const until = quietUntil(quiet, zoneFor(quiet, timezone, candidate.profile), at);
+  if (until === undefined) return undefined;
+
+  const [kept] = await keep(store, [candidate], rules);
+  const isHeld = kept?.judgement.verdict === "send" && !isInAppOnly(kept.judgement.targets);
+  return isHeld ? until : undefined;
 }
 
 /** What would become of a send to one subscriber at a moment. It counts against the caps. */

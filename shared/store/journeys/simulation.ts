@@ -18,7 +18,7 @@ import { attributesForRules, getProfile, type LivingProfile, subscriberOf } from
 import { getTemplate } from "../templates/templates.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { isWithdrawn, newestRuns } from "./run-rows.ts";
-import { capCounter, openPlans, type StepPlan, simulateSend } from "./simulated-sends.ts";
+import { capCounter, openPlans, quietEndFor, type StepPlan, simulateSend } from "./simulated-sends.ts";
 
 interface SimulatedEvent {
   event_name: string;
@@ -132,6 +132,10 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
       const type = steps[step]?.type ?? "exit";
       const sent = type === "send" ? message : NO_MESSAGE;
       simulated.steps.push({ step, type, at: timestamp(at), outcome, clauses, ...sent });
+    },
+    quietUntil: async (node, at) => {
+      const plan = await planOf(node);
+      return plan && quietEndFor(store, plan, await subject.candidate(plan), at);
     },
     sends: async (node, at, id) => {
       message = NO_MESSAGE;

@@ -19,8 +19,10 @@ import { factsOf } from "./facts.ts";
 import { statusOf } from "./journeys.ts";
 import { type PackDeps, storeMoves } from "./packs.ts";
 import type { Pauses } from "./pauses.ts";
+import { openQuietEnds } from "./quiet-ends.ts";
 import type { Refused } from "./refusals.ts";
 import { endRun, readActive } from "./runs.ts";
+import type { SendNode } from "./sends.ts";
 import type { Move } from "./step-admission.ts";
 
 export interface JourneyDeps extends PackDeps {
@@ -183,12 +185,13 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
   /** What happened while a run began found no run that it could end. */
   const isLookedAtAgain = exitsOf(journey.graph).length > 0;
   const failed: PromiseSettledResult<unknown>[] = [];
+  const quietEnds = openQuietEnds(deps);
   let open: (Moving & { origin: T })[] = moving.map((origin) => ({ ...origin, origin }));
   while (open.length > 0) {
     const now = deps.store.clock.now();
     const decided = await evaluateAll(open, async (one) => ({
       one,
-      move: await decide(deps, journey, one, Math.max(now, one.due ?? 0)),
+      move: await decide({ ...deps, quietEnds }, journey, one, Math.max(now, one.due ?? 0)),
     }));
     failed.push(...decided.filter(({ status }) => status === "rejected"));
 
@@ -228,12 +231,16 @@ async function moveOn<T extends Moving>(deps: JourneyDeps, journey: Running, mov
 
 /** Where a run goes now; undefined if it stays where it is. */
 async function decide(
-  deps: JourneyDeps,
+  { store, quietEnds }: JourneyDeps & { quietEnds: ReturnType<typeof openQuietEnds> },
   { graph, pauses }: Running,
   { run, entry }: Moving,
   now: number,
 ): Promise<Move | undefined> {
   const mover = { position: run.position, isNew: run.seq === 0, trigger: run.context.event_id };
-  const move = await nextMove(graph, mover, factsOf(deps.store, graph, run, { now, pauses }));
+  const known = {
+    ...factsOf(store, graph, run, { now, pauses }),
+    quietUntil: (node: SendNode) => quietEnds(node, run.subscriber_id, now),
+  };
+  const move = await nextMove(graph, mover, known);
   return move && { run, entry, ...move };
 }

@@ -111,8 +111,8 @@ export function tick(world: World, run: Run): void {
       wakeAt(world, run, move.until);
       return;
     }
-    if (move.sends) send(world, run, journey, subscriber, move.sends);
-    else note(world, run, move.outcome);
+    const held = move.sends ? send(world, run, journey, subscriber, move.sends) : null;
+    if (!move.sends) note(world, run, move.outcome);
     const next = move.sends ? move.sends.next : move.next;
     // AMB-10: an empty next completes the run.
     if (move.ends || !next) {
@@ -120,7 +120,9 @@ export function tick(world: World, run: Run): void {
       return;
     }
     if (move.event) run.used.push(move.event);
-    const from = move.sends ? Math.max(run.since, run.mover?.received_at ?? 0) : 0;
+    // What came late, or waits for the end of quiet hours, is sent then: the steps after it keep their distance to that.
+    const sentAt = move.sends ? Math.max(run.since, run.from, run.mover?.received_at ?? 0, held ?? 0) : 0;
+    const from = move.outcome?.startsWith("branch:") ? run.from : sentAt;
     const mover = move.outcome === "delayed" || move.outcome === "wait:timeout" ? null : (move.event ?? run.mover);
     Object.assign(run, { step: next, since: move.sends ? run.since : move.at, from, until: null, mover });
   }
@@ -141,8 +143,12 @@ export function resumeRun(world: World, run: Run, pause: number): void {
   at(world, world.now, () => tick(world, run));
 }
 
-/** JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send (docs/decisions/0014-runs-of-journeys). */
-function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, config: Body): void {
+/**
+ * JND-15: one send per run and step. D-INTJOBS says one job per day; the product has one per send
+ * (docs/decisions/0014-runs-of-journeys).
+ * @returns until when the message waits for quiet hours, or null
+ */
+function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, config: Body): number | null {
   const event = run.trigger?.properties;
   const spec = { ...config, category: config.category ?? "marketing", ...(isRecord(event) && { event }) };
   const job = createJob(world, spec, { type: "journey", id: journey.id });
@@ -152,9 +158,10 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
   // D-NTF-STATE: a cause that concerns the whole send fails it.
   if (failureOf(world, job)) {
     note(world, run, "failed");
-    return;
+    return null;
   }
   const recipient = decide(world, job, subscriber);
+  const { deferred_until: held } = recipient;
   // Who cannot be reached is in no send; whom a cap stops is asked for when it is handed over.
   const isPlanned = recipient.planned.length > 0;
   if (isPlanned) job.recipients.push(recipient);
@@ -167,7 +174,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
     job.recipients = [];
     close(world, job, { code: "SEND_CAP_REACHED" });
     note(world, run, "failed");
-    return;
+    return held;
   }
   deliverOne(world, job, recipient);
   closeIfDone(world, job);
@@ -176,6 +183,7 @@ function send(world: World, run: Run, journey: Journey, subscriber: Subscriber, 
     run,
     skipped ? `skipped:${recipient.reasons.join("|")}` : recipient.state === "failed" ? "failed" : "sent",
   );
+  return held;
 }
 
 /** Whether a run would send to somebody before it waits (docs/decisions/0110-who-was-not-let-in.md). */

@@ -1,0 +1,31 @@
+// Until when the messages of steps wait for quiet hours: the steps that follow keep their distance to it (AMB-136).
+import { quietUntil } from "../../rules/quiet-hours.ts";
+import type { StoreReader } from "../context.ts";
+import { candidatesById } from "../sends/audience/candidates.ts";
+import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import type { SendNode } from "./sends.ts";
+import { openPlans, quietEndFor } from "./simulated-sends.ts";
+
+interface Deps {
+  store: StoreReader;
+  workspace(): Promise<WorkspaceRecord | undefined>;
+}
+
+/** Reads nothing but the workspace where it has no quiet hours, or where none of its zones can have them now. */
+export function openQuietEnds({ store, workspace }: Deps) {
+  let planOf: ReturnType<typeof openPlans> | undefined;
+  return async (node: SendNode, subscriber: string, now: number): Promise<number | undefined> => {
+    if (node.send.category === "transactional") return undefined;
+    const record = await workspace();
+    const quiet = record?.quiet_hours;
+    if (!quiet) return undefined;
+    const isForAll = quiet.timezone_mode === "workspace";
+    if (isForAll && quietUntil(quiet, record.timezone, now) === undefined) return undefined;
+
+    planOf ??= openPlans({ store, workspace: record });
+    const plan = await planOf(node);
+    if (!plan) return undefined;
+    const [candidate] = await candidatesById(store, [subscriber], plan.rules);
+    return quietEndFor(store, plan, candidate, now);
+  };
+}

@@ -1,0 +1,89 @@
+// Steps after a send whose message waits for the end of quiet hours (AMB-136, D-QUIET).
+import { expect, it } from "vitest";
+import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { attribute, branch, graphOf, journeySetting } from "../support/journeys.ts";
+import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
+import { worlds } from "../support/worlds.ts";
+
+const { fresh } = worlds();
+
+/** It is noon: quiet until ten the next morning. */
+const QUIET = { start: "11:30", end: "10:00", timezone_mode: "workspace" };
+const MORNING = 22 * HOUR;
+
+async function quietJourneys() {
+  const here = await journeySetting(await fresh());
+  const { world, tenant, call, track, runs, at } = here;
+  const { ios = "" } = await openChannels(world, tenant, "ios-push");
+  await call("PATCH /api/v1/workspace", { quiet_hours: QUIET });
+  const push = (title: string, next: string, more: object = {}) => ({
+    send: { channel_ids: [ios], content: { title, body: "b" }, next, ...more },
+  });
+  const withPhone = async (name: string) => {
+    const id = await here.person(name);
+    await addPhone(world, tenant, id, "ios");
+    return id;
+  };
+  const titles = async () => (await outboxOf(world)).map(({ title }) => title);
+  /** When the only run of a journey goes on, after somebody began it. */
+  const goesOn = async (journey: string, name: string) => {
+    await track(name, "signed_up");
+    return (await runs(journey))[0].waiting_until;
+  };
+  return { ...here, push, withPhone, titles, goesOn, at };
+}
+
+it("two messages that a delay keeps apart do not go out together when quiet hours end (AMB-136, D-QUIET)", async () => {
+  const { world, active, push, withPhone, titles, track } = await quietJourneys();
+  await active(
+    graphOf({
+      first: push("first", "pause"),
+      pause: { delay: { duration: "1h", next: "second" } },
+      second: push("second", "end"),
+      end: "exit",
+    }),
+  );
+  await withPhone("ada");
+  await track("ada", "signed_up");
+  expect(await titles()).toEqual([]);
+  await world.advance(MORNING);
+  expect(await titles()).toEqual(["first"]);
+  await world.advance(HOUR - MINUTE);
+  expect(await titles()).toEqual(["first"]);
+  await world.advance(2 * MINUTE);
+
+  expect(await titles()).toEqual(["first", "second"]);
+});
+
+it("a wait behind a branch ends its duration after the message that waits goes out (AMB-136, D-QUIET)", async () => {
+  const { active, push, withPhone, goesOn, at } = await quietJourneys();
+  const wait = { event_name: "paid", within: "1h", on_event: "end", on_timeout: "end" };
+  const id = await active(
+    graphOf({
+      first: push("first", "way"),
+      way: branch(attribute("vip", true), "end", "wait"),
+      wait: { wait_for_event: wait },
+      end: "exit",
+    }),
+  );
+  await withPhone("ada");
+
+  expect(await goesOn(id, "ada")).toBe(at(MORNING + HOUR));
+});
+
+const pause = { delay: { duration: "1h", next: "end" } };
+
+it("a delay is not longer where no message waits: it is transactional, of the app, or reaches nobody (AMB-136)", async () => {
+  const { active, push, send, withPhone, person, goesOn, onEvent, track, runs, at } = await quietJourneys();
+  const bill = await active(graphOf({ a: push("bill", "pause", { category: "transactional" }), pause, end: "exit" }));
+  await withPhone("ada");
+  expect(await goesOn(bill, "ada")).toBe(at(HOUR));
+  const inbox = await active(graphOf({ a: send("inbox", "pause"), pause, end: "exit" }), { trigger: onEvent("seen") });
+  await track("ada", "seen");
+  expect((await runs(inbox))[0].waiting_until).toBe(at(HOUR));
+  const none = await active(graphOf({ a: push("push", "pause"), pause, end: "exit" }), { trigger: onEvent("none") });
+  await person("bob");
+  await track("bob", "none");
+
+  expect((await runs(none))[0].waiting_until).toBe(at(HOUR));
+});
