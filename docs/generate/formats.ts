@@ -89,7 +89,7 @@ export const csvChapter =
   (): string => `A header row, RFC 4180; \`,\`, \`;\` or a tab between the cells, or what a first line \`sep=\` says. UTF-8,
 UTF-16, or where it is neither Shift_JIS, Windows-1251, Windows-1250 or Windows-1254 by the words that it has, and Windows-1252 if it has none of them: \`encoding\` of the job says
 which, and that of the form overrides. Case, spaces and punctuation of headers do not matter. A row needs an \`external_id\` or an \`email\`; without the first, the lower-cased address becomes the
-\`external_id\`. In a file that has no column for either, the phone number does. Of repeated rows the last value wins, an empty cell says nothing, and each
+\`external_id\`. In a file of which no row has either, the phone number does. Of repeated rows the last value wins, an empty cell says nothing, and each
 row's consent counts: an opt-out stays whichever row has it, and one in a row without an
 \`external_id\` holds for whoever has the address.
 

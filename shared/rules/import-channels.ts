@@ -64,17 +64,23 @@ export interface Unnamed {
  * No opt-out is lost, and no opt-in is made of one to something else: a row with an address of mail refuses mail, whatever
  * else it speaks of, but a row of another channel agrees to that one alone.
  * @param hasNumber whether the row has a phone number
- * @param isOfNumbers whether its file has numbers alone: then it agrees to SMS (docs/decisions/0136)
+ * @param isOfNumbers whether its file has numbers alone: then it agrees to what they are of (docs/decisions/0136)
  */
 export function unnamedOf(
   channel: RowChannel | undefined,
-  { hasMail, hasNumber, isOfNumbers }: { hasMail: boolean; hasNumber: boolean; isOfNumbers: boolean },
+  {
+    hasMail,
+    hasNumber,
+    isOfNumbers,
+    numbersOf,
+  }: { hasMail: boolean; hasNumber: boolean; isOfNumbers: boolean; numbersOf: "sms" | "chat_app" },
 ): Unnamed {
   const isOurs = channel !== undefined && channel !== "device" && channel !== "other";
-  const usual = isOfNumbers && !hasMail ? "sms" : "email";
+  const usual = isOfNumbers && !hasMail ? numbersOf : "email";
   const agreed = channel === undefined ? usual : isOurs ? channel : undefined;
   if (hasMail) return { agreed, refused: [...new Set<SignedChannel>(["email", ...(isOurs ? [channel] : [])])] };
   if (channel === "device") return { agreed, refused: [] };
   if (isOurs) return { agreed, refused: [channel] };
-  return { agreed, refused: hasNumber ? ["email", "sms"] : ["email"] };
+  const ofNumber = [...new Set<SignedChannel>(["sms", numbersOf])];
+  return { agreed, refused: ["email", ...(hasNumber ? ofNumber : [])] };
 }

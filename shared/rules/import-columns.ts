@@ -79,6 +79,8 @@ export interface Columns {
   cells: readonly Cell[];
   /** No column has ids or addresses of mail: the number of a row is the id of its person. */
   isOfNumbers: boolean;
+  /** Of which channel the numbers are, by the name of their column. */
+  numbersOf: "sms" | "chat_app";
   /** Of the whole column. */
   types: readonly ColumnType[];
   /** Keys in columns `topic:<key>` of which the workspace has no topic; such columns become attributes. */
@@ -148,8 +150,11 @@ export function columnsOfHeader(
     const further = furtherCell(i, source, { taken, header, type: types[i] });
     return given.has(OTHERS) ? { ...further, attribute: undefined } : further;
   });
-  const isOfNumbers = !found.some(({ standard }) => standard === "external_id" || standard === "email");
-  return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), isOfNumbers, types, unknownTopics };
+  const saysWho = ({ standard }: Cell, i: number) =>
+    (standard === "external_id" || standard === "email") && types[i] !== "empty";
+  const ofChat = found.some(({ standard }, i) => standard === "phone" && /whatsapp/i.test(header[i] ?? ""));
+  const numbers = { isOfNumbers: !found.some(saysWho), numbersOf: ofChat ? ("chat_app" as const) : ("sms" as const) };
+  return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), ...numbers, types, unknownTopics };
 }
 
 /** Why columns cannot become attributes. One in which no row has anything makes none. */
@@ -194,7 +199,7 @@ function furtherCell(
   const wanted = columnName(name);
   const evidence = EVIDENCE[source].includes(wanted) ? wanted : undefined;
   // The choice of a topic that there is not is of nothing else.
-  const signed = evidence || topicKeyOf(wanted) ? undefined : signedName(name, header);
+  const signed = evidence || topicKeyOf(wanted) ? undefined : (askedBefore(i, header) ?? signedName(name, header));
   // `Email` with a yes or a no is no address, and no attribute `email`.
   const isWay = signed?.isBare && type === "boolean";
   const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name) || `column_${i + 1}`;
@@ -208,6 +213,14 @@ function furtherCell(
     ...(isCountryColumn(name) && { isCountry: true }),
     ...(ofRow && { rowColumn: ofRow }),
   };
+}
+
+/** Survey tools write each answer to a question in a column of its own, of which the first alone has a name. */
+function askedBefore(i: number, header: readonly string[]): SignedName | undefined {
+  if (header[i]?.trim() !== "") return undefined;
+  const question = header.slice(0, i).findLast((name) => name.trim() !== "");
+  const signed = question === undefined ? undefined : signedName(question);
+  return signed?.sign === "in" || signed?.sign === "asked" ? { ...signed, sign: "asked" } : undefined;
 }
 
 /** A name that says no keeps its meaning, whatever the column is mapped to. */

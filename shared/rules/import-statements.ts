@@ -23,12 +23,12 @@ export interface Statements {
 
 /** @param hasMail whether the row has an address of mail that can be read */
 export function statementsOf(
-  { source, isOfNumbers }: Pick<Columns, "source" | "isOfNumbers">,
+  { source, isOfNumbers, numbersOf }: Pick<Columns, "source" | "isOfNumbers" | "numbersOf">,
   sorted: Sorted,
   hasMail: boolean,
   reading: RowReading,
 ): Statements {
-  const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers });
+  const unnamed = unnamedOf(sorted.channel, { hasMail, hasNumber: sorted.phones.length > 0, isOfNumbers, numbersOf });
   return { consent: ofMail(source, sorted, unnamed, reading), choices: choicesOf(sorted, unnamed, reading) };
 }
 

@@ -79,3 +79,20 @@ describe("a number that opted out", () => {
     expect(await statusesOf("u1")).not.toContain("sms opted_in");
   });
 });
+
+it("a file of which no row has an address or an id is one of numbers, though it has columns for them (AMB-132)", async () => {
+  const { run, names, statusesOf } = await trying();
+  const file = `Phone,Email,External ID,Opt Out\n${ADA},,,\n${BOB},,,yes\n`;
+
+  expect((await run(file)).failed_rows).toBe(0);
+  expect([await names(), await statusesOf(ADA)]).toEqual([[ADA, BOB], []]);
+  expect(await statusesOf(BOB)).toContain("sms opted_out");
+});
+
+it("numbers of WhatsApp agree to chat apps, and refuse them too (AMB-132)", async () => {
+  const { run, statusesOf } = await trying();
+  await run(`WhatsApp Number,Opt-in,Opt-in date,Blocked\n${ADA},yes,2024-01-01,no\n${BOB},,,yes\n`);
+
+  expect(await statusesOf(ADA)).toEqual(["chat_app opted_in"]);
+  expect(await statusesOf(BOB)).toEqual(expect.arrayContaining(["chat_app opted_out", "sms opted_out"]));
+});

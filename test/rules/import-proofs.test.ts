@@ -1,7 +1,8 @@
 // What in a file proves a consent to messages, and what does not: no opt-in is made of a yes to something else, or of a time
 // that is of something else (AMB-132).
 import { expect, it } from "vitest";
-import { rowOf } from "../support/rows.ts";
+import { readRow } from "../../shared/rules/import-rows.ts";
+import { columnsOf, READING, rowOf } from "../support/rows.ts";
 
 const consentTo = (cells: Record<string, string>) => rowOf({ email: "a@example.com", ...cells }).consent;
 const DAY = "2024-01-01";
@@ -153,4 +154,13 @@ it.each(["WA opt-out", "wa_unsubscribed"])("%s is an opt-out of chat apps (AMB-1
 it("a column about comms is one of mail (AMB-132)", () => {
   const { consent, choices } = rowOf({ email: "a@example.com", "Comms opt out": "yes" });
   expect([consent?.status, choices]).toEqual(["opted_out", {}]);
+});
+
+it.each([
+  ["No", "opted_out"],
+  ["Maybe", undefined],
+])("the next answer of a question, in a column without a name: %s is %s (AMB-132)", (value, expected) => {
+  const columns = columnsOf(["email", "Would you like to receive our newsletter?", ""]);
+  const read = readRow(columns, ["a@example.com", "", value], READING);
+  expect(read.kind === "row" && read.row.consent?.status).toBe(expected);
 });

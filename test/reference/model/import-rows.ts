@@ -42,9 +42,11 @@ export const fieldOf = (source: string, header: string): string | undefined =>
   OF_PRESET[source]![bare(header)] ?? MEANING[bare(header)];
 
 /** A file of numbers alone: each is the id of its person, and what names no channel is of SMS (docs/decisions/0136). */
-export function isOfNumbers({ body }: Import, header: string[]): boolean {
+export function isOfNumbers({ body }: Import, header: string[], rows: string[][]): boolean {
   const fields = header.map((name) => fieldOf(body.source ?? "csv", name));
-  return !fields.some((field) => field === "external_id" || field === "email") && fields.includes("phone");
+  const isFilled = (n: number) => rows.length === 0 || rows.some((cells) => (cells[n] ?? "").trim() !== "");
+  const saysWho = fields.some((field, n) => (field === "external_id" || field === "email") && isFilled(n));
+  return !saysWho && fields.includes("phone");
 }
 
 export interface Row {
@@ -72,7 +74,12 @@ export const NEGATIVE = ["opted_out", "suppressed"];
 const OF_MAIL = ["newsletter", "donotemail", "emailmarketingconsent"];
 
 /** A row by standard fields, its attributes, and the strongest of what it says of consent. */
-export function readRow(world: World, job: Import, header: string[], cells: string[], readers: Reader[]): Row {
+export function readRow(
+  world: World,
+  job: Import,
+  { header, readers, whole }: { header: string[]; readers: Reader[]; whole: string[][] },
+  cells: string[],
+): Row {
   const { body } = job;
   const { source = "csv", time_zone: zone = world.settings.timezone, mapping = "{}" } = body;
   const isWithoutOthers = JSON.parse(mapping)["*"] !== undefined;
@@ -116,7 +123,7 @@ export function readRow(world: World, job: Import, header: string[], cells: stri
   const isNumberRefused = !isEmail(fields.email ?? "") && Boolean(fields.phone) && isNegative;
   const choices = choicesOf(world, job, header, cells, fields.consent_at);
   const row = { fields, attributes, isNumberRefused, choices };
-  if (!isOfNumbers(job, header)) return { ...row, said: strongestOf(all) };
+  if (!isOfNumbers(job, header, whole)) return { ...row, said: strongestOf(all) };
   const ofMail = all.filter((one) => !general.includes(one));
   const agreed = strongestOf(general);
   const number = {

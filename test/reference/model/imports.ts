@@ -56,7 +56,7 @@ function process(world: World, job: Import): void {
   const { source = "csv", text } = job.body;
   const [header = [], ...rows] = parseCsv(text);
   const isNamed = header.some((name) => ["external_id", "email"].includes(fieldOf(source, name) ?? ""));
-  const isUsable = isNamed || isOfNumbers(job, header);
+  const isUsable = isNamed || isOfNumbers(job, header, []);
   if (!isUsable || hasTooMany(world, job, header, rows) || !found(world.lists, job.list_id)) {
     Object.assign(job, { status: "failed", failed: true });
     return;
@@ -65,7 +65,7 @@ function process(world: World, job: Import): void {
   job.unknown_topics = unknownTopics(world, job, header);
   const whole = rows.filter((cells) => cells.length === header.length);
   const readers = header.map((_, index) => readerOf(whole.map((cells) => cells[index]!.trim())));
-  const read = (cells: string[]) => readRow(world, job, header, cells, readers);
+  const read = (cells: string[]) => readRow(world, job, { header, readers, whole }, cells);
   const isFaulty = (cells: string[]) => cells.length !== header.length || faultOf(cells, read(cells)) !== null;
   job.processed_rows = rows.length;
   for (const cells of rows.filter(isFaulty)) {

@@ -101,12 +101,14 @@ export function numbersFile(draft: Draft): void {
   post(draft, SECOND, "/api/v1/lists", { name: `Texts ${list}` }, { handle: list }, "list");
   for (let n = random.between(1, 2); n > 0; n--) {
     const [status, numbers] = [random.pick(["subscribed", "consent_status"]), ["+4915112345671", "0151 1234568", "12"]];
-    const header = ["Phone Number", status, "consent_at", "unsubscribed"];
+    const mail = random.chance(0.5) ? ["Email"] : [];
+    const header = ["Phone Number", status, "consent_at", "unsubscribed", ...mail];
     const line = (number: string) => [
       number,
       random.pick(["yes", "yes", "no", ""]),
       random.pick(["2026-10-01T00:00:00Z", ""]),
       random.pick(["", "", "yes", "2026-10-02"]),
+      ...mail.map(() => ""),
     ];
     const file = [header, ...random.some(numbers, random.between(1, 3)).map(line)]
       .map((cells) => cells.join())
