@@ -29,7 +29,9 @@ export async function link(
   const [job, person] = [ours.job_id, ours.subscriber_id].map((id) => bindings.product.get(id));
   const mailed = (await product.outbox()).filter(({ headers }) => headers?.["X-Subscriber-Id"] === person);
   const isSame = (item: Body) => (job ? item.headers["X-Notification-Id"] === job : item.at === iso(ours.at));
-  const theirs = mailed.find((item) => isSame(item) && LINKS[link].test(item.payload));
+  const [theirs, ...others] = mailed.filter((item) => isSame(item) && LINKS[link].test(item.payload));
+  // Of sends of one moment that nothing has named yet, which one a mail belongs to is open.
+  if (!job && others.length > 0) return undefined;
   const route = `${method} the link to ${link}`;
   if (!theirs && sides.storm) return undefined;
   if (!theirs) return { path: "mail", expected: `a link to ${link}`, got: mailed.at(-1), command: number, route };
