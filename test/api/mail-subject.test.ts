@@ -90,6 +90,57 @@ describe("a subject that renders to nothing", () => {
   });
 });
 
+describe("what is said before of a subject that renders to nothing", () => {
+  const template = "{{ subscriber.nickname }}";
+
+  it("a preview counts whom the send will skip for a blank subject, by each channel, and whom a cap stops too (F8, D-EMAIL)", async () => {
+    const { tenant, channel, call, send } = await setting();
+    const [{ id: inbox }] = (await call("GET /api/v1/channels")).body.channels;
+    await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+    await tenant.upsert({ external_id: "bob", email: "bob@example.com", attributes: { nickname: "Bob" } });
+    await send({ title: "Hello", body: "b", target: undefined, external_ids: ["bob"] });
+    await tenant.upsert({ external_id: "eve", email: "eve@example.com", attributes: { nickname: "Eve" } });
+    for (const channel_ids of [[channel], [channel, inbox]]) {
+      const wish = { title: template, body: "b", target: { type: "all" }, channel_ids, category: "transactional" };
+      const preview = (await call("POST /api/v1/notifications/preview", wish)).body;
+      const job = await send(wish);
+      expect(preview.counts).toMatchObject({ sent: job.counts.sent, skipped: job.counts.skipped });
+      expect(preview.skip_reasons).toEqual(job.skip_reasons);
+    }
+    const capped = { title: template, body: "b", target: { type: "all" }, channel_ids: [channel] };
+    const preview = (await call("POST /api/v1/notifications/preview", capped)).body;
+    const job = await send(capped);
+
+    expect(preview.skip_reasons).toEqual({ blank_subject: 1, capped: 1 });
+    expect(job.skip_reasons).toEqual(preview.skip_reasons);
+  });
+
+  it("a walk skips the step as the live journey does, by the event that the subject refers to (F2, D-EMAIL)", async () => {
+    const { world, tenant, ada, channel, call } = await setting();
+    const content = { title: "{{ event.nickname }}", body: "b" };
+    const mail = { id: "mail", type: "send", send: { channel_ids: [channel], content, next: "end" } };
+    const steps = { start: "mail", steps: { mail, end: { id: "end", type: "exit" } } };
+    const trigger = { type: "event", event_name: "came" };
+    const { id } = (await call("POST /api/v1/journeys", { name: "Welcome", trigger, steps })).body;
+    await call(`POST /api/v1/journeys/${id}/activate`);
+    const occurred_at = new Date(world.clock.now()).toISOString();
+    const walk = async (properties: object) => {
+      const events = [{ event_name: "came", occurred_at, properties }];
+      const body = { subscriber_id: ada, start_at: occurred_at, events };
+      return (await call(`POST /api/v1/journeys/${id}/simulate`, body)).body.steps[0].outcome;
+    };
+    const live = async (properties: object) => {
+      const events = [{ event_name: "came", subscriber_id: ada, properties }];
+      await world.call("POST /v1/events", { as: tenant.server, body: { events } });
+      await world.settle();
+      return (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body.runs[0].steps;
+    };
+
+    expect([await walk({}), await walk({ nickname: "Ada" })]).toEqual(["skipped:blank_subject", "sent"]);
+    expect(await live({})).toContainEqual({ step: "mail", outcome: "skipped:blank_subject", count: 1 });
+  });
+});
+
 describe("a message without a word for its recipient", () => {
   it.each([
     [

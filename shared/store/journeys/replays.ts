@@ -8,6 +8,7 @@ import { type Definition, namesOf, type Recorder, replay, type Window } from "..
 import { charge, count, type ReplayTally, stepOf } from "../../rules/journey-tally.ts";
 import { bucket } from "../../rules/split.ts";
 import type { StoreReader } from "../context.ts";
+import type { StoredEvent } from "../events/events.ts";
 import { exportEvents } from "../events/export.ts";
 import { eventsOf } from "../events/history.ts";
 import { memberPage } from "../lists/memberships.ts";
@@ -161,14 +162,19 @@ async function replayOne(
     if (!starting.has(events.find(isFirst)?.id ?? "")) return;
   }
   const { tally } = replaying;
-  const recorder = recorderOf(deps, profile, replaying);
+  const recorder = recorderOf(deps, { profile, events }, replaying);
   const attributes = attributesForRules(profile);
   const { zone } = deps.store;
   const wasCut = await replay(definition, { zone, attributes, events, enteredSegmentAt }, window, recorder);
   if (wasCut || events.length === MAX_EVENTS) tally.cut++;
 }
 
-function recorderOf(deps: ReplayDeps, profile: LivingProfile, { planOf, tally }: Replaying): Recorder {
+interface Replayed {
+  profile: LivingProfile;
+  events: readonly StoredEvent[];
+}
+
+function recorderOf(deps: ReplayDeps, { profile, events }: Replayed, { planOf, tally }: Replaying): Recorder {
   // Caps count the sends of this journey alone.
   const caps = capCounter();
   let hasEntered = false;
@@ -192,11 +198,12 @@ function recorderOf(deps: ReplayDeps, profile: LivingProfile, { planOf, tally }:
       const [candidate] = await candidatesById(deps.store, [profile.id], plan.rules);
       return quietEndFor(deps.store, plan, candidate, at);
     },
-    sends: async (node, at) => {
+    sends: async (node, at, id) => {
       const plan = await planOf(node);
       if (!plan) return "failed";
       const [candidate] = await candidatesById(deps.store, [profile.id], plan.rules);
-      const send = await simulateSend(deps.store, plan, { candidate, at, caps });
+      const event = events.find((one) => one.id === id)?.properties;
+      const send = await simulateSend(deps.store, plan, { candidate, at, caps, event });
       if (send.kind === "skipped") {
         count(tally.skipped, send.reason);
         return `skipped:${send.reason}`;

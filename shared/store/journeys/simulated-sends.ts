@@ -13,6 +13,8 @@ import type { Placed } from "../sends/audience/candidates.ts";
 import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.ts";
 import { zoneFor } from "../sends/chunks/deferred.ts";
 import { isInAppOnly } from "../sends/chunks/recipients.ts";
+import { type Event, scopeOf } from "../sends/content/arms.ts";
+import { blankSubjects } from "../sends/content/texts.ts";
 import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { planOfStep, type SendNode } from "./sends.ts";
@@ -22,14 +24,15 @@ export type StepPlan = NonNullable<Awaited<ReturnType<ReturnType<typeof openPlan
 /** The plans of steps that send, each made once; undefined for one that would fail. */
 export function openPlans({ store, workspace }: { store: StoreReader; workspace: WorkspaceRecord }) {
   const plan = async (node: SendNode) => {
-    const { template_id } = node.send;
+    const { template_id, content } = node.send;
     const template = template_id === undefined ? undefined : await store.get(TemplateItem, { id: template_id });
     if (template_id !== undefined && !template) return undefined;
     const found = await planOfStep(store, workspace, [], { node, event: undefined });
     if (!found) return undefined;
     const settings = deliverySettingsOf(found.spec, found.via.map(channelSettings), workspace);
-    const said = template ? { ...found.spec, ...contentOfTemplate(template) } : found.spec;
-    return { rules: found.rules, settings, mayChat: await chatAppAllowance(store, found.via, said) };
+    const said = { ...found.spec, ...(template ? contentOfTemplate(template) : content) };
+    const mayChat = await chatAppAllowance(store, found.via, said);
+    return { rules: found.rules, settings, mayChat, said, hasNoSubject: blankSubjects(said) };
   };
   const plans = new Map<string, ReturnType<typeof plan>>();
   return (node: SendNode) => {
@@ -76,6 +79,8 @@ interface Recipient {
   /** In milliseconds. */
   at: number;
   caps: CapCounter;
+  /** What its texts may refer to. */
+  event: Event;
 }
 
 /** Until when the message of a step would wait for one subscriber, in milliseconds; undefined where it goes at once. */
@@ -97,24 +102,27 @@ export async function quietEndFor(
 /** What would become of a send to one subscriber at a moment. It counts against the caps. */
 export async function simulateSend(
   store: StoreReader,
-  { rules, mayChat, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
-  { candidate, at, caps: counter }: Recipient,
+  { rules, mayChat, said, hasNoSubject, settings: { quiet, caps = [], timezone = "UTC" } }: StepPlan,
+  { candidate, at, caps: counter, event }: Recipient,
 ): Promise<SimulatedSend> {
   const [kept] = candidate ? await keep(store, [candidate], rules) : [];
   if (!kept?.profile || kept.judgement.verdict !== "send") {
     const reason = kept?.judgement.verdict === "skip" ? kept.judgement.reason : "unknown_subscriber";
     return { kind: "skipped", reason };
   }
+  const { profile } = kept;
   const counts = await Promise.all(caps.map((cap) => counter.countOf(cap, timezone, at)));
   const full = caps.filter((cap, i) => (counts[i] ?? 0) >= cap.max);
   const concerns = (channelClass: string | undefined, { channel }: Target) =>
     channelClass === undefined || channelClass === classOf(channel);
-  const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, kept.profile), at) : undefined;
+  const until = quiet ? quietUntil(quiet, zoneFor(quiet, timezone, profile), at) : undefined;
   const { now, later, reason } = expectedOutcome(kept.judgement.targets, {
     isSmart: false,
     quietUntil: until,
     refusal: (target) => {
       if (target.channel === "chat_app" && !mayChat(undefined)) return "template_not_approved";
+      if (target.channel === "email" && hasNoSubject(undefined, scopeOf(profile, said, event), at))
+        return "blank_subject";
       return full.some(({ channel_class }) => concerns(channel_class, target)) ? "capped" : undefined;
     },
   });

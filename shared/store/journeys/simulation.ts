@@ -141,10 +141,11 @@ function recorderOf(deps: Deps, { definition, subject, happening, event }: Walk,
       message = NO_MESSAGE;
       const plan = await planOf(node);
       if (!plan) return "failed";
-      const send = await simulateSend(store, plan, { candidate: await subject.candidate(plan), at, caps });
+      const caused = (happening.find((one) => one.id === id) ?? event)?.properties;
+      const candidate = await subject.candidate(plan);
+      const send = await simulateSend(store, plan, { candidate, at, caps, event: caused });
       if (send.kind === "skipped") return `skipped:${send.reason}`;
-      const cause = happening.find((one) => one.id === id) ?? event;
-      const scope = { subscriber: subject.rendered, data: {}, event: cause?.properties };
+      const scope = { subscriber: subject.rendered, data: {}, event: caused };
       const rendering = await rendered(store, node, scope, at);
       const { now, later, until } = send;
       message = {

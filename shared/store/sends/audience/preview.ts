@@ -12,7 +12,7 @@ import { type ExpectedOutcome, expectedOutcome } from "../../../rules/expected-o
 import { quietUntil } from "../../../rules/quiet-hours.ts";
 import type { Target } from "../../../rules/reach.ts";
 import type { LateSkip } from "../../../rules/reasons.ts";
-import { seenWith } from "../../../rules/render.ts";
+import { type RenderScope, seenWith } from "../../../rules/render.ts";
 import { chatAppAllowance } from "../../channels/chat-app-content.ts";
 import type { StoreReader } from "../../context.ts";
 import { countTarget } from "../../lists/targets.ts";
@@ -22,7 +22,7 @@ import type { WorkspaceRecord } from "../../workspaces/workspaces.ts";
 import { zoneFor } from "../chunks/deferred.ts";
 import { scopeOf } from "../content/arms.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
-import { rendererOf } from "../content/texts.ts";
+import { blankSubjects, rendererOf } from "../content/texts.ts";
 import { audienceKindOf, costOfAudience, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
@@ -112,13 +112,17 @@ export async function previewSend(
   const { candidates, exact } =
     via.length === 0 ? NO_CANDIDATES : await sampleOf(store, spec, rules, { given, max, id });
   const kept = await keep(store, candidates, rules);
-  const futures = await futuresOf(store, spec, deliverySettings, { sent: kept.filter(isSent), at });
+  const said = { ...spec, ...texts };
+  const seenOf = (profile: LivingProfile): RenderScope => {
+    const whole = scopeOf(profile, said, undefined);
+    return sees ? seenWith(sees, whole) : whole;
+  };
+  const futures = await futuresOf(store, said, deliverySettings, { sent: kept.filter(isSent), at, seenOf });
   const audience = given === undefined ? audienceKindOf(spec.target) : "given";
   const long = longReadsOf(kept);
   const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via), long };
   const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
-  const said = { ...spec, ...texts };
-  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, sees, at });
+  addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at });
   const { recipients, failed } = preview.rendered;
   // What fails for everyone of a sample is in the text itself.
   if (recipients > 0 && failed === recipients) throw invalid({ content: UNRENDERABLE });
@@ -181,11 +185,12 @@ function addTexts(
   {
     said,
     futures,
-    sees,
+    seenOf,
     at,
-  }: Pick<PreviewOptions, "sees"> & {
+  }: {
     said: JobSpec;
     futures: ReadonlyMap<string, Future>;
+    seenOf(profile: LivingProfile): RenderScope;
     at: number;
   },
 ): void {
@@ -195,8 +200,7 @@ function addTexts(
     const future = futures.get(subscriber_id);
     const used = targets.filter((target) => future?.now.includes(target) || future?.later.includes(target));
     const channels = [...new Set(used.map(({ channel }) => channel))];
-    const whole = scopeOf(profile, said, undefined);
-    const scope = sees ? seenWith(sees, whole) : whole;
+    const scope = seenOf(profile);
     const all = channels.map((channel) => renderer.renderScope(arm, scope, channel));
     const [words] = all;
     rendered.recipients++;
@@ -222,16 +226,17 @@ const needsDevices = ({ target, device_filters }: JobSpec, { via }: DeliverySett
 
 type Future = ExpectedOutcome & { until: number | undefined };
 
-/** What quiet hours, caps and the status of a chat-app template do with each recipient's messages. */
+/** What quiet hours, caps, a blank subject and the status of a chat-app template do with each recipient's messages. */
 async function futuresOf(
   store: StoreReader,
   spec: JobSpec,
   { via, quiet, caps = [], timezone = "UTC" }: DeliverySettings,
-  { sent, at }: { sent: readonly Sent[]; at: number },
+  { sent, at, seenOf }: { sent: readonly Sent[]; at: number; seenOf(profile: LivingProfile): RenderScope },
 ): Promise<Map<string, Future>> {
   const ids = sent.map(({ id }) => id);
   const counted = await countsOf(store, { timezone, now: at }, ids, caps);
   const mayChat = await chatAppAllowance(store, via, spec);
+  const hasNoSubject = blankSubjects(spec);
   const ends = new Map<string, number | undefined>();
   const endIn = (zone: string): number | undefined => {
     if (quiet && !ends.has(zone)) ends.set(zone, quietUntil(quiet, zone, at));
@@ -242,6 +247,7 @@ async function futuresOf(
       const full = (counted[i] ?? []).filter(({ count, max }) => count >= max);
       const refusal = ({ channel }: Target): LateSkip | undefined => {
         if (channel === "chat_app" && !mayChat(judgement.arm)) return "template_not_approved";
+        if (channel === "email" && hasNoSubject(judgement.arm, seenOf(profile), at)) return "blank_subject";
         const isFull = full.some((cap) => cap.channel_class === undefined || cap.channel_class === classOf(channel));
         return isFull ? "capped" : undefined;
       };
