@@ -3353,6 +3353,7 @@ export interface Recipient {
       id: string;
       /** The name, for people */
       name: string | null;
+      /** Why it cannot */
       why: "switched_off" | "not_verified" | "deleted";
     })[];
     /** The channels */

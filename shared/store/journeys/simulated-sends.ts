@@ -14,7 +14,7 @@ import { channelSettings, deliverySettingsOf } from "../sends/audience/planning.
 import { zoneFor } from "../sends/chunks/deferred.ts";
 import { isInAppOnly } from "../sends/chunks/recipients.ts";
 import { type Event, scopeOf } from "../sends/content/arms.ts";
-import { blankSubjects } from "../sends/content/texts.ts";
+import { blankSubjects } from "../sends/content/blank-subjects.ts";
 import { contentOfTemplate, TemplateItem } from "../templates/items.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { planOfStep, type SendNode } from "./sends.ts";

@@ -10,7 +10,6 @@ import {
 import type { Button } from "../../../rules/channel-fields.ts";
 import { withoutTags } from "../../../rules/channel-texts.ts";
 import { type ChannelClass, type ChannelType, classOf, type ProvidedChannel } from "../../../rules/channel-types.ts";
-import { isBlank } from "../../../rules/characters.ts";
 import { withSafeLinks } from "../../../rules/html-links.ts";
 import { isHtml, type MailBodies, mailBodies, withPreheader } from "../../../rules/mail-body.ts";
 import { textOfHtml } from "../../../rules/mail-text.ts";
@@ -90,25 +89,6 @@ export function rendererOf(job: Said, now: number, event: Event): Renderer {
       if (!cache.has(key)) cache.set(key, attempt(arm, name, NOBODY));
       return cache.get(key);
     },
-  };
-}
-
-/** Whether a mail would have no subject for somebody, who is then not sent one. Of many people, so nothing else is rendered. */
-export function blankSubjects(job: Said): (arm: Arm, scope: RenderScope, now: number) => boolean {
-  const subjects = new Map<Arm, CompiledTemplate>();
-  const subjectOf = (arm: Arm): CompiledTemplate => {
-    const content = saidBy(job, arm);
-    const own = ownContent(content.by_channel, "email");
-    const subject =
-      subjects.get(arm) ?? compileTemplate((own.kind === "mail" && own.content?.subject) || content.title);
-    subjects.set(arm, subject);
-    return subject;
-  };
-  return (arm, scope, now) => {
-    const subject = subjectOf(arm);
-    if (subject.isStatic) return false;
-    // What cannot be rendered fails, and is not skipped.
-    return attempted(() => isBlank(subject.render(scope, { now, escape: "none" }).text)) ?? false;
   };
 }
 

@@ -64,7 +64,7 @@ const RulesNow = v.object({
       v.object({
         id: v.string(),
         name: v.nullable(v.string()),
-        why: v.picklist(["switched_off", "not_verified", "deleted"]),
+        why: v.pipe(v.picklist(["switched_off", "not_verified", "deleted"]), v.description("Why it cannot")),
       }),
     ),
     v.description("Of the channels that the send names, those that cannot send now"),
