@@ -173,7 +173,7 @@ const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
 
 /** What a mail server answers for an address that there is not: `No such user here`, `Domain is unknown`. */
 const NO_SUCH =
-  /\b(?:no such|unknown|invalid|non-?existent|bad)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
+  /\b(?:no such|unknown|invalid|non-?existent|bad destination)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
 /** Words for a mail that came back for good, whatever column they stand in. */
 const SUPPRESSED_ANYWHERE = any(
   "hardbounce[ds]? suppressionlist spamcomplaint spamreport(?:ed)? markedasspam bouncerule",

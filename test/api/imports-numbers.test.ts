@@ -96,3 +96,16 @@ it("numbers of WhatsApp agree to chat apps, and refuse them too (AMB-132)", asyn
   expect(await statusesOf(ADA)).toEqual(["chat_app opted_in"]);
   expect(await statusesOf(BOB)).toEqual(expect.arrayContaining(["chat_app opted_out", "sms opted_out"]));
 });
+
+it("the rejected rows of a file that have a number alone are imported from the file of them (AMB-132)", async () => {
+  const { world, run, names, statusesOf } = await trying();
+  const done = await run(`Phone,Email,Opt Out\n${ADA},ada@example.com,\n${BOB},,\n+14155550125,not an address,\n`);
+  const link = await world.call(`GET ${new URL(done.rejected_rows_url).pathname}`);
+  const url = new URL(String(link.headers.location));
+  const { body } = await world.call(`GET ${url.pathname}${url.search}`, { headers: { host: url.host } });
+  const again = await run(String(body).replace("not an address", ""));
+
+  expect(again).toMatchObject({ status: "completed", failed_rows: 0 });
+  expect(await names()).toEqual([BOB, "+14155550125", "ada@example.com"]);
+  expect([await statusesOf(BOB), await statusesOf("+14155550125")]).toEqual([[], []]);
+});

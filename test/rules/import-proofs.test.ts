@@ -164,3 +164,11 @@ it.each([
   const read = readRow(columns, ["a@example.com", "", value], READING);
   expect(read.kind === "row" && read.row.consent?.status).toBe(expected);
 });
+
+it.each([
+  "has a bad email address",
+  "has neither an external_id nor an email; that it opts out is kept",
+  "has an email address that is not supported",
+])("the reason of a rejected row, %s, says nothing when its file is imported again (AMB-132)", (reason) => {
+  expect(consentTo({ line: "3", reason })).toBeUndefined();
+});
