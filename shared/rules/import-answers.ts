@@ -96,7 +96,7 @@ export const isClear = (text: string, form: TimeForm): boolean =>
 const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
-  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)/;
+  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)|^(?:inattesa|nonconferm|oczekuj|niepotwierdz|noconfirmad|pendiente|naoconfirmad|pendente|nichtbestat|unbestat|ausstehend|nonconfirm|enattente|nietbevestigd|onbevestigd|inafwachting|未確認|仮登録)/;
 
 /** A negative that is denied, `Not opted out`, and no yes before one: `Non-marketable: Hard bounce`, `Not subscribed (bounced)`. */
 const DENIED = new RegExp(
@@ -113,10 +113,9 @@ export const isDenied = (key: string): boolean =>
 /** The negative that a status says. */
 export function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
-  if (isDenied(key)) return undefined;
+  if (isDenied(key) || SOFT.test(key)) return undefined;
   const sign = signOf(key);
-  if (sign === "suppressed" || /^(hard|soft)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key))
-    return "suppressed";
+  if (sign === "suppressed" || /^(hard)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
   const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
   return isOut ? "opted_out" : undefined;
 }
@@ -161,10 +160,11 @@ const STANDING_OUT = any(
   ...OUT_WORDS,
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
+  "removid[oa] eliminad[oa] eliminat[oa] borrad[oa] excluid[oa] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(
-  "(hard|soft|permanent)?bounced? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? markedasspam",
+  "(hard|permanent)?bounced? gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey] bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
   "(?!un|not)[a-z]*suppressed markedspam abused? bouncing junk quarantined mailblocked",
   "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );
@@ -176,7 +176,7 @@ const NO_SUCH =
   /\b(?:no such|unknown|invalid|non-?existent|bad destination)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
 /** Words for a mail that came back for good, whatever column they stand in. */
 const SUPPRESSED_ANYWHERE = any(
-  "hardbounce[ds]? suppressionlist spamcomplaint spamreport(?:ed)? markedasspam bouncerule",
+  "hardbounce[ds]? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam bouncerule",
 );
 export const saysSuppressed = (value: string): boolean =>
   value.split(/[,;|\n]/).some((word) => SUPPRESSED_ANYWHERE.test(columnKey(word)));
@@ -189,6 +189,7 @@ const BEGINS_SUPPRESSED = /^(?:hard)?bounced|^(?:spam)?complain|^spamreport|^cle
 /** What a word of a status says, wherever it stands: of anything else it is silent. */
 export function standingOf(value: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(value);
+  if (SOFT.test(key)) return undefined;
   const isDead = STANDING_SUPPRESSED.test(key) || BEGINS_SUPPRESSED.test(key);
   if (isDead || PERMANENT_FAILURE.test(value) || NO_SUCH.test(value)) return "suppressed";
   const isOut = STANDING_OUT.test(key) || BEGINS_OUT.test(key) || UNCONFIRMED.test(key) || SWITCHED_OFF.has(key);

@@ -12,7 +12,7 @@ const CHANNEL =
 const OF_DEVICES = ["identifier", "notificationtypes", "invalididentifier"];
 /** Pinpoint and OneSignal write an address of any channel beside the name of that channel. */
 const BESIDE = new Map([
-  ["address", ["channeltype", "endpointstatus"]],
+  ["address", ["channeltype", "endpointstatus", "devicetype"]],
   ["token", ["subscriptiontype", "subscriptionid", "onesignalid"]],
 ]);
 /** A bare type is that of a subscription only beside such an address. */
@@ -22,7 +22,8 @@ const hasTokens = (header: readonly string[]): boolean =>
 /** By the name of a column, and those of its file. */
 export function rowColumn(name: string, header: readonly string[]): RowColumn | undefined {
   const key = columnKey(name);
-  if (CHANNEL.test(key) || (key === "type" && hasTokens(header))) return "channel";
+  const isOfAddress = key === "devicetype" && header.some((one) => columnKey(one) === "address");
+  if (CHANNEL.test(key) || isOfAddress || (key === "type" && hasTokens(header))) return "channel";
   const beside = BESIDE.get(key);
   if (beside) return header.some((one) => beside.includes(columnKey(one))) ? "address" : undefined;
   const isOfDevices = (key === "devicetype" || key === "identifier") && header.some(isOfADevice);
@@ -40,7 +41,7 @@ const CHANNELS: readonly (readonly [RowChannel, RegExp])[] = [
   ["email", /(?<!direct|snail|voice?)e?mail|newsletter/],
   ["sms", /sms|^(?:mms|rcs|text)/],
   ["chat_app", /whatsapp/],
-  ["device", /push|^(?:apns|gcm|fcm|adm|baidu)/],
+  ["device", /push|^(?:apns|gcm|fcm|adm|baidu|ios|android|amazon|web)/],
   ["other", /phone|voice|call|telefon|fax|postal|(?:direct|snail)mail|messenger|telegram|viber|inapp/],
 ];
 const DEVICES: Record<string, RowChannel> = { 11: "email", 14: "sms" };

@@ -126,7 +126,9 @@ function ownClaimOf({ signed, value }: SignedCell, form: TimeForm): Claim | unde
   if (sign === "status" && isOfTrade && isIdle(value)) return undefined;
   if (sign === "status") {
     const isOut = (isUnnamed ? LEFT_LETTER : OUT_LETTER).test(value) || (isNumbered && OTHER_STATUS.test(value));
-    return asClaim(standingOf(value) ?? (isOut ? "opted_out" : undefined));
+    // Events have names such as `users.messages.email.Unsubscribe`.
+    const last = /[a-z]\.([a-z]+)$/i.exec(value)?.[1] ?? "";
+    return asClaim(standingOf(value) ?? standingOf(last) ?? (isOut ? "opted_out" : undefined));
   }
   if (sign === "endpoint") return /^inactive$/i.test(value) ? { status: "suppressed" } : undefined;
   if (sign === "word") return asClaim(saysSuppressed(value) ? "suppressed" : saysOut(value) ? "opted_out" : undefined);

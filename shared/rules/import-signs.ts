@@ -47,7 +47,7 @@ const SUPPRESSED = any(
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$",
   "invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
-  "不達 配信エラー 迷惑メール報告 odbity odbite odbita odrzucon skarga unterdruckt unterdrueckt emailsuspended",
+  "不達 配信エラー 迷惑メール報告 odbity odbite odbita odbici odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
 
 const OUT = any(
@@ -72,7 +72,7 @@ const OUT = any(
   // Italian
   "disiscri cancellat cancellaz ^non(disturb|contattare|inviare|mandare|desidera|vuole) nonpiu listanera bloccat",
   // Portuguese
-  "descadastr desinscri dessubscri desubscri ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
+  "descadastr desinscri dessubscri desubscri ^(?:datadea?)?remocao ^nao(perturb|incomod|contatar|contactar|enviar|deseja|quer) cancelou",
   // Dutch
   "uitgeschreven uitschrij afgemeld afmeld opgezegd uitgeslotenvan ^niet(storen|mailen|e?mailen|contact|benader) geene?mail geensms nietmeer",
   "geennieuwsbrief geenreclame geblokkeerd zwartelijst ingetrokken intrekking",
@@ -128,7 +128,7 @@ const signedChannels = CHANNELS.map(([channel]) => channel);
 
 /** The reason of a negative: where there is one, so was the negative. */
 const REASON =
-  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|abmelde|abbestell))(?:reason\w*|grund)$/;
+  /^(?!.*(?:rate|count|url|soft))(.*(?:bounced?|suppress\w*|unsub\w*|opt(?:ed)?out|complain\w*|abmelde|abbestell))(?:reason\w*|source|grund)$/;
 const REASON_BEFORE =
   /^(?:motivo|motif|raison|razon|reden|powod)(?:de|di|da|do|du|van|della|dela)?((?:desabonn|desinscri|baja|desuscri|disiscri|cancellaz|descadastr|uitschrij|afmeld|wypis|rezygn)\w*)$/;
 

@@ -170,3 +170,12 @@ it.each([
 it.each(["E-posta", "E-post", "邮箱", "이메일", "Эл. почта"])("%s beside an id is the address (AMB-133)", (name) => {
   expect(rowOf({ external_id: "u1", [name]: "a@example.com" }).email).toBe("a@example.com");
 });
+
+it.each([
+  ["email", "a@example.com", "opted_out", undefined],
+  ["sms", "+14155550123", undefined, "opted_out"],
+  ["ios", "token", undefined, undefined],
+])("Airship writes a row for each device: an opt-out of %s at %s (AMB-132)", (device_type, address, mail, sms) => {
+  const { consent, choices } = rowOf({ named_user_id: "u1", device_type, address, opt_in: "false" });
+  expect([consent?.status, choices.sms?.status]).toEqual([mail, sms]);
+});
