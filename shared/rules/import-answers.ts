@@ -153,7 +153,8 @@ export const saysOut = (value: string): boolean =>
   value
     .split(/[,;|\n]/)
     .filter((word) => !ANSWERED_NO.test(word))
-    .some((word) => [word, ...word.split(/[:=]/)].some((one) => STANDING_ANYWHERE.test(columnKey(one))));
+    .flatMap((word) => (/[:=]/.test(word) ? [word, ...word.split(/[:=]/)] : [word]))
+    .some((one) => STANDING_ANYWHERE.test(columnKey(one)));
 /** One of several choices that is a no. */
 export const A_NO = /\bfalse\b|unsub|opt(?:ed)?[ _-]?out/i;
 const STANDING_OUT = any(
@@ -178,8 +179,11 @@ const NO_SUCH =
 const SUPPRESSED_ANYWHERE = any(
   "hardbounce[ds]? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam bouncerule",
 );
+/** Few cells have a word of these, and each cell of a file is asked. */
+const MAY_SUPPRESS = /bounce|spam|suppress/i;
+/** The same of a mail that came back for good, or was complained of. */
 export const saysSuppressed = (value: string): boolean =>
-  value.split(/[,;|\n]/).some((word) => SUPPRESSED_ANYWHERE.test(columnKey(word)));
+  MAY_SUPPRESS.test(value) && value.split(/[,;|\n]/).some((word) => SUPPRESSED_ANYWHERE.test(columnKey(word)));
 
 /** What a status may go on after: `Opted out (STOP)`, `Bounced - mailbox full`. */
 const BEGINS_OUT =
