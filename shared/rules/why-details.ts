@@ -33,6 +33,10 @@ export interface SaidOfSend extends KnownReason {
   state: string;
   /** When the send goes out, RFC 3339; of one that did not go out yet. */
   goes_at?: string | null;
+  /** When the send ended, RFC 3339. */
+  ended_at?: string | null;
+  /** The status of the campaign that holds it. */
+  campaign?: string | undefined;
   channels: readonly Channel[];
   waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
 }
@@ -206,5 +210,5 @@ function segmentWords(now: RulesNow | null): string | undefined {
 function filterWords(now: RulesNow | null): string | undefined {
   const unmet = now?.subscriber_filters.filter(({ matches }) => !matches) ?? [];
   if (unmet.length === 0) return undefined;
-  return unmet.map(({ key, condition }) => `${key} ${conditionText(Object(condition))}`).join(", ");
+  return unmet.map(({ key, condition }) => `${key} ${conditionText(Object(condition))}`.trim()).join(", ");
 }

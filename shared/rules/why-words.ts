@@ -28,8 +28,8 @@ export function sendInWords(said: SaidOfSend): string {
 const labelsOf = (some: readonly Channel[]): string =>
   [...new Set(some.map(({ channel }) => label(channel)))].join(" and ");
 
-function pendingSentence({ reason, goes_at, waits }: SaidOfSend): string {
-  if (reason === "paused") return "Not yet: its campaign is paused or archived.";
+function pendingSentence({ reason, goes_at, waits, campaign }: SaidOfSend): string {
+  if (reason === "paused") return `Not yet: its campaign is ${campaign ?? "paused or archived"}.`;
   if (reason !== null) return `Not yet${because(reason)}${againWords(waits)}.`;
   return goes_at
     ? `Not yet: the send goes out on ${moment(goes_at)}.`
@@ -37,7 +37,7 @@ function pendingSentence({ reason, goes_at, waits }: SaidOfSend): string {
 }
 
 function mainSentence(said: SaidOfSend): string {
-  const { decision, state, reason, channels: all } = said;
+  const { decision, state, reason, channels: all, ended_at } = said;
   switch (decision === "not_in_audience" ? decision : state) {
     case "not_in_audience":
       return `Not in the audience${because(reason)}${detailOf(said)}.${settingWords(reason)}`;
@@ -54,7 +54,7 @@ function mainSentence(said: SaidOfSend): string {
     case "bounced":
       return `Not received: the address sent it back${because(reason)}.`;
     case "canceled":
-      return "Not sent: the send was canceled first.";
+      return `Not sent: the send was canceled first${ended_at ? `, on ${moment(ended_at)}` : ""}.`;
     default:
       return `Not sent${because(reason)}${detailOf(said)}.${settingWords(reason)}`;
   }

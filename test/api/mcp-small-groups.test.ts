@@ -103,3 +103,25 @@ describe("counts", () => {
     }
   });
 });
+
+it("the explanation of a send says no condition of its segment that a person does not meet (AGT-4, F2)", async () => {
+  const { world, tenant } = await withTenant();
+  const agents = createMcp(world, tenant);
+  const rule = { attribute: { nickname: { $ne: "Smithy" } } };
+  const { id: segment_id } = (await tenant.call("POST /api/v1/segments", { name: "Others", rule })).body;
+  await world.settle();
+  const id = await tenant.upsert({ external_id: "ada", attributes: { nickname: "Smithy" } });
+  const wish = { title: "News", body: "b", target: { type: "segment", segment_id } };
+  const job = (await tenant.call("POST /api/v1/notifications", wish)).body.id;
+  await world.settle();
+  const ask = async (...scopes: string[]) =>
+    (
+      await agents.tool(await agents.key(...scopes), "recipients_get_notifications_recipient", {
+        id: job,
+        subscriberId: id,
+      })
+    ).value;
+
+  expect(JSON.stringify(await ask("read"))).not.toContain("Smithy");
+  expect((await ask("read", "read:pii")).in_words).toContain("nickname is not Smithy");
+});

@@ -195,3 +195,22 @@ it("an event that was too old is told when it occurred (AMB-134, AMB-147)", asyn
     "the event was too old at its receipt (it occurred on 2026-11-16 12:00 UTC).",
   );
 });
+
+it("a send that was canceled says when, and one of a paused campaign that it is paused (F2)", async () => {
+  const { world, call, email, upsert, send, words } = await setting();
+  await upsert("ada");
+  const scheduled_at = timestamp(world.clock.now() + 3 * HOUR);
+  await send("News", { external_ids: ["ada"], scheduled_at });
+  await world.advance(HOUR);
+  const [{ id }] = (await call("GET /api/v1/notifications?q=News")).body.items;
+  await call(`POST /api/v1/notifications/${id}/cancel`);
+  const message = { content: { title: "Hello", body: "b" }, channel_ids: [email], scheduled_at };
+  const campaign = { name: "Autumn", target: { type: "all" }, messages: [message] };
+  const { id: autumn } = (await call("POST /api/v1/campaigns", campaign)).body;
+  await call(`POST /api/v1/campaigns/${autumn}/release`);
+  await call(`PATCH /api/v1/campaigns/${autumn}`, { action: "pause" });
+  await world.settle();
+
+  expect(await words("ada", { send: "News" })).toBe("Not sent: the send was canceled first, on 2026-11-20 13:00 UTC.");
+  expect(await words("ada", { campaign: "Autumn" })).toBe("Not yet: its campaign is paused.");
+});

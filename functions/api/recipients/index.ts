@@ -1,6 +1,7 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
 import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { channelTypes } from "../../../shared/rules/channel-types.ts";
@@ -99,8 +100,12 @@ export const recipients = group("recipients", "Who would get a notification, and
         "What the rows of the send say happened, and its rules clause by clause with the values they see now.",
       returns: Explanation,
     },
-    ({ store, workspace, params }) =>
-      explainRecipient(store, workspace, { job: params.id, subscriber: params.subscriberId.toLowerCase() }),
+    ({ store, workspace, caller, params }) =>
+      explainRecipient(store, workspace, {
+        job: params.id,
+        subscriber: params.subscriberId.toLowerCase(),
+        isDiscreet: attributesSeenBy(caller) !== undefined,
+      }),
   ),
 
   endpoint(

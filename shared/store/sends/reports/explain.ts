@@ -7,6 +7,7 @@ import type { Unit } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
 import { bucket, isHeldOut, type SplitPurpose } from "../../../rules/split.ts";
 import { sendInWords } from "../../../rules/why-words.ts";
+import { CampaignItem } from "../../campaigns/items.ts";
 import type { StoreReader } from "../../context.ts";
 import { fromJson } from "../../json-text.ts";
 import { getProfiles, type LivingProfile } from "../../subscribers/subscribers.ts";
@@ -32,17 +33,18 @@ import {
   touchesSince,
 } from "../ledger/touches.ts";
 import { type AudiencePlace, audiencePlaceOf } from "./audience-place.ts";
-import type { Explanation, ShownMessage, Wait } from "./explanation.ts";
+import type { Explanation, RulesNow, ShownMessage, Wait } from "./explanation.ts";
 import { rulesNow } from "./rules-now.ts";
 
 /**
  * What became of a send's message to a subscriber, and what its rules say of the subscriber now (F2).
+ * @param isDiscreet its words say no condition on a value that the asker may not see
  * @throws 404 for an unknown send, and for an unknown subscriber that the send did not concern.
  */
 export async function explainRecipient(
   store: StoreReader,
   workspace: () => Promise<WorkspaceRecord | undefined>,
-  { job: id, subscriber }: { job: string; subscriber: string },
+  { job: id, subscriber, isDiscreet }: { job: string; subscriber: string; isDiscreet?: boolean },
 ): Promise<Explanation> {
   const job = await withContent(store, await getJob(store, id));
   const [[profile], ledger, messages] = await Promise.all([
@@ -89,8 +91,11 @@ export async function explainRecipient(
     in_words: sendInWords({
       ...said,
       goes_at: job.dispatched_at === null ? job.scheduled_at : null,
+      now: now && isDiscreet ? withoutConditions(now) : now,
       sent_at: job.dispatched_at,
+      ended_at: job.completed_at,
       error: job.error,
+      campaign: job.held ? await campaignStatus(store, job) : undefined,
     }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
@@ -101,6 +106,19 @@ export async function explainRecipient(
     messages: await shownMessages(store, job, profile, { ledger, messages }),
     evaluated_at: timestamp(store.clock.now()),
   };
+}
+
+/** A condition that is not met says what the value is not, and with `$ne` what it is. */
+const withoutConditions = (now: RulesNow): RulesNow => ({
+  ...now,
+  segment: now.segment && { ...now.segment, unmet: null },
+  subscriber_filters: now.subscriber_filters.map((clause) => ({ ...clause, condition: {} })),
+});
+
+async function campaignStatus(store: StoreReader, { source }: Job): Promise<string | undefined> {
+  return source.type === "campaign" && source.id
+    ? (await store.get(CampaignItem, { id: source.id }))?.status
+    : undefined;
 }
 
 /** What an address waits for; nothing where it only waits for its first turn. */

@@ -54,7 +54,7 @@ const RulesNow = v.object({
         name: v.string(),
         is_dynamic: v.boolean(),
         member: v.boolean(),
-        unmet: v.pipe(v.nullable(v.string()), v.description("What of its rule does not hold, in words")),
+        unmet: v.pipe(personal(v.nullable(v.string())), v.description("What of its rule does not hold, in words")),
       }),
     ),
     v.description("The segment that it goes to; `null` for a send to others, and where the segment is gone"),
