@@ -8,8 +8,11 @@ import type { LocalService } from "./local-service.ts";
 import type { Tenancy } from "./tenancy.ts";
 
 export const WEEK_MS = 7 * DAY;
-const DEMO_PEOPLE = 240;
+/** So few that the service is ready soon, and so many that the lift of the campaign is no chance. */
+const DEMO_PEOPLE = 96;
 const BATCH = 500;
+/** Purchases are handed over when the outcomes of all sends before them are written: each is looked at once. */
+const HANDED_OVER_AFTER = 20 * MINUTE;
 /** How many days ago people came, seen from the last one. */
 const VISIT_DAYS = [5, 4, 2, 0];
 
@@ -26,7 +29,6 @@ interface DemoWeek {
   service: LocalService;
   tenancy: Tenancy;
   demo: Demo;
-  people?: number;
 }
 
 /**
@@ -34,7 +36,7 @@ interface DemoWeek {
  * sweep for lost timers begins when the service clock ticks, and no timer is lost here.
  */
 export async function fillDemo(week: DemoWeek): Promise<void> {
-  const { service, people: size = DEMO_PEOPLE } = week;
+  const { service } = week;
   const client = clientOf(week);
   const random = sequence(20_261);
   const begin = service.clock.now();
@@ -46,19 +48,19 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
 
   publish(service);
   const newsletter = await connect(client);
-  const people = await addPeople(client, { size, newsletter, random, now: begin });
+  const people = await addPeople(client, { size: DEMO_PEOPLE, newsletter, random, now: begin });
   await moveTo(begin + MINUTE);
   const { pro, channels } = await describe(client);
   await moveTo(begin + 2 * MINUTE);
   await automate(client, channels);
   await at(1, 9);
-  await signUps(client, people.slice(0, size / 6));
+  await signUps(client, people.slice(0, DEMO_PEOPLE / 6));
   const autumn = await campaign(client, { channels, name: "Autumn sale", target: { type: "all" }, holdout: 25 });
   await at(1, 13);
   const recipients = await interact(client, seen(autumn), random);
   await at(2, 10);
-  await purchases(client, people, recipients, random);
-  await signUps(client, people.slice(size / 6, size / 3));
+  await purchases(client, people, recipients, { random, now: service.clock.now() });
+  await signUps(client, people.slice(DEMO_PEOPLE / 6, DEMO_PEOPLE / 3));
   await at(3, 9);
   const tips = await send(client, channels, "Weekend tips", { type: "list", list_id: newsletter });
   await at(3, 10);
@@ -67,7 +69,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   const news = await send(client, channels, "New: shared boards", { type: "segment", segment_id: pro });
   await at(4, 15);
   await interact(client, seen(news), random);
-  await signUps(client, people.slice(size / 3, size / 2));
+  await signUps(client, people.slice(DEMO_PEOPLE / 3, DEMO_PEOPLE / 2));
   await at(6, 10);
   await interact(client, seen(await sendOf(client, "experience")), random);
   await at(6, 11);
@@ -214,15 +216,16 @@ async function purchases(
   client: Client,
   people: readonly Person[],
   recipients: Recipients,
-  random: () => number,
+  { random, now }: { random: () => number; now: number },
 ): Promise<void> {
   const isHeldOut = (external_id: string) => recipients.get(external_id)?.state === "held_out";
   await record(
     client,
-    people.flatMap(({ external_id }) =>
-      random() < (isHeldOut(external_id) ? 0.04 : 0.17)
-        ? [{ event_name: "purchase", external_id, properties: { amount_cents: 900 + Math.floor(random() * 6_000) } }]
-        : [],
-    ),
+    people.flatMap(({ external_id }) => {
+      const occurred_at = timestamp(now - HANDED_OVER_AFTER - Math.floor(random() * 3 * HOUR));
+      const properties = { amount_cents: 900 + Math.floor(random() * 6_000) };
+      const buys = random() < (isHeldOut(external_id) ? 0.05 : 0.32);
+      return buys ? [{ event_name: "purchase", external_id, occurred_at, properties }] : [];
+    }),
   );
 }

@@ -27,7 +27,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Body", { exact: true }).fill("The sale begins on Friday: https://example.com/sale.");
     await press(page, "Review and send");
     const dialog = page.locator("dialog[open]");
-    await dialog.getByText("subscriber.nick is empty for 240 people.").waitFor();
+    await dialog.getByText("subscriber.nick is empty for 96 people.").waitFor();
     await dialog.getByText(/sends? in the last 7 days: /).waitFor();
     await dialog.getByText("https://example.com/sale is a placeholder: nobody outside can open it.").waitFor();
     const act = dialog.getByRole("button", { name: "Send to 2,400 people" });
