@@ -47,7 +47,7 @@ async function importedBy(...entryPoints: string[]): Promise<string[]> {
 }
 
 it("npm start imports no package that npm ci --omit=dev leaves out (F5)", async () => {
-  const imported = await importedBy("local/main.ts", "local/launch.mjs", "console/app/main.tsx");
+  const imported = await importedBy("local/main.ts", "local/start.ts", "local/launch.mjs", "console/app/main.tsx");
   expect(imported).toEqual(expect.arrayContaining(["valibot", "preact", "esbuild"]));
   expect(imported.filter((name) => packages[PREFIX + name]?.dev !== undefined)).toEqual([]);
 });

@@ -26,7 +26,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-const LAUNCHER = [process.execPath, "local/launch.mjs", "local/main.ts"];
+const LAUNCHER = [process.execPath, "local/launch.mjs", "local/start.ts"];
 
 /** The launcher, or npm before it, and what it launched. */
 function launch(env: Record<string, string>, [command = "", ...words] = LAUNCHER): ChildProcess {

@@ -38,7 +38,7 @@ export async function cleanUp(): Promise<void> {
 
 /** Starts the service and waits until it says that it is ready. */
 export async function startService(env: Record<string, string>, args: readonly string[] = []): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ["local/launch.mjs", "local/main.ts", ...args], {
+  const child = spawn(process.execPath, ["local/launch.mjs", "local/start.ts", ...args], {
     cwd: ROOT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],

@@ -57,7 +57,7 @@ export async function openOutside(): Promise<Outside> {
 }
 
 async function startService(): Promise<{ service: ChildProcess; page: string }> {
-  const service = spawn(process.execPath, ["local/launch.mjs", "local/main.ts"], {
+  const service = spawn(process.execPath, ["local/launch.mjs", "local/start.ts"], {
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
