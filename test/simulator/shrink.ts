@@ -52,11 +52,13 @@ export async function shrink(options: RunOptions, failing: Run): Promise<Shrunk>
     return true;
   };
 
-  for (const rate of RATES) {
-    if (!profiles[failing.profile][rate]) continue;
-    const calmer = { ...tuned, [rate]: 0 };
-    if (await stillBreaks({ tuned: calmer })) tuned = calmer;
-  }
+  const rates = RATES.filter((rate) => profiles[failing.profile][rate]);
+  await leaveOut(rates.length, new Set(), async (calm) => {
+    const calmer = Object.fromEntries([...calm].map((n) => [rates[n], 0]));
+    const breaks = await stillBreaks({ tuned: calmer });
+    if (breaks) tuned = calmer;
+    return breaks;
+  });
   await leaveOut(best.actors, without.actors, (actors) => stillBreaks({ actors }));
   await leaveOut(best.thrown, without.faults, (faults) => stillBreaks({ faults }));
   return { run: best, tries, calm: Object.keys(tuned) };
