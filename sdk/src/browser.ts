@@ -1,5 +1,6 @@
 // The client for browsers and apps: the endpoints that accept the publishable SDK key, and the live stream.
 import { browserRoutes } from "./browser-routes.gen.ts";
+import { stamped, withKeys } from "./events.ts";
 import { type LiveStream, openStream, type StreamOptions } from "./stream.ts";
 import { credentialHeader, methodsOf, requiredId, rootOf, type Secret, type Settings } from "./transport.ts";
 import type { BrowserEndpoints } from "./types.gen.ts";
@@ -33,9 +34,7 @@ export function createBrowserClient({ sdkKey, userHash, ...settings }: BrowserSe
     return subscriber;
   };
   const { create } = endpoints.events;
-  // The service corrects the times of a device whose clock is wrong.
-  endpoints.events.create = (body, ...more) =>
-    create("events" in body ? { sent_at: new Date().toISOString(), ...body } : body, ...more);
+  endpoints.events.create = (body, ...more) => create(stamped(withKeys(body)), ...more);
   const stream: BrowserClient["stream"] = (subscriberId, options) =>
     openStream(
       {

@@ -1,4 +1,5 @@
 // The client for servers: every endpoint as a method of its group.
+import { withKeys } from "./events.ts";
 import { csvImporter, type ImportOptions } from "./import.ts";
 import { routes } from "./routes.gen.ts";
 import { type Credentials, methodsOf, type Secret, type Settings } from "./transport.ts";
@@ -26,5 +27,7 @@ export interface Client extends Endpoints {
 export function createClient({ serverKey, accessToken, sdkKey, ...settings }: ClientSettings): Client {
   const credentials: Credentials = { server: serverKey, dashboard: accessToken, sdk: sdkKey };
   const endpoints = methodsOf<Endpoints>(routes, settings, credentials);
+  const { create } = endpoints.events;
+  endpoints.events.create = (body, ...more) => create(withKeys(body), ...more);
   return { ...endpoints, importCsv: csvImporter(endpoints.imports, settings) };
 }

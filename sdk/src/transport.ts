@@ -64,6 +64,8 @@ const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const MAX_WAIT_MS = 60_000;
 const REPEATABLE = new Set(["GET", "PUT", "DELETE"]);
+/** The service takes these once, however often they are sent: events by their keys, reports by what they say. */
+const TAKEN_ONCE = new Set(["POST /v1/events", "POST /v1/events/identify", "POST /api/v1/notifications/interactions"]);
 
 /** Header of the first credential that the route accepts and the client has. */
 export async function credentialHeader(
@@ -100,7 +102,8 @@ interface ServiceRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
-  body: string | FormData | undefined;
+  /** A function where it is made anew for each attempt. */
+  body: string | FormData | (() => string) | undefined;
   keepalive?: boolean;
   onVersion?: CallOptions["onVersion"];
 }
@@ -133,7 +136,7 @@ async function attempt(
     fetch(url, {
       method,
       headers,
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && { body: typeof body === "function" ? body() : body }),
       ...(keepalive && { keepalive }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     }),
@@ -189,7 +192,7 @@ export const queryText = (query: object = {}): string =>
 export const rootOf = ({ baseUrl }: Settings): string => baseUrl.replace(/\/+$/, "");
 
 /** Not `randomUUID`, because browsers have it on secure pages only. */
-const newKey = (): string =>
+export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** An id, or a number of a version. @throws TypeError if it is missing, or would name another address in a path */
@@ -229,7 +232,7 @@ function methodOf(
     const options = callOptions(route, rest.shift());
     const inBody = (content as { idempotency_key?: unknown } | undefined)?.idempotency_key;
     const key = idempotent && inBody === undefined ? (options.idempotencyKey ?? newKey()) : undefined;
-    const text = body === "json" ? JSON.stringify(content) : (content as FormData | undefined);
+    const payload = body === "json" ? () => JSON.stringify(content) : (content as FormData | undefined);
     const headers = {
       ...(await credentialHeader(credentials, callerCredentials)),
       ...(await moreHeaders()),
@@ -239,9 +242,10 @@ function methodOf(
     };
     const url = rootOf(settings) + filled + (search && `?${search}`);
     // What has succeeded would be refused when it is repeated: it has made another version.
-    const isSafe = (REPEATABLE.has(verb) && options.ifVersion === undefined) || idempotent === true;
+    const isRepeatable = REPEATABLE.has(verb) && options.ifVersion === undefined;
+    const isSafe = isRepeatable || idempotent === true || TAKEN_ONCE.has(route);
     const { keepalive = false, onVersion } = options;
-    return send(settings, { method: verb, url, headers, body: text, keepalive, onVersion }, isSafe, options);
+    return send(settings, { method: verb, url, headers, body: payload, keepalive, onVersion }, isSafe, options);
   };
 }
 

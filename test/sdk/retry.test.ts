@@ -4,47 +4,13 @@ import { createBrowserClient } from "../../sdk/src/browser.ts";
 import { createClient } from "../../sdk/src/client.ts";
 import { ServiceError } from "../../sdk/src/errors.ts";
 import { backoffMs } from "../../sdk/src/retry.ts";
-
-interface Sent {
-  url: string;
-  method: string;
-  headers: Record<string, string>;
-  body: unknown;
-  at: number;
-}
-
-const json = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  new Response(status === 204 ? null : JSON.stringify(body), { status, headers });
-const envelope = (status: number, code: string, headers?: Record<string, string>) => () =>
-  json(status, { code, message: "no" }, { "x-request-id": "r-1", ...headers });
-const mistake = (error: Error): never => {
-  throw error;
-};
-const lost = () => mistake(new TypeError("fetch failed"));
-
-/** A client of a service that gives these answers in turn, the last one for ever. */
-function clientOf(...answers: (() => Response)[]) {
-  const sent: Sent[] = [];
-  const fetch = (async (url: string, { method, headers, body }: RequestInit) => {
-    sent.push({ url, method: method!, headers: headers as Record<string, string>, body, at: Date.now() });
-    return answers[Math.min(sent.length, answers.length) - 1]!();
-  }) as typeof globalThis.fetch;
-  const keys = { serverKey: "service_srv_x", accessToken: async () => "token", sdkKey: "sk_x" };
-  return { sent, client: createClient({ baseUrl: "https://api.example.com/", ...keys, fetch }) };
-}
+import { clientOf, envelope, json, lost, mistake, outcome } from "./support/answers.ts";
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-
-/** Lets all waits pass. @returns what came of the call. */
-async function outcome<T>(call: Promise<T>): Promise<T | ServiceError> {
-  const settled = call.catch((error: unknown) => error as ServiceError);
-  await vi.runAllTimersAsync();
-  return settled;
-}
 
 const template = { name: "n", content: { title: "t", body: "b" } };
 const send = { target: { type: "all" }, title: "t", body: "b" } as const;
@@ -278,18 +244,4 @@ describe("errors", () => {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ fields: { name: "is required" } });
   });
-});
-
-it("the browser client says when it sends a batch of events, by the clock of the device (AMB-135)", async () => {
-  const bodies: unknown[] = [];
-  const fetch = (async (_: string, { body }: RequestInit) => {
-    bodies.push(JSON.parse(String(body)));
-    return json(202, { accepted: 1 });
-  }) as typeof globalThis.fetch;
-  const client = createBrowserClient({ baseUrl: "https://api.example.com", sdkKey: "pk_1", fetch });
-  const event = { event_name: "seen", anonymous_id: "visitor" };
-  vi.setSystemTime("2026-01-02T03:04:05Z");
-  await client.events.create({ events: [event] });
-  await client.events.create(event);
-  expect(bodies).toEqual([{ sent_at: "2026-01-02T03:04:05.000Z", events: [event] }, event]);
 });
