@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
   beforeAll(async () => {
     port = await listenOnLoopback(server);
     browser = await launchBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     server.close();
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(await tab.evaluate(LINKS)).toBe(inSection("journeys"));
     await tab.fill("nav input", "copy a journey");
     expect(await tab.evaluate(LINKS)).toBe(1);
-  }, 60_000);
+  });
 
   it("a filter for a field leads to the field on its page, however deep it is (GEN-16)", async () => {
     const tab = await open("/docs", 1_280, false);
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(await tab.locator(".found > code").innerText()).toBe("max_bounce_rate");
     const top = "document.querySelector('.found').getBoundingClientRect().top";
     await tab.waitForFunction(`Math.abs(${top} - innerHeight / 2) < 120`);
-  }, 60_000);
+  });
 
   it("an address from when this was one page leads to the page that has it", async () => {
     const addresses = {
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       const tab = await open(`/docs#${anchor}`, 1_280, false);
       await tab.waitForURL((url) => url.pathname === path);
     }
-  }, 60_000);
+  });
 
   it("a phone scrolls in one direction, and its filter stays in reach and leads to an operation", async () => {
     const tab = await open("/docs/journeys", 375, true);
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     expect(await tab.evaluate(LINKS)).toBe(0);
     await tab.click("nav button");
     expect(await tab.evaluate(LINKS)).toBe(inSection("journeys"));
-  }, 60_000);
+  });
 });
 
 it("pages run nothing inline, and a tag in the document stays text", () => {

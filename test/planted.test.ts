@@ -40,7 +40,7 @@ let document: OpenApi;
 beforeAll(async () => {
   files = await generatedFiles({ ...contents, groups: [...contents.groups, planted] });
   document = JSON.parse(files.get("docs/openapi.json")!);
-}, 60_000);
+});
 
 it("in the OpenAPI document, with its access, shapes, refusals and an example (F7)", () => {
   const create = document.paths["/api/v1/parrots"]!.post!;
@@ -114,7 +114,7 @@ it("in the template: a route, a function with what it uses, and nothing else tha
     "AWS::Lambda::Permission",
     "AWS::Logs::LogGroup",
   ]);
-}, 60_000);
+});
 
 it("in the refusals: every credential is answered as it declares, by the gateway that serves it", async () => {
   const world = await testWorld({ groups: [...contents.groups, planted] });

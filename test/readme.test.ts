@@ -44,5 +44,5 @@ describe.skipIf(!hasShell)("the quickstart (skipped where bash or curl is missin
     while (!heard.includes("data:")) await once(listening.stdout, "data");
     listening.kill();
     expect(heard).toContain('"title":"Hello Ada"');
-  }, 60_000);
+  });
 });

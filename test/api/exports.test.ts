@@ -279,4 +279,4 @@ it("a large file is made in parts, by several messages and after a crash, with e
   expect(seen.pages).toBeGreaterThan(8);
   expect(seen.completions).toBe(2);
   expect(await objectNames()).toEqual([`${id}.csv`]);
-}, 60_000);
+});

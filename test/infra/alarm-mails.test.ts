@@ -1,11 +1,9 @@
 // The way of each alarm, from what emits its metric to the mail that is sent (D1).
 import { readdirSync, readFileSync } from "node:fs";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { counted, dimensionOf, NAMESPACE, withMetrics } from "../../shared/runtime/metrics.ts";
 import { lostMail, type Statement } from "./support/alarm-account.ts";
 import { ofType, type Resource, type Template, textOf, whole } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 interface WatchedMetric {
   Namespace: string;

@@ -1,5 +1,5 @@
 // Alarms and saved queries of the template: each failure that a user would notice has one (RDA-19).
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { counted, NAMESPACE } from "../../shared/runtime/metrics.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import {
@@ -12,8 +12,6 @@ import {
   whole,
   wholeUnderRules,
 } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const template: Template = deployed();
 

@@ -1,10 +1,8 @@
 // The rights in docs/deploy.md are those that the checks use and the template needs.
 import { readFileSync } from "node:fs";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { runPreflight } from "../../infra/preflight.ts";
 import { whole } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const page = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
 

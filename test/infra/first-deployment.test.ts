@@ -1,6 +1,6 @@
 // A first deployment, one that failed, and one that adopts storage that is there.
 import { createRequire } from "node:module";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { statementsOf } from "./support/policies.ts";
 import {
   context,
@@ -13,8 +13,6 @@ import {
   textOf,
   whole,
 } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const recommendedFlags = createRequire(import.meta.url)("aws-cdk-lib/recommended-feature-flags.json") as object;
 

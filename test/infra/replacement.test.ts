@@ -1,9 +1,7 @@
 // An update from the template that was recorded last, and the way back from it: what CloudFormation would replace.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { changesBetween, recorded, resourcesOf } from "./support/recorded.ts";
 import { ofType, type Resource, type Template, whole } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const now = () => resourcesOf(whole());
 

@@ -1,12 +1,10 @@
 // The operator rings an alarm, against an account with the alarms and the topic of the template.
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { cloudWatchOf } from "../../infra/cloudwatch.ts";
 import { run, wishOf } from "../../infra/operate.ts";
 import { lookAfterAlarms } from "../../infra/ring-alarm.ts";
 import { type AlarmAccount, alarmAccount } from "./support/alarm-account.ts";
 import { deployed, type Template, whole } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const OTHERS = ["Shop-B-ApiFailsAlarm01234567-Ab3xYz9QwErT", "Shop-something-else"];
 const accounts: AlarmAccount[] = [];

@@ -1,9 +1,7 @@
 // docs/scale.md: the day of a billion events and 100 million pushes fits into what it says lifts each ceiling.
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { ceilings, events, pushes, SETTINGS } from "../../docs/generate/scale.ts";
 import { ofType, synthesize, whole } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 it("the busiest second is below each ceiling once it is lifted, and above some at first (D21)", () => {
   const beyond = (at: "first" | "lifted") =>

@@ -1,8 +1,6 @@
 // What AWS limits in characters, at the longest names that a deployment can have.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { EVERYTHING, ofType, type Resource, synthesize, type Template } from "./support/template.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Of all inline policies of a role together. */
 const INLINE_CHARACTERS = 10_240;

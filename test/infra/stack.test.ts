@@ -1,5 +1,5 @@
 // The stack as a whole: size, costs at rest, what is kept, functions and e-mail.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { contents, deployedFunctions } from "../../infra/functions.ts";
 import { logicalIdOf } from "../../infra/names.ts";
 import { type Endpoint, endpoints, group } from "../../shared/http/endpoint.ts";
@@ -21,8 +21,6 @@ import {
 const MAX_RESOURCES = 450;
 const COMING_ROUTES = 170;
 const COMING_GROUPS = 26;
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const template: Template = deployed();
 

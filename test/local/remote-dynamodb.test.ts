@@ -90,7 +90,7 @@ test.skipIf(!hasDynamoDbLocal())(
 test("an unreachable endpoint is rejected at the start", async () => {
   const env = { DATA_DIR: ":memory:", AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:9" };
   await expect(startService(env)).rejects.toThrow("AWS_ENDPOINT_URL_DYNAMODB http://127.0.0.1:9/ cannot be used");
-}, 30_000);
+});
 
 test("a stream is read from any place, also after its iterator has expired; failures are the service's own", async () => {
   const world = await testWorld();

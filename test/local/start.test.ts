@@ -122,7 +122,7 @@ describe("npm start", () => {
     expect(after > before).toBe(true);
 
     expect(await kill(second.child, "SIGTERM")).toBe(0);
-  }, 60_000);
+  });
 
   test("npm start writes the demo's credentials into a file that a shell can read (D-SEED)", async () => {
     const DATA_DIR = newFolder();
@@ -139,7 +139,7 @@ describe("npm start", () => {
       ACCESS_TOKEN: fact("access token"),
     });
     expect(statSync(file).mode & 0o077).toBe(0);
-  }, 60_000);
+  });
 
   test("SIGTERM to npm ends npm, the launcher and the service", async () => {
     const { child, url } = await start({ DATA_DIR: ":memory:" }, ["npm", "start"]);
@@ -147,7 +147,7 @@ describe("npm start", () => {
     child.kill("SIGTERM");
     expect(await closed).toEqual([0, null]);
     await expect(fetch(`${url}/_local/health`)).rejects.toThrow();
-  }, 60_000);
+  });
 
   test("a launcher that is killed takes the service with it", async () => {
     const { child, url } = await start({ DATA_DIR: ":memory:" });
@@ -155,7 +155,7 @@ describe("npm start", () => {
     child.kill("SIGKILL");
     await closed;
     await expect(fetch(`${url}/_local/health`)).rejects.toThrow();
-  }, 60_000);
+  });
 
   test("in memory it keeps nothing, and AWS_PORT mounts the embedded services", async () => {
     const folder = newFolder();
@@ -171,7 +171,7 @@ describe("npm start", () => {
     expect((await fetch(`${url}/_local/nothing`)).status).toBe(404);
     expect(await kill(child, "SIGINT")).toBe(0);
     expect(existsSync(join(folder, ":memory:"))).toBe(false);
-  }, 60_000);
+  });
 });
 
 /** The SDK's own clients on the port of another process: each service once. */
@@ -216,7 +216,7 @@ describe("a start that cannot be is refused in one line", () => {
     const port = await listenOnLoopback(server);
     await oneLine({ DATA_DIR: ":memory:", PORT: String(port) }, `Port ${port} is in use`);
     server.close();
-  }, 30_000);
+  });
 
   test("a data folder that another process uses", async () => {
     const DATA_DIR = newFolder();
@@ -224,7 +224,7 @@ describe("a start that cannot be is refused in one line", () => {
     lock.exec("BEGIN EXCLUSIVE");
     await oneLine({ DATA_DIR }, "another process uses it");
     lock.close();
-  }, 30_000);
+  });
 
   test("a data file of another program, or none at all", async () => {
     const DATA_DIR = newFolder();
@@ -235,7 +235,7 @@ describe("a start that cannot be is refused in one line", () => {
     writeFileSync(join(DATA_DIR, "service.sqlite"), "this is no database at all, and it is long enough to tell");
     await oneLine({ DATA_DIR }, "file is not a database");
     await oneLine({ DATA_DIR: join(DATA_DIR, "service.sqlite") }, "cannot be used");
-  }, 30_000);
+  });
 });
 
 test("who registers invites nobody before the address is confirmed; a workspace of an operator needs none (ACC-4)", async () => {
@@ -251,4 +251,4 @@ test("who registers invites nobody before the address is confirmed; a workspace 
   expect((await ask("/api/v1/team/invitations", invitation, body.access_token)).status).toBe(403);
   const { body: made } = await ask("/_local/workspaces", { name: "Made" });
   expect((await ask("/api/v1/team/invitations", invitation, made.access_token)).status).toBe(201);
-}, 60_000);
+});

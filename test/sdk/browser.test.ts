@@ -70,7 +70,7 @@ describe.skipIf(!PLAYWRIGHT || !CHROMIUM)("in Chromium (skipped where playwright
       await browser.close();
       site.close();
     }
-  }, 60_000);
+  });
 });
 
 interface Browser {

@@ -120,7 +120,7 @@ it("an apply that is interrupted at any request and repeated ends in the same st
   }
   expect(final.length).toBeGreaterThan(7);
   for (const actions of final) expect(new Set(actions)).toEqual(new Set(["same"]));
-}, 60_000);
+});
 
 it("diff says who would enter and leave a segment (F17)", async () => {
   for (const [external_id, plan] of [

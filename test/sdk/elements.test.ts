@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     });
     site = `http://127.0.0.1:${await listenOnLoopback(server)}`;
     close = () => server.close();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     close?.();
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     };
     await expect.poll(statuses, { timeout: 10_000 }).toEqual(["dismissed", "unread"]);
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   it.each([
     [1024, 700],
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     expect(await page.locator("[data-engagement-format]").count()).toBe(0);
     expect(subscriber).not.toBe("");
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   it("a click that leads to another page is reported, and the message is read", async () => {
     const elsewhere = `${outside.fact("service")}/healthz`;
@@ -218,7 +218,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
       return [clicks, inbox.messages.find(({ content }) => content.title === "Leave")?.status];
     };
     await expect.poll(outcome, { timeout: 5_000 }).toEqual([1, "read"]);
-  }, 60_000);
+  });
 
   it("web push is registered with consent alone, and taken back without it", async () => {
     const id = await openFeed("pushed");
@@ -245,7 +245,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
     expect(await devices()).toBe(1);
     expect(await register(false)).toBe("no_consent");
     expect(await devices()).toBe(0);
-  }, 60_000);
+  });
 });
 
 const PAGE = `<!doctype html><html lang="en"><title>A site</title><main><h1>A site</h1>

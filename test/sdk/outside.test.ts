@@ -44,7 +44,7 @@ it("its command line logs in, exports and finds no difference (F17)", () => {
   delete (env as Partial<typeof env>).ENGAGEMENT_PASSWORD;
   expect(engagement("export")).toMatch(/wrote channels/);
   expect(engagement("diff", "--exit-code")).toMatch(/unchanged/);
-}, 30_000);
+});
 
 it("a page of another origin may read what the client goes by", async () => {
   const { headers } = await fetch(`${outside.fact("service")}/v1/in-app/messages`, { headers: { "x-sdk-key": "x" } });
@@ -88,7 +88,7 @@ it("a server and a reader work together through it", async () => {
     forged: false,
     refused: [true, 404, "NOT_FOUND", "string"],
   });
-}, 30_000);
+});
 
 it("imports a small file with the request and a large one by way of an upload (ARC-1)", () => {
   const script = `
@@ -118,7 +118,7 @@ it("imports a small file with the request and a large one by way of an upload (A
       { status: "completed", total_rows: 5_000, failed_rows: 0, dry_run: true },
     ],
   });
-}, 60_000);
+});
 
 it("the packed SDK verifies a delivery that really came (WHK-12, WHK-13)", async () => {
   const script = `
@@ -154,7 +154,7 @@ it("the packed SDK verifies a delivery that really came (WHK-12, WHK-13)", async
     changed: false,
     foreign: false,
   });
-}, 30_000);
+});
 
 it("its types hold in a strict project outside, and refuse what the service would (D-SDK)", () => {
   const code = `
@@ -183,7 +183,7 @@ it("its types hold in a strict project outside, and refuse what the service woul
   `;
   writeFileSync(join(outside.folder, "typed.ts"), code);
   expect(outside.tsc(...STRICT, "typed.ts")).toBe("");
-}, 30_000);
+});
 
 it("a strict program builds a segment and a journey, sends from a server key and reads a timeline, and nothing on its way is unknown (GEN-16)", () => {
   writeFileSync(join(outside.folder, "strict.ts"), readFileSync(new URL("support/strict-program.ts", import.meta.url)));
@@ -194,4 +194,4 @@ it("a strict program builds a segment and a journey, sends from a server key and
     branches: 2,
     timeline: ["journey", "journey", "message", "message", "segment"],
   });
-}, 60_000);
+});
