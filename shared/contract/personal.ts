@@ -41,11 +41,16 @@ const PERSONAL_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const REDACTED = "[personal]";
-const EMAIL = /[^\s@"'<>()[\]{},;:]+@[^\s@"'<>()[\]{},;:]+\.[A-Za-z]{2,}/g;
+/** What an address is made of on either side of its `@`. */
+const PART = /[^\s@"'<>()[\]{},;:]/.source;
+/** Words with an `@`, each from its beginning: a search that also began within long words would be quadratic. */
+const WITH_AT = new RegExp(`(?<!${PART})${PART}+(?:@${PART}+)+`, "g");
+const TO_END_OF_ADDRESS = new RegExp(`^.*@${PART}+\\.[A-Za-z]{2,}`);
 const PHONE = /\+\d[\d ().-]{5,17}\d/g;
 
 /** Texts without e-mail addresses and phone numbers, wherever a person has written them. */
-const scrubbed = (text: string): string => text.replaceAll(EMAIL, REDACTED).replaceAll(PHONE, REDACTED);
+export const scrubbed = (text: string): string =>
+  text.replaceAll(WITH_AT, (word) => word.replace(TO_END_OF_ADDRESS, REDACTED)).replaceAll(PHONE, REDACTED);
 
 /** A value without what its schema marks as personal, and without addresses and numbers in its texts. */
 export function withoutPersonal(schema: v.GenericSchema | undefined, value: unknown): unknown {
