@@ -28,7 +28,11 @@ type Reason =
   | "not_handled"
   | "not_identified"
   | "template_error"
-  | "erased";
+  | "erased"
+  | "no_credentials"
+  | "message_too_long"
+  | "payload_too_large"
+  | "too_many_addresses";
 
 /** After "did not get it:" and after a count. The type demands every reason of the rules. */
 const reasons: Record<Reason, string> = {
@@ -53,6 +57,10 @@ const reasons: Record<Reason, string> = {
   topic_opt_out: "not in the topic",
   template_error: "its text is blank for this person, or cannot be made",
   erased: "the person was erased before it went out",
+  no_credentials: "the channel had no credentials",
+  message_too_long: "it is longer than the provider takes",
+  payload_too_large: "it is larger than the provider takes",
+  too_many_addresses: "the person has more addresses than a send reaches",
   blank_subject: "the subject of the mail is blank",
   send_failed: "the send failed as a whole",
   not_named: "it goes to named people, and not to this one",
@@ -98,8 +106,14 @@ const settings: Partial<Record<Reason, string>> = {
 
 /** ` To change: Suppressions.`, or nothing. */
 export const settingWords = (reason: string | null): string =>
-  reason !== null && Object.hasOwn(settings, reason) ? ` To change: ${settings[reason as Reason]}.` : "";
+  reason !== null && isOfRules(reason) && settings[reason] !== undefined ? ` To change: ${settings[reason]}.` : "";
+
+const isOfRules = (reason: string): reason is Reason => Object.hasOwn(reasons, reason);
 
 /** A reason of the rules, or a provider's own words. */
 export const reasonText = (reason: string): string =>
-  Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : reason.replaceAll("_", " ");
+  isOfRules(reason) ? reasons[reason] : reason.replaceAll("_", " ");
+
+/** The same, which says whose words they are. */
+export const saidReason = (reason: string): string =>
+  isOfRules(reason) ? reasons[reason] : `the provider said: ${reasonText(reason)}`;

@@ -19,7 +19,10 @@ interface KnownReason {
   sent_at?: string | null;
   /** Of a send that failed as a whole. */
   error?: string | null;
+  /** What its brake measured. */
+  halt?: string | undefined;
   attempts: readonly {
+    attempted_at?: readonly string[];
     complained: boolean;
     cap: ReachedCap | null;
     claimed_with: { consent: string | null; suppression: string | null; topic_choice: string | null } | null;
@@ -35,6 +38,8 @@ export interface SaidOfSend extends KnownReason {
   goes_at?: string | null;
   /** When the send ended, RFC 3339. */
   ended_at?: string | null;
+  /** How long the others wait after a part of the audience got it, in minutes; of one of the others. */
+  othersAfter?: number | undefined;
   /** The status of the campaign that holds it. */
   campaign?: string | undefined;
   channels: readonly Channel[];
@@ -79,8 +84,10 @@ export function detailOf(said: KnownReason): string {
 }
 
 function wordsOf(said: KnownReason): string | undefined {
-  const { reason, attempts, error, now } = said;
+  const { reason, attempts, error, now, halt } = said;
   switch (reason) {
+    case "halted":
+      return halt;
     case "suppressed":
       return suppressionWords(said);
     case "no_consent":
@@ -100,8 +107,15 @@ function wordsOf(said: KnownReason): string | undefined {
     case "subscriber_filters":
       return filterWords(now);
     default:
-      return undefined;
+      return triedWords(said);
   }
+}
+
+/** How often it was tried, where that was more than once. */
+function triedWords({ attempts }: KnownReason): string | undefined {
+  const times = attempts.flatMap(({ attempted_at = [] }) => attempted_at).toSorted();
+  const last = times.at(-1);
+  return last === undefined || times.length < 2 ? undefined : `tried ${times.length} times, last on ${moment(last)}`;
 }
 
 const suppressions: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // What a journey did with one person, in sentences.
 import { conditionText } from "./clause-words.ts";
 import type { Exit } from "./journey-graph.ts";
-import { reasonText, settingWords } from "./reason-words.ts";
+import { reasonText, saidReason, settingWords } from "./reason-words.ts";
 import { moment } from "./why-details.ts";
 import { because } from "./why-words.ts";
 
@@ -42,6 +42,8 @@ export interface SaidOfJourney {
   skips?: ReadonlyMap<string, string> | undefined;
   /** Of the version of the newest run. */
   exits: readonly Exit[];
+  /** The journey is paused. */
+  isPaused: boolean;
   /** What starts a run. */
   startedBy: StartedBy;
   now: {
@@ -54,13 +56,14 @@ export interface SaidOfJourney {
 
 /** What a journey did with one person: the newest run, else what came of the newest trigger. */
 export function journeyInWords(said: SaidOfJourney): string {
-  const { triggers, runs, waiting, startedBy, now } = said;
+  const { triggers, runs, waiting, startedBy, isPaused, now } = said;
   const [run] = runs;
   const [trigger] = triggers;
   const isNewer = run && trigger && trigger.outcome !== "entered" && trigger.at > run.entered_at;
   const sentences = [
     ...(trigger && (isNewer || !run) ? [triggerSentence(trigger)] : []),
     ...(run ? runSentences(run, said) : []),
+    ...(run?.status === "active" && isPaused ? ["The journey is paused: the run goes on once it is resumed."] : []),
     ...(run && waiting && waiting.next.length > 0 ? [nextSentence(waiting)] : []),
     ...(run || trigger
       ? []
@@ -133,7 +136,7 @@ function outcomeSentence(
   const [what = "", reason = failure] = outcome.split(":");
   return reason === undefined
     ? `${step}: ${what}.`
-    : `${step}: ${what}, ${reasonText(reason)}${more}.${settingWords(reason)}`;
+    : `${step}: ${what}, ${saidReason(reason)}${more}.${settingWords(reason)}`;
 }
 
 const EXIT_CONDITION = /^exit_condition:(\d+)$/;

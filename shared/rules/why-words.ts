@@ -1,12 +1,12 @@
 // The explanation of a send for one person, in sentences. For that of a journey see why-journey-words.ts.
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
-import { reasonText, settingWords } from "./reason-words.ts";
+import { reasonText, saidReason, settingWords } from "./reason-words.ts";
 import { type Channel, detailOf, moment, type SaidOfSend } from "./why-details.ts";
 
 const label = (channel: ChannelType): string => channels[channel].label;
 
-export const because = (reason: string | null): string => (reason === null ? "" : `: ${reasonText(reason)}`);
+export const because = (reason: string | null): string => (reason === null ? "" : `: ${saidReason(reason)}`);
 
 /** @param at when the person was erased, RFC 3339 */
 export const erasedInWords = (at: string): string =>
@@ -28,12 +28,14 @@ export function sendInWords(said: SaidOfSend): string {
 const labelsOf = (some: readonly Channel[]): string =>
   [...new Set(some.map(({ channel }) => label(channel)))].join(" and ");
 
-function pendingSentence({ reason, goes_at, waits, campaign }: SaidOfSend): string {
+function pendingSentence(said: SaidOfSend): string {
+  const { reason, goes_at, waits, campaign, othersAfter } = said;
   if (reason === "paused") return `Not yet: its campaign is ${campaign ?? "paused or archived"}.`;
-  if (reason !== null) return `Not yet${because(reason)}${againWords(waits)}.`;
-  return goes_at
-    ? `Not yet: the send goes out on ${moment(goes_at)}.`
-    : "Not yet: it is still in the queue of the send.";
+  if (reason !== null)
+    return `Not yet${because(reason)}${reason === "halted" ? detailOf(said) : ""}${againWords(waits)}.`;
+  if (goes_at) return `Not yet: the send goes out on ${moment(goes_at)}.`;
+  if (othersAfter) return `Not yet: a part of the audience gets it first, the others ${othersAfter} minutes later.`;
+  return "Not yet: it is still in the queue of the send.";
 }
 
 function mainSentence(said: SaidOfSend): string {
@@ -52,7 +54,7 @@ function mainSentence(said: SaidOfSend): string {
     case "uncertain":
       return "Perhaps: the provider did not confirm it, and it is not sent twice.";
     case "bounced":
-      return `Not received: the address sent it back${because(reason)}.`;
+      return `Not received: the address sent it back${reason === null ? "" : `: ${reasonText(reason)}`}.`;
     case "canceled":
       return `Not sent: the send was canceled first${ended_at ? `, on ${moment(ended_at)}` : ""}.`;
     default:

@@ -190,7 +190,7 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     await track("ada", "signed_up");
     const { in_words } = (await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body;
     expect(in_words).toMatch(
-      /first: failed, its template is gone, or none of its channels can be used\. second: failed, .+\.$/,
+      /first: failed, its template is gone, or none of its channels can be used \(now .+ is not verified\)\. second: failed, .+\.$/,
     );
   });
 

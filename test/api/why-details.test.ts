@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR, timestamp } from "../../shared/kernel/clock.ts";
 import { attribute, branch, graphOf, journeySetting } from "../support/journeys.ts";
-import { openChannels } from "../support/reached.ts";
+import { addPhone, openChannels, spoil } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -213,4 +213,66 @@ it("a send that was canceled says when, and one of a paused campaign that it is 
 
   expect(await words("ada", { send: "News" })).toBe("Not sent: the send was canceled first, on 2026-11-20 13:00 UTC.");
   expect(await words("ada", { campaign: "Autumn" })).toBe("Not yet: its campaign is paused.");
+});
+
+it("the words of a provider are said to be its own, with how often it was tried (F2)", async () => {
+  const { world, tenant, upsert, send, words } = await setting();
+  const { web_push } = await openChannels(world, tenant, "vapid");
+  const ada = await upsert("ada");
+  await addPhone(world, tenant, ada, "web");
+  await spoil(world, { channel: "web_push", outcome: "invalid_token", times: 1 });
+  await send("Gone", { external_ids: ["ada"], channel_ids: [web_push] });
+  await spoil(world, { channel: "email", outcome: "transient" });
+  await send("Busy", { external_ids: ["ada"] });
+  await world.advance(2 * DAY);
+
+  expect(await words("ada", { send: "Gone" })).toBe("Not sent: the provider said: 410.");
+  expect(await words("ada", { send: "Busy" })).toMatch(
+    /^Not sent: the provider said: 451 4\.3\.0 Try again later \(tried \d+ times, last on 2026-11-2\d \d\d:\d\d UTC\)\.$/,
+  );
+});
+
+it("who waits for the first part of the audience is told so, and what the brake measured (F2, F21)", async () => {
+  const { world, call, upsert, send, words } = await setting();
+  const safety = { min_audience: 5, canary_percent: 20, canary_wait_minutes: 30, max_error_rate: 0.1 };
+  await call("PATCH /api/v1/workspace", { safety });
+  for (let n = 0; n < 20; n++) await upsert(`p${n}`);
+  await send("News", { target: { type: "all" } });
+  const [{ id }] = (await call("GET /api/v1/notifications?q=News")).body.items;
+  const pendingOf = async (job: string) =>
+    (await call(`GET /api/v1/notifications/${job}/recipients?state=pending`)).body.items;
+  const [{ external_id: other }] = await pendingOf(id);
+  expect(await words(other, { send: "News" })).toBe(
+    "Not yet: a part of the audience gets it first, the others 30 minutes later.",
+  );
+  await call("PATCH /api/v1/workspace", { safety: { ...safety, canary_percent: 50 } });
+  await spoil(world, { channel: "email", outcome: "permanent" });
+  await send("More", { target: { type: "all" } });
+  await world.advance(HOUR);
+  const [more] = (await call("GET /api/v1/notifications?q=More")).body.items;
+  const [{ external_id: held }] = await pendingOf(more.id);
+
+  expect(await words(held, { send: "More" })).toMatch(
+    /^Not yet: the send has halted until it is resumed \(email error rate 100 % of \d+, limit 10 %\)\.$/,
+  );
+});
+
+it("a run of a paused journey is said to wait for that, and a failed step names the channel that is off (AMB-147)", async () => {
+  const { world, call, email, active, track, upsert, words } = await setting();
+  const mail = { send: { channel_ids: [email], content: { title: "Hi", body: "b" }, next: "end" } };
+  const id = await active(graphOf({ rest: { delay: { duration: "1h", next: "mail" } }, mail, end: "exit" }));
+  await upsert("ada");
+  await track("ada", "signed_up");
+  await call(`POST /api/v1/journeys/${id}/pause`);
+  await world.advance(3 * HOUR);
+  expect(await words("ada", { journey: "Welcome" })).toContain(
+    "The journey is paused: the run goes on once it is resumed. Next: mail.",
+  );
+  await call(`PATCH /api/v1/channels/${email}`, { active: false });
+  await call(`POST /api/v1/journeys/${id}/activate`);
+  await world.advance(3 * HOUR);
+
+  expect(await words("ada", { journey: "Welcome" })).toMatch(
+    /mail: failed, its template is gone, or none of its channels can be used \(now .* is switched off\)\./,
+  );
 });

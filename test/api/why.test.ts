@@ -57,7 +57,7 @@ it.each([
   [
     "transient",
     { why: "retry", attempts: 1 },
-    /^Not yet: 451 .*, tried once, last at .* UTC, and again from .* UTC\.$/,
+    /^Not yet: the provider said: 451 .*, tried once, last at .* UTC, and again from .* UTC\.$/,
   ],
   [
     "rate_limited",

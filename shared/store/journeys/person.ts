@@ -183,6 +183,7 @@ export async function journeyOfPerson(
       failures,
       skips,
       startedBy,
+      isPaused: journey.status === "paused",
       now: { ...said.now, unmet: unmet ?? null },
     }),
     ...said,

@@ -9,6 +9,7 @@ import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { Run } from "./runs.ts";
 
 const SKIPPED = "skipped:";
+const FAILED = "failed";
 
 /** What of the send of a step decides whom it reaches. */
 async function sendOf(store: StoreReader, { id, send }: JourneyNode & { type: "send" }): Promise<JudgedSend> {
@@ -38,14 +39,16 @@ export async function skipDetails(
   run: Run,
   { graph, profile, workspace }: Asked,
 ): Promise<ReadonlyMap<string, string>> {
-  const skipped = run.steps.filter(({ outcome }) => outcome.startsWith(SKIPPED));
+  const skipped = run.steps.filter(({ outcome }) => outcome.startsWith(SKIPPED) || outcome === FAILED);
   const owner = skipped.length > 0 ? await workspace() : undefined;
   if (!owner) return new Map();
   const details = skipped.map(async ({ step, outcome }) => {
     const node = graph?.steps[step];
     if (node?.type !== "send") return [step, ""] as const;
     const now = await rulesNow(store, await sendOf(store, node), profile, async () => owner);
-    const reason = outcome.slice(SKIPPED.length);
+    // A step that none of its channels could take fails; one that a provider refused says so by its words.
+    const failed = now.channels.length === 0 ? "no_channel" : null;
+    const reason = outcome === FAILED ? failed : outcome.slice(SKIPPED.length);
     return [step, detailOf({ reason, attempts: [], now, sent_at: run.ended_at })] as const;
   });
   return new Map((await Promise.all(details)).filter(([, words]) => words !== ""));

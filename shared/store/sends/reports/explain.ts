@@ -2,6 +2,7 @@
 
 import { timestamp } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
+import { DEFAULT_CANARY_WAIT_MINUTES, textOf as haltText, isCanary } from "../../../rules/brake.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
 import type { Unit } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
@@ -96,6 +97,8 @@ export async function explainRecipient(
       ended_at: job.completed_at,
       error: job.error,
       campaign: job.held ? await campaignStatus(store, job) : undefined,
+      halt: job.halted && haltText(job.halted),
+      othersAfter: waitOfOthers(job, subscriber),
     }),
     deferred_until: deferred === undefined ? null : timestamp(deferred),
     holdout: shareOf("holdout", job, subscriber, job.holdout_percentage),
@@ -169,6 +172,13 @@ function outcomeAt(
 function canaryOf(job: Job, subscriber: string): Explanation["canary"] {
   const percentage = job.deliverySettings?.brake?.canary_percent;
   return percentage === undefined ? null : shareOf("canary", job, subscriber, percentage);
+}
+
+/** How long somebody waits who is not among the first, in minutes. */
+function waitOfOthers({ id, deliverySettings }: Job, subscriber: string): number | undefined {
+  const { canary_percent, canary_wait_minutes = DEFAULT_CANARY_WAIT_MINUTES } = deliverySettings?.brake ?? {};
+  if (canary_percent === undefined || isCanary(id, subscriber, canary_percent)) return undefined;
+  return canary_wait_minutes;
 }
 
 const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage: number) => ({
