@@ -32,6 +32,19 @@ it("a removed member is out at once, a changed role counts at once (ATH-3)", asy
   );
 });
 
+it("keys go on without the member who made them, whom the audit trail names (ATH-2, RDA-23)", async () => {
+  const { world, owner, join } = await setting();
+  const grace = await join("admin");
+  const as = { authorization: `Bearer ${grace.access_token}` };
+  const { id, key } = (await world.call("POST /api/v1/server-keys", { as, body: { name: "key" } })).body;
+
+  await world.call(`DELETE /api/v1/team/members/${grace.user.id}`, { as: owner });
+
+  expect((await world.call("GET /v1/whoami", { as: { authorization: `Bearer ${key}` } })).status).toBe(200);
+  const { items } = (await world.call(`GET /api/v1/audit?actor=${grace.user.id}`, { as: owner })).body;
+  expect(items).toMatchObject([{ action: "account.createServerKey", target: id }]);
+});
+
 it("a viewer's token carries ro, its role and its workspace (D-TEAM, ATH-3)", async () => {
   const { tenant, join } = await setting();
   const { access_token } = await join("viewer");

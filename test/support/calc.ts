@@ -12,6 +12,7 @@ export const LOCALES: readonly [name: string, id: number][] = [
   ["English", 1_033],
   ["German", 1_031],
   ["French", 1_036],
+  ["Spanish", 1_034],
   ["Japanese", 1_041],
 ];
 
