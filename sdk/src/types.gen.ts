@@ -2488,9 +2488,9 @@ export interface JourneysJourney {
   status: "active" | "completed" | "exited" | "canceled";
   /** The id of the step that the run is on */
   current_step: string;
-  /** When the subscriber entered. RFC 3339. */
+  /** When what started it was received. RFC 3339. */
   entered_at: string;
-  /** When the run ended; `null` while it is active. RFC 3339. */
+  /** When it ended. A run counts from when its event occurred, so this may be before `entered_at`. RFC 3339. */
   ended_at: string | null;
   /** Why the run ended; `null` while it is active */
   end_reason: string | null;

@@ -116,6 +116,18 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect((await ask(ada)).now).toMatchObject({ would_enter: true, reason: null });
   });
 
+  it("a journey, asked about a person, judges events of its rules of entry as of the trigger, also at once (AMB-147, AMB-136)", async () => {
+    const entry_rules = { eligibility: { event: { name: "seen", within: "1d" } } };
+    const { world, person, track, ask, at } = await explained({ entry_rules });
+    await world.advance(2 * DAY);
+    const ada = await person("ada");
+    await world.advance(HOUR);
+    await track("ada", "seen");
+    await track("ada", "signed_up", { occurred_at: at(DAY) });
+
+    expect((await ask(ada)).triggers).toMatchObject([{ outcome: "not_eligible" }]);
+  });
+
   it("a journey, asked about a person, knows when the journey was paused (AMB-147)", async () => {
     const { world, id, call, person, track, ask } = await explained();
     const ada = await person("ada");

@@ -3,38 +3,26 @@
 import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
-import { unmetText } from "../../rules/clause-words.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
 import { type EntryRules, exitsOf, type Graph } from "../../rules/journey-graph.ts";
-import { withTriggerValues } from "../../rules/journey-run.ts";
 import { stepTypes } from "../../rules/journey-steps.ts";
-import type { Reason } from "../../rules/segment-evaluation.ts";
 import { journeyInWords, type StartedBy } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { ClauseResult, explainMembership } from "../segments/explain.ts";
-import { readSubscriberFacts } from "../segments/facts.ts";
-import { compiledRule } from "../segments/rules.ts";
 import { findJobs } from "../sends/jobs/jobs.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "../sends/ledger/touches.ts";
-import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
+import type { LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
+import { eligibilityOf, outcomeThen } from "./eligibility.ts";
 import { beyondQuotaNow } from "./entry-quota.ts";
 import type { Journey } from "./journeys.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
 import { skipDetails } from "./skip-details.ts";
-import {
-  activeTimes,
-  beyondQuotaOf,
-  causesOf,
-  entryOf,
-  outcomeOf,
-  standingAt,
-  triggerOutcomes,
-} from "./triggers-of-person.ts";
+import { activeTimes, beyondQuotaOf, causesOf, entryOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
 import { getVersion } from "./versions.ts";
 
 const LOOK_BACK_MS = 90 * DAY;
@@ -148,7 +136,9 @@ export async function journeyOfPerson(
     changedAt: Date.parse(profile.updated_at),
     now,
   });
-  const judged = causes.map((cause) => ({ cause, ...outcomeOf(entry, cause) }));
+  const judged = await Promise.all(
+    causes.map(async (cause) => ({ cause, ...(await outcomeThen(store, { entry, rules, profile }, cause)) })),
+  );
   const standing =
     closedBy(journey.status) ??
     standingAt(entry, now)?.reason ??
@@ -225,20 +215,6 @@ function inOrder<One extends { step: string }>(steps: readonly One[], graph: Gra
   }
   const placeOf = ({ step }: One) => (order.includes(step) ? order.indexOf(step) : order.length);
   return steps.toSorted((a, b) => placeOf(a) - placeOf(b));
-}
-
-/** Whether it meets the rules of entry, clause by clause. */
-export async function eligibilityOf(
-  store: StoreReader,
-  rules: EntryRules | null,
-  profile: LivingProfile,
-): Promise<{ matches: boolean; clauses: Reason[]; unmet?: string | undefined }> {
-  if (!rules?.eligibility) return { matches: true, clauses: [] };
-  const rule = await compiledRule(store, withTriggerValues(rules.eligibility, {}));
-  const { times } = await readSubscriberFacts(store, profile.id, rule.events);
-  const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
-  const clauses = rule.explain(facts);
-  return { matches: rule.judge(facts).matches, clauses, unmet: unmetText(rule.root, clauses) };
 }
 
 const MAX_SENDS_READ = 20;

@@ -23,8 +23,11 @@ import { RunSteps, stepsOf } from "./run-steps.ts";
 export const Run = v.object({
   ...runFields,
   current_step: v.string(),
-  entered_at: Timestamp,
-  ended_at: v.nullable(Timestamp),
+  entered_at: v.pipe(Timestamp, v.description("When what started it was received")),
+  ended_at: v.pipe(
+    v.nullable(Timestamp),
+    v.description("When it ended. A run counts from when its event occurred, so this may be before `entered_at`"),
+  ),
   end_reason: v.nullable(v.string()),
   context: Cause,
   steps: RunSteps,

@@ -122,7 +122,7 @@ export function entryOf(known: Omit<Entry, "reentryAfter">): Entry {
   };
 }
 
-interface Outcome {
+export interface Outcome {
   outcome: TriggerOutcome;
   run?: string | undefined;
   /** It was decided by what the person has now. */

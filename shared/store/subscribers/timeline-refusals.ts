@@ -4,9 +4,9 @@ import { DAY, timestamp } from "../../kernel/clock.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
 import { eventsOf } from "../events/history.ts";
+import { eligibilityOf, outcomeThen } from "../journeys/eligibility.ts";
 import { JourneyItem } from "../journeys/items.ts";
 import { journeyOf } from "../journeys/journeys.ts";
-import { eligibilityOf } from "../journeys/person.ts";
 import { RunItem } from "../journeys/run-items.ts";
 import { isWithdrawn } from "../journeys/run-rows.ts";
 import { runOf } from "../journeys/runs.ts";
@@ -16,7 +16,6 @@ import {
   causeOfEvent,
   causesOf,
   entryOf,
-  outcomeOf,
   type PersonalCause,
 } from "../journeys/triggers-of-person.ts";
 import { getProfile } from "./subscribers.ts";
@@ -60,7 +59,8 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
     if (causes.length === 0) continue;
     const own = runs.items.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
     const newestFirst = own.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
-    const { matches } = await eligibilityOf(store, journey.entry_rules as EntryRules | null, profile);
+    const rules = journey.entry_rules as EntryRules | null;
+    const { matches } = await eligibilityOf(store, rules, profile);
     const known = {
       journey,
       runs: newestFirst,
@@ -72,7 +72,7 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
     };
     const entry = entryOf(known);
     for (const cause of causes) {
-      const { outcome, run } = outcomeOf(entry, cause);
+      const { outcome, run } = await outcomeThen(store, { entry, rules, profile }, cause);
       if (!isRefusal(outcome)) continue;
       const data = {
         run_id: run ?? "",

@@ -1,0 +1,52 @@
+// Whether a person meets the rules of entry of a journey, now and when something would have started a run (JND-11).
+import { unmetText } from "../../rules/clause-words.ts";
+import type { EntryRules } from "../../rules/journey-graph.ts";
+import { withTriggerValues } from "../../rules/journey-run.ts";
+import type { Reason } from "../../rules/segment-evaluation.ts";
+import type { StoreReader } from "../context.ts";
+import { actorsOf } from "../events/actors.ts";
+import { readHistory, readSubscriberFacts } from "../segments/facts.ts";
+import { compiledRule } from "../segments/rules.ts";
+import { aliasesOf } from "../subscribers/aliases.ts";
+import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
+import { type Entry, type Outcome, outcomeOf, type PersonalCause } from "./triggers-of-person.ts";
+
+/** Whether it meets the rules of entry, clause by clause. */
+export async function eligibilityOf(
+  store: StoreReader,
+  rules: EntryRules | null,
+  profile: LivingProfile,
+): Promise<{ matches: boolean; clauses: Reason[]; unmet?: string | undefined }> {
+  if (!rules?.eligibility) return { matches: true, clauses: [] };
+  const rule = await compiledRule(store, withTriggerValues(rules.eligibility, {}));
+  const { times } = await readSubscriberFacts(store, profile.id, rule.events);
+  const facts = { attributes: attributesForRules(profile), times, now: store.clock.now() };
+  const clauses = rule.explain(facts);
+  return { matches: rule.judge(facts).matches, clauses, unmet: unmetText(rule.root, clauses) };
+}
+
+interface Judged {
+  entry: Entry;
+  rules: EntryRules | null;
+  profile: LivingProfile;
+}
+
+/**
+ * What became of a trigger. Rules of entry count events up to it: who meets them only since then was not let in, and is not
+ * waiting for a worker.
+ */
+export async function outcomeThen(
+  store: StoreReader,
+  { entry, rules, profile }: Judged,
+  cause: PersonalCause,
+): Promise<Outcome> {
+  const found = outcomeOf(entry, cause);
+  if (found.outcome !== "not_handled" || !rules?.eligibility) return found;
+
+  const at = Math.min(Date.parse(cause.occurred_at), Date.parse(cause.at));
+  const rule = await compiledRule(store, withTriggerValues(rules.eligibility, cause.event?.properties ?? {}));
+  const actors = actorsOf(profile.id, await aliasesOf(store, profile.id));
+  const { times } = await readHistory(store, actors, rule.events, at);
+  const { matches } = rule.judge({ attributes: attributesForRules(profile), times, now: at });
+  return matches ? found : { outcome: "not_eligible", isOfToday: true };
+}
