@@ -58,6 +58,22 @@ const ADA = {
   consent: { channel: "email", status: "opted_in", consented_at: "2026-11-01T00:00:00Z" },
 };
 
+it("an export holds attributes of which no name is kept, because others had used up their number (RDA-16, SEG-11)", async () => {
+  const { world, upsert, begin, linesOf } = await setting();
+  const keysOf = (n: number) => Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key${n}-${i}`, 1]));
+  for (let n = 0; n < 10; n++) await upsert({ external_id: `made-up-${n}`, attributes: keysOf(n) });
+  await world.settle();
+  await upsert({ external_id: "bob", attributes: { plan: "gold", "key0-7": 2 } });
+  const id = await begin({ kind: "subscribers" });
+  await world.settle();
+
+  const [header, ...rows] = await linesOf(id);
+
+  expect(header?.split(",").at(-1)).toBe("other_attributes");
+  expect(rows.find((row) => row.startsWith("bob,"))).toMatch(/,2,.*,"{""plan"":""gold""}"$/);
+  expect(rows.find((row) => row.startsWith("made-up-1,"))).toMatch(/,$/);
+});
+
 it("an export of subscribers has a column for each attribute, and no formulas (RDA-16)", async () => {
   const { world, upsert, begin, linesOf } = await setting();
   await upsert(ADA);

@@ -88,7 +88,7 @@ export const exportEndpoints = [
       summary: "Export subscribers, a list, a segment, recipients of a notification, events or reports of campaigns",
       description:
         "The CSV file is made in the background: read the export until it is `completed`. A file of subscribers can be " +
-        "imported again as it is. What is written meanwhile may be missing. At most three are made at a time. When a " +
+        "imported again as it is; attributes beyond 500 names share the column `other_attributes`, as JSON. What is written meanwhile may be missing. At most three are made at a time. When a " +
         "subscriber is erased, the files that may name them are deleted.",
       body: NewExport,
       returns: v.object({ id: v.string() }),

@@ -20,7 +20,7 @@ import { listRecipients, RecipientPosition } from "../sends/ledger/recipient-lis
 import { SHARDS } from "../shards.ts";
 import { type Addresses, addressesOf, consentNow } from "../subscribers/addresses.ts";
 import { audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
-import { namesOf } from "../subscribers/names.ts";
+import { MAX_NAMES, namesOf } from "../subscribers/names.ts";
 import { attributesOf, getProfiles, type LivingProfile, living } from "../subscribers/subscribers.ts";
 import { suppressionsOfShard } from "../subscribers/suppressions.ts";
 import { listTopics } from "../topics/topics.ts";
@@ -72,6 +72,9 @@ const CAMPAIGN = ["campaign_id", "name", "status", "category", "created_at"] as 
 const FUNNEL = ["sent", "delivered", "failed", "opened", "opened_human", "clicked", "clicked_human"] as const;
 const REPORT = [...CAMPAIGN, ...FUNNEL, "converted", "revenue_cents"] as const;
 
+/** A column of JSON, where a workspace has more attributes than names of them are kept: no value is lost by its name. */
+const OTHERS = "other_attributes";
+
 /** The columns of the file. Those of subscribers are read by an import as they are. */
 export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<string[]> {
   if (kind === "recipients") return [...RECIPIENT];
@@ -81,7 +84,8 @@ export async function columnsOf(store: StoreReader, kind: ExportKind): Promise<s
   const [topics, attributes] = await Promise.all([listTopics(store), namesOf(store, "attributes")]);
   const own = [...OWN, ...topics.flatMap(({ key }) => [consentChannelOf(key), `${TOPIC_TIME}${key}`])];
   const ofChannels = otherChannels.flatMap((channel) => [STATUS_OF + channel, TIME_OF + channel]);
-  return [...new Set([...own, ...ofChannels, ...attributes])];
+  const others = attributes.length < MAX_NAMES.attributes ? [] : [OTHERS];
+  return [...new Set([...own, ...ofChannels, ...attributes, ...others])];
 }
 
 type Reader = (source: Source, position: string | undefined) => Promise<Page>;
@@ -119,7 +123,9 @@ function subscriberCells(columns: readonly string[], profile: LivingProfile, add
     const said = consentNow(profile, addresses, channel);
     return said ? [[STATUS_OF + channel, said.status] as const, [TIME_OF + channel, said.at] as const] : [];
   });
+  const others = Object.entries(attributes).filter(([name]) => !columns.includes(name));
   const cells: Record<string, unknown> = {
+    ...(others.length > 0 && { [OTHERS]: Object.fromEntries(others) }),
     ...attributes,
     ...Object.fromEntries(statuses.filter(([channel]) => topicKeyOf(channel) !== undefined)),
     ...Object.fromEntries(times.map(([channel, at]) => [channel.replace(/^topic:/, TOPIC_TIME), at])),
