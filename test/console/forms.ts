@@ -224,6 +224,28 @@ export function formStories({ service, open }: Tabs): void {
     expect(text.trim().split("\n")).toHaveLength(1 + 4);
   }, 120_000);
 
+  it("of a file with hundreds of columns those that have a meaning are kept, and another file begins anew (CON-3, AMB-88)", async () => {
+    const { page, visit } = await open();
+    const numbers = Array.from({ length: 150 }, (_, n) => n);
+    const wide = `email,${numbers.map((n) => `Feld ${n}`)}\nwide@example.com,${numbers.map((n) => `v${n}`)}\n`;
+    const choose = (name: string, text: string) =>
+      page.getByLabel("CSV file").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+    await visit("import");
+    await choose("wide.csv", wide);
+    await page.getByRole("button", { name: "Start the dry run", exact: true }).click();
+    await page.getByText("at most 100 become attributes").first().waitFor(LONG);
+    await page.getByLabel("Meaning of Feld 7", { exact: true }).selectOption("attribute:feld_7");
+    await page.getByRole("button", { name: "Leave out the other columns" }).click();
+    await page.getByRole("button", { name: "Try it again" }).click();
+    await page.getByText("1 row will be imported.").waitFor(LONG);
+    expect(await page.getByRole("button", { name: "Leave out the other columns" }).count()).toBe(0);
+
+    await choose("small.csv", "email,Note\nsmall@example.com,x\n");
+    await page.getByRole("button", { name: "Start the dry run", exact: true }).click();
+    await page.getByText("1 row will be imported.").waitFor(LONG);
+    expect(await page.getByLabel("Meaning of Note").inputValue()).toBe("attribute:note");
+  }, 120_000);
+
   it("two tabs of one browser show two workspaces, each with its own session (CON-2)", async () => {
     const made = await fetch(`${service().url}/_local/workspaces`, {
       method: "POST",

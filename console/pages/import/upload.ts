@@ -108,6 +108,8 @@ export function useUpload() {
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
     setDryRun("");
+    // What was said of the columns is of the file before.
+    setMapping({});
   };
   return {
     file,

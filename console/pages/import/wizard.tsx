@@ -35,6 +35,9 @@ export function Wizard() {
         >
           {(job) => (
             <>
+              {job.columns.length > MAX_ATTRIBUTES && mapping[OTHERS] === undefined && (
+                <Others leaveOut={() => setMapping({ ...mapping, [OTHERS]: "ignore" })} />
+              )}
               {(job.consent_summary.yes_without_time > 0 || hasProof(upload)) && <Proof upload={upload} />}
               <ImportCard job={job} upload={upload} />
             </>
@@ -68,7 +71,7 @@ function FileCard({ upload }: { upload: Upload }) {
           onInput={(event) => choose(event.currentTarget.files?.[0])}
         />
         <span class="hint">
-          The first line has the column names. Email addresses, or IDs of your own, say who is who.
+          The first line has the column names. Email addresses, IDs of your own, or phone numbers say who is who.
         </span>
       </label>
       <ListFields upload={upload} />
@@ -125,6 +128,23 @@ function ListFields({ upload }: { upload: Upload }) {
     </div>
   );
 }
+
+/** So many further columns become attributes (AMB-88). */
+const MAX_ATTRIBUTES = 100;
+/** In a mapping, in place of each column that it does not name. */
+const OTHERS = "*";
+
+/** Hundreds of columns are left out by one click, those apart that were given a meaning. */
+const Others = ({ leaveOut }: { leaveOut: () => void }) => (
+  <Card title="Which columns matter?">
+    <p>{`At most ${MAX_ATTRIBUTES} further columns are kept. Say above what those mean that you want; what the others say of consent counts.`}</p>
+    <div class="actions">
+      <Button needs="imports.importLists" onClick={leaveOut}>
+        Leave out the other columns
+      </Button>
+    </div>
+  </Card>
+);
 
 const hasProof = ({ proof: { consent_at, date_format } }: Upload): boolean => consent_at !== "" || date_format !== "";
 
@@ -207,12 +227,13 @@ interface MeaningProps {
 
 function Meaning({ column: { header, meaning }, mapping, set }: MeaningProps) {
   const key = header
-    .trim()
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "_");
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .filter(Boolean)
+    .join("_");
   const topics = useQuery("topics.list", []);
   const known = (topics.data?.items ?? []).map((topic) => `topic:${topic.key}`);
-  const options = [...new Set([meaning, ...importFields, ...known, `attribute:${key}`, "ignore"])];
+  const options = [...new Set([meaning, ...importFields, ...known, `attribute:${key || "column"}`, "ignore"])];
   return (
     <Select
       label={`Meaning of ${header}`}
