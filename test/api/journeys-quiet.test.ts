@@ -87,3 +87,37 @@ it("a delay is not longer where no message waits: it is transactional, of the ap
 
   expect((await runs(none))[0].waiting_until).toBe(at(HOUR));
 });
+
+it("a message that waits is not sent to somebody whose run exits or is canceled meanwhile, but to one that is completed (JND-9, D-QUIET)", async () => {
+  const { world, call, active, push, withPhone, track, runs, stats } = await quietJourneys();
+  const exits = [{ event: { name: "paid" } }];
+  const id = await active(
+    graphOf(
+      {
+        pay: push("pay", "way"),
+        way: branch(attribute("vip", true), "end", "pause"),
+        pause: { delay: { duration: "1d", next: "end" } },
+        end: "exit",
+      },
+      exits,
+    ),
+  );
+  const people: Record<string, string> = {};
+  for (const name of ["ada", "bob", "eve", "sue"]) {
+    people[name] = await withPhone(name);
+    if (name === "eve") await call(`PATCH /api/v1/subscribers/${people[name]}`, { attributes: { vip: true } });
+    await track(name, "signed_up");
+  }
+  await track("ada", "paid");
+  await track("eve", "paid");
+  const runOf = async (name: string) =>
+    (await runs(id)).find((run: { subscriber_id: string }) => run.subscriber_id === people[name]);
+  await call(`POST /api/v1/journeys/${id}/runs/${(await runOf("bob")).id}/cancel`);
+  expect([(await runOf("ada")).status, (await runOf("eve")).status]).toEqual(["exited", "completed"]);
+  await world.advance(MORNING + MINUTE);
+
+  expect((await outboxOf(world)).map(({ subscriber_id }) => subscriber_id).sort()).toEqual(
+    [people.eve, people.sue].sort(),
+  );
+  expect((await stats(id)).steps.pay.outcomes).toEqual({ sent: 2, "skipped:canceled": 2 });
+});

@@ -5,6 +5,7 @@ import { type Progress, putOff, type SendOutcome, unitsOf } from "../../../share
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { EXPIRED } from "../../../shared/rules/reasons.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
+import { isWithdrawn, newestRuns } from "../../../shared/store/journeys/run-rows.ts";
 import { zoneFor } from "../../../shared/store/sends/chunks/deferred.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
@@ -14,6 +15,7 @@ const TOO_LATE_MS = 24 * HOUR;
 /** What is held is checked again after an eighth of the time that it has been held, within these bounds. */
 const CHECK_AGAIN_MS = { min: 5 * MINUTE, max: 6 * HOUR, share: 1 / 8 };
 
+const CANCELED: SendOutcome = { status: "skipped", reason: "canceled" };
 const NOTHING_WAITS: WaitQueue = { putOff: () => undefined, refusal: () => undefined, isGone: () => false };
 
 /** Puts off the addresses that quiet hours hold back, and refuses those whose send may not go on after them. */
@@ -24,6 +26,8 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
   const units = unitsOf(progress, addressees).slice(progress.to);
   const ended = units.flatMap((unit) => unit.quiet ?? []);
   const gate: Gate = ended.length > 0 ? await gateOf(work, Math.min(...ended)) : { kind: "open" };
+  const waited = units.filter((unit) => unit.quiet !== undefined).map((unit) => recipientOf(chunk, unit).subscriber);
+  const left = await whoLeft(work, waited);
   const zoned = quiet.timezone_mode === "subscriber" ? units.map((unit) => recipientOf(chunk, unit).subscriber) : [];
   const ids = [...new Set(zoned)].filter((id) => !isPseudonym(id));
   const profiles = await getProfiles(store, ids);
@@ -52,7 +56,11 @@ export async function createWaitQueue(work: Work, progress: Progress): Promise<W
         return until === undefined ? undefined : { due: until, quiet: until };
       });
     },
-    refusal: ({ quiet: waited }) => (waited !== undefined && gate.kind === "over" ? gate.outcome : undefined),
+    refusal: (unit) => {
+      if (unit.quiet === undefined) return undefined;
+      if (gate.kind === "over") return gate.outcome;
+      return left.has(recipientOf(chunk, unit).subscriber) ? CANCELED : undefined;
+    },
     isGone: (subscriber) => gone.has(subscriber),
   };
 }
@@ -75,5 +83,23 @@ async function gateOf({ store, workspace, clock, job }: Work, ended: number): Pr
   if (job.source.type !== "journey" || job.source.id === null) return { kind: "open" };
   const status = await statusOf(store, job.source.id);
   if (status === "active") return { kind: "open" };
-  return status === "paused" ? later : { kind: "over", outcome: { status: "skipped", reason: "canceled" } };
+  return status === "paused" ? later : { kind: "over", outcome: CANCELED };
+}
+
+/** Those whose run exited or was canceled while the message of its step waited: it is not for them any more (JND-9). */
+async function whoLeft({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {
+  const { type, id: journey } = job.source;
+  if (type !== "journey" || journey === null) return new Set();
+  const known = [...new Set(subscribers)].filter((subscriber) => !isPseudonym(subscriber));
+  const runs = await newestRuns(
+    store,
+    known.map((subscriber) => ({ subscriber, journey })),
+  );
+  return new Set(
+    runs.flatMap((run) => {
+      const hasLeft = run?.status === "exited" || run?.status === "canceled";
+      // One that began later is another visit: the message is of the one before.
+      return run && hasLeft && !isWithdrawn(run) && run.entered_at <= job.created_at ? [run.subscriber_id] : [];
+    }),
+  );
 }

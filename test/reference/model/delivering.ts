@@ -38,7 +38,10 @@ export function start(world: World, job: Job, recipient: Recipient): void {
   if (waiting.length === 0) recipient.deferred_until = null;
   // What failed may add the next class.
   for (const delivery of [...deliveries]) if (!waiting.includes(delivery)) attempt(world, job, recipient, delivery);
-  for (const delivery of waiting) attemptAt(world, job, recipient, delivery, until!);
+  for (const delivery of waiting) {
+    delivery.waits = true;
+    attemptAt(world, job, recipient, delivery, until!);
+  }
 }
 
 /** A later attempt. Of a campaign that is paused it waits for the resume (AMB-113). */
@@ -58,7 +61,14 @@ function attemptAt(world: World, job: Job, recipient: Recipient, delivery: Deliv
 const asPlanned = (world: World, { settings }: Job): World => ({ ...world, settings });
 
 /** Whoever cannot be written to any more was planned, and is one that failed. A cap and a topic skip late too. */
-const LATE_SKIPS = ["capped", "topic_opt_out"];
+const LATE_SKIPS = ["capped", "topic_opt_out", "canceled"];
+
+/** JND-9: a message that waited for quiet hours is not sent to somebody whose run has exited, or was canceled, meanwhile. */
+function hasLeft(world: World, { source, created_at }: Job, { subscriber_id }: Recipient): boolean {
+  if (source.type !== "journey") return false;
+  const run = world.runs.findLast((one) => one.journey_id === source.id && one.subscriber_id === subscriber_id);
+  return run !== undefined && ["exited", "canceled"].includes(run.status) && run.entered_at <= created_at;
+}
 
 /** Quiet hours that have begun defer a retry too; the end of those that it waited for is asked for again. */
 function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
@@ -66,12 +76,15 @@ function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Del
   const disturbs = delivery.class !== "in_app" && !job.spec.experience;
   const until = subscriber && disturbs ? quietUntil(asPlanned(world, job), job.spec, subscriber) : null;
   if (disturbs) recipient.deferred_until = until;
+  const { waits: waited = false } = delivery;
+  delivery.waits = until !== null;
   if (until !== null) {
     recipient.state = "deferred";
     attemptAt(world, job, recipient, delivery, until);
     return;
   }
-  const reasons = refusalsNow(world, job, recipient, delivery);
+  const isCanceled = waited && hasLeft(world, job, recipient);
+  const reasons = isCanceled ? ["canceled"] : refusalsNow(world, job, recipient, delivery);
   if (reasons.length === 0) {
     attempt(world, job, recipient, delivery);
     return;
