@@ -3347,6 +3347,17 @@ export interface Recipient {
       /** What of its rule does not hold, in words */
       unmet: string | null;
     } | null;
+    /** The list that it goes to; `null` for a send to others, and where the list is gone */
+    list: {
+      /** The id, as the service assigned it */
+      id: string;
+      /** The name, for people */
+      name: string;
+      /** `pending`: was asked to confirm, and has not yet */
+      consent: string | null;
+      /** When that was said. RFC 3339. */
+      consent_at: string | null;
+    } | null;
     /** Of the channels that the send names, those that cannot send now */
     unusable_channels: ({
       /** The id, as the service assigned it */

@@ -49,9 +49,10 @@ export interface SaidOfSend extends KnownReason {
 /** The rules of the send as they are now. */
 interface RulesNow {
   subscriber_filters: readonly { key: string; condition?: unknown; matches: boolean }[];
-  topic: { key: string; default: string; choice: string | null; chosen_at: string | null } | null;
+  topic: { key: string; default: string; choice: string | null; chosen_at: string | null; reachable: boolean } | null;
   email_consent_mode: string;
   segment: { name: string; is_dynamic: boolean; unmet: string | null } | null;
+  list: { name: string; consent: string | null; consent_at: string | null } | null;
   unusable_channels: readonly { name: string | null; why: string }[];
   channels: readonly {
     channel: ChannelType;
@@ -77,6 +78,16 @@ interface ReachedCap {
 /** `2026-11-20 23:00 UTC` */
 export const moment = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 
+/** Reasons of the channels of a person, which may have gone since. */
+const ofChannels = ["suppressed", "no_consent", "invalid_phone", "address_not_supported", "no_device", "no_address"];
+
+/** Whether what decided holds still, as far as that can be known. */
+export function holdsStill({ reason, now }: KnownReason): boolean {
+  if (reason === null || now === null) return true;
+  if (reason === "topic_opt_out") return now.topic?.reachable !== true;
+  return !ofChannels.includes(reason) || now.channels.some((one) => one.reason === reason);
+}
+
 /** What more is known of a reason, in brackets. */
 export function detailOf(said: KnownReason): string {
   const words = wordsOf(said);
@@ -101,11 +112,17 @@ function wordsOf(said: KnownReason): string | undefined {
     case "no_channel":
       return unusableWords(now);
     case "no_device":
-      return deviceWords(now);
+      return holdsStill(said) ? deviceWords(now) : "then; now it is not so";
+    case "not_in_list":
+      return listWords(now);
     case "not_in_segment":
       return segmentWords(now);
     case "subscriber_filters":
       return filterWords(now);
+    case "invalid_phone":
+    case "address_not_supported":
+    case "no_address":
+      return holdsStill(said) ? undefined : "then; now it is not so";
     default:
       return triedWords(said);
   }
@@ -152,6 +169,7 @@ const isLater = (at: string | null, sent: string | null | undefined): boolean =>
 function consentWords({ attempts, now, sent_at }: KnownReason): string | undefined {
   const known = claimIn(attempts);
   if (known) return `consent: ${consentText(known.consent)}`;
+  if (now?.list?.consent === "pending") return listWords(now);
   const one = now?.channels.find(({ reason }) => reason === "no_consent");
   if (!one) return now ? "then; now there is" : undefined;
   const { consent, consent_at: at, consent_of } = one;
@@ -212,6 +230,12 @@ function deviceWords(now: RulesNow | null): string | undefined {
   const registered =
     off > 0 ? [`${off} registered, which the provider refused or whose owner disabled pushes`] : ["none is registered"];
   return now ? [...registered, ...(others ?? [])].join("; ") : undefined;
+}
+
+function listWords(now: RulesNow | null): string | undefined {
+  if (!now?.list) return undefined;
+  const { name, consent, consent_at: at } = now.list;
+  return consent === null ? name : `${name}; ${consentText(consent)}${at === null ? "" : `, since ${moment(at)}`}`;
 }
 
 function segmentWords(now: RulesNow | null): string | undefined {

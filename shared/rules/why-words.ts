@@ -2,7 +2,7 @@
 import type { ChannelType } from "./channel-types.ts";
 import { channels } from "./channels.ts";
 import { reasonText, saidReason, settingWords } from "./reason-words.ts";
-import { type Channel, detailOf, moment, type SaidOfSend } from "./why-details.ts";
+import { type Channel, detailOf, holdsStill, moment, type SaidOfSend } from "./why-details.ts";
 
 const label = (channel: ChannelType): string => channels[channel].label;
 
@@ -42,7 +42,7 @@ function mainSentence(said: SaidOfSend): string {
   const { decision, state, reason, channels: all, ended_at } = said;
   switch (decision === "not_in_audience" ? decision : state) {
     case "not_in_audience":
-      return `Not in the audience${because(reason)}${detailOf(said)}.${settingWords(reason)}`;
+      return `Not in the audience${because(reason)}${detailOf(said)}.${holdsStill(said) ? settingWords(reason) : ""}`;
     case "held_out":
       return "In the control group, which gets nothing so that the effect can be measured.";
     case "delivered":
@@ -58,7 +58,7 @@ function mainSentence(said: SaidOfSend): string {
     case "canceled":
       return `Not sent: the send was canceled first${ended_at ? `, on ${moment(ended_at)}` : ""}.`;
     default:
-      return `Not sent${because(reason)}${detailOf(said)}.${settingWords(reason)}`;
+      return `Not sent${because(reason)}${detailOf(said)}.${holdsStill(said) ? settingWords(reason) : ""}`;
   }
 }
 

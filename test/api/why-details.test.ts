@@ -44,7 +44,7 @@ it("what was said only after a send is not given as its reason (F2)", async () =
   await send("News", { external_ids: ["ada"] });
   await world.advance(HOUR);
   await said("opted_in");
-  expect(await words("ada", { send: "News" })).toContain("no consent for this channel (then; now there is)");
+  expect(await words("ada", { send: "News" })).toBe("Not sent: no consent for this channel (then; now there is).");
 
   await world.advance(HOUR);
   await said("opted_out");
@@ -274,5 +274,25 @@ it("a run of a paused journey is said to wait for that, and a failed step names 
 
   expect(await words("ada", { journey: "Welcome" })).toMatch(
     /mail: failed, its template is gone, or none of its channels can be used \(now .* is switched off\)\./,
+  );
+});
+
+it("who was asked to confirm a list and has not is told so, and who has an address only since is told that (F2, AMB-129)", async () => {
+  const { world, call, upsert, send, words } = await setting();
+  const { id } = (await call("POST /api/v1/lists", { name: "Club", double_opt_in: true })).body;
+  const ada = await upsert("ada");
+  await call(`POST /api/v1/lists/${id}/subscribers`, { subscriber_ids: [ada] });
+  await world.settle();
+  await send("News", { target: { type: "list", list_id: id } });
+  await upsert("bob", { email: undefined });
+  await send("Hello", { external_ids: ["bob"] });
+  await upsert("bob");
+
+  expect(await words("ada", { send: "News" })).toBe(
+    `Not in the audience: not in the list (Club; asked to confirm, and has not yet, since ${DAWN}). ` +
+      "To change: Lists and segments on the page of the person.",
+  );
+  expect(await words("bob", { send: "Hello" })).toBe(
+    "Not sent: no address for the chosen channels (then; now it is not so).",
   );
 });

@@ -59,6 +59,17 @@ const RulesNow = v.object({
     ),
     v.description("The segment that it goes to; `null` for a send to others, and where the segment is gone"),
   ),
+  list: v.pipe(
+    v.nullable(
+      v.object({
+        id: v.string(),
+        name: v.string(),
+        consent: v.pipe(v.nullable(v.string()), v.description("`pending`: was asked to confirm, and has not yet")),
+        consent_at: v.pipe(v.nullable(Timestamp), v.description("When that was said")),
+      }),
+    ),
+    v.description("The list that it goes to; `null` for a send to others, and where the list is gone"),
+  ),
   unusable_channels: v.pipe(
     v.array(
       v.object({

@@ -3,7 +3,7 @@
 import { addressKindOf } from "../../../rules/addresses.ts";
 import { type Ranked, rankClasses } from "../../../rules/arbitration.ts";
 import { type ChannelType, classOf, hasConsent, platformOf } from "../../../rules/channel-types.ts";
-import { listOfTarget } from "../../../rules/list-consents.ts";
+import { listChannelOf, listOfTarget } from "../../../rules/list-consents.ts";
 import { compilePredicate } from "../../../rules/predicates.ts";
 import { type Contact, isReachableDevice, reachOf } from "../../../rules/reach.ts";
 import { consentChannelOf, isInTopic, type SendTopic } from "../../../rules/topics.ts";
@@ -12,6 +12,7 @@ import { compileDevicePredicate } from "../../../rules/versions.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import type { ChannelRow } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
+import { ListItem } from "../../lists/items.ts";
 import { explainMembership } from "../../segments/explain.ts";
 import { zoneFor } from "../../segments/rules.ts";
 import { type Addresses, addressesOf, consentNow } from "../../subscribers/addresses.ts";
@@ -50,10 +51,11 @@ export async function rulesNow(
   profile: LivingProfile,
   workspace: () => Promise<WorkspaceRecord | undefined>,
 ): Promise<RulesNow> {
-  const [devices, [addresses = {}], segment, listed] = await Promise.all([
+  const [devices, [addresses = {}], segment, list, listed] = await Promise.all([
     deviceRows(store, profile.id),
     addressesOf(store, [profile]),
     segmentNow(store, job, profile.id),
+    listNow(store, job, profile),
     listChannels(store),
   ]);
   const attributes = attributesForRules(profile);
@@ -72,6 +74,7 @@ export async function rulesNow(
     topic: job.topic ? topicNow(profile, contact, job.topic) : null,
     email_consent_mode: emailConsent,
     segment,
+    list,
     unusable_channels: unusableOf(listed, job),
     channels: deliverySettings.via.map(({ type }) =>
       channelNow(type, {
@@ -113,6 +116,14 @@ async function segmentNow(
   if (!found) return null;
   const { id, name, is_dynamic } = found.segment;
   return { id, name, is_dynamic, member: found.member, unmet: found.unmet ?? null };
+}
+
+async function listNow(store: StoreReader, { target }: JudgedSend, profile: LivingProfile): Promise<RulesNow["list"]> {
+  const id = listOfTarget(target);
+  const row = id === undefined ? undefined : await store.get(ListItem, { id });
+  if (id === undefined || !row) return null;
+  const [consent = null, consent_at = null] = [profile[`c:${listChannelOf(id)}`], profile[`ct:${listChannelOf(id)}`]];
+  return { id, name: row.name, consent, consent_at };
 }
 
 const unusableOf = (listed: readonly ChannelRow[], { channel_ids }: JudgedSend): RulesNow["unusable_channels"] =>
