@@ -7307,7 +7307,7 @@ export interface AuthLoginBody {
   email: string;
   /** The password */
   password: string;
-  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  /** The stable code of the error */
   code?: string | undefined;
   /** The workspace */
   tenant_id?: string | undefined;
@@ -7361,7 +7361,7 @@ export interface AuthAcceptInvitationsBody {
   name: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
-  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  /** The stable code of the error */
   code?: string | undefined;
 }
 
@@ -7375,7 +7375,7 @@ export interface AuthResetPasswordBody {
   token: string;
   /** The password: 12 to 1,024 characters, not a common one, not the address or the name of the workspace */
   password: string;
-  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  /** The stable code of the error */
   code?: string | undefined;
 }
 
@@ -7413,17 +7413,17 @@ export interface AuthBeginSecondFactorAnswer {
 }
 
 export interface AuthConfirmSecondFactorBody {
-  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  /** The stable code of the error */
   code: string;
 }
 
 export interface AuthRemoveSecondFactorBody {
-  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  /** The stable code of the error */
   code: string;
 }
 
 export interface AuthRenewRecoveryCodesBody {
-  /** The six digits that the authenticator shows, or a recovery code; each works once */
+  /** The stable code of the error */
   code: string;
 }
 

@@ -100,6 +100,13 @@ describe("a second factor", () => {
     }
   });
 
+  it("a code counts with the space that authenticators show in it (ACC-11)", async () => {
+    const { key } = await enrol(await register());
+    const [, ...halves] = /^(...)(...)$/.exec(codeOf(key)) ?? [];
+
+    expect((await login({ code: halves.join(" ") })).status).toBe(200);
+  });
+
   it("a second factor is guessed ten times in a quarter of an hour and thirty times a day; a recovery code still signs in (ACC-11)", async () => {
     const { recovery } = await enrol(await register());
     const statuses = [];

@@ -12,7 +12,11 @@ import { CODES_A_DAY, CODES_PER_USER } from "./limits.ts";
 
 export const Code = v.pipe(
   TrimmedTextUpTo(64),
-  v.description("The six digits that the authenticator shows, or a recovery code; each works once"),
+  // Authenticators show it in two groups.
+  v.transform((text) => text.replaceAll(/\s/g, "")),
+  v.description(
+    "The six digits that the authenticator shows, or a recovery code; each works once, with spaces or without",
+  ),
 );
 
 type UserRow = RowOf<typeof UserItem>;
