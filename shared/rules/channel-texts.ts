@@ -46,8 +46,14 @@ function problemsOf(field: ContentField, value: unknown, path: ContentProblem["p
 }
 
 const LINE_TAG = /<(?:br\s*\/?|\/(?:p|div|h[1-6]|li|tr|table|ul|ol|blockquote))\s*>/gi;
-const TAG =
-  /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|div|em|font|footer|h[1-6]|head|header|hr|html|i|img|label|li|main|mark|ol|p|pre|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|tfoot|th|thead|title|tr|tt|u|ul)(?:\s[^<>]{0,2000})?\/?>/gi;
+/** Attributes have values, except where the name of the tag is no word: `a <b and c> d` has no tag. */
+const NAMED =
+  "a|abbr|b|big|blockquote|body|br|center|code|div|em|font|footer|h[1-6]|head|header|html|i|label|li|main|mark|p|pre|s|section|small|span|strike|strong|style|sub|sup|title|tt|u";
+const OTHERS = "hr|img|ol|script|table|tbody|td|tfoot|th|thead|tr|ul";
+const TAG = new RegExp(
+  `</?(?:(?:${NAMED})(?:\\s*|\\s[^<>=]{0,200}=[^<>]{0,2000})|(?:${OTHERS})(?:\\s*|\\s[^<>]{0,2000}))/?>`,
+  "gi",
+);
 
 /** A text without tags of HTML: ends of paragraphs and lines become line breaks. A `<` that opens no tag stays. */
 export function withoutTags(text: string): string {

@@ -117,6 +117,16 @@ describe("channels", () => {
     expect(sms.payload.text ?? sms.body).toContain(plain);
   });
 
+  it("words between a lesser-than and a greater-than sign are no tag (CHC-2)", async () => {
+    const { say, given } = await setting("ios-push");
+    const body = "x <b and c> y: <i am back>, <p class='x'>but</p> <a href=x>this</a> <br/><img src=x alt> is";
+
+    await say({ title: "a <b and c> d", body });
+
+    const plain = "x <b and c> y: <i am back>, but\n this \n is";
+    expect(await given("ios")).toMatchObject({ title: "a <b and c> d", body: plain });
+  });
+
   it("paragraphs and entities of HTML become plain text in a push (CHC-2)", async () => {
     const { say, given } = await setting("vapid");
     const body = "<p>Tom &amp; {{ subscriber.first_name }}</p><p>Two</p>";
