@@ -39,6 +39,10 @@ const FILES: [what: string, lines: string[]][] = [
     "rows that are rejected and refuse",
     ["x,not an address,,no,,,,,", "in,in@x.example,,no,,,,,,,", "in,,,yes,2026-01-01,,,,"],
   ],
+  [
+    "one person with two addresses, of which one opted out",
+    ["firm,ada@x.example,,no,,,,,", "firm,bob@x.example,,,,,,,", "z,ada@x.example,,yes,2025-06-01,,,,"],
+  ],
   ["proofs of nothing", ["p,p@x.example,,yes,,yes,,,maybe", "q,q@x.example,,yes,2999-01-01,,,,yes"]],
 ];
 

@@ -57,3 +57,12 @@ it("the same file again is no second statement in the history (IMP-12, D-CONSENT
   expect(await consents("f")).toEqual(before);
   expect(await consents("g")).toHaveLength(1);
 });
+
+it("an opt-out in a row whose person gets another address by a later row holds for the address (AMB-130, AMB-132)", async () => {
+  const { run, consents } = await setting();
+  const header = "Customer ID,Email,Unsubscribed";
+  await run(`${header}\nfirm,ada@x.example,yes\nfirm,bob@x.example,\n`);
+  await run(`${header}\nother,ada@x.example,\n`);
+
+  expect(await consents("other")).toMatchObject([{ channel: "email", status: "opted_out", source: "address" }]);
+});

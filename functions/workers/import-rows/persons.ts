@@ -16,6 +16,8 @@ export interface PersonRow extends GoodRow {
   email: string | undefined;
   /** The channels of which a row before it suppresses the address or number of its person, or opts it out. */
   heldBefore: ReadonlySet<string>;
+  /** What it refuses of mail holds for its address: it names no person, or one who has another address by a later row. */
+  isOfAddress: boolean;
 }
 
 export interface Person {
@@ -28,6 +30,7 @@ export interface Person {
 export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Person[] {
   const persons = new Map<string, Person>();
   const held = new Set<string>();
+  const last = new Map(batch.flatMap(({ row }) => (row.email === undefined ? [] : [[row.external_id, row.email]])));
   for (const good of batch) {
     const { external_id, email: own, attributes, consent, choices, isByAddress } = good.row;
     const before = persons.get(external_id);
@@ -38,9 +41,11 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
     const places = [["email", address] as const, ...otherChannels.map((channel) => [channel, number] as const)];
 
     const heldBefore = new Set(places.flatMap((place) => (held.has(place.join(" ")) ? [place[0]] : [])));
-    const isOfAddress = consent?.status === "suppressed" || (consent?.status === "opted_out" && isByAddress);
+    const isLeft = own !== undefined && normalizedAddress("email", last.get(external_id)) !== address;
+    const isOfAddress = isByAddress || isLeft;
+    const isMailRefused = consent?.status === "suppressed" || (consent?.status === "opted_out" && isOfAddress);
     for (const [channel, of] of places) {
-      const isRefused = channel === "email" ? isOfAddress : isByAddress && choices[channel]?.status === "opted_out";
+      const isRefused = channel === "email" ? isMailRefused : isByAddress && choices[channel]?.status === "opted_out";
       if (of !== undefined && isRefused) held.add([channel, of].join(" "));
     }
 
@@ -50,7 +55,7 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
       attributes: { ...before?.profile.attributes, ...attributes },
       isHistorical,
     };
-    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, heldBefore }] });
+    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, heldBefore, isOfAddress }] });
   }
   return [...persons.values()];
 }

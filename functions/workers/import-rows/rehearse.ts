@@ -152,13 +152,13 @@ function takePerson({ rehearsal, created_at, heldAtStart }: Taking, { profile, r
   };
   for (const good of rows) {
     const { consent, choices, isByAddress } = good.row;
-    const { heldBefore } = good;
+    const { heldBefore, isOfAddress } = good;
     tally.countRow(good);
     const email = good.email ?? standing.email;
     const number = idOf("phone", standing.phone);
     if (consent) {
       const isRefused = heldBefore.has("email") || isHeld("email", idOf("email", email));
-      const said = { consent, email, isByAddress, isHeld: isRefused };
+      const said = { consent, email, isByAddress: isOfAddress, isHeld: isRefused };
       tally.taken.consents[sayOfMail(rehearsal, standing, created_at, said)]++;
     }
     const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));

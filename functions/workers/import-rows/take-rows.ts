@@ -93,12 +93,16 @@ async function importEach(
 
   const members: string[] = [];
   const proven = new Set<string>();
-  const takeRow = async (id: string, number: string | undefined, { email, heldBefore, ...good }: PersonRow) => {
+  const takeRow = async (
+    id: string,
+    number: string | undefined,
+    { email, heldBefore, isOfAddress, ...good }: PersonRow,
+  ) => {
     const { consent, choices, isByAddress } = good.row;
     const from = fromRow(job, good.record, asks);
     countRow(good);
     if (consent) {
-      const address = { email, isByAddress, held, isHeldBefore: heldBefore.has("email") };
+      const address = { email, isByAddress: isOfAddress, held, isHeldBefore: heldBefore.has("email") };
       taken.consents[await recordImportedConsent(store, id, from, consent, address)]++;
     }
     const isHeld = (channel: OtherChannel) =>

@@ -14,9 +14,17 @@ const isAgain = (job: Import, { external_id, email }: Body): boolean =>
 /**
  * Who opted out or is suppressed here stays so: an import never resubscribes anyone. AMB-131: a time that is ahead proves
  * nothing, and an opt-out counts from the job on.
+ * @param isLeft a later row gives its person another address
  * @returns what it did, as the job counts it
  */
-export function translate(world: World, job: Import, subscriber: Subscriber, fields: Body, said: Said): string {
+export function translate(
+  world: World,
+  job: Import,
+  subscriber: Subscriber,
+  fields: Body,
+  said: Said,
+  isLeft = false,
+): string {
   const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
   const time = isAhead ? job.created_at : said.at;
   const isFuture = isAhead && said.status === "opted_in";
@@ -41,7 +49,8 @@ export function translate(world: World, job: Import, subscriber: Subscriber, fie
     if (row && !isSuppressed) job.suppresses.push(row.key);
     return row && (isSame || job.suppresses.includes(row.key)) ? "suppressed" : "unchanged";
   }
-  if (status === "opted_out" && !fields.external_id) optOutAddress(world, fields.email, time ?? job.created_at);
+  if (status === "opted_out" && (!fields.external_id || isLeft))
+    optOutAddress(world, fields.email, time ?? job.created_at);
   // An opt-in that is older than what is known changes nothing.
   const isOld = newest !== undefined && newest.consented_at > (time ?? world.now);
   const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;

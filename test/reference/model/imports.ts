@@ -2,7 +2,7 @@
 
 import type { Operation } from "./access.ts";
 import { read, write } from "./access.ts";
-import { optOutAddress } from "./addresses.ts";
+import { isSameAddress, optOutAddress } from "./addresses.ts";
 import { note } from "./annotations.ts";
 import { limitOf, listing } from "./checks.ts";
 import { addressChanged, currentConsent, recordConsent } from "./consents.ts";
@@ -75,12 +75,23 @@ function process(world: World, job: Import): void {
       .find((row) => refuses(job, row));
     if (refusal) keepRefusal(world, job, refusal);
   }
-  for (const cells of rows.filter((one) => !isFaulty(one))) take(world, job, read(cells));
+  const good = rows.filter((one) => !isFaulty(one)).map(read);
+  const last = new Map(good.flatMap(({ fields }) => (fields.email ? [[fields.external_id, fields.email]] : [])));
+  for (const row of good) {
+    const { external_id, email } = row.fields;
+    const isLeft = Boolean(external_id && email) && !isSameAddress(last.get(external_id), email);
+    take(world, job, row, isLeft);
+  }
   job.status = "completed";
   note(world, "import_completed", job.id);
 }
 
-function take(world: World, job: Import, { fields, attributes, said, isNumberRefused, number, choices }: Row): void {
+function take(
+  world: World,
+  job: Import,
+  { fields, attributes, said, isNumberRefused, number, choices }: Row,
+  isLeft: boolean,
+): void {
   const external_id = fields.external_id || fields.email?.toLowerCase() || number!.key!;
   const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
   const subscriber = known ?? createSubscriber(world, external_id);
@@ -90,7 +101,7 @@ function take(world: World, job: Import, { fields, attributes, said, isNumberRef
   Object.assign(subscriber.attributes, attributes);
   subscriber.updated_at = world.now;
   addressChanged(world, subscriber, before);
-  const outcome = said ? translate(world, job, subscriber, fields, said) : null;
+  const outcome = said ? translate(world, job, subscriber, fields, said, isLeft) : null;
   if (outcome) job.consent_summary[outcome]!++;
   if (isNumberRefused) refuseNumber(world, job, subscriber, said);
   if (isNumberRefused && number)
