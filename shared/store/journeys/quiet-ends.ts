@@ -2,6 +2,8 @@
 import { quietUntil } from "../../rules/quiet-hours.ts";
 import type { StoreReader } from "../context.ts";
 import { candidatesById } from "../sends/audience/candidates.ts";
+import { zoneFor } from "../sends/chunks/deferred.ts";
+import { getProfiles } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import type { SendNode } from "./sends.ts";
 import { openPlans, quietEndFor } from "./simulated-sends.ts";
@@ -11,7 +13,7 @@ interface Deps {
   workspace(): Promise<WorkspaceRecord | undefined>;
 }
 
-/** Reads nothing but the workspace where it has no quiet hours, or where none of its zones can have them now. */
+/** Outside of quiet hours it reads the workspace, and the profile where each subscriber has hours of their own. */
 export function openQuietEnds({ store, workspace }: Deps) {
   let planOf: ReturnType<typeof openPlans> | undefined;
   return async (node: SendNode, subscriber: string, now: number): Promise<number | undefined> => {
@@ -19,8 +21,8 @@ export function openQuietEnds({ store, workspace }: Deps) {
     const record = await workspace();
     const quiet = record?.quiet_hours;
     if (!quiet) return undefined;
-    const isForAll = quiet.timezone_mode === "workspace";
-    if (isForAll && quietUntil(quiet, record.timezone, now) === undefined) return undefined;
+    const [profile] = quiet.timezone_mode === "subscriber" ? await getProfiles(store, [subscriber]) : [];
+    if (quietUntil(quiet, zoneFor(quiet, record.timezone, profile), now) === undefined) return undefined;
 
     planOf ??= openPlans({ store, workspace: record });
     const plan = await planOf(node);
