@@ -11,6 +11,12 @@ export type StartedBy =
   | { kind: "segment"; name: string; entered: boolean; unmet: string | null }
   | { kind: "nothing" };
 
+/** Why a step sent nothing: what more is known of its reason, such as ` (opted out)`, and whether it holds still. */
+export interface KnownSkip {
+  words: string;
+  holdsStill: boolean;
+}
+
 /** What is said of a journey: a part of what explains one person in it. */
 export interface SaidOfJourney {
   triggers: readonly {
@@ -38,8 +44,8 @@ export interface SaidOfJourney {
   } | null;
   /** Why steps of the newest run failed. */
   failures?: ReadonlyMap<string, string> | undefined;
-  /** What more is known of why its steps sent nothing, in brackets. */
-  skips?: ReadonlyMap<string, string> | undefined;
+  /** What more is known of why its steps sent nothing. */
+  skips?: ReadonlyMap<string, KnownSkip> | undefined;
   /** Of the version of the newest run. */
   exits: readonly Exit[];
   /** The journey is paused. */
@@ -111,7 +117,7 @@ function runSentences(run: SaidRun, { exits, failures, skips, triggers }: SaidOf
     `Entered on ${moment(entered_at)}${lateWords(run, triggers)}; ${standing}.`,
     ...(halted ? [`Its send is halted: ${reasonText(halted.reason)}.`] : []),
     ...steps.flatMap(({ step, outcome }) => {
-      const known = { failure: failures?.get(step), more: skips?.get(step) };
+      const known = { failure: failures?.get(step), skip: skips?.get(step) };
       return outcomeSentence(step, outcome, known) ?? [];
     }),
   ];
@@ -129,14 +135,14 @@ const ways: Readonly<Record<string, string>> = {
 function outcomeSentence(
   step: string,
   outcome: string,
-  { failure, more = "" }: { failure: string | undefined; more: string | undefined },
+  { failure, skip }: { failure: string | undefined; skip: KnownSkip | undefined },
 ): string | undefined {
   if (Object.hasOwn(ways, outcome)) return `${step}: ${ways[outcome]}.`;
   if (!/^(skipped|failed|bounced|canceled)/.test(outcome)) return undefined;
   const [what = "", reason = failure] = outcome.split(":");
-  return reason === undefined
-    ? `${step}: ${what}.`
-    : `${step}: ${what}, ${saidReason(reason)}${more}.${settingWords(reason)}`;
+  if (reason === undefined) return `${step}: ${what}.`;
+  const setting = skip?.holdsStill === false ? "" : settingWords(reason);
+  return `${step}: ${what}, ${saidReason(reason)}${skip?.words ?? ""}.${setting}`;
 }
 
 const EXIT_CONDITION = /^exit_condition:(\d+)$/;

@@ -128,6 +128,23 @@ describe("GET /api/v1/journeys/:id/subscribers/:subscriberId", () => {
     expect((await ask(ada)).triggers).toMatchObject([{ outcome: "not_eligible" }]);
   });
 
+  it("a journey, asked about a person, says that the reason of a step has gone since (AMB-147, F2)", async () => {
+    const { world, tenant, call, active, track } = await setting();
+    const { email } = await openChannels(world, tenant, "email");
+    const mail = { send: { channel_ids: [email], content: { title: "Hi", body: "b" }, next: "end" } };
+    const id = await active(graphOf({ mail, end: "exit" } as never));
+    const say = (status: string) =>
+      tenant.upsert({ external_id: "ada", email: "ada@example.com", consent: { status, channel: "email" } });
+    const ada = await say("opted_out");
+    await track("ada", "signed_up");
+    await world.advance(HOUR);
+    await say("opted_in");
+
+    expect((await call(`GET /api/v1/journeys/${id}/subscribers/${ada}`)).body.in_words).toMatch(
+      /mail: skipped, no consent for this channel \(then; now there is\)\.$/,
+    );
+  });
+
   it("a journey, asked about a person, knows when the journey was paused (AMB-147)", async () => {
     const { world, id, call, person, track, ask } = await explained();
     const ada = await person("ada");

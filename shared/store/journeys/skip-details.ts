@@ -1,6 +1,7 @@
 // Why steps of a run sent nothing to the person, in words: since when the reason holds, and what set it.
 import type { Graph, JourneyNode } from "../../rules/journey-graph.ts";
-import { detailOf } from "../../rules/why-details.ts";
+import { detailOf, holdsStill } from "../../rules/why-details.ts";
+import type { KnownSkip } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
 import { type JudgedSend, rulesNow } from "../sends/reports/rules-now.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
@@ -33,23 +34,24 @@ interface Asked {
   workspace: () => Promise<WorkspaceRecord | undefined>;
 }
 
-/** @returns by step, such as ` (opted out, since 2026-11-20 23:00 UTC)`; steps of which nothing more is known are left out */
+/** @returns by step; steps that are no sends are left out */
 export async function skipDetails(
   store: StoreReader,
   run: Run,
   { graph, profile, workspace }: Asked,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, KnownSkip>> {
   const skipped = run.steps.filter(({ outcome }) => outcome.startsWith(SKIPPED) || outcome === FAILED);
   const owner = skipped.length > 0 ? await workspace() : undefined;
   if (!owner) return new Map();
   const details = skipped.map(async ({ step, outcome }) => {
     const node = graph?.steps[step];
-    if (node?.type !== "send") return [step, ""] as const;
+    if (node?.type !== "send") return [];
     const now = await rulesNow(store, await sendOf(store, node), profile, async () => owner);
     // A step that none of its channels could take fails; one that a provider refused says so by its words.
     const failed = now.channels.length === 0 ? "no_channel" : null;
     const reason = outcome === FAILED ? failed : outcome.slice(SKIPPED.length);
-    return [step, detailOf({ reason, attempts: [], now, sent_at: run.ended_at })] as const;
+    const known = { reason, attempts: [], now, sent_at: run.ended_at };
+    return [[step, { words: detailOf(known), holdsStill: holdsStill(known) }] as const];
   });
-  return new Map((await Promise.all(details)).filter(([, words]) => words !== ""));
+  return new Map((await Promise.all(details)).flat());
 }
