@@ -5,7 +5,7 @@ import { logicalIdOf } from "../../infra/names.ts";
 import { isOfStream, maxConcurrency, queueNames } from "../../shared/contract/messages.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import { placesOf, rightsOf, statementsOf } from "./support/policies.ts";
-import { ofType, publishing, type Template, textOf } from "./support/template.ts";
+import { ofType, publishing, type Resource, type Template, textOf, whole } from "./support/template.ts";
 
 const template: Template = publishing();
 
@@ -144,4 +144,28 @@ it("docs/decisions/0017 the table is scanned by the purge alone, two at a time a
   const scans = functions.filter(({ grants }) => grants.some(({ actions }) => actions.includes("dynamodb:Scan")));
   expect(scans.map(({ name }) => name)).toEqual(["purge"]);
   expect(maxConcurrency).toEqual({ purge: 2 });
+});
+
+/** What a service of AWS may do here, and for whom it acts then. */
+function trustedServices({ Type, Properties = {} }: Resource): { service: string; source: unknown }[] {
+  const { Principal, SourceArn, SourceAccount } = Properties;
+  if (Type === "AWS::Lambda::Permission") return [{ service: textOf(Principal), source: SourceArn ?? SourceAccount }];
+  const { PolicyDocument, AssumeRolePolicyDocument, KeyPolicy } = Properties;
+  return [PolicyDocument, AssumeRolePolicyDocument, KeyPolicy]
+    .flatMap((policy) => policy?.Statement ?? [])
+    .filter(({ Effect, Principal: by }) => Effect === "Allow" && by?.Service !== undefined)
+    .map(({ Principal: by, Condition = {} }) => ({
+      service: textOf(by.Service),
+      source: Object.values<Record<string, unknown>>(Condition)
+        .flatMap((compared) => Object.entries(compared))
+        .find(([key]) => /^aws:source(arn|account)$/i.test(key))?.[1],
+    }));
+}
+
+it("a service of AWS acts here for this account alone, and not for whoever knows a name (D1)", () => {
+  const resources = Object.values(whole().Resources);
+  const trusted = resources.flatMap(trustedServices).filter(({ service }) => service !== "lambda.amazonaws.com");
+
+  expect(new Set(trusted.map(({ service }) => service))).toContain("cloudwatch.amazonaws.com");
+  expect(trusted.filter(({ source }) => source === undefined)).toEqual([]);
 });
