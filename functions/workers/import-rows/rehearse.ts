@@ -6,6 +6,7 @@ import type { ImportedConsent } from "../../../shared/rules/import-consents.ts";
 import { otherChannels } from "../../../shared/rules/import-mapping.ts";
 import { type Refusals, refusalsIn, refusesNothing } from "../../../shared/rules/import-refusals.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
+import { familyOf } from "../../../shared/store/families.ts";
 import { idKeys } from "../../../shared/store/item.ts";
 import type { RootSecrets } from "../../../shared/store/secrets.ts";
 import { AddressItem, addressId } from "../../../shared/store/subscribers/address-items.ts";
@@ -43,6 +44,9 @@ export interface Rehearsal {
   addresses: Map<string, Partial<AddressRow>>;
 }
 
+/** Of more people the worker begins to remember anew. */
+const MAX_REMEMBERED = 50_000;
+
 export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
 
 interface Batch {
@@ -62,6 +66,7 @@ export async function rehearse(
   tally: Tally,
 ): Promise<void> {
   const root = await secrets.root();
+  if (rehearsal.people.size > MAX_REMEMBERED) forget(rehearsal);
   const names = [...persons.map(({ profile }) => profile.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
   await meet(store, root, rehearsal, names);
   const isNew = persons.map(({ profile }) => !rehearsal.people.has(profile.external_id));
@@ -79,6 +84,11 @@ export async function rehearse(
   }
 }
 
+function forget({ people, addresses }: Rehearsal): void {
+  people.clear();
+  addresses.clear();
+}
+
 const nameOf = ({ external_id, email }: Refusals): string | undefined => external_id ?? email?.toLowerCase();
 
 /** Reads those whom no row named before. */
@@ -93,8 +103,18 @@ async function meet(
   for (const [i, name] of unseen.entries()) {
     const first = profiles[i];
     const known = living(first) ?? (first && (await profileOfExternalId(store, root, name)));
-    if (known) people.set(name, { consents: { ...known }, email: known.email, phone: attributesOf(known).phone });
+    if (known) people.set(name, { consents: consentsIn(known), email: known.email, phone: attributesOf(known).phone });
   }
+}
+
+/** What of a profile says something of consent: the rest of thousands would fill the memory of the worker. */
+function consentsIn(profile: ProfileRow): Partial<ProfileRow> {
+  const { confirmed_address } = profile;
+  const consents: Partial<ProfileRow> = confirmed_address === undefined ? {} : { confirmed_address };
+  for (const [channel, status] of familyOf(profile, "c:")) consents[`c:${channel}`] = status;
+  for (const [channel, at] of familyOf(profile, "ct:")) consents[`ct:${channel}`] = at;
+  for (const [channel, isConfirmed] of familyOf(profile, "cc:")) consents[`cc:${channel}`] = isConfirmed;
+  return consents;
 }
 
 /** The profile as the rows of the batch leave it. @param at when the address changes, RFC 3339 */
