@@ -215,11 +215,15 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "New schedule" }).click();
     await dialog.getByLabel("In-app").check();
     letThrough();
+    await dialog.getByLabel("Repeats").selectOption("By a cron expression");
+    expect(await dialog.getByLabel("Cron expression").inputValue()).toBe("0 9 * * 1");
+    await dialog.getByLabel("Repeats").selectOption("Monday to Friday");
     await dialog.getByRole("button", { name: "Review the schedule" }).click();
     await dialog.getByText("Europe/Berlin").first().waitFor();
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Schedule for 1 person" }).click();
     await page.getByRole("cell", { name: /, 09:00 Europe\/Berlin/ }).waitFor();
+    await page.getByRole("cell", { name: "Monday to Friday at 09:00" }).waitFor();
     await page.getByRole("button", { name: "Pause Monday news" }).click();
     await page.getByRole("button", { name: "Resume Monday news" }).waitFor();
     await visit("content/experiences");

@@ -13,6 +13,7 @@ import { ChannelPicker, TopicPicker } from "../../components/pickers.tsx";
 import { meansOf } from "../../components/release-facts.tsx";
 import { Moments } from "../../components/release-moments.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
+import { ScheduleTimes, START_CRON } from "./schedule-time.tsx";
 
 /** Times that are shown before it begins. */
 const SHOWN = 3;
@@ -33,7 +34,7 @@ interface EditorProps {
 export function ScheduleEditor({ templates, close }: EditorProps) {
   const create = useAction("schedules.create", { stale: ["schedules.", "billing."] });
   const [isReleasing, setReleasing] = useState(false);
-  const start: Draft = { template_id: "", channel_ids: [], topic: "", cron_expression: "0 9 * * 1", timezone: zone };
+  const start: Draft = { template_id: "", channel_ids: [], topic: "", cron_expression: START_CRON, timezone: zone };
   const form = useFields(start, create);
   // The templates may arrive after the dialog has opened.
   const draft = { ...form.values, template_id: form.values.template_id || (templates[0]?.id ?? "") };
@@ -80,13 +81,7 @@ function Inputs({
         value={draft.template_id}
         options={templates.map(({ id, name }) => ({ value: id, label: name }))}
       />
-      <TextField
-        label="When"
-        {...field("cron_expression")}
-        hint="Minute, hour, day of the month, month, weekday: 0 9 * * 1 is every Monday at 09:00."
-        code
-        required
-      />
+      <ScheduleTimes {...field("cron_expression")} />
       <TextField label="Time zone" {...field("timezone")} required />
       {times.length > 0 && <Moments all={times.slice(0, 1).map((one) => ({ ...one, name: "Next" }))} />}
       <ChannelPicker chosen={chosen} {...channels} />
