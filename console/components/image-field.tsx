@@ -65,7 +65,7 @@ function Choose({ choose, close }: { choose: (url: string) => void; close: () =>
       <Loaded query={assets}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="There are no images yet.">A png, jpeg, gif or webp of at most 4 MB.</Empty>
+            <Empty title="There are no images yet.">PNG, JPEG, GIF or WebP, of at most 4 MB.</Empty>
           ) : (
             <div class="gallery">
               {items.map(({ id, url, filename }) => (

@@ -7,7 +7,7 @@ import type { SliderProps } from "../components/pickers.tsx";
 import { EMPTY_CELL } from "./blocks/columns.ts";
 import type { Align, Block, BlockType, Cell, Look, Says } from "./design.ts";
 
-const ALIGN: Record<Align, string> = { left: "Left", center: "Middle", right: "Right" };
+const ALIGN: Record<Align, string> = { left: "Left", center: "Center", right: "Right" };
 const NO_BACK = "#eef2ff";
 
 interface ColourProps {
@@ -27,7 +27,7 @@ const ColourField = ({ label, value, onInput }: ColourProps) => (
 type Form<T extends BlockType> = (props: { says: Says[T]; set: (part: Partial<Says[T]>) => void }) => JSX.Element;
 
 const AlignField = ({ value, set }: { value: Align; set: (part: { align: Align }) => void }) => (
-  <SelectField label="Place" value={value} options={ALIGN} onInput={(align) => set({ align })} />
+  <SelectField label="Alignment" value={value} options={ALIGN} onInput={(align) => set({ align })} />
 );
 
 const MARKUP = "**bold**, [words](address), lines that begin with - make a list.";
@@ -64,7 +64,7 @@ const forms: { [T in BlockType]: Form<T> } = {
   button: ({ says, set }) => (
     <>
       <TextField label="Label" value={says.label} onInput={(label) => set({ label })} />
-      <TextField label="Leads to" type="url" value={says.url} onInput={(url) => set({ url })} />
+      <TextField label="Link" type="url" value={says.url} onInput={(url) => set({ url })} />
       <div class="row">
         <SelectField
           label="Look"
@@ -80,12 +80,12 @@ const forms: { [T in BlockType]: Form<T> } = {
     <>
       <ImageField label="Image" value={says.url} onInput={(url) => set({ url })} />
       <TextField
-        label="Said instead of it"
+        label="Alternative text"
         value={says.alt}
         onInput={(alt) => set({ alt })}
         hint="Read aloud, and shown where images are blocked."
       />
-      <TextField label="Leads to (optional)" type="url" value={says.link} onInput={(link) => set({ link })} />
+      <TextField label="Link (optional)" type="url" value={says.link} onInput={(link) => set({ link })} />
       <Pixels label="Width" value={says.width} min={40} max={536} onInput={(width) => set({ width })} />
       <AlignField value={says.align} set={set} />
     </>
@@ -140,7 +140,7 @@ function Columns({ cells, change }: { cells: readonly Cell[]; change: (cells: re
             <TextField label={`Link ${n + 1} (optional)`} value={cell.label} onInput={(label) => set(n, { label })} />
             {cell.label && (
               <TextField
-                label={`Link ${n + 1} leads to`}
+                label={`Link ${n + 1} address`}
                 type="url"
                 value={cell.url}
                 onInput={(url) => set(n, { url })}
@@ -196,7 +196,7 @@ export function BlockForm({ block, change }: { block: Block; change: (block: Blo
     <>
       <Inputs says={block} set={(part) => change({ ...block, ...part } as Block)} />
       <Check
-        label="Background of its own"
+        label="Own background"
         checked={back !== undefined}
         onInput={(is) => change(is ? { ...block, back: NO_BACK } : (without as Block))}
       />
@@ -215,8 +215,8 @@ export function LookForm({ look, change }: { look: Look; change: (look: Look) =>
         <ColourField label="Text" value={look.text} onInput={(text) => change({ ...look, text })} />
       </div>
       <div class="row">
-        <ColourField label="Card" value={look.card} onInput={(card) => change({ ...look, card })} />
-        <ColourField label="Around it" value={look.page} onInput={(page) => change({ ...look, page })} />
+        <ColourField label="Email" value={look.card} onInput={(card) => change({ ...look, card })} />
+        <ColourField label="Background" value={look.page} onInput={(page) => change({ ...look, page })} />
       </div>
       <SelectField
         label="Typeface"
@@ -225,7 +225,7 @@ export function LookForm({ look, change }: { look: Look; change: (look: Look) =>
         onInput={(font) => change({ ...look, font })}
       />
       <Pixels
-        label="Round corners"
+        label="Corner radius"
         value={look.radius}
         min={0}
         max={32}

@@ -19,7 +19,7 @@ export function Assets() {
         usual={4}
         keyOf={({ id }) => id}
         nameOf={({ filename }) => filename}
-        empty={{ about: "A png, jpeg, gif or webp of at most 4 MB gets a public address for experiences." }}
+        empty={{ about: "PNG, JPEG, GIF or WebP of at most 4 MB, for emails and experiences." }}
         columns={[
           { title: "Name", cell: ({ filename }) => <b>{filename}</b> },
           { title: "Type", cell: ({ content_type }) => <span class="dim">{content_type}</span> },

@@ -190,7 +190,7 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
         options={{ opt_out: "Everyone who has not opted out", opt_in: "Only those who opted in" }}
       />
       <Check
-        label="Opt-ins by email are confirmed"
+        label="Double opt-in by email"
         note="Whoever opts in gets an email with a link, and no other until they press the button there."
         checked={values.double_opt_in}
         onInput={(double_opt_in) => set({ double_opt_in })}

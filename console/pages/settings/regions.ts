@@ -43,7 +43,7 @@ export const regions: readonly Region[] = LETTERS.flatMap((first) => LETTERS.map
 
 /** With one that is stored and not among them. */
 export const regionOptions = (chosen: string): readonly Region[] => [
-  { value: "", label: "Not said: only numbers with a country code" },
+  { value: "", label: "None: only numbers with a country code" },
   ...(chosen === "" || regions.some(({ value }) => value === chosen) ? [] : [{ value: chosen, label: chosen }]),
   ...regions,
 ];
