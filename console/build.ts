@@ -1,7 +1,8 @@
 // The only build of the console: hashed ES modules and the documents that load them. Nothing built is committed.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import {
@@ -19,7 +20,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** It goes with the typeface, as its licence asks. */
-const TYPEFACE_LICENCE = fileURLToPath(new URL("LICENSE", import.meta.resolve("@fontsource-variable/geist")));
+const TYPEFACE_LICENCE = join(dirname(createRequire(import.meta.url).resolve("@fontsource-variable/geist")), "LICENSE");
 
 export interface ConsoleFile {
   content: Buffer;

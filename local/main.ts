@@ -185,9 +185,8 @@ const refuseEndpoint = (endpoint: string | undefined) => (error: Error) => {
   throw endpoint ? startRefused(`AWS_ENDPOINT_URL_DYNAMODB ${endpoint} cannot be used: ${error.message}.`) : error;
 };
 
-try {
-  await start();
-} catch (error) {
+/** Resolves when the service is ready. */
+export const started = start().catch((error) => {
   console.error(isStartRefused(error) ? error.message : error);
   process.exit(1);
-}
+});

@@ -1,57 +1,111 @@
-// A program as one module, which is made when one of its files has changed (docs/decisions/0143).
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+// A program as one module, which is made when one of its files has changed, and the code that V8 made of it
+// (docs/decisions/0143).
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { constants, Script } from "node:vm";
 import type { Plugin } from "esbuild";
 
 interface Program {
-  /** Its first file. */
+  /** Its first file, without an `await` outside of functions. */
   entry: string;
   /** All files of the program are below it, and `node_modules`. */
   root: string;
   /** What is made is kept here. */
   folder: string;
+  /** A name of what the program is run for: code is kept for each, as it calls other functions. */
+  use: string;
 }
 
-/** What a module was made from: the path of each file below the root, and a mark that changes with the file. */
-type Sources = Record<string, string>;
+interface OneModule {
+  /** @returns what the first file exports */
+  run(): Promise<unknown>;
+  /** Keeps the code of the functions that were called until now for later runs, if they have none. */
+  keepCode(): void;
+}
+
+interface Made {
+  /** What is made of another text has another name: V8 takes code for its own by the length of the text. */
+  name: string;
+  /** What it was made from: the path of each file below the root, and a mark that changes with the file. */
+  sources: Record<string, string>;
+}
 
 /** Files that say how the others are read, and which packages there are. */
 const SETTINGS = ["package.json", "tsconfig.json", "node_modules/.package-lock.json", "local/one-module.ts"];
 
+const MADE = "made.json";
+
 /** A folder of packages that the user may not write to. */
 const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS"]);
+const isUnwritable = (error: unknown) => UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? "");
 
 /**
- * The program as one module, made anew unless all its files are as they were. Files of packages are as they were as long
- * as npm changed none.
- * @returns the URL of the module; of the program's first file where nothing can be kept
+ * The program as one module, made anew unless all its files are as they were; the files themselves where nothing can be
+ * kept. Files of packages are as they were as long as npm changed none.
  */
-export async function oneModule({ entry, root, folder }: Program): Promise<string> {
-  const made = join(folder, "module.mjs");
-  if (isMadeFrom(root, sourcesIn(folder))) return pathToFileURL(made).href;
-  try {
-    mkdirSync(folder, { recursive: true });
-    const { contents, files } = await bundle(entry, root);
-    const sources = Object.fromEntries([...SETTINGS, ...files].map((file) => [file, markOf(root, file)]));
-    // Another start may do the same: the module is there before what it was made from, and each of them as a whole.
-    replace(made, contents);
-    replace(join(folder, "sources.json"), JSON.stringify(sources));
-  } catch (error) {
-    if (UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? "")) return pathToFileURL(entry).href;
-    throw error;
+export async function openOneModule({ entry, root, folder, use }: Program): Promise<OneModule> {
+  let made = madeIn(folder);
+  if (!made || !isCurrent(made, root)) {
+    try {
+      made = await make({ entry, root, folder });
+    } catch (error) {
+      if (!isUnwritable(error)) throw error;
+      return { run: () => import(pathToFileURL(entry).href), keepCode: () => undefined };
+    }
   }
-  return pathToFileURL(made).href;
+  return openMade(join(folder, `${made.name}.cjs`), join(folder, `${made.name}.${use}`));
 }
 
-function sourcesIn(folder: string): Sources | undefined {
-  const file = join(folder, "sources.json");
-  return statSync(file, { throwIfNoEntry: false }) && (JSON.parse(readFileSync(file, "utf8")) as Sources);
+async function make({ entry, root, folder }: Omit<Program, "use">): Promise<Made> {
+  mkdirSync(folder, { recursive: true });
+  const { contents, files } = await bundle(entry, root);
+  const sources = Object.fromEntries([...SETTINGS, ...files].map((file) => [file, markOf(root, file)]));
+  const name = createHash("sha256").update(contents).digest("hex").slice(0, 16);
+  const earlier = readdirSync(folder).filter((one) => !one.startsWith(name) && !one.startsWith(MADE));
+  for (const one of earlier) rmSync(join(folder, one), { force: true });
+  // Another start may do the same: the module is there before its name, and each of them as a whole.
+  replace(join(folder, `${name}.cjs`), contents);
+  replace(join(folder, MADE), JSON.stringify({ name, sources }));
+  return { name, sources };
 }
 
-const isMadeFrom = (root: string, sources: Sources | undefined): boolean =>
-  sources !== undefined && Object.entries(sources).every(([file, mark]) => markOf(root, file) === mark);
+/** V8 refuses code of another Node and of other settings. */
+function openMade(made: string, code: string): OneModule {
+  const cachedData = statSync(code, { throwIfNoEntry: false }) && readFileSync(code);
+  const script = new Script(`(function (exports, require, module) {${readFileSync(made, "utf8")}\n})`, {
+    filename: made,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && { cachedData }),
+  });
+  const hasCode = script.cachedDataRejected === false;
+  return {
+    run: async () => {
+      const module = { exports: {} };
+      script.runInThisContext()(module.exports, createRequire(made), module);
+      return module.exports;
+    },
+    keepCode: () => {
+      if (hasCode) return;
+      try {
+        replace(code, script.createCachedData());
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+      }
+    },
+  };
+}
+
+function madeIn(folder: string): Made | undefined {
+  const file = join(folder, MADE);
+  return statSync(file, { throwIfNoEntry: false }) && (JSON.parse(readFileSync(file, "utf8")) as Made);
+}
+
+const isCurrent = ({ sources }: Made, root: string): boolean =>
+  Object.entries(sources).every(([file, mark]) => markOf(root, file) === mark);
 
 function markOf(root: string, file: string): string {
   const found = statSync(join(root, file), { throwIfNoEntry: false });
@@ -68,14 +122,13 @@ async function bundle(entry: string, root: string) {
     write: false,
     metafile: true,
     platform: "node",
-    format: "esm",
+    format: "cjs",
     target: "node22",
     // Clients and commands are known by the names of their classes.
     keepNames: true,
     // It starts a program of its own, which lies beside it.
     external: ["esbuild"],
     plugins: [ownPlaces],
-    banner: { js: REQUIRE },
     logLevel: "error",
   });
   // Its process would stay as long as this one.
@@ -83,9 +136,6 @@ async function bundle(entry: string, root: string) {
   const files = Object.keys(metafile.inputs).filter((file) => !file.startsWith("node_modules/"));
   return { contents: outputFiles[0]!.text, files };
 }
-
-/** Packages in the form of CommonJS ask for built-in modules. */
-const REQUIRE = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
 
 /** Files find what lies beside them from where they are, not from where the module is. */
 const ownPlaces: Plugin = {
@@ -99,7 +149,7 @@ const ownPlaces: Plugin = {
   },
 };
 
-function replace(file: string, contents: string): void {
+function replace(file: string, contents: string | Buffer): void {
   const beside = `${file}.${process.pid}`;
   writeFileSync(beside, contents);
   renameSync(beside, file);
