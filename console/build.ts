@@ -16,11 +16,12 @@ import {
   REVALIDATED,
 } from "./policy.ts";
 
+const require = createRequire(import.meta.url);
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** It goes with the typeface, as its licence asks. */
-const TYPEFACE_LICENCE = join(dirname(createRequire(import.meta.url).resolve("@fontsource-variable/geist")), "LICENSE");
+const TYPEFACE_LICENCE = join(dirname(require.resolve("@fontsource-variable/geist")), "LICENSE");
 
 export interface ConsoleFile {
   content: Buffer;
