@@ -174,6 +174,22 @@ it("a channel with credentials that a campaign uses is not deleted because of th
   expectConflict(await call(`DELETE /api/v1/channels/${channel}`), id);
 });
 
+it("a channel that one of a campaign's messages uses is not deleted (AMB-119, CHN-17)", async () => {
+  const { world, call, release, channel_ids } = await withCampaigns(await fresh());
+  const channel = (await call("POST /api/v1/channels", { type: "sms", name: "SMS" })).body.id;
+  await call(`POST /api/v1/channels/${channel}/credentials/sms`, SMS);
+  await world.settle();
+  const message = { content, scheduled_at: at(DAY) };
+  const messages = [
+    { ...message, channel_ids },
+    { ...message, channel_ids: [channel] },
+  ];
+  const { id } = (await call("POST /api/v1/campaigns", { name: "Two", messages, target: { type: "all" } })).body;
+  await release(id);
+
+  expectConflict(await call(`DELETE /api/v1/channels/${channel}`), id);
+});
+
 it("a campaign that a forced deletion paused stays paused when its time comes (AMB-119, CHN-17)", async () => {
   const { world, call, channel_ids, create, release, get } = await withCampaigns(await fresh());
   const { id } = (await create({ scheduled_at: at(DAY) })).body;

@@ -41,6 +41,15 @@ describe("lift", () => {
   });
 });
 
+it("who is skipped only when the message goes out is among those treated (ISG-7, D-ATTRIB)", async () => {
+  const { call, campaign } = await setting(4);
+  await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "week" }] });
+  await campaign();
+  const { jobs } = await campaign();
+
+  expect((await call(`GET /api/v1/insights/lift?job_id=${jobs[0]}`)).body.treated.size).toBe(4);
+});
+
 describe("heatmap", () => {
   it("the heatmap is by weekday and hour in UTC, empty cells left out, days capped (ISG-4, ISG-5, AMB-56)", async () => {
     const { world, call, ids, campaign, react } = await setting();

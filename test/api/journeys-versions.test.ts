@@ -148,6 +148,12 @@ it("a migration is answered with 202 and the counterpart of every step (F20)", a
   });
 });
 
+it("a step that a migration names goes where it says, also where the new version has one of its own id (F20)", async () => {
+  const { migrate } = await migrating(await fresh());
+
+  expect((await migrate({ steps: { welcome: "bye" } })).body.steps).toEqual({ welcome: "bye", end: "end" });
+});
+
 it("a migration moves the runs that wait to the new version, and their numbers with them (F20)", async () => {
   const { id, migrated, runs, recounted } = await migrating(await fresh());
 
