@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { DAY } from "../../shared/kernel/clock.ts";
 import { isOptOut } from "../../shared/rules/chat-app-template-states.ts";
 import { Profile } from "../../shared/store/subscribers/items.ts";
-import { at, inboundIn, reviewed, wrote } from "../support/inbound.ts";
+import { at, inboundIn, received, reviewed, wrote } from "../support/inbound.ts";
 import { wholeTable } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -31,6 +31,15 @@ it("an opt-out is stored once as a chat-app consent of every subscriber with the
     ]);
     expect(await tenant.store.get(Profile, { id: subscriber })).toMatchObject({ "c:chat_app": "opted_out" });
   }
+});
+
+it("a tap on a button of a template that says STOP is an opt-out like a message (AMB-90, D-WAT)", async () => {
+  const { post, person, consents } = await inboundWorld();
+  const anna = await person("anna");
+
+  await post(received({ type: "button", button: { text: "Stop" } }));
+
+  expect(await consents(anna)).toMatchObject([{ channel: "chat_app", status: "opted_out" }]);
 });
 
 it("an opt-out is of nobody with another number (AMB-90)", async () => {

@@ -31,13 +31,15 @@ export const changed = (field: string, value: object, more: object = {}) => ({
   object: "whatsapp_business_account",
   entry: [{ id: CHAT_APP.waba_id, time: at, changes: [{ field, value }], ...more }],
 });
-/** A message of a person. */
-export const wrote = (text: string, { id = "wamid.1", from = PHONE.slice(1), seconds = at } = {}) =>
+/** A message of a person. @param more its kind and what it says */
+export const received = (more: object, { id = "wamid.1", from = PHONE.slice(1), seconds = at } = {}) =>
   changed("messages", {
     messaging_product: "whatsapp",
     metadata: { display_phone_number: "15550100", phone_number_id: CHAT_APP.phone_number_id },
-    messages: [{ from, id, timestamp: String(seconds), type: "text", text: { body: text } }],
+    messages: [{ from, id, timestamp: String(seconds), ...more }],
   });
+export const wrote = (text: string, options: Parameters<typeof received>[1] = {}) =>
+  received({ type: "text", text: { body: text } }, options);
 /** The review of a template. */
 export const reviewed = (event: string, template: string, { reason = "NONE", time = at } = {}) =>
   changed(
