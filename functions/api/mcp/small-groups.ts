@@ -55,8 +55,8 @@ const isOfSegment = (given: unknown): boolean =>
 /** The rules of a segment, or of a list of them. */
 function rulesIn(result: unknown): unknown[] {
   if (!isJsonObject(result)) return [];
-  const { rule, items } = result;
-  return [rule, ...(Array.isArray(items) ? items.flatMap(rulesIn) : [])];
+  const { rule, segments } = result;
+  return [rule, ...(Array.isArray(segments) ? segments.flatMap(rulesIn) : [])];
 }
 
 function coarse(value: unknown, isCounted: boolean): unknown {
