@@ -88,6 +88,21 @@ describe("messages that fell due while it was paused", () => {
     },
   );
 
+  it("a resume keeps the distances of messages that are listed in another order than their times (AMB-138)", async () => {
+    const { world, several, release, act, inbox } = await setting();
+    const { id } = await several(at(3 * HOUR), at(HOUR));
+    await release(id);
+    await act(id, "pause");
+    await world.advance(50 * HOUR);
+    await act(id, "resume");
+    await world.advance(2 * HOUR - 1);
+    expect(await inbox()).toEqual(["M1"]);
+
+    await world.advance(1);
+
+    expect(await inbox()).toEqual(["M1", "M0"]);
+  });
+
   it("a resume with overdue now sends all that fell due at once, and the others at their times (AMB-138)", async () => {
     const { inboxAfter } = await resumedLate("now");
 

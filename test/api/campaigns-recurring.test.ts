@@ -48,6 +48,17 @@ describe("recurring schedules of a campaign", () => {
     expect(await actives()).toEqual([true, false]);
   });
 
+  it("a schedule that the user switches off while its campaign is paused stays off after the resume (SCH-12, AMB-67)", async () => {
+    const { id, schedules, actives, set, act, release, world } = await withSchedules(2);
+    await release(id);
+    await act(id, "pause");
+    await set(schedules[0]!, false);
+    await act(id, "resume");
+    await world.settle();
+
+    expect(await actives()).toEqual([false, true]);
+  });
+
   it("a schedule that the user switches on or makes while its campaign is paused stays on, until the next pause (SCH-12, AMB-67)", async () => {
     const { id, schedules, actives, set, act, release, world, call } = await withSchedules(2);
     await release(id);

@@ -90,6 +90,26 @@ describe("consecutive failures", () => {
     expect(await failures(here, id)).toMatchObject({ consecutive_failures: 0 });
   });
 
+  it("a webhook that is enabled again has a day anew (AMB-103)", async () => {
+    const here = await setting();
+    const { world, tenant, outside } = here;
+    const { id } = await hook(here, ["subscriber.created"]);
+    const fail = async (name: string) => {
+      for (let n = 0; n < 20; n++) await upsert(here, { external_id: `${name}${n}` });
+      await world.settle();
+    };
+    outside.answer(() => 400);
+    await fail("first");
+    await world.advance(DAY);
+    await fail("second");
+    expect(await failures(here, id)).toMatchObject({ active: false });
+
+    await tenant.call(`PATCH /api/v1/webhooks/${id}`, { active: true });
+    await fail("third");
+
+    expect(await failures(here, id)).toMatchObject({ active: true, consecutive_failures: 20 });
+  });
+
   it("20 consecutive failures over a day disable it, with an annotation (AMB-103, D-ANNAUTO)", async () => {
     const here = await setting();
     const { world, tenant, outside } = here;

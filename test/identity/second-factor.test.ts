@@ -92,6 +92,14 @@ describe("a second factor", () => {
     expect((await login({ code: late })).status).toBe(401);
   });
 
+  it("the code that set up a second factor does not sign in (ACC-11)", async () => {
+    const session = await register();
+    const { key } = (await post("second-factor/begin", { current_password: PASSWORD }, bearer(session))).body;
+    await post("second-factor/confirm", { code: codeOf(key) }, bearer(session));
+
+    expect((await login({ code: codeOf(key) })).status).toBe(401);
+  });
+
   it("a second factor lets one of two sign-ins at once use a code (ACC-11)", async () => {
     const { key, recovery } = await enrol(await register());
     for (const code of [codeOf(key), recovery[0]]) {
