@@ -212,7 +212,7 @@ describe("the outcome of a journey's send step", () => {
       { delivered: 0, failed: 0, uncertain: 0, bounced: 1 },
     ],
   ])(
-    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so is the funnel (AMB-139, AMB-142)",
+    "the outcome of a journey's send step is %s once that is known of a mail without an answer, and so are the funnel and the series (AMB-139, AMB-142)",
     async (outcome, event, figures) => {
       const { world, tenant, reached, call, id, stats } = await mailingJourney();
       await spoil(world, { channel: "email", outcome: "timeout", times: 2 });
@@ -229,6 +229,9 @@ describe("the outcome of a journey's send step", () => {
       expect(await outcomes()).toEqual({ [outcome]: 1 });
       const of = `source_type=journey&source_id=${id}`;
       expect((await call(`GET /api/v1/insights/funnel?${of}`)).body).toMatchObject(figures);
+      const { delivered, bounced } = figures;
+      const { buckets } = (await call("GET /api/v1/insights/series?group_by=channel")).body;
+      expect(buckets).toMatchObject([{ group: "email", delivered, bounced }]);
     },
   );
 

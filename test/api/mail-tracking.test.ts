@@ -185,6 +185,22 @@ describe("machines", () => {
   );
 });
 
+it("clicks that turn out to be a machine's are taken back from the arm of their recipient too (AMB-92, F19, ABH-1)", async () => {
+  const { world, tenant } = await withTenant();
+  const { mail } = await mailing(world, tenant);
+  const more = [1, 2].map((n) => `<a href="${SHOP}/${n}">${n}</a>`).join("");
+  const { job, mail: sent } = await mail({ body: BODY + more, variant_b: { title: "B", body: BODY + more } });
+  await world.advance(3 * HOUR);
+  for (const path of sent.clicks) {
+    await follow(world, "GET", path);
+    await world.advance(SECOND);
+  }
+  const { recipients, variants } = await interactionTotals(tenant.store, job.id);
+
+  expect(recipients).toMatchObject({ clicked: 1, clicked_human: 0 });
+  expect(Object.values(variants).map((arm) => arm.recipients)).toEqual([recipients]);
+});
+
 it("a campaign's report has opens by humans and by all, in total, by channel and by message (F19, CRP-3, CRP-4)", async () => {
   const { world, tenant } = await withTenant();
   const { channel } = await mailing(world, tenant);

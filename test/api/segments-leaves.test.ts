@@ -121,3 +121,17 @@ it("a shard of members is read whole by pages of every size, also where a page e
   for (const limit of [1, 7, 20, 30, 40, 44, 45, 46, 50, 60, 89, 90, 91])
     expect(await readBy(limit)).toEqual(ids.toSorted());
 });
+
+it("the erasure of somebody who left a segment leaves its number of members (SEG-1, SUB-9)", async () => {
+  const { world, tenant } = await withTenant();
+  const ada = await upsert(world, tenant, "ada", { plan: "pro" });
+  await upsert(world, tenant, "bob", { plan: "pro" });
+  const id = await segmentOf(world, tenant, pro, { is_dynamic: true });
+  await upsert(world, tenant, "ada", { plan: "free" });
+  await world.settle();
+
+  await ask(world, tenant, `DELETE /api/v1/subscribers/${ada}`);
+  await world.settle();
+
+  expect(await membersOf(world, tenant, id)).toEqual(["bob"]);
+});
