@@ -50,8 +50,8 @@ function record(experience: Experience): Body {
   };
 }
 
-/** INX-3 to INX-20. */
-function check(world: World, spec: Body): void {
+/** INX-3 to INX-20. @param audience looked for only if given: a change of something else leaves one that is gone as it is */
+function check(world: World, spec: Body, audience: Body | null | undefined = spec.audience): void {
   if (typeof spec.name !== "string" || spec.name === "" || spec.name.length > 200) bad("name");
   if (!FORMATS.includes(spec.format)) bad("format");
   if (!isRecord(spec.content) || !spec.content.title) bad("content.title");
@@ -68,7 +68,7 @@ function check(world: World, spec: Body): void {
   const { split_percentage: split = 50, holdout_percentage: holdout = 0 } = spec;
   if (!Number.isInteger(split) || split < 1 || split > 99) bad("split_percentage");
   if (!Number.isInteger(holdout) || holdout < 0 || holdout > 99) bad("holdout_percentage");
-  if (spec.audience) checkAudience(world, spec.audience);
+  if (audience) checkAudience(world, audience);
 }
 
 function checkAudience(world: World, audience: Body): void {
@@ -102,7 +102,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   for (const field of ["start_at", "end_at"]) if (spec[field] === "") delete spec[field];
   if (remove_variant_b) delete spec.variant_b;
   if (experience.status !== "draft") throw new Refusal(422, { code: "VALIDATION_ERROR" });
-  check(world, spec);
+  check(world, spec, changes.audience ?? null);
   Object.assign(experience, { spec, updated_at: world.now });
   return { status: 200, body: record(experience) };
 }
