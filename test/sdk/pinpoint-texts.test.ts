@@ -30,6 +30,7 @@ describe("placeholders", () => {
     ["{{User.UserAttributes.Interests.[0]}}", { Interests: "music" }, "music"],
     ["{{User.UserAttributes.Interests.[1]}}", { Interests: ["music", "sport"] }, "sport"],
     ["{{User.UserAttributes.FirstName.[0]}}", {}, "friend"],
+    ["{% of {{User.UserAttributes.FirstName}}%}", {}, "{% of friend%}"],
   ])("%s of %j is %s (F26)", (text, subscriber, expected) => {
     expect(shown(text, subscriber)).toBe(expected);
   });

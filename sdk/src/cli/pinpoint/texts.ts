@@ -105,7 +105,8 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
   const rendered = (nodes: readonly Node[]): string => nodes.map(renderedNode).join("");
 
   const renderedNode = (node: Node): string => {
-    if (node.kind === "text") return node.text;
+    // Nothing there begins a tag of Liquid.
+    if (node.kind === "text") return node.text.replaceAll("{%", '{{ "{%" }}');
     if (node.kind === "tag") return placeholder(node.whole, node.inner);
     const { whole, name, args, inner, otherwise } = node;
     const rest = otherwise ? rendered(otherwise.nodes) : "";
