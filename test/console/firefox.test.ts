@@ -18,15 +18,12 @@ import { stories } from "./stories.ts";
 const UNTOLD: Readonly<Record<string, readonly string[]>> = {
   "the body of a request": [
     "a send to more than 1,000 people",
-    "a campaign whose time passed in a pause",
-    "late events of a journey",
     "a campaign and a step of a journey send a template",
     "a product manager simulates a journey",
     "a template is designed with blocks by keyboard",
     // It looks for what the product manager did.
     "an operator mends a channel",
   ],
-  "a download": ["everything about a person", "the report of a campaign begins with rates"],
 };
 
 /** The story under way is skipped where Firefox cannot be asked for what it needs. */

@@ -1,8 +1,8 @@
 // The page of a person: what happened and why, what was agreed to, and everything about them as one file.
-import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { choose, type Tab, tabTo, violationsInThemes } from "../support/console-tab.ts";
+import { choose, SETTLE_MS, type Tab, tabTo, violationsInThemes } from "../support/console-tab.ts";
+import { savedBy } from "../support/told.ts";
 
 const openAda = async ({ page, visit }: Tab): Promise<Page> => {
   await visit("people?q=ada");
@@ -53,14 +53,11 @@ export function peopleStories(open: () => Promise<Tab>): void {
 
   it("everything about a person, and their consents, are files that the page saves (CON-3)", async () => {
     const page = await openAda(await open());
-    const whole = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export" }).click();
-    const person = JSON.parse(readFileSync(await (await whole).path(), "utf8")) as { subscriber: object };
+    const savedByButton = (name: string) => savedBy(page, () => page.getByRole("button", { name }).click(), SETTLE_MS);
+    const person = JSON.parse(await savedByButton("Export")) as { subscriber: object };
     expect(person).toMatchObject({ subscriber: { external_id: "ada" }, inbox: expect.any(Array) });
     await page.getByRole("link", { name: "Consent history" }).click();
-    const table = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download Consent history as CSV" }).click();
-    const [head, row] = readFileSync(await (await table).path(), "utf8").split("\r\n");
+    const [head, row] = (await savedByButton("Download Consent history as CSV")).split("\r\n");
     expect(head).toBe("Channel,Answer,Given,Recorded,Source,Proof");
     expect(row).toMatch(/^Email,opted in,/);
   });

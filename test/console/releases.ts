@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { NotificationPreview } from "../../sdk/src/types.gen.ts";
 import { choose, type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
 
 const PREVIEW = "**/api/v1/notifications/preview";
 
@@ -39,7 +40,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await dialog.getByLabel("Type 2,400 to confirm").fill("2400");
     const sent = page.waitForRequest((one) => one.method() === "POST" && /\/notifications$/.test(one.url()));
     await act.click();
-    expect((await sent).postDataJSON()).toMatchObject({ preview_id: expect.any(String) });
+    expect(await bodyOf(page, await sent)).toMatchObject({ preview_id: expect.any(String) });
     await page.getByRole("heading", { level: 1 }).waitFor();
   });
 
@@ -114,7 +115,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     expect(await violations(page)).toEqual([]);
     const resumed = page.waitForRequest((one) => one.method() === "PATCH");
     await press(page, "Resume it");
-    expect((await resumed).postDataJSON()).toEqual({ action: "resume", overdue: "skip" });
+    expect(await bodyOf(page, await resumed)).toEqual({ action: "resume", overdue: "skip" });
     await page.getByText("The campaign goes on.").waitFor();
   });
 
@@ -161,7 +162,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Late events").selectOption("any");
     const saved = page.waitForRequest((one) => one.method() === "PUT");
     await press(page, "Save");
-    expect((await saved).postDataJSON()).toMatchObject({ trigger: { event_name: "came_home", max_age: "none" } });
+    expect(await bodyOf(page, await saved)).toMatchObject({ trigger: { event_name: "came_home", max_age: "none" } });
     await page.getByText("Not saved yet.").waitFor({ state: "detached" });
     await press(page, "Activate");
     await dialog.getByText("Events of any age begin a run, imported ones too.").waitFor();

@@ -1,7 +1,7 @@
 // Reports: rates with what they are a share of, who did not get it and why, tables as files.
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { SETTLE_MS, type Tab, violationsInThemes } from "../support/console-tab.ts";
+import { savedBy } from "../support/told.ts";
 
 export function reportStories(open: () => Promise<Tab>): void {
   it("the report of a campaign begins with rates, each with its base and its course (CON-3)", async () => {
@@ -23,9 +23,8 @@ export function reportStories(open: () => Promise<Tab>): void {
       .waitFor();
     await page.getByRole("row", { name: /^A \d+ \d+ \([\d.]+%\) \d+ \([\d.]+%\)$/ }).waitFor();
     await page.getByText(/^Clicked, B against A: [+−]?[\d.]+ points, between /).waitFor();
-    const file = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download By channel as CSV" }).click();
-    const text = readFileSync(await (await file).path(), "utf8");
+    const press = () => page.getByRole("button", { name: "Download By channel as CSV" }).click();
+    const text = await savedBy(page, press, SETTLE_MS);
     expect(text).toMatch(/^Channel,Delivered,Opened,Clicked,Bounced,Opted out\r\nEmail,\d+,/);
     expect(await violationsInThemes(page)).toEqual({});
   });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page, Request, Route } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { ServiceProcess } from "./service-process.ts";
+import { noteTold } from "./told.ts";
 
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 /** Every page has a folder of its name. */
@@ -81,6 +82,7 @@ export async function openTab({ service, browser, faults }: Bench, role = "owner
     if (!request.url().startsWith(service.url) && !/^(data|blob|about):/.test(request.url()))
       faults.push(`foreign request: ${request.url()}`);
   });
+  await page.addInitScript(noteTold);
   // Not a route: requests that are under way while one is removed may never be answered.
   if (role !== "owner") await page.addInitScript(askAsRole, role);
   const signIn = async () => {
