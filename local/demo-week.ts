@@ -211,6 +211,10 @@ const signUps = (client: Client, people: readonly Person[]) =>
     people.map(({ external_id }) => ({ event_name: "signed_up", external_id })),
   );
 
+/** So many of every hundred, and not by chance: the lift is significant at every start. */
+const shareOf = (people: readonly Person[], share: number): Person[] =>
+  people.filter((_, n) => Math.floor((n + 1) * share) > Math.floor(n * share));
+
 /** Who got the message buys more often than who was held out. */
 async function purchases(
   client: Client,
@@ -218,14 +222,14 @@ async function purchases(
   recipients: Recipients,
   { random, now }: { random: () => number; now: number },
 ): Promise<void> {
-  const isHeldOut = (external_id: string) => recipients.get(external_id)?.state === "held_out";
+  const isHeldOut = ({ external_id }: Person) => recipients.get(external_id)?.state === "held_out";
+  const [heldOut, treated] = [people.filter(isHeldOut), people.filter((person) => !isHeldOut(person))];
   await record(
     client,
-    people.flatMap(({ external_id }) => {
+    [...shareOf(treated, 0.32), ...shareOf(heldOut, 0.05)].map(({ external_id }) => {
       const occurred_at = timestamp(now - HANDED_OVER_AFTER - Math.floor(random() * 3 * HOUR));
       const properties = { amount_cents: 900 + Math.floor(random() * 6_000) };
-      const buys = random() < (isHeldOut(external_id) ? 0.05 : 0.32);
-      return buys ? [{ event_name: "purchase", external_id, occurred_at, properties }] : [];
+      return { event_name: "purchase", external_id, occurred_at, properties };
     }),
   );
 }
