@@ -78,7 +78,7 @@ export async function fillDemo(week: DemoWeek): Promise<void> {
   await client.owner("POST /api/v1/campaigns", {
     name: "Winter preview",
     target: { type: "segment", segment_id: pro },
-    holdout_percentage: 10,
+    holdout_percentage: 25,
     messages: [{ content: { title: "Winter is near", body: "See what comes in December." }, channel_ids: channels }],
   });
   await moveTo(begin + WEEK_MS);

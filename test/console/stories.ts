@@ -101,7 +101,7 @@ export function stories({ service, open }: Bench): void {
     await visit("campaigns");
     await page.locator("main a[data-row]", { hasText: "Winter preview" }).click();
     await press("Release");
-    await page.getByText(/^\d+ are held out as control group$/).waitFor();
+    await page.getByText(/^\d+ (is|are) held out as control group$/).waitFor();
     await page.getByRole("button", { name: /^Release to \d+ people$/ }).click();
     await page.getByText("The campaign is released.").waitFor();
     // At night in the zones of the audience, its messages wait.
