@@ -6,8 +6,6 @@ import type { ImportSource } from "../../shared/rules/import-sources.ts";
 import { columnsOf, READING, rowOf } from "../support/rows.ts";
 
 const row = (cells: Record<string, string>, source: ImportSource = "csv") => rowOf(cells, { source });
-const AT = "2025-03-01T09:30:00Z";
-const INSTANT = "2025-03-01T09:30:00.000Z";
 
 describe("header", () => {
   it.each([
@@ -209,93 +207,5 @@ describe("standard columns", () => {
       READING,
     );
     expect(read).toMatchObject({ kind: "problem", problem: expect.stringContaining(why) });
-  });
-});
-
-describe("consent is translated conservatively", () => {
-  const csv = (consent_status: string, consent_at = "") => row({ email: "a@b.co", consent_status, consent_at }).consent;
-  it.each(["opted_in", "subscribed", "true", "yes", "1", "YES"])(
-    "%s in a CSV is an opt-in only with a time (IMP-12)",
-    (status) => {
-      expect(csv(status, AT)).toMatchObject({ status: "opted_in", at: INSTANT });
-      expect(csv(status)).toMatchObject({ status: "unknown", said: status });
-    },
-  );
-  it.each(["opted_out", "unsubscribed", "false", "no", "0"])("%s in a CSV is an opt-out (AMB-88)", (status) => {
-    expect(csv(status)).toMatchObject({ status: "opted_out" });
-  });
-  it("a consent of a CSV that is anything else is unknown, nothing is nothing (IMP-12)", () => {
-    expect(csv("maybe", AT)).toMatchObject({ status: "unknown" });
-    expect(row({ email: "a@b.co" }).consent).toBeUndefined();
-  });
-
-  const a = (cells: Record<string, string>) => row({ Email: "a@b.co", ...cells }, "platform_a");
-  it("of an export of platform_a headers are aliased, its other columns become attributes (IMP-10)", () => {
-    expect(
-      a({ "External ID": "x1", "First Name": "Ada", "Klaviyo ID": "01H", "Historic Customer Lifetime Value": "12.5" }),
-    ).toMatchObject({
-      external_id: "x1",
-      attributes: { first_name: "Ada", klaviyo_id: "01H", historic_customer_lifetime_value: 12.5 },
-    });
-  });
-  it.each([
-    ["SUBSCRIBED", "2025-03-01 09:30:00", "", { status: "opted_in", at: INSTANT }],
-    ["Subscribe", AT, "", { status: "opted_in" }],
-    ["SUBSCRIBED", "", "", { status: "unknown", said: "SUBSCRIBED" }],
-    ["NEVER_SUBSCRIBED", AT, "", { status: "unknown" }],
-    ["UNSUBSCRIBED", AT, "", { status: "opted_out" }],
-    ["SUBSCRIBED", AT, "USER_SUPPRESSED", { status: "suppressed" }],
-    ["", "", "HARD_BOUNCE", { status: "suppressed" }],
-    ["", AT, "", { status: "unknown" }],
-  ])(
-    "an export of platform_a that says %s at %s with the suppressions %j (IMP-12)",
-    (status, at, suppressions, expected) => {
-      const { consent } = a({
-        "Email Marketing Consent": status,
-        "Email Marketing Consent Timestamp": at,
-        "Email Suppressions": suppressions,
-      });
-      expect(consent).toMatchObject(expected);
-    },
-  );
-  it("an export of platform_a keeps what it only claimed as an attribute (IMP-12)", () => {
-    expect(a({ "Email Marketing Consent": "SUBSCRIBED" }).attributes).toEqual({ imported_consent: "SUBSCRIBED" });
-    expect(a({ "Email Marketing Consent": "" }).attributes).toEqual({});
-  });
-
-  const b = (cells: Record<string, string>) => row({ "Email Address": "a@b.co", ...cells }, "platform_b");
-  it("of an export of platform_b headers are aliased, merge fields become attributes (IMP-10)", () => {
-    expect(
-      b({ FNAME: "Ada", LNAME: "L", MEMBER_RATING: "2", TAGS: '"vip","beta"', BIRTHDAY: "03/01", OPTIN_IP: "1.2.3.4" }),
-    ).toMatchObject({
-      external_id: "a@b.co",
-      attributes: {
-        first_name: "Ada",
-        last_name: "L",
-        member_rating: 2,
-        tags: ["vip", "beta"],
-        birthday: "03/01",
-        optin_ip: "1.2.3.4",
-      },
-    });
-  });
-  it.each([
-    [
-      { CONFIRM_TIME: "2025-03-01 09:30:00", CONFIRM_IP: "1.2.3.4", OPTIN_TIME: "" },
-      { status: "opted_in", at: INSTANT, ip: "1.2.3.4" },
-    ],
-    [
-      { OPTIN_TIME: "2025-03-01 09:30:00", OPTIN_IP: "1.2.3.4", CONFIRM_TIME: "" },
-      { status: "opted_in", ip: "1.2.3.4" },
-    ],
-    [{ OPTIN_TIME: AT, UNSUB_TIME: AT }, { status: "opted_out" }],
-    [{ OPTIN_TIME: AT, CLEAN_TIME: AT }, { status: "suppressed" }],
-    [{ Status: "cleaned", CONFIRM_TIME: AT }, { status: "suppressed" }],
-    [{ Status: "unsubscribed", CONFIRM_TIME: AT }, { status: "opted_out" }],
-    [{ Status: "nonsubscribed", CONFIRM_TIME: AT }, { status: "unknown" }],
-    [{ Status: "transactional" }, { status: "unknown" }],
-    [{ OPTIN_TIME: "" }, { status: "unknown" }],
-  ])("the consent of an export of platform_b with %j (IMP-12)", (cells, expected) => {
-    expect(b(cells as Record<string, string>).consent).toMatchObject(expected);
   });
 });

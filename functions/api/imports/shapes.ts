@@ -10,10 +10,9 @@ import {
   channelChoicesOf,
   choicesOf,
   consentSummaryOf,
-  type ImportJob,
   phoneSummaryOf,
-  unknownTopicsOf,
-} from "../../../shared/store/subscribers/imports.ts";
+} from "../../../shared/store/subscribers/import-counts.ts";
+import { type ImportJob, unknownTopicsOf } from "../../../shared/store/subscribers/imports.ts";
 
 const ChoiceCounts = v.object({
   opted_in: v.number(),

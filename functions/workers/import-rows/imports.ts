@@ -13,13 +13,11 @@ import { isUnreadable } from "../../../shared/store/files/encodings.ts";
 import { type Record, readRecords } from "../../../shared/store/files/records.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { listExists } from "../../../shared/store/lists/lists.ts";
+import { addedChoices, channelChoicesOf, choicesOf } from "../../../shared/store/subscribers/import-counts.ts";
 import type { Rejected } from "../../../shared/store/subscribers/import-items.ts";
 import { settleLeftImportPacks, settlePacksOf } from "../../../shared/store/subscribers/import-packs.ts";
 import { type ProblemKind, problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import {
-  addedChoices,
-  channelChoicesOf,
-  choicesOf,
   claimImport,
   columnsOf,
   completeImport,

@@ -3,20 +3,20 @@
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
 import type { Record } from "../../../shared/store/files/records.ts";
 import {
+  addedChoices,
+  type Choices,
+  NO_CONSENTS,
+  NO_PHONES,
+  oneChoice,
+} from "../../../shared/store/subscribers/import-counts.ts";
+import {
   type ConsentSummary,
   MAX_CELL_CHARACTERS,
   type PhoneSummary,
   type Rejected,
 } from "../../../shared/store/subscribers/import-items.ts";
 import type { ChoiceOutcomes } from "../../../shared/store/subscribers/imported-consents.ts";
-import {
-  addedChoices,
-  type Choices,
-  type ImportJob,
-  NO_CONSENTS,
-  NO_PHONES,
-  oneChoice,
-} from "../../../shared/store/subscribers/imports.ts";
+import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { GoodRow } from "./persons.ts";
 
 export interface Taken {

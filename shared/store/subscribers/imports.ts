@@ -10,15 +10,15 @@ import { importMoves } from "../../rules/import-states.ts";
 import { meaningOf, suggestionFor } from "../../rules/import-suggestions.ts";
 import { absent, all, any, atMost, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { familyOf } from "../families.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
 import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
+
+import type { Choices } from "./import-counts.ts";
 import {
-  type ChoiceSummary,
   type ConsentSummary,
   ImportItem,
   ImportSample,
@@ -31,20 +31,6 @@ import {
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
 
-const NO_CHOICES: ChoiceSummary = { opted_in: 0, opted_out: 0, unknown: 0, unchanged: 0 };
-export const NO_CONSENTS: ConsentSummary = { ...NO_CHOICES, suppressed: 0, yes_without_time: 0, future: 0 };
-export const NO_PHONES: PhoneSummary = { kept: 0, converted: 0, unreadable: 0 };
-
-export const consentSummaryOf = (job: ImportJob): ConsentSummary => ({
-  ...NO_CONSENTS,
-  ...Object.fromEntries(familyOf(job, "consent:")),
-});
-
-export const phoneSummaryOf = (job: ImportJob): PhoneSummary => ({
-  ...NO_PHONES,
-  ...Object.fromEntries(familyOf(job, "phone:")),
-});
-
 /** How the rows of a file are read. */
 export const readingOf = (job: ImportJob): RowReading => ({
   createdAt: Date.parse(job.created_at),
@@ -55,31 +41,6 @@ export const readingOf = (job: ImportJob): RowReading => ({
   consent_at: job.consent_at,
   consent_source: job.consent_source,
 });
-
-export type Choices = Readonly<Record<string, ChoiceSummary>>;
-
-/** Both counts together, by the keys of topics. */
-export function addedChoices(some: Choices, others: Choices): Choices {
-  const sum: Record<string, ChoiceSummary> = { ...some };
-  for (const [key, { opted_in, opted_out, unknown, unchanged }] of Object.entries(others)) {
-    const before = sum[key] ?? NO_CHOICES;
-    sum[key] = {
-      opted_in: before.opted_in + opted_in,
-      opted_out: before.opted_out + opted_out,
-      unknown: before.unknown + unknown,
-      unchanged: before.unchanged + unchanged,
-    };
-  }
-  return sum;
-}
-
-/** One row with this outcome. */
-export const oneChoice = (outcome: keyof ChoiceSummary): ChoiceSummary => ({ ...NO_CHOICES, [outcome]: 1 });
-
-export const channelChoicesOf = ({ channels }: ImportJob): Choices =>
-  channels === undefined ? {} : fromJson(channels);
-
-export const choicesOf = ({ choices }: ImportJob): Choices => (choices === undefined ? {} : fromJson(choices));
 
 /** The keys in columns `topic:<key>` of which the workspace had no topic. */
 export function unknownTopicsOf(job: ImportJob): readonly string[] {
