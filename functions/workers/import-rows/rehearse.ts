@@ -69,18 +69,18 @@ export async function rehearse(
   if (rehearsal.people.size > MAX_REMEMBERED) forget(rehearsal);
   const names = [...persons.map(({ profile }) => profile.external_id), ...refusing.flatMap((one) => nameOf(one) ?? [])];
   await meet(store, root, rehearsal, names);
-  const isNew = persons.map(({ profile }) => !rehearsal.people.has(profile.external_id));
-  let left = room;
-  const taken = persons.filter((_, i) => !isNew[i] || left-- > 0);
+  const created = persons.filter(({ profile }) => !rehearsal.people.has(profile.external_id));
+  const beyond = new Set(created.slice(Math.max(0, room)));
+  const taken = persons.filter((person) => !beyond.has(person));
   for (const { profile } of taken) enter(rehearsal, profile, timestamp(store.clock.now()));
-  tally.taken.created = Math.min(isNew.filter(Boolean).length, Math.max(0, room));
+  tally.taken.created = created.length - beyond.size;
 
   await lookUp(store, rehearsal, taken, refusing);
   for (const refusals of refusing) refuse(rehearsal, created_at, refusals);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
-    if (taken.includes(person)) takePerson({ rehearsal, created_at, heldAtStart }, person, tally);
-    else leaveOut(rehearsal, created_at, person, tally);
+    if (beyond.has(person)) leaveOut(rehearsal, created_at, person, tally);
+    else takePerson({ rehearsal, created_at, heldAtStart }, person, tally);
   }
 }
 
