@@ -54,7 +54,6 @@ export async function admitStream(deps: CountingDeps, viewer: Viewer, limit: num
   await countStream(deps, viewer);
 }
 
-/** Counts an open stream in the present slot. */
 export async function countStream({ platform, clock, ids }: CountingDeps, viewer: Viewer): Promise<void> {
   const now = clock.now();
   const slot = Math.floor(now / STREAM_SLOT_MS);

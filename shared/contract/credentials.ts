@@ -149,7 +149,6 @@ export const ChannelSettings = v.pipe(
   v.title("ChannelSettings"),
 ) as unknown as v.GenericSchema<ChannelSettings>;
 
-/** The settings among credentials. */
 export function settingsOf(credentials: Credentials): ChannelSettings {
   const values: Record<string, unknown> = credentials;
   const shown = settings.filter(({ type }) => channels[type].credentials.type === credentials.type);

@@ -16,7 +16,6 @@ export interface DueTimer {
 
 interface DueKindOf<Q extends QueueName> {
   queue: Q;
-  /** The message of one timer. */
   message(timer: DueTimer): Message<Q>;
   /** The messages of timers of one workspace, where the worker takes many. */
   together?(timers: readonly DueTimer[]): Message<Q>[];
@@ -32,7 +31,6 @@ const to = <Q extends QueueName>(
 /** Runs of one message. */
 const PER_MESSAGE = 100;
 
-/** The messages of due timers of one kind and workspace. */
 export function messagesOf(kind: DueKind, timers: readonly DueTimer[]): unknown[] {
   const { message, together } = dueKinds[kind];
   return together ? together(timers) : timers.map(message);
@@ -71,7 +69,6 @@ export const dueKinds = {
   }),
   /** An upload that was not completed. */
   "asset-upload": to("discard-asset", ({ tenant, id: asset }) => ({ tenant, asset, over: true })),
-  /** The end_at of an experience. */
   "experience-end": to("end-experience", ({ tenant, id: experience, since }) => ({ tenant, experience, since })),
   /** The end of a window of a subscriber's dynamic segments. */
   "segment-window": to("segment", ({ tenant, id: subscriber, at }) => ({

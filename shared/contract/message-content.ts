@@ -43,7 +43,6 @@ export const ByChannelInput = v.pipe(
   v.transform((value): ByChannel | undefined => (Object.keys(value).length > 0 ? (value as ByChannel) : undefined)),
 );
 
-/** The content of a message, as a request gives it. */
 export const contentFields = { title: MessageTitle, body: MessageBody, by_channel: v.optional(ByChannelInput) };
 export const MessageContent = v.strictObject(contentFields);
 

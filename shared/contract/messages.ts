@@ -269,7 +269,6 @@ export const PUBLISHER = "publish-events";
 /** A stream has two readers at most, or it throttles them. */
 export const streamWorkers = [STREAM_WORKER, PUBLISHER] as const;
 
-/** A worker that the table's stream triggers. */
 export type StreamWorkerName = (typeof streamWorkers)[number];
 
 export const isOfStream = (worker: string): worker is StreamWorkerName => streamWorkers.some((name) => name === worker);

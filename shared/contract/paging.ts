@@ -58,7 +58,6 @@ export const limit = size;
 /** The parameter of a cursor. The longest that is issued has a quarter of this. */
 export const cursor = v.optional(v.pipe(v.string(), v.maxLength(4_096, "is not a cursor of this list")));
 
-/** The answer of a list that is read page by page. */
 /* @__NO_SIDE_EFFECTS__ */
 export const numberedPage = <S extends v.GenericSchema>(item: S) =>
   v.object({ items: v.array(item), total: v.number(), page: v.number(), page_size: v.number() });

@@ -20,7 +20,6 @@ export const reached = {
   ...acted,
 };
 
-/** Arm B over arm A. */
 const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
 
 /** The two arms of messages, and how they differ. */

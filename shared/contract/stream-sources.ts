@@ -13,7 +13,6 @@ export interface StreamPattern {
 const rowWith = (image: StreamPattern): StreamPattern => ({ dynamodb: { NewImage: image } });
 const INSERTED = { eventName: ["INSERT"] } as const;
 
-/** Every row that needs a reaction. */
 const reactionPatterns: readonly StreamPattern[] = [rowWith({ react: { S: [{ exists: true }] } })];
 
 /** What the publisher is asked for by the settings of the deployment. */

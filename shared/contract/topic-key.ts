@@ -11,7 +11,6 @@ export const TopicKey = v.pipe(
   v.check((key) => !UNNAMEABLE.includes(key), `must not be ${UNNAMEABLE.join(" or ")}`),
 );
 
-/** A send's `topic`. */
 export const TopicOfSend = v.pipe(
   v.optional(TopicKey),
   v.description("The key of a topic: subscribers who are not in it are skipped, whatever the category"),

@@ -30,7 +30,6 @@ export type Pool = (request: Outgoing) => Promise<Exchange>;
 const REFUSED = "RefusedTarget";
 export const refusedTarget = (message: string): Error => namedError(REFUSED, message);
 
-/** The outcome of a failure before anything was sent. */
 export function notSent(error: unknown): Exchange & { outcome: "not_sent" } {
   const isRefused = error instanceof Error && error.name === REFUSED;
   return { outcome: "not_sent", reason: reasonOf(error), isRefused };

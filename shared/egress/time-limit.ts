@@ -4,7 +4,6 @@ import type { Clock } from "../kernel/clock.ts";
 /** One shared reason: a reason for each abort would cost a stack trace. */
 const DONE = Symbol("done");
 
-/** Runs `work` with a signal that aborts after `ms`. */
 export async function withTimeLimit<T>(
   clock: Clock,
   ms: number,
@@ -22,7 +21,6 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** Resolves with `value` when the signal aborts. */
 export const onAbort = <T>(signal: AbortSignal, value: T): Promise<T> =>
   new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(value), { once: true });

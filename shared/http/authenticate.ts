@@ -24,17 +24,13 @@ import type { TokenVerifier } from "./tokens.ts";
 const SERVER_KEY = /^service_srv_[A-Za-z0-9_-]{32}$/;
 const AGENT_KEY = /^service_mcp_[A-Za-z0-9_-]{32}$/;
 
-/** The workspace of a caller. */
 export interface Workspace extends Pick<WorkspaceRow, "plan" | "status" | "kind"> {
   tenant: TenantId;
   name: string;
   /** What its revenue is in, as ISO 4217; `null`: not said. */
   currency: string | null;
-  /** The workspace's own cap on sends a month. */
   sendCap: number | null;
-  /** What its sends keep to. */
   sending: SendingSettings;
-  /** Where the time of a sandbox is. */
   time: SandboxTime;
   /** Whether ids of users are signed (ACC-8), and by which keys, the newest last. */
   identity: { isDemanded: boolean; keys: readonly string[] };

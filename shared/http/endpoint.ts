@@ -101,7 +101,6 @@ export interface Endpoint {
   handler: (call: any) => Promise<unknown>;
 }
 
-/** What the endpoints of a group have in common: access and capabilities. */
 export interface GroupDefaults<U extends Uses> extends Access {
   uses: U;
   refusal?: 400 | 422;

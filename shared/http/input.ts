@@ -110,7 +110,6 @@ export function refusePrototypeKeys(key: string, value: unknown): unknown {
   return value;
 }
 
-/** The body as it was sent. */
 export const bytesOf = ({ body, isBase64Encoded }: Pick<RequestBody, "body" | "isBase64Encoded">): Buffer =>
   Buffer.from(typeof body === "string" ? body : "", isBase64Encoded ? "base64" : "utf8");
 

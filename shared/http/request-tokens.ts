@@ -12,7 +12,6 @@ interface Minute {
   /** Requests of this environment in this minute, and in the one before. */
   used: number;
   before: number;
-  /** Tokens that are left. */
   left: number;
   /** What all environments have taken, when this one took last. */
   taken: number;

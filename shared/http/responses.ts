@@ -47,7 +47,6 @@ export const json = (statusCode: number, body: unknown, headers: Record<string, 
   body: JSON.stringify(body),
 });
 
-/** What every response has. */
 export function commonHeaders(
   { access, shape }: Endpoint,
   requestId: string,

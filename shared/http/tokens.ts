@@ -40,7 +40,6 @@ export interface TokenVerifier {
   verify(token: string, now: number): Promise<Claims | undefined>;
 }
 
-/** Verifies dashboard tokens. */
 export const tokenVerifier: Capability<"tokens", TokenVerifier> = {
   as: "tokens",
   env: ["TABLE_NAME", "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_JWKS"],

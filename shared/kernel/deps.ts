@@ -92,7 +92,6 @@ export function opener(deps: Deps): <U extends Uses>(uses: U) => (tenant: Tenant
 /** The same for one list of them. */
 export const openAll = <U extends Uses>(uses: U, deps: Deps): ((tenant: TenantId) => Context<U>) => opener(deps)(uses);
 
-/** A required setting that is one of these. */
 export function settingAmong<const T extends string>(deps: Pick<Deps, "env">, name: string, allowed: readonly T[]): T {
   const value = setting(deps, name);
   const found = allowed.find((one) => one === value);

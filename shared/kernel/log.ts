@@ -28,11 +28,9 @@ export function redact(value: unknown, depth = 0): unknown {
   );
 }
 
-/** The fields of an entry that tell of an error. */
 export const errorFields = (error: unknown): { error: string; stack?: string | undefined } =>
   error instanceof Error ? { error: `${error.name}: ${error.message}`, stack: error.stack } : { error: "unknown" };
 
-/** The text of an entry, one line. */
 export const logLine = (entry: LogEntry): string => JSON.stringify(redact(entry));
 
 /** The log of a deployed function: standard output, where the platform collects it. */

@@ -11,7 +11,6 @@ import type { Provider, Providers } from "./provider.ts";
 export const providerOf = (providers: Providers, channel: ProvidedChannel) =>
   providers[channel] as Provider<unknown, unknown>;
 
-/** The address of a subscriber, or of one of the devices, by a channel. */
 export function addressOf(channel: ProvidedChannel, profile: LivingProfile | undefined, device: DeviceRow | undefined) {
   switch (channels[channel].address) {
     case "token":

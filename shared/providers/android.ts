@@ -153,7 +153,6 @@ interface ErrorAnswer {
 interface Refusal {
   code: string;
   message: string;
-  /** The invalid fields. */
   fields: string[];
 }
 

@@ -84,7 +84,6 @@ export function chatAppProvider({ egress, clock }: { egress: Egress; clock: Cloc
   return { ...messages(request, clock), ...templates(request) };
 }
 
-/** The provider's messages. */
 const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["chat_app"]> => ({
   send: async (credentials, message) => {
     const content = contentOf(message);
@@ -107,7 +106,6 @@ const messages = (request: Request, clock: Clock): Provider<ChatApp, Addresses["
   },
 });
 
-/** The provider's templates. */
 const templates = (request: Request): Omit<ChatAppProvider, "send" | "verify"> => ({
   createTemplate: async (credentials, template) => {
     const { name, language, category } = template;

@@ -15,7 +15,6 @@ interface EmailDeps {
   smtp: Smtp;
 }
 
-/** Mails by SES or SMTP, as the credentials say. */
 export function emailProvider({ clock, ses, smtp }: EmailDeps): Provider<CredentialsFor<"email">, Addresses["email"]> {
   return {
     send: async (credentials, message) => {

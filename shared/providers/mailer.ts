@@ -4,7 +4,6 @@ import { mailSource } from "./email.ts";
 import { openSes } from "./ses.ts";
 
 interface ServiceMail {
-  /** The workspace that it is about. */
   tenant?: string;
   /** The id of its subject: no two mails have the same one. */
   id: string;

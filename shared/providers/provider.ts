@@ -24,7 +24,6 @@ export type Unverified =
   /** The provider did not decide, so the verification is repeated. */
   | { kind: "undecided"; error: string };
 
-/** The address of a message, by its kind. */
 export interface AddressKinds {
   token: { token: string; environment?: "sandbox" | "production" | undefined };
   subscription: { endpoint: string; keys: { p256dh: string; auth: string } };
@@ -32,7 +31,6 @@ export interface AddressKinds {
   /** E.164. */
   phone: { phone: string };
 }
-/** The address of a message, by channel type. */
 export type Addresses = { [T in ProvidedChannel]: AddressKinds[(typeof channels)[T]["address"]] };
 
 /** One message to one address; its texts are final. */
@@ -67,7 +65,6 @@ export interface Provider<C, A> {
   verify(credentials: C): Promise<Verification>;
 }
 
-/** One provider per channel type. */
 export type Providers = { [T in ProvidedChannel]: Provider<CredentialsFor<T>, Addresses[T]> };
 
 export type Answered = Extract<Exchange, { outcome: "answered" }>;
@@ -92,7 +89,6 @@ export const throttled = (reason: string, retryAfterSeconds?: number): Outcome =
   isThrottled: true,
 });
 
-/** The outcome of an HTTP answer that refuses for now. */
 export function refusedForNow(
   { status, headers }: Pick<Answered, "status" | "headers">,
   reason: string,

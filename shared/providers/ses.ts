@@ -107,7 +107,6 @@ const RETRY_MS = 5 * MINUTE;
 /** The rate of the account; undefined while it cannot be read. */
 type SesAccount = () => Promise<AccountRate | undefined>;
 
-/** Reads the sending rate of the account of SES. */
 export const sesAccount: Capability<"sesAccount", SesAccount> = {
   as: "sesAccount",
   env: [],

@@ -8,7 +8,6 @@ export interface Touch {
   assignedAt?: number | undefined;
   /** Whether the subscriber was sent to, or in the control group. */
   group: "treated" | "held_out";
-  /** It was delivered. */
   isDelivered: boolean;
   /** The type of its channel. */
   channel?: string | undefined;

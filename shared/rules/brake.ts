@@ -52,7 +52,6 @@ export const DEFAULT_SAFETY: DefaultSafety = {
 };
 export const DEFAULT_CANARY_WAIT_MINUTES = 30;
 
-/** Numbers by channel type. */
 type ByChannel = Readonly<Record<string, number>>;
 
 /** What is known of a send. */

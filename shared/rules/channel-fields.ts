@@ -56,7 +56,6 @@ export type ContentOf<F> = {
   -readonly [K in keyof F as F[K] extends { required: true } ? K : never]: ContentValue<F[K]>;
 } & { -readonly [K in keyof F as F[K] extends { required: true } ? never : K]?: ContentValue<F[K]> };
 
-/** A field of credentials. */
 export type CredentialField = {
   optional?: true;
   /** Where another field has this value only; `needed`: there it is required. */
@@ -93,7 +92,6 @@ export type CredentialsOf<F> = {
   -readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: CredentialValue<F[K]>;
 } & { -readonly [K in keyof F as F[K] extends { optional: true } ? K : never]?: CredentialValue<F[K]> | undefined };
 
-/** The settings among them. */
 export type SettingsOf<F> = {
   -readonly [K in keyof F as F[K] extends { setting: string }
     ? F[K] extends { settingName: infer N extends string }

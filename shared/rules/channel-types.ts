@@ -18,7 +18,6 @@ export const channelTypes = Object.keys(channels) as ChannelType[];
 const by = <const A extends Address>(...addresses: readonly A[]): By<A>[] =>
   channelTypes.filter((type): type is By<A> => addresses.some((one) => one === channels[type].address));
 
-/** Those that a provider sends by. */
 export const providedChannels = by("token", "subscription", "email", "phone");
 export type ProvidedChannel = (typeof providedChannels)[number];
 /** Those with an address of a device. */
@@ -43,7 +42,6 @@ export const platformOf = (type: ChannelType): Platform | undefined => {
 };
 /** Where recipients see the messages of channels. */
 export const platforms: readonly Platform[] = channelTypes.flatMap((type) => platformOf(type) ?? []);
-/** Those of devices. */
 export const devicePlatforms = pushChannels.map((type) => channels[type].platform);
 export const channelOfPlatform = (platform: string): ChannelType | undefined =>
   channelTypes.find((type) => platformOf(type) === platform);

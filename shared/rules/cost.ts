@@ -214,7 +214,6 @@ export function costOf(taken: Rate, provider: ProviderCost): SendCost {
 
 export const costOfSend = (sentTo: SentTo, provider: ProviderCost): SendCost => costOf(takenBy(sentTo), provider);
 
-/** The cost of several sends. */
 export function sumOfCosts(costs: readonly SendCost[]): SendCost {
   const sum = (name: Exclude<keyof SendCost, "unpriced">) => costs.reduce((total, cost) => total + cost[name], 0);
   return {

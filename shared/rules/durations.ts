@@ -9,7 +9,6 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ["d", DAY_MS],
 ]);
 
-/** The longest accepted duration: 3,650 days, in milliseconds. */
 export const MAX_DURATION = 3_650 * DAY_MS;
 
 /**

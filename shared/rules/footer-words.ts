@@ -25,7 +25,6 @@ export function languageCode(locale: unknown, acceptLanguage = ""): string {
   return codes.find((one) => Object.hasOwn(footerWords, one)) ?? "en";
 }
 
-/** The words of the footer for somebody with this locale. */
 export const footerWordsFor = (locale: unknown): FooterWords => footerWords[languageCode(locale)] ?? english;
 
 /** Where the links of a previewed footer lead: those of a mail are its recipient's own. */

@@ -20,7 +20,6 @@ export type Path = readonly FieldStep[];
 export type Report = (path: Path, reason: string, severity?: Severity) => undefined;
 
 export interface Grammar {
-  /** Reports everything that is wrong with a value at a path. */
   check(value: unknown, path: Path, report: Report): undefined;
   /** The JSON Schema, in which named grammars are references. */
   schema(): JsonSchema;
@@ -119,7 +118,6 @@ interface ChoiceRules extends Described {
   default?: string;
 }
 
-/** One of these texts. */
 export const choice = ({ about, of, refusal, default: fallback }: ChoiceRules): Grammar => ({
   check: (value, path, report) => {
     if (typeof value !== "string" || !of.includes(value)) report(path, refusal);
@@ -140,7 +138,6 @@ interface ListRules extends Described {
   refusal?: string;
 }
 
-/** An array of `min` to `max` elements. */
 export const list = ({ about, of, min = 0, max, refusal = "must be an array" }: ListRules): Grammar => ({
   check: (value, path, report) => {
     if (!Array.isArray(value) || value.length < min) return report(path, refusal);

@@ -110,7 +110,6 @@ const DENIED = new RegExp(
 export const isDenied = (key: string): boolean =>
   /^(?:out|suppressed)$/.test(signOf(DENIED.exec(key)?.[1] ?? "") ?? "");
 
-/** The negative that a status says. */
 export function negativeOf(status: string): "opted_out" | "suppressed" | undefined {
   const key = columnKey(status);
   if (isDenied(key) || SOFT.test(key)) return undefined;

@@ -13,7 +13,6 @@ import { regionOf } from "./import-places.ts";
 import { type SignedName, signedName } from "./import-signs.ts";
 import { cellValue, tagsOf, type Value } from "./import-values.ts";
 
-/** How the rows of a file are read. */
 export interface RowReading extends ConsentReading {
   /** ISO 3166: where phone numbers without a country code are from, whatever the row says. */
   phoneRegion?: string | undefined;

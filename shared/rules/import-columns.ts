@@ -75,7 +75,6 @@ export interface Problem {
 export interface Columns {
   kind: "columns";
   source: ImportSource;
-  /** What each cell holds. */
   cells: readonly Cell[];
   /** No column has ids or addresses of mail: the number of a row is the id of its person. */
   isOfNumbers: boolean;

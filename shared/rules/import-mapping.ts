@@ -38,11 +38,9 @@ export function mappingProblem(target: string): string | undefined {
   return `must be ignore, attribute:<key>, topic:<key>, or one of ${importFields.join(", ")}`;
 }
 
-/** The keys of the topics that a mapping names. */
 export const mappedTopics = (mapping: ColumnMapping): string[] =>
   Object.values(mapping).flatMap((target) => topicKeyOf(target) ?? []);
 
-/** By the name of a column. */
 export const givenTargets = (mapping: ColumnMapping): ReadonlyMap<string, string> =>
   new Map(Object.entries(mapping).map(([name, target]) => [columnName(name), target]));
 

@@ -9,7 +9,6 @@ import type { ImportedRow } from "./import-rows.ts";
 import { isRefusal, statementsOf } from "./import-statements.ts";
 import { fitsType, isWhole } from "./import-values.ts";
 
-/** Who refuses, and what. */
 export interface Refusals {
   /** Of a person that there may be. */
   external_id?: string | undefined;

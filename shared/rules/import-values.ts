@@ -109,7 +109,6 @@ function typeOf({ filled, addresses, phones, isBoolean, isExact, decimals, comma
   return isOneForm(comma) || isOneForm(point) ? "local_number" : "text";
 }
 
-/** Whether a cell may stand in a column of a type. */
 export function fitsType(value: string, type: ColumnType): boolean {
   if (value === "" || ["text", "empty", "address", "phone"].includes(type)) return true;
   if (type === "boolean") return Object.hasOwn(BOOLEANS, value.toLowerCase());

@@ -39,7 +39,6 @@ const stagesByInteraction: Record<Interaction, readonly Stage[]> = {
   inapp_dismiss: [],
 };
 
-/** The stages that a recipient has reached by an interaction. */
 export function stagesOf(interaction: Interaction, isMachine: boolean): readonly Stage[] {
   const reached = stagesByInteraction[interaction];
   if (isMachine) return reached;

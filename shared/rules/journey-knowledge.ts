@@ -47,7 +47,6 @@ const receivedOf = ({ occurred_at, received_at = occurred_at }: KnownEvent): num
 /** When an event counts: nothing happens after it was received. */
 const momentOf = (event: KnownEvent): number => Math.min(Date.parse(event.occurred_at), receivedOf(event));
 
-/** Conditions over the subscriber of a source. */
 function conditionsOf(source: Source) {
   const filled = async <T>(condition: T): Promise<T> =>
     JSON.stringify(condition).includes("{{")

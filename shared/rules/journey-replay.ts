@@ -36,7 +36,6 @@ export interface ReplayedSubscriber {
   former?: { enteredAt: number; isActive: boolean } | undefined;
 }
 
-/** Why an entry is refused, as a journey refuses it. */
 export type ReplayRefusal = "already_active" | "reentry_window" | "not_eligible";
 
 export interface Taken {

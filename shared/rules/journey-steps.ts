@@ -169,7 +169,6 @@ const settings = (type: JourneyNode["type"], { fields = {}, required = [] }: Ste
     },
   });
 
-/** What is checked elsewhere. */
 const unchecked = (schema: JsonSchema): Grammar => ({ check: () => undefined, schema: () => schema });
 
 const stepId = unchecked({

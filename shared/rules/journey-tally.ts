@@ -37,14 +37,12 @@ export const emptyTally = (): ReplayTally => ({
 
 const NO_CHARGE: ProviderCost = { dollars: 0, unpriced: [] };
 
-/** One more message by a channel with this price. */
 export function charge(tally: ReplayTally, channel: string, price: number | undefined): void {
   const { dollars, unpriced } = tally.provider ?? NO_CHARGE;
   const isNew = price === undefined && !unpriced.includes(channel);
   tally.provider = { dollars: dollars + (price ?? 0), unpriced: isNew ? [...unpriced, channel].sort() : unpriced };
 }
 
-/** One more of a name. */
 export const count = (numbers: Record<string, number>, name: string): void => {
   numbers[name] = (Object.hasOwn(numbers, name) ? (numbers[name] ?? 0) : 0) + 1;
 };

@@ -33,7 +33,6 @@ const DEFAULT_PATTERN = "%B %-d, %Y";
 const EARLIEST = Date.UTC(1000, 0, 2);
 const LATEST = Date.UTC(9999, 11, 30);
 
-/** Filter name → filter. */
 export const FILTERS: Record<string, FilterImplOptions> = {
   ...Object.fromEntries(Object.entries(filters).filter(([name]) => LIBRARY_FILTERS.has(name))),
   date: dateFilter,

@@ -18,13 +18,11 @@ export interface MailBodies {
  */
 export const CONFIRM_LINK = "https://confirm.invalid/";
 
-/** The bodies of a mail with its link to confirm. */
 export const withConfirmLink = ({ text, html }: MailBodies, link: string): MailBodies => ({
   text: text.replaceAll(CONFIRM_LINK, link),
   html: html.replaceAll(CONFIRM_LINK, link),
 });
 
-/** The text and the HTML of a body. */
 export const mailBodies = (body: string, isMarkup = isHtml(body)): MailBodies =>
   isMarkup ? { text: textOfHtml(body), html: body } : { text: body, html: htmlOfText(body) };
 
@@ -54,7 +52,6 @@ export function htmlOfText(text: string): string {
   return `<!doctype html>\n<html><body dir="auto">\n${paragraphs.join("\n")}\n</body></html>`;
 }
 
-/** Text whose URLs are replaced. */
 export const mappedUrls = (text: string, change: (url: string) => string): string =>
   text.replaceAll(URL_IN_TEXT, (run) => {
     const url = urlIn(run);

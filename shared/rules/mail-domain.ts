@@ -14,7 +14,6 @@ export interface WantedRecord {
 /** What is known of one of the three. */
 export interface Standing {
   state: RecordState;
-  /** The name that was asked for. */
   name: string;
   /** As it was found; `null`: none, or not asked for. */
   record: string | null;
@@ -95,7 +94,6 @@ const DKIM_ADVICE: Readonly<Record<string, readonly [RecordState, string]>> = {
   TEMPORARY_FAILURE: ["unknown", "SES could not look for the records now. Its earlier answer counts until then."],
 };
 
-/** The records that Easy DKIM asks for. */
 export const dkimRecordsOf = (
   domain: string,
   { Tokens = [], SigningHostedZone: zone = "dkim.amazonses.com", SigningAttributesOrigin: origin }: SesDkim,
@@ -189,7 +187,6 @@ const dmarcFoundIn = (domain: string, all: readonly Answered[]): DmarcFound | un
     })
     .at(0);
 
-/** The tags of a record, such as `p` and `rua`, by their names. */
 const tagsOf = (record: string): ReadonlyMap<string, string> =>
   new Map(
     record.split(";").flatMap((part): [string, string][] => {

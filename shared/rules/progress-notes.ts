@@ -13,7 +13,6 @@ interface OfRecipient {
   recipient: number;
 }
 
-/** Counts the recipient of an address as reached. */
 export function noteReached({ reached }: RecipientNotes, { recipient }: OfRecipient, channel: string): void {
   reached[channel] = (reached[channel] ?? 0n) | (1n << BigInt(recipient));
 }

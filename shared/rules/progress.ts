@@ -115,7 +115,6 @@ export const newProgress = (): Progress => ({
   slots: {},
 });
 
-/** The units of the round. */
 export const unitsOf = ({ work }: Progress, addressees: readonly Addressee[]): Unit[] =>
   work ??
   addressees.flatMap(({ targets, isSmart }, recipient) => {
@@ -174,7 +173,6 @@ function noteFirstTry({ tried, errors }: Progress, unit: Unit, channel: string, 
   if (tried && isFirstTry(unit, outcome)) countFirstTry({ tried, errors }, channel, outcome);
 }
 
-/** Whether an outcome is that of an address that was not tried before. */
 export const isFirstTry = ({ tries }: Pick<Unit, "tries">, outcome: SendOutcome): boolean =>
   tries.length === 0 &&
   outcome.status !== "skipped" &&

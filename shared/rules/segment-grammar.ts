@@ -144,7 +144,6 @@ function checkNode(value: unknown, path: Path, report: Report): undefined {
   else report([...path, kind], "is not one of attribute, event, group");
 }
 
-/** A node of the tree. */
 export const RuleTree = named("RuleNode", {
   check: checkNode,
   schema: () => ({

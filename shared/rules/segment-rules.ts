@@ -47,7 +47,6 @@ export function parseRule(value: unknown): RuleNode | RuleProblem {
   return isFlat(value as object) ? flatNode(value as FlatRule) : treeNode(value as TreeRule, "");
 }
 
-/** The leaves of a rule, in their order. */
 export const leavesOf = (node: RuleNode): RuleLeaf[] => (node.kind === "group" ? node.nodes.flatMap(leavesOf) : [node]);
 
 interface EventInput {

@@ -10,6 +10,5 @@ export const simulationMoves = {
   complete: { from: ["processing"], to: "completed" },
   /** It cannot be computed. */
   fail: { from: ["pending", "processing"], to: "failed" },
-  /** A user canceled it. */
   cancel: { from: ["pending", "processing", "canceled"], to: "canceled" },
 } as const satisfies Record<string, { from: readonly SimulationStatus[]; to: SimulationStatus }>;

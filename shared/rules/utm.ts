@@ -40,7 +40,6 @@ function jointAfter(url: string): "?" | "&" | "" {
   return /[?&]$/.test(url) ? "" : "&";
 }
 
-/** The bodies of a mail whose http and https links have the query. */
 export const taggedBodies = ({ text, html }: MailBodies, query: string | undefined): MailBodies =>
   query === undefined
     ? { text, html }

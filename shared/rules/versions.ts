@@ -91,7 +91,6 @@ function versionProblem(operand: unknown): string | undefined {
   return isVersion ? undefined : "must be an object of major, minor and patch, each a whole number";
 }
 
-/** The version in a stored value or an operand. */
 function versionOf(value: unknown): Version | undefined {
   if (typeof value === "string") return parseVersion(value);
   if (!isJsonObject(value)) return undefined;

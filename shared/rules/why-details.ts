@@ -12,7 +12,6 @@ export interface Channel {
   deferred_until: string | null;
 }
 
-/** What is known of the reason that decided. */
 interface KnownReason {
   reason: string | null;
   /** When its audience was decided, RFC 3339. */
@@ -46,7 +45,6 @@ export interface SaidOfSend extends KnownReason {
   waits?: readonly { why: string; since: string | null; attempts: number; until: string }[];
 }
 
-/** The rules of the send as they are now. */
 interface RulesNow {
   subscriber_filters: readonly { key: string; condition?: unknown; matches: boolean }[];
   topic: { key: string; default: string; choice: string | null; chosen_at: string | null; reachable: boolean } | null;

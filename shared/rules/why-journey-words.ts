@@ -48,9 +48,7 @@ export interface SaidOfJourney {
   skips?: ReadonlyMap<string, KnownSkip> | undefined;
   /** Of the version of the newest run. */
   exits: readonly Exit[];
-  /** The journey is paused. */
   isPaused: boolean;
-  /** What starts a run. */
   startedBy: StartedBy;
   now: {
     would_enter: boolean;

@@ -70,7 +70,6 @@ export const recountQueue = /* @__PURE__ */ sender("recount", "recountQueue");
 export const attributeQueue = /* @__PURE__ */ sender("attribute", "attributeQueue");
 
 type Targets = {
-  /** Sends each message with its own delay. */
   send(queue: QueueName, entries: readonly Delayed<unknown>[]): Promise<void>;
 };
 

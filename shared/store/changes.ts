@@ -52,7 +52,6 @@ export const becomes =
   ({ before, after }: { before: { status?: string } | undefined; after: { status?: string } }): boolean =>
     after.status === status && before?.status !== status;
 
-/** Changes by their workspace. */
 export const ofTenants = <D extends AnyItem>(changes: readonly Change<D>[]): Map<string, Change<D>[]> =>
   Map.groupBy(changes, ({ tenant }) => tenant);
 

@@ -7,7 +7,6 @@ export interface Names<A extends string = string> {
   value: (value: Value) => string;
 }
 
-/** A condition on attributes of the names `A`. */
 export type Condition<A extends string = string> = (names: Names<A>) => string;
 
 export function absent(): Condition<"pk">;

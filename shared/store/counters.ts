@@ -7,7 +7,6 @@ import * as v from "valibot";
  */
 export const counterRow = { n: v.number(), changes: v.number() };
 
-/** The change of a counter. */
 export const countChange = <N extends string>(add: Record<N, number>) => ({ add: { ...add, changes: 1 } });
 
 /** The sum of addends; what is zero is left out. */

@@ -18,6 +18,5 @@ export const edited = <T>(entity: T): Edited<T> => ({ kind: "edited", entity });
 
 export const outdated = { kind: "outdated" } as const;
 
-/** The row still has the version that was seen. */
 export const isStill = (version: number): Condition<"edits"> =>
   version === 1 ? absent("edits") : is("edits", version - 1);

@@ -26,7 +26,6 @@ export interface QueryRange {
   limit?: number;
   /** Items that do not satisfy it are read, and left out. */
   filter?: Condition;
-  /** Continue after this key. */
   after?: Key | undefined;
   eventual?: boolean;
 }
@@ -36,7 +35,6 @@ interface Placeholders {
   ExpressionAttributeValues?: Record<string, Value>;
 }
 
-/** The expressions of a condition, if there is one. */
 export function conditionOf<W extends Condition | undefined>(when: W) {
   const { names, placeholders } = collect();
   const expression = when && { ConditionExpression: when(names) };
@@ -44,7 +42,6 @@ export function conditionOf<W extends Condition | undefined>(when: W) {
     (W extends Condition ? { ConditionExpression: string } : { ConditionExpression?: string });
 }
 
-/** The expressions of a change and its condition. */
 export function changeOf(change: Change, when: Condition | undefined) {
   const { names, placeholders } = collect();
   const UpdateExpression = updateExpression(change, names);

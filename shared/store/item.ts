@@ -92,7 +92,6 @@ export type AnyIndex<W extends Scope = Scope> = IndexDeclaration<any, any, any, 
 type TypesOf<D> = D extends { readonly types?: infer T } ? NonNullable<T> : never;
 /** The row of a declared item. */
 export type RowOf<D> = TypesOf<D> extends { row: infer R } ? R : never;
-/** All parts of its key. */
 export type KeyOf<D> = TypesOf<D> extends { key: infer K } ? K : never;
 /** The parts of its partition key. */
 export type PartitionOf<D> = TypesOf<D> extends { partition: infer P } ? P : never;
@@ -116,7 +115,6 @@ interface RowChange<R> {
 }
 /** What an update does to a row. A member that is undefined is left alone; only an optional attribute can be removed. */
 export type ChangeOf<D> = RowChange<Body<RowOf<D>>>;
-/** A condition on attributes of an item. */
 export type ConditionOf<D> = Condition<AttributeOf<D>>;
 
 function declared<P, S, A extends Attributes, W extends Scope>(
@@ -170,7 +168,6 @@ export interface Entity<R, K extends Kind = Kind> extends Declaration<object, { 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type AnyEntity = Entity<any>;
 
-/** Declares an entity. */
 /* @__NO_SIDE_EFFECTS__ */
 export function entity<const K extends Kind, const A extends Attributes>(
   kind: K,
@@ -275,7 +272,6 @@ export function fullKey({ pk, sk }: Pick<AnyItem, "pk" | "sk">, key: unknown, pr
 export const keyOf = <D extends AnyItem<"workspace">>(item: D, tenant: TenantId, key: KeyOf<D>): Key =>
   fullKey(item, key, prefixOf(tenant));
 
-/** The keys of items that are found by their ids alone. */
 export const idKeys = (ids: readonly string[]): { id: string }[] => ids.map((id) => ({ id }));
 
 /** The attributes that put a row of a workspace into an index. */

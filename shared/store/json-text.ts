@@ -1,7 +1,6 @@
 // Attributes that hold JSON text, typed by what the text says.
 import * as v from "valibot";
 
-/** JSON text that holds a `T`. */
 export type JsonText<T> = string & { readonly [holds]: T };
 
 declare const holds: unique symbol;

@@ -24,7 +24,6 @@ interface Transition<D, L extends Lifecycle<string> = Lifecycle<string>> {
 /** The row after a change, or as it is (undefined if there is none) where its condition failed. */
 export type Changed<Row> = { kind: "changed"; row: Row } | { kind: "refused"; current: Row | undefined };
 
-/** A move as one write of a transaction. */
 export function moveWrite<D extends Movable, L extends Lifecycle<string>>(
   item: D,
   key: KeyOf<D>,

@@ -47,7 +47,6 @@ export const Name = item({
 type NamedEntity = Entity<any> & { readonly types?: { row: { id: string; name: string } } };
 type NamedRow = { id: string; name: string };
 
-/** Puts an entity and its name in one transaction. */
 export function createNamed<D extends NamedEntity>(
   store: Store,
   entity: D,

@@ -130,7 +130,6 @@ export async function changeListed(
   return row ? { kind: "changed", row } : { kind: "refused", current: undefined };
 }
 
-/** Removes an entity that meets `when`, and its status. */
 export const removeListed = <D extends AnyEntity>(
   store: Store,
   entity: D,

@@ -35,7 +35,6 @@ interface Beginning extends Membership {
   user: User;
   /** The stored hash of the password that the user gave: of two at once, a new password wins. */
   password?: string;
-  /** It begins with a second factor. */
   secondFactor?: boolean;
   readOnly?: boolean;
   /** The session that this one is derived from. */

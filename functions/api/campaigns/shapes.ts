@@ -30,7 +30,6 @@ export const halted = v.pipe(
   v.description("The sends that their brake stopped"),
 );
 
-/** A campaign in the list. */
 export const ListedCampaign = v.pipe(
   v.object({
     ...CampaignShape.entries,

@@ -64,7 +64,6 @@ const DATE_FORMAT = "must be a pattern such as dd/mm/yyyy, mm/dd/yyyy or yyyy-mm
 const lower = v.transform((text: string) => text.trim().toLowerCase());
 const upper = v.transform((text: string) => text.trim().toUpperCase());
 
-/** The fields of the form. */
 export const readingFields = {
   time_zone: v.pipe(
     v.optional(TimeZone),

@@ -94,7 +94,6 @@ export const JourneyInput = v.strictObject({
   steps: v.pipe(JsonObject, grammar("JourneyGraph")),
 });
 
-/** For the reference. */
 export const journeyExample = {
   name: "Welcome",
   trigger: { type: "event", event_name: "signed_up" },

@@ -84,7 +84,6 @@ export async function createNotification(
   return replay(concurrent, digest);
 }
 
-/** The same for the same body. */
 const digestOf = (input: NewNotification): string =>
   createHash("sha256")
     .update(JSON.stringify({ ...input, idempotency_key: undefined, preview_id: undefined }))

@@ -77,11 +77,9 @@ export async function waitOfChunk(work: Work): Promise<number> {
 export const isCounted = ({ deliverySettings: settings }: Pick<JobRecord, "deliverySettings">): boolean =>
   settings?.brake !== undefined || settings?.isCounted === true;
 
-/** The progress of a chunk whose figures count. */
 export const counting = (job: JobRecord, progress: Progress): Progress =>
   isCounted(job) ? { ...progress, tried: progress.tried ?? {} } : progress;
 
-/** A round of a chunk was worked through. */
 export const noteRound = ({ job }: Work, progress: Progress): void => {
   if (isCounted(job)) progress.passed ||= isPassed(progress);
 };

@@ -25,7 +25,6 @@ export interface GateAnswer {
   /** When it was asked for, in milliseconds. */
   at: number;
   sendState: Promise<SendState>;
-  /** The workspace as it was read for this. */
   owner?: WorkspaceRecord | undefined;
 }
 export const sendGates: Memory<"gates", GateAnswer> = remembered("gates", 100);

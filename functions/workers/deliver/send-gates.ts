@@ -19,7 +19,6 @@ const MAX_READS = 3;
 /** Asks before a chunk: its job, or more, was read just now. */
 export const firstGate = (work: Work): Promise<SendState> => newest(work, FRESH_MS, { isRead: true });
 
-/** Asks before a group. */
 export const askGate = (work: Work): Promise<SendState> => newest(work, FRESH_MS);
 
 /** Asks right before messages are handed over: it reads only if the last answer is old. */

@@ -12,7 +12,6 @@ export const topicRefusal = ({ topic }: Job, profile: LivingProfile | undefined)
     ? { status: "skipped", reason: "topic_opt_out" }
     : undefined;
 
-/** Those of these subscribers who have left the topic of the send. */
 export async function leftTopic({ store, job }: Work, subscribers: readonly string[]): Promise<ReadonlySet<string>> {
   if (job.topic === undefined || subscribers.length === 0) return new Set();
   const profiles = await getProfiles(store, subscribers);

@@ -52,7 +52,6 @@ export type WorkerContext = Context<typeof uses> & { clock: Clock; ids: Ids; log
 /** No group begins after this much of a worker's minute. */
 const WORKING_MS = 35 * SECOND;
 
-/** A chunk as it was read. */
 export interface ChunkState {
   message: Message<"deliver">;
   job: Job;
@@ -116,7 +115,6 @@ export type End =
   | { kind: "handed over" }
   | { kind: "drop" };
 
-/** The end of a chunk of which all is known. */
 export const closeWith = (
   { job, chunkRef, chunk }: Work,
   hold: Hold,
@@ -177,7 +175,6 @@ export const isThrottle = (outcome: SendOutcome): boolean =>
 
 type Recipients = Pick<Chunk, "recipients">;
 
-/** The recipient that a unit of the progress stands for. */
 export const recipientOf = ({ recipients }: Recipients, { recipient }: Pick<Unit, "recipient">): Recipient =>
   elementAt(recipients, recipient);
 

@@ -107,7 +107,6 @@ async function rescueRange(work: Work, range: string, { isOpen }: { isOpen: bool
   if (state.planned && open.length === 0) await closeRange(store, job, range);
 }
 
-/** The chunks of a range that are not closed, as messages. */
 async function openChunks({ store, job }: Work, range: string) {
   const state = await getRange(store, job.id, range);
   const claims = new Map<number, RowOf<typeof ClaimItem>>();

@@ -41,7 +41,6 @@ const BATCH_ROWS = 100;
 const BATCH_MS = SECOND / 10;
 /** New subscribers are counted by then, so that a file does not pass the plan's cap. */
 const COUNTING_MS = 2 * SECOND;
-/** The most rows of the file of rejected rows. */
 const MAX_REJECTED_ROWS = 10_000;
 
 /** Begins, continues or checks an import. */

@@ -21,7 +21,6 @@ interface Task {
   delivery: DeliveryRecord;
 }
 
-/** What is to be done with an attempt. */
 type Step =
   | { kind: "post"; task: Task; body: string }
   /** The attempt was claimed before: what is left of it is done. */

@@ -24,7 +24,6 @@ export interface BusEntry {
   detail: string;
 }
 
-/** The detail type of events that were received. */
 const EVENTS_RECEIVED = "events.received";
 
 /** Of the events of an entry. EventBridge bills an entry by each 64 KB. */

@@ -29,7 +29,6 @@ export interface ArchivedRecord {
 
 const NONE = { subscriber_id: null, anonymous_id: null, job_id: null, channel: null, reason: null };
 
-/** Events that a workspace sent, as the archive keeps them. */
 export const recordsOfReceived = ({ origin, events }: ReceivedEvents): ArchivedRecord[] =>
   events.map(({ id, event_name, occurred_at, subscriber_id, anonymous_id, ...rest }) => ({
     origin,
@@ -72,7 +71,6 @@ export function recordOfOutcome({
   return { origin, record };
 }
 
-/** An outbound event, as the archive keeps it. */
 export function recordOfOutbound({ origin, envelope }: OutboundEvent): ArchivedRecord {
   const { id, event_type: type, timestamp: occurred_at, data } = envelope;
   const text = (name: string) => (typeof data[name] === "string" ? data[name] : null);

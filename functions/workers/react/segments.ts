@@ -78,7 +78,6 @@ interface Touch {
   isCurrent: boolean;
 }
 
-/** Whose segments may have changed, by id. */
 function touchedBy(
   profiles: readonly Change<typeof Profile>[],
   histories: readonly Change<typeof ActorEvents>[],

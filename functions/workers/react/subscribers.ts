@@ -24,7 +24,6 @@ export async function learnAttributeKeys(changes: Changes, { attributeKeys }: Co
 
 export const searchUses = [searchIndex] as const;
 
-/** Updates the entries of the search for profiles by which they change. */
 export async function indexNames(changes: Changes, { searchIndex }: Context<typeof searchUses>): Promise<void> {
   const renamed = [...changes.of(Profile, "subscriber"), ...changes.of(Profile, "erasure")].filter(isRenamed);
   for (const [tenant, group] of ofTenants(renamed))
@@ -42,7 +41,6 @@ function isRenamed({ before, after }: Change<typeof Profile>): boolean {
 
 export const recountUses = [nightlyRecounts] as const;
 
-/** Plans the recount of the coming night for each workspace whose counters changed. */
 export async function planRecounts(
   changes: Changes,
   { nightlyRecounts: recounts }: Context<typeof recountUses> & { clock: Clock },

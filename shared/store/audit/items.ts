@@ -29,7 +29,6 @@ export interface AuditOutcome {
   status: number;
   /** Of a refusal. */
   code?: string | undefined;
-  /** The id of what was created. */
   created?: string | undefined;
   mac: string;
 }

@@ -21,7 +21,6 @@ export const SealedSendsShape = v.object({
   to: v.pipe(Timestamp, v.description("Its end")),
 });
 
-/** The period of an entry and how many sends it seals. */
 export const shownSends = ({ quarter, count }: SealedSends): v.InferOutput<typeof SealedSendsShape> => ({
   count,
   from: timestamp(quarter * QUARTER_MS),

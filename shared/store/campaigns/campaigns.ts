@@ -23,7 +23,6 @@ type CampaignRow = NewRowOf<typeof CampaignItem>;
 type CampaignChange = ChangeOf<typeof CampaignItem>;
 type CampaignMove = ListedChange<typeof CampaignItem>;
 
-/** What is authored. */
 export interface CampaignSpec extends Pick<CampaignRow, keyof typeof authoredFields | "scheduled_at"> {
   target: Target;
   messages: readonly CampaignMessage[];

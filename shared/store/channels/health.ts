@@ -26,7 +26,6 @@ const Schedules = v.pipe(
 );
 const Rate = v.nullable(v.number());
 
-/** The health of a channel as the API returns it. */
 export const ChannelHealth = v.pipe(
   v.object({
     can_send: v.pipe(v.boolean(), v.description("Whether it is switched on and its credentials are verified")),

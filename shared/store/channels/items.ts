@@ -94,7 +94,6 @@ export const CredentialsItem = item({
 });
 export type CredentialsRow = RowOf<typeof CredentialsItem>;
 
-/** A chat-app template as the API returns it. */
 export const ChatAppTemplate = v.pipe(
   v.object({
     id: v.string(),

@@ -18,7 +18,6 @@ import { ChannelItem, type ChannelRow, CredentialsItem, type CredentialsRow } fr
 /** After this time an unavailable provider counts as a refusal, so that no verification stays queued forever. */
 const GIVE_UP_MS = 24 * HOUR;
 
-/** The change that starts another verification. */
 export const verificationChange = (store: Store): ChangeOf<typeof ChannelItem> => ({
   set: { ...queuedVerification(store), status: channelMoves.queue.to },
   remove: ["verified_at", "verification_error", "last_error"],

@@ -5,7 +5,6 @@ export const subscriberActor = (id: string): Actor => ({ kind: "subscriber", id 
 
 export const anonymousActor = (id: string): Actor => ({ kind: "anonymous", id });
 
-/** A subscriber and the anonymous ids that belong to it. */
 export const actorsOf = (subscriber: string, anonymousIds: readonly string[]): Actor[] => [
   subscriberActor(subscriber),
   ...anonymousIds.map(anonymousActor),
@@ -18,6 +17,5 @@ export const actorText = ({ kind, id }: Actor): string => `${kind === "subscribe
 export const actorIn = (text: string): Actor =>
   text.startsWith("S") ? subscriberActor(text.slice(1)) : anonymousActor(text.slice(1));
 
-/** The anonymous ids among actors, in their order. */
 export const anonymousIdsOf = (actors: readonly (Actor | null | undefined)[]): string[] =>
   actors.flatMap((actor) => (actor?.kind === "anonymous" ? [actor.id] : []));

@@ -13,7 +13,6 @@ import { dayOf, type Origin } from "./events.ts";
 import { ActorEvents, EventBlock, EventItem, EventSeal } from "./items.ts";
 import { type PackedEvent, packEvents, unpackEvents } from "./packing.ts";
 
-/** An event to be stored, with its actor. */
 export type NewEvent = PackedEvent & { actor: string };
 
 export interface NewBlock {
@@ -117,7 +116,6 @@ export const blockWrite = (
 
 export const sealWrite = (key: BlockKey): ItemWrite<"workspace"> => putItem(EventSeal, key, {});
 
-/** The row of an event of a block by its id. */
 export const pointerRow = (key: BlockKey, { id }: Pick<PackedEvent, "id">) => ({
   key: { id },
   row: { block: blockText(key) },
@@ -160,7 +158,6 @@ export function actorWrites(
   });
 }
 
-/** The key of a block by its row. */
 export function blockKeyOf({ pk, sk }: Key): BlockKey {
   const [shard = "", day = ""] = pk.split("#").reverse();
   return { day, shard, at: sk };

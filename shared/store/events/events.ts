@@ -15,7 +15,6 @@ import { blockKey } from "./block-keys.ts";
 import { type Actor, EventBlock, EventItem, EventsByTime, eventSources } from "./items.ts";
 import { type PackedEvent, unpackEvents } from "./packing.ts";
 
-/** An event as it is exported. */
 export const ExportedEvent = v.object({
   id: v.string(),
   subscriber_id: v.nullable(v.string()),
@@ -106,7 +105,6 @@ export function eventOf(row: EventRow): StoredEvent {
   };
 }
 
-/** An event of a block. */
 export function packedEventOf(
   { id, event_name, actor, platform, properties, occurred_at }: PackedEvent,
   { received_at, source, historical }: Origin,

@@ -23,7 +23,6 @@ export const untilOf = (sk: string): string => sk.slice(HISTORY.length, HISTORY.
 /** The id of an event that is stored alone, by its row in the history. */
 export const idOfAlone = (sk: string): string => sk.slice(HISTORY.length + TIME_CHARACTERS + 1);
 
-/** The events of a row of a history. */
 export const eventsIn = (row: RowOf<typeof ActorEvents>): StoredEvent[] =>
   unpackEvents(row.events).map((event) => packedEventOf(event, row));
 
@@ -85,7 +84,6 @@ const newest = (events: readonly StoredEvent[], limit = Number.POSITIVE_INFINITY
 /** A row whose last event is after the end of a range can begin before it. */
 const endOf = (to: string): string => (to === "~" ? to : timestamp(Date.parse(to) + MAX_SPAN_MS));
 
-/** How many events an actor has. */
 export async function countEvents(store: StoreReader, actor: Actor): Promise<number> {
   const rows = await store.queryAll(ActorEvents, actor);
   return rows.reduce((sum, { n }) => sum + n, 0);

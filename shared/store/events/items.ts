@@ -6,7 +6,6 @@ import type { Value } from "../model.ts";
 
 export const eventSources = ["client", "server"] as const;
 
-/** The actor of an event: a subscriber, or an anonymous id. */
 export type Actor = { kind: "subscriber"; id: string } | { kind: "anonymous"; id: string };
 
 /** Set where the events start no journey (AMB-134). */

@@ -11,7 +11,6 @@ export interface PackedEvent {
   properties: { [name: string]: Value };
   /** RFC 3339 in UTC with milliseconds. */
   occurred_at: string;
-  /** It has an idempotency key. */
   isKeyed: boolean;
 }
 

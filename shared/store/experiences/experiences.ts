@@ -30,7 +30,6 @@ type AuthoredField =
   | "variant_b"
   | "split_percentage"
   | "holdout_percentage";
-/** What the author of an experience sets. */
 type Authored = Pick<Experience, AuthoredField>;
 
 /** An experience with what the API does not return of it. */

@@ -15,7 +15,6 @@ export const exportKinds = [
 ] as const;
 export type ExportKind = (typeof exportKinds)[number];
 
-/** What of a kind is exported. */
 export interface ExportFilter {
   list_id?: string | undefined;
   segment_id?: string | undefined;

@@ -17,7 +17,6 @@ import type { TenantId } from "../../kernel/ids.ts";
 
 const TYPE = "text/csv; charset=utf-8";
 
-/** The folder of a workspace. */
 export const exportFolder = (tenant: TenantId): string => `exports/${tenant}/`;
 export const exportKey = (tenant: TenantId, id: string): string => `${exportFolder(tenant)}${id}.csv`;
 /** What is not yet a part of the file. */

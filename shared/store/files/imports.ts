@@ -88,7 +88,6 @@ const reading = ({ client, Bucket, tenant }: TenantBucket) => ({
   },
 });
 
-/** For the endpoints of imports. */
 export const importUploads: Capability<"uploads", ImportUploads> = {
   as: "uploads",
   ...bucketUse("s3:PutObject", "s3:GetObject"),
@@ -119,7 +118,6 @@ export const importUploads: Capability<"uploads", ImportUploads> = {
   },
 };
 
-/** For the worker that reads the files. */
 export const importReading: Capability<"files", ImportReading> = {
   as: "files",
   ...bucketUse("s3:PutObject", "s3:GetObject", "s3:DeleteObject"),

@@ -227,7 +227,6 @@ const creditOf = (job: JobRecord | undefined): Credit | undefined => {
 
 const dispatchDay = ({ dispatched_at, created_at }: JobRecord): string => dayOf(dispatched_at ?? created_at);
 
-/** The job of the last touch. */
 const lastJobOf = ({ attribution: { jobs: assigned, last }, jobs }: Facts): JobRecord | undefined =>
   last && jobs[assigned.findIndex((each) => each.job === last.job)];
 

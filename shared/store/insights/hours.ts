@@ -55,7 +55,6 @@ export function outcomeCounters(
   return addedUp(parts);
 }
 
-/** Outcomes of sends of a category, counted now. */
 export function countedOutcomes(
   { clock }: Pick<Store, "clock">,
   category: Category,

@@ -63,7 +63,6 @@ function conversionsIn(
   return totals;
 }
 
-/** The rows of every day of the window. */
 const daysOf = (store: StoreReader, group: ConversionGroup, { start, end }: Window) =>
   store.queryAll(DayTotals, { group }, { from: dayAt(start), to: `${dayAt(end)}~`, eventual: true });
 
@@ -154,7 +153,6 @@ async function sendsOf(store: StoreReader, id: string, window: Window): Promise<
   return campaign ? campaignSends(store, await campaignJobs(store, campaign), window) : [];
 }
 
-/** What came of sends, over all of them. */
 export function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & { cost: SendCost } {
   const sum = (count: (send: CampaignSend) => number) => sends.reduce((total, send) => total + count(send), 0);
   const result = (name: keyof ReturnType<typeof countsNow>) => sum(({ job }) => countsNow(job, job)[name]);

@@ -28,7 +28,6 @@ export type OutcomeAddends = { [N in OutcomeName]?: number };
 export const statusAddends = (status: RunStatus, step: string, sign: 1 | -1): Addends =>
   status === "active" ? { "r:active": sign, [`a:${step}`]: sign } : { [`r:${status}`]: sign };
 
-/** One more of each of these outcomes. */
 export function outcomeAddends(outcomes: readonly Outcome[]): OutcomeAddends {
   const addends: OutcomeAddends = {};
   for (const { step, name } of outcomes) {
@@ -38,7 +37,6 @@ export function outcomeAddends(outcomes: readonly Outcome[]): OutcomeAddends {
   return addends;
 }
 
-/** The attributes of a row that count outcomes. */
 export function outcomesIn(row: OutcomeAddends): OutcomeAddends {
   const outcomes: OutcomeAddends = {};
   for (const [name, n] of familyOf(row, "o:")) outcomes[`o:${name}`] = n;
@@ -63,7 +61,6 @@ export function countWrites(journey: string, run: string, add: Addends): ItemWri
   return [changeItem(JourneyCount, { journey, shard }, { add: { ...add, changes: 1 } })];
 }
 
-/** The keys of all counters of a journey. */
 export const countKeys = (journey: string) => shards.map((shard) => ({ journey, shard }));
 
 /** The numbers of journeys, in their order. */

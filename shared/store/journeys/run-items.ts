@@ -112,10 +112,8 @@ export const RunPackSeal = item({
   lifetime: "7 days",
 });
 
-/** The key of a pack. */
 export const packKey = (pack: string) => ({ pack, shard: pack.at(-1) ?? "" });
 
-/** The key of the row of a run. */
 export const rowKeyOf = ({ subscriber_id: subscriber, journey_id: journey, sk }: RunRow): RunKey => ({
   subscriber,
   journey,

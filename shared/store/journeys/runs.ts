@@ -82,7 +82,6 @@ export function entryOf(run: NewRun, to: Destination, outcomes: readonly Outcome
   return { row, counts: sumOf(statusAddends(status, step, 1), outcomeAddends(outcomes)) };
 }
 
-/** The writes that start a run. */
 export function entryWrites(run: NewRun, to: Destination, outcomes: readonly Outcome[], guard: EntryGuard): RunWrites {
   const { row, counts } = entryOf(run, to, outcomes);
   const { id, journey_id: journey, subscriber_id: subscriber, status } = row;
@@ -142,7 +141,6 @@ export async function findRun(
   return row && runOf(row);
 }
 
-/** Runs in the order of their keys. */
 export async function findRuns(store: Store, keys: readonly RunKey[]): Promise<(RunState | undefined)[]> {
   const rows = await settledRuns(store, keys);
   return rows.map((row) => row && runOf(row));
@@ -155,7 +153,6 @@ export async function activeRuns(store: Store, places: readonly RunPlace[]): Pro
   return newest.flatMap((row) => (row?.status === "active" ? [runOf(row)] : []));
 }
 
-/** Those of these runs that are active. */
 export async function readActive(store: Store, keys: readonly RunKey[]): Promise<RunState[]> {
   const rows = await settledRuns(store, keys);
   return rows.flatMap((row) => (row?.status === "active" ? [runOf(row)] : []));
@@ -211,7 +208,6 @@ export async function forgetRuns(store: Store, subscriber: string, rows: readonl
   }
 }
 
-/** The state of a run by its row. */
 export function runOf(row: RunRow): RunState {
   const { step, entered_at, ended_at = null, end_reason = null, context, seq, until } = row;
   const isActive = row.status === "active";

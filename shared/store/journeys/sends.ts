@@ -22,12 +22,10 @@ import type { RunState } from "./runs.ts";
 
 export type SendNode = JourneyNode & { type: "send" };
 
-/** A step that sends. */
 export interface SendIntent {
   node: SendNode;
   /** The event that its texts may refer to: that which ended the last wait, else that which started the run. */
   event: string | undefined;
-  /** The outcomes of the steps before it. */
   before: readonly Outcome[];
 }
 

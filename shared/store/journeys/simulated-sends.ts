@@ -42,7 +42,6 @@ export function openPlans({ store, workspace }: { store: StoreReader; workspace:
   };
 }
 
-/** What frequency caps have counted of one subscriber. */
 export interface CapCounter {
   countOf(cap: FrequencyCap, timezone: string, at: number): Promise<number>;
   add(cap: FrequencyCap, timezone: string, at: number): void;

@@ -35,7 +35,6 @@ interface Sweep {
   migration?: Migration | undefined;
 }
 
-/** Where a sweep continues. */
 interface SweepPosition {
   /** The id to continue after; undefined for the start of the shard. */
   after: string | undefined;

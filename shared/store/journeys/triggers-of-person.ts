@@ -49,7 +49,6 @@ export async function causesOf(
   return cause && cause.at >= range.from && (range.to === undefined || cause.at < range.to) ? [cause] : [];
 }
 
-/** An event as the cause of a run. */
 export const causeOfEvent = (event: StoredEvent): PersonalCause => ({
   at: event.received_at,
   occurred_at: event.occurred_at,

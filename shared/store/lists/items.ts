@@ -5,7 +5,6 @@ import { counterRow } from "../counters.ts";
 import { entity, item } from "../item.ts";
 import { shardOf } from "../shards.ts";
 
-/** What has members. */
 export const groupKinds = ["list", "segment"] as const;
 
 /** A list or a segment. */

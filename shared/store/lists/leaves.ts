@@ -235,13 +235,11 @@ export async function leafShard(
   return { members: shown, next: members.length > limit ? shown.at(-1)?.subscriber : undefined };
 }
 
-/** The number of members of a shard, by its leaves. */
 export async function countLeaves(store: StoreReader, segment: string, shard: string): Promise<number> {
   const rows = await store.queryAll(MemberLeaf, { segment, shard });
   return rows.reduce((sum, { members }) => sum + unpackMembers(members).length, 0);
 }
 
-/** The segment of a leaf. */
 export const segmentOfLeaf = ({ pk }: Pick<Key, "pk">): string => pk.split("#").at(-2) ?? "";
 
 /** Who entered and left with a change of a leaf. What a split gave to other leaves did not leave. */

@@ -21,7 +21,6 @@ const EXIT_KEPT_MS = 30 * DAY;
 
 type MembershipWrites = [own: ItemWrite<"workspace">, member: ItemWrite<"workspace">];
 
-/** One change of a membership. */
 interface Changing {
   group: Group;
   subscriber: string;

@@ -18,7 +18,6 @@ export function groupOf(target: Target | null): Group | undefined {
 const groupExists = async (store: StoreReader, { kind, id }: Group): Promise<boolean> =>
   (await (kind === "list" ? store.get(ListItem, { id }) : store.get(SegmentItem, { id }))) !== undefined;
 
-/** Whether the list or segment of a target exists. */
 export async function targetExists(store: StoreReader, target: Target | null): Promise<boolean> {
   const group = groupOf(target);
   return !group || groupExists(store, group);

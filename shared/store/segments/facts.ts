@@ -159,7 +159,6 @@ export interface SubscriberVerdict {
   isHistorical: boolean;
 }
 
-/** Evaluates a rule for the profiles of a page. */
 export async function judgeProfiles(
   store: StoreReader,
   rule: Rule,

@@ -26,11 +26,9 @@ const AGAIN = "again:";
 const MAX_SMALL = 5_000;
 const WHOLE = "*";
 
-/** The number of parts of a computation that starts now. */
 export const partsNeeded = async (store: StoreReader): Promise<number> =>
   (await countSubscribers(store)) <= MAX_SMALL ? 1 : SHARDS.length;
 
-/** The parts of a computation. */
 export const fillParts = (parts: number): readonly string[] => (parts === 1 ? [WHOLE] : SHARDS);
 /** The parts of the second pass, for events that were ingested, unwatched, while the segment was stored. */
 export const secondLook = (parts: number): readonly string[] => fillParts(parts).map((part) => AGAIN + part);

@@ -7,6 +7,5 @@ import type { StoreReader } from "../context.ts";
 export const zoneFor = async (store: StoreReader, rule: unknown): Promise<string | undefined> =>
   mentionsTime(rule) ? store.zone() : undefined;
 
-/** A stored rule, compiled. */
 export const compiledRule = async (store: StoreReader, rule: unknown): Promise<Rule> =>
   compileRule(rule, await zoneFor(store, rule));

@@ -248,7 +248,6 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
   }, beingChanged);
 }
 
-/** The number of dynamic segments of a workspace. */
 export async function countDynamicSegments(store: StoreReader): Promise<number> {
   return (await store.get(DynamicSegmentCount, {}, { eventual: true }))?.n ?? 0;
 }

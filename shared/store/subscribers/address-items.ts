@@ -51,7 +51,6 @@ export const SuppressionsByTime = indexOf(AddressItem, {
 /** The id of the row of an address, which is normalized. */
 export const addressId = (kind: AddressKind, address: string): string => uuidOfText(`${kind} ${address}`);
 
-/** The id of the address that mail to a subscriber goes to. */
 export function mailAddressId(profile: { email?: string | undefined } | undefined): string | undefined {
   const address = normalizedAddress("email", profile?.email);
   return address === undefined ? undefined : addressId("email", address);

@@ -22,7 +22,6 @@ const ID_CHARACTERS = 36;
 /** The id of the subscriber that a row of an audience page belongs to. */
 export const subscriberIn = ({ sk }: { sk: string }): string => sk.slice(0, ID_CHARACTERS);
 
-/** Whether a row of an audience page is a profile, and not a device. */
 export const isProfileRow = (row: ProfileRow | DeviceRow): row is ProfileRow => row.sk.length === ID_CHARACTERS;
 
 /** A page of a shard: up to 1 MB, or `limit` rows. A page may end between a profile and its devices. */

@@ -121,7 +121,6 @@ function registrationOf(
   };
 }
 
-/** What is known of a device. */
 function detailsOf(source: DeviceDetails = {}): DeviceDetails {
   const { device_id, model, os_version, app_version, sdk_version, locale, timezone, environment } = source;
   return withoutUndefined({

@@ -44,7 +44,6 @@ export type Device = v.InferOutput<typeof Device>;
 export type DeviceRecord = NewRowOf<typeof DeviceItem>;
 type PointerKey = KeyOf<typeof DevicePointer>;
 
-/** The key of a device. */
 export const keyOfDevice = ({ subscriber_id, id }: Pick<DeviceRecord, "subscriber_id" | "id">) => ({
   subscriber: subscriber_id,
   device: id,
@@ -54,13 +53,11 @@ export const keyOfDevice = ({ subscriber_id, id }: Pick<DeviceRecord, "subscribe
 export const pointsAt = ({ id }: Pick<DeviceRow, "id">): ConditionOf<typeof DevicePointer> =>
   any(absent("device"), is("device", id));
 
-/** The keys of the rows that point to a device. */
 export const pointersOf = (device: Addressed & Pick<DeviceRow, "device_id">): PointerKey[] => [
   { by: "token", text: addressOf(device) },
   ...(device.device_id === undefined ? [] : [{ by: "name" as const, text: device.device_id }]),
 ];
 
-/** The device rows of a subscriber, as stored. */
 export const deviceRows = async (
   store: StoreReader,
   subscriber: string,

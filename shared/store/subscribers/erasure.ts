@@ -76,7 +76,6 @@ const eachPage =
     return removed;
   };
 
-/** Removes rows and counts them as rows of one store. */
 const removeAs =
   (name: RemovedStore) =>
   async (store: Store, _: string, rows: readonly Key[]): Promise<Removed> => {
@@ -84,7 +83,6 @@ const removeAs =
     return { [name]: rows.length };
   };
 
-/** The rows of the subscriber's own partition. */
 const ownRows: Find<Item> = async (store, subscriber) =>
   (await store.queryRows(ConsentItem, { subscriber }, { from: OWN_ROWS_FROM })).items;
 
@@ -189,7 +187,6 @@ interface Erased {
   isImporting: boolean;
 }
 
-/** Erases every trace. */
 export async function eraseTraces(
   store: Store,
   files: ImportErasing & ExportErasing,

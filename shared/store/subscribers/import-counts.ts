@@ -37,7 +37,6 @@ export function addedChoices(some: Choices, others: Choices): Choices {
   return sum;
 }
 
-/** One row with this outcome. */
 export const oneChoice = (outcome: keyof ChoiceSummary): ChoiceSummary => ({ ...NO_CHOICES, [outcome]: 1 });
 
 export const channelChoicesOf = ({ channels }: Counted): Choices => (channels === undefined ? {} : fromJson(channels));

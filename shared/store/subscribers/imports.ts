@@ -31,7 +31,6 @@ import {
 export type ImportJob = RowOf<typeof ImportItem>;
 type ImportChange = NonNullable<ChangeOf<typeof ImportItem>["set"]>;
 
-/** How the rows of a file are read. */
 export const readingOf = (job: ImportJob): RowReading => ({
   createdAt: Date.parse(job.created_at),
   zone: job.time_zone ?? "UTC",

@@ -103,7 +103,6 @@ export const SubscriberCount = item({
   writers: ["api-subscribers", "api-devices", "import-rows", "recount"],
 });
 
-/** Evidence of a consent. */
 interface Evidence {
   ip?: string | undefined;
   text?: string | undefined;

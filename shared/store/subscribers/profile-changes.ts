@@ -52,7 +52,6 @@ export function profileChange(store: Store, input: ProfileInput, id: string) {
   return { set, remove };
 }
 
-/** The profile of a subscriber that is created now. */
 export function newProfile(store: Store, id: string, input: SubscriberInput): ProfileRow {
   const created_at = timestamp(store.clock.now());
   const row: ProfileRow = {

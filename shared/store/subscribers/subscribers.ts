@@ -177,7 +177,6 @@ export const living = (row: ProfileRow | undefined): LivingProfile | undefined =
 /** The keys that a rule finds a value for in a profile's attributes: their own, and paths through objects (AMB-148). */
 export const attributeKeysOf = (row: ProfileRow): string[] => pathsIn(attributesOf(row));
 
-/** The attributes of a profile, parsed. */
 export function attributesOf(row: ProfileRow): Record<string, Value> {
   const attributes: Record<string, Value> = {};
   for (const [key, text] of familyOf(row, "a:")) attributes[key] = fromJson(text);

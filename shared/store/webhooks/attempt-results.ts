@@ -98,7 +98,6 @@ async function recordLate(
 
 interface AttemptChange {
   n: number;
-  /** The attempt as its row will have it. */
   attempt: JsonText<RecordedAttempt>;
   change: ChangeOf<typeof DeliveryItem>;
   when: ConditionOf<typeof DeliveryItem>;

@@ -65,7 +65,6 @@ const isWanted = (row: DeliveryRow, { outcome, event_type }: Pick<DeliveryFilter
 const wasTaken = (row: DeliveryRow): boolean =>
   row.outcome === "delivered" || deliveryOf(row).attempts.some(({ status_code }) => isTaken(status_code));
 
-/** Deliveries as the product works with them, with their numbers. */
 export async function numberedDeliveries(
   store: StoreReader,
   webhook: string,

@@ -141,7 +141,6 @@ type Touch = Change<typeof TouchItem>["after"];
 const becomesBounced = (before: Touch | undefined, after: Touch): boolean =>
   after.state === "bounced" && before?.state !== "bounced";
 
-/** The subscriber whose partition it is. */
 export const subscriberIn = (pk: string): string => pk.slice(pk.indexOf(OF_SUBSCRIBER) + OF_SUBSCRIBER.length);
 const OF_SUBSCRIBER = "#U#";
 

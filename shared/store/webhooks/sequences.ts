@@ -96,7 +96,6 @@ export async function sequencesOf(
   return numbers;
 }
 
-/** The groups that hold some deliveries. */
 export async function groupsOf(
   store: StoreReader,
   webhook: string,

@@ -25,7 +25,6 @@ export const watchTimer = ({ clock }: Pick<Store, "clock">, minute: number): Tim
   at: (minuteOf(clock.now()) + 1) * MINUTE + WATCH_MS,
 });
 
-/** The minute that a delivery was created in. */
 export const creationMinute = (delivery: string): number => minuteOf(timeOfUuid(delivery));
 
 /** The deliveries created in a minute that are pending, of every endpoint. */

@@ -140,7 +140,6 @@ export const ServerCredential = platformItem({
 /** The key of a server key's credential: its row holds the whole partition key. */
 export const credentialKeyOf = ({ credential }: { credential: string }) => ({ hash: credential.slice("KEY#".length) });
 
-/** What is shown of an agent key. */
 export const agentKeyFields = {
   id: v.string(),
   name: v.string(),

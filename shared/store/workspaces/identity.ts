@@ -112,7 +112,6 @@ export async function prepareWorkspace(store: Store): Promise<void> {
   await createDefaultChannel(store);
 }
 
-/** The row of a new workspace. */
 export const newWorkspace = ({
   kind = "standard",
   ...given

@@ -33,7 +33,6 @@ export interface NewSession extends Omit<Session, "id"> {
   address?: string | undefined;
   /** The user as authenticated: the session does not begin if the password has changed since, or the second factor. */
   login?: { email: string; password: string; isEnrolled?: boolean | undefined } | undefined;
-  /** It begins with a second factor. */
   secondFactor?: boolean;
   /** The session that it is derived from: it does not begin if that one has ended. */
   parent?: string | undefined;

@@ -76,7 +76,6 @@ export async function changeWorkspace(
   );
 }
 
-/** What sends keep to. */
 export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({
   timezone: row.timezone ?? "UTC",
   email_consent_mode: row.email_consent_mode ?? "opt_out",

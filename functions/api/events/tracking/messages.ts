@@ -13,7 +13,6 @@ export type MessageType = (typeof messageTypes)[number];
 export const calls = [...messageTypes, ...["i", "t", "p", "s", "g", "a"], "batch", "b", "import", "m"] as const;
 export type CallName = (typeof calls)[number];
 
-/** Other names of a batch. */
 const batchNames: Readonly<Record<string, CallName>> = { b: "batch", import: "batch" };
 const typeOf = (call: string): MessageType | undefined =>
   messageTypes.find((type) => type === call || type[0] === call);
@@ -56,7 +55,6 @@ const Message = v.object({
 });
 export type Message = v.InferOutput<typeof Message>;
 
-/** What was read of a call. */
 export interface ReadMessages {
   messages: Message[];
   /** Messages that are larger or deeper than one may be, or that are no objects. */

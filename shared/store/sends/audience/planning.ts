@@ -63,7 +63,6 @@ export function deliverySettingsOf(
   };
 }
 
-/** The rules by which a send's audience is judged. */
 export async function planningRules(
   store: StoreReader,
   job: string,

@@ -12,7 +12,6 @@ const GIVEN_AT_ONCE = 500;
 interface SampleOptions {
   given: readonly string[] | undefined;
   max: number;
-  /** The id of the send. */
   id: string;
 }
 

@@ -84,7 +84,6 @@ function skippedWrites(key: ChunkRef, { chunk, skippedIds }: PlannedChunk): Item
   return [putItem(SkippedIds, key, { ids: toJson(skippedIds), expires })];
 }
 
-/** The writes of a chunk and of the ids that it skips. */
 export const chunkWrites = (key: ChunkRef, planned: PlannedChunk): ItemWrite<"workspace">[] => [
   putItem(ChunkItem, key, chunkRow(planned.chunk)),
   ...skippedWrites(key, planned),

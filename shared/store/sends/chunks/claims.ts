@@ -87,7 +87,6 @@ export function beginRound(
   );
 }
 
-/** The claims of chunks, as they are stored. */
 export async function findClaims(store: StoreReader, chunkRefs: readonly ChunkRef[]): Promise<ClaimState[]> {
   const [jobs, claims] = await Promise.all([
     store.getAll(JobItem, chunkRefs.filter(isOnJob)),

@@ -13,7 +13,6 @@ import { isStopped, withoutOpen } from "../jobs/stopped.ts";
 import type { ClaimState } from "./leases.ts";
 import { sumOf, type Tally, tallyOf } from "./tallies.ts";
 
-/** The zone in which quiet hours apply to a subscriber. */
 export function zoneFor(
   { timezone_mode }: QuietSettings,
   workspaceZone: string,

@@ -138,7 +138,6 @@ const UNSETTLED_QUARTERS = 3;
 /** Sends that a report reads itself, of each partition. Of more than these, it shows none until they are settled. */
 const MAX_SHOWN = 100;
 
-/** What is counted of a day. */
 export type DayCounters = Omit<RowOf<typeof HourCount>, "pk">;
 
 /**
@@ -170,7 +169,6 @@ export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> 
   return days;
 }
 
-/** The seals of the sends of server keys in a quarter-hour. */
 export const sealsOfQuarter = async (store: StoreReader, key: Buffer, quarter: number, lane: JobLane): Promise<Seals> =>
   (await readQuarter(store, quarter, lane, key)).seals;
 

@@ -7,7 +7,6 @@ import { groupOf } from "../../lists/targets.ts";
 import { SHARDS } from "../../shards.ts";
 import type { JobSpec } from "../jobs/job-spec.ts";
 
-/** Ids in one row of given ids. */
 export const GIVEN_PER_ROW = 1_000;
 /** Each range costs some ten write units, whatever its size. */
 const SUBSCRIBERS_PER_RANGE = 2_000;
@@ -48,7 +47,6 @@ function shardsIn(name: string): string[] {
   return SHARDS.slice(SHARDS.indexOf(first), SHARDS.indexOf(last) + 1);
 }
 
-/** Whether subscribers of a shard can be in a range. */
 export function mayHold(range: string, shard: string): boolean {
   const source = sourceOf(range);
   return source.from !== "shards" || source.shards.includes(shard);

@@ -111,7 +111,6 @@ const LATE = "late:";
 const LONG = "long:";
 const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, ARM, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE, LONG];
 
-/** The attributes of a row that holds a tally. */
 export const tallyAttributes = {
   "n:*": v.number(),
   "skip:*": v.number(),
@@ -157,7 +156,6 @@ export function beyond(now: Record<string, number>, before: Record<string, numbe
   return Object.fromEntries(more.filter(([, n]) => n !== 0));
 }
 
-/** The sum of tallies. */
 export function sumOf(tallies: readonly Tally[]): Tally {
   const sums: Record<string, number> = {};
   for (const tally of tallies)

@@ -125,7 +125,6 @@ export const messagesSince = (store: StoreReader, subscriber: string, sinceMs: n
 export interface StreamRows {
   /** Oldest first. */
   messages: MessageRow[];
-  /** The open live streams of the subscriber. */
   streams: RowOf<typeof SubscriberStream>[];
 }
 
@@ -281,7 +280,6 @@ function covers({ sk, at, except = [], recent }: RowOf<typeof ReadAll>, row: Mes
   return !recent || recent.includes(id) || !isRecent(id, Date.parse(at)) || (last !== undefined && id < last);
 }
 
-/** The lowest message id of a time. */
 export const lowestId = (at: number): string => uuidV7(Math.max(0, at), Buffer.alloc(10));
 const oldestId = (store: StoreReader) => lowestId(store.clock.now() - MESSAGE_LIFETIME_MS);
 const expiryOf = (id: string) => Math.ceil((timeOfUuid(id) + MESSAGE_LIFETIME_MS) / SECOND);

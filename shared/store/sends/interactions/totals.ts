@@ -41,7 +41,6 @@ export function countersOf({ interaction, channel, variant_id, firsts, retracted
   return counters;
 }
 
-/** The counters of recipients who reached these stages. */
 export const recipientCounters = (stagesReached: readonly string[], variant: string | undefined): string[] =>
   stagesReached.flatMap((reached) => {
     const [stage, by] = reached.split("@");

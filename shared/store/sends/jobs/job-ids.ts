@@ -10,7 +10,6 @@ export type JobKind = (typeof jobKinds)[number];
 
 const kindOf = (source: JobSource): JobKind => (source === "api" || source === "journey" ? source : "authored");
 
-/** The kinds of jobs that these sources make. */
 export const kindsOf = (sources: readonly JobSource[]): JobKind[] => [...new Set(sources.map(kindOf))];
 
 const JOB_SHARDS = [..."0123456789abcdef"];
@@ -19,7 +18,6 @@ const WIDE = 8;
 const VERSION_AT = 14;
 const VERSION = "8";
 
-/** A partition of jobs. */
 export type JobLane = `JOB#${JobKind}` | `JOB#${JobKind}#${string}`;
 
 /** Where any other id is looked for, in vain. */
@@ -59,10 +57,8 @@ export function laneOf(job: string): JobLane {
   return (digit & WIDE) === 0 ? `JOB#${kind}` : `JOB#${kind}#${job.slice(-1)}`;
 }
 
-/** Whether a job is a send of a journey. */
 export const isOfJourney = (job: string): boolean => laneOf(job).startsWith("JOB#journey");
 
-/** The partitions that may hold jobs of these kinds. */
 export const lanesOf = (kinds: readonly JobKind[], isWide: (kind: JobKind) => boolean): JobLane[] => [
   ...kinds.map((kind): JobLane => `JOB#${kind}`),
   ...kinds.filter(isWide).flatMap((kind) => JOB_SHARDS.map((shard): JobLane => `JOB#${kind}#${shard}`)),

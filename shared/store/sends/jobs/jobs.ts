@@ -108,7 +108,6 @@ const NOTHING_LATE = {
   lost_b: 0,
 };
 
-/** The job of a row, with its counts. */
 export function jobOf(row: JobRow): JobRecord {
   const details = row.details ? fromJson(row.details) : {};
   const content = row.content ?? inlineContent(row, details);
@@ -165,7 +164,6 @@ export async function findJob(store: StoreReader, id: string): Promise<JobRecord
   return row && jobOf(row);
 }
 
-/** Jobs by their ids, in their order. */
 export async function findJobs(store: StoreReader, ids: readonly string[]): Promise<(JobRecord | undefined)[]> {
   const rows = await store.getAll(
     JobItem,

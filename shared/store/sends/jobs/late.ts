@@ -19,7 +19,6 @@ import { findJob } from "./jobs.ts";
 
 const figure = (sentence: string) => v.pipe(v.number(), v.description(sentence));
 
-/** The counts of a send as they are shown. */
 export const shownCounts = v.object({
   ...tallyFields.counts.entries,
   bounced: figure("Recipients whose mail came back and whom no other channel reached; they are not among `delivered`"),
@@ -42,7 +41,6 @@ export const countsNow = (
   uncertain: uncertainIn(failReasonsNow({ late }, { fail_reasons })),
 });
 
-/** Why recipients were not reached, as it is known now. */
 export function failReasonsNow(
   { late }: Pick<JobRecord, "late">,
   { fail_reasons }: Pick<Tally, "fail_reasons">,

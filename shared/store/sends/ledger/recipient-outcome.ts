@@ -23,7 +23,6 @@ const states: Record<TouchRow["state"], RecipientState> = {
   assigned: "pending",
 };
 
-/** What one row of the ledger says. */
 export const ledgerOutcome = ({ state, reason, channel }: TouchRow) => ({
   state: states[state],
   reason: reason ?? null,
