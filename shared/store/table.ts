@@ -28,6 +28,18 @@ export interface Page<R> {
   next?: Key;
 }
 
+/** Pages one after the other, each read when the one before it was used. */
+export async function* pagesOf<N, P extends { next?: N | undefined }>(
+  read: (after: N | undefined) => Promise<P>,
+): AsyncGenerator<P, undefined> {
+  let after: N | undefined;
+  do {
+    const page = await read(after);
+    yield page;
+    after = page.next;
+  } while (after !== undefined);
+}
+
 /** Which rows of a partition, and how they are read. Default: all rows of the item, strongly consistent. */
 export type Range = Omit<QueryRange, "pk" | "index">;
 
@@ -151,12 +163,8 @@ function readsOf(deps: Deps, rows: Rows, prefix: string) {
     },
     queryAll: async (item: Declared, partition: unknown, range: Range = {}) => {
       const all: Item[] = [];
-      let { after } = range;
-      do {
-        const page = await query(item, partition, { ...range, after });
-        all.push(...page.items);
-        after = page.next;
-      } while (after);
+      const read = (after = range.after) => query(item, partition, { ...range, after });
+      for await (const { items } of pagesOf(read)) all.push(...items);
       return all;
     },
     queryRows: (item: Declared, partition: unknown, range?: Range) =>

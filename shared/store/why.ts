@@ -23,6 +23,7 @@ import { Explanation } from "./sends/reports/explanation.ts";
 import { Profile, type ProfileRow } from "./subscribers/items.ts";
 import { listSubscribers } from "./subscribers/list.ts";
 import { findByExternalId, getProfile, isLiving, type LivingProfile } from "./subscribers/subscribers.ts";
+import { pagesOf } from "./table.ts";
 import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
 
 export const whyKinds = ["send", "campaign", "journey"] as const;
@@ -171,12 +172,9 @@ async function campaignBy(store: StoreReader, of: string): Promise<Sends> {
 
 async function journeyBy(store: StoreReader, of: string): Promise<Journey> {
   if (isUuid(of)) return getJourney(store, of);
-  let after: string | undefined;
-  do {
-    const page = await listJourneys(store, { after, limit: MAX_NAMED });
-    const journey = page.items.find(({ name }) => name === of);
+  for await (const { items } of pagesOf((after?: string) => listJourneys(store, { after, limit: MAX_NAMED }))) {
+    const journey = items.find(({ name }) => name === of);
     if (journey) return journey;
-    after = page.next;
-  } while (after !== undefined);
+  }
   throw invalid({ journey: "no journey has this id or name" });
 }

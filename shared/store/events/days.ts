@@ -3,6 +3,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { putItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { recent } from "../recent.ts";
+import { pagesOf } from "../table.ts";
 import { EventShard } from "./items.ts";
 
 const MAX_CACHED = 20_000;
@@ -30,11 +31,9 @@ export function dayRegister() {
 /** The partitions from one day to another, both included, day by day. */
 export async function* noted(store: StoreReader, from: string, to: string): AsyncGenerator<DayShard[], undefined> {
   let ofDay: DayShard[] = [];
-  let after: Key | undefined;
-  do {
-    const range = { from: `${from}#`, to: `${to}#~`, limit: PAGE_ROWS, after, eventual: true };
-    const page = await store.query(EventShard, {}, range);
-    for (const { sk } of page.items) {
+  const range = { from: `${from}#`, to: `${to}#~`, limit: PAGE_ROWS, eventual: true };
+  for await (const { items } of pagesOf((after?: Key) => store.query(EventShard, {}, { ...range, after })))
+    for (const { sk } of items) {
       const [day = "", shard = ""] = sk.split("#");
       if (ofDay.some((partition) => partition.day !== day)) {
         yield ofDay;
@@ -42,7 +41,5 @@ export async function* noted(store: StoreReader, from: string, to: string): Asyn
       }
       ofDay.push({ day, shard });
     }
-    after = page.next;
-  } while (after);
   if (ofDay.length > 0) yield ofDay;
 }

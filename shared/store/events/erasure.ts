@@ -7,6 +7,7 @@ import { whereItHolds } from "../refusals.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { noteErasing } from "../subscribers/erasing.ts";
 import { Alias, SubscriberAlias } from "../subscribers/items.ts";
+import { pagesOf } from "../table.ts";
 import { actorText, anonymousActor, subscriberActor } from "./actors.ts";
 import { blockKey } from "./block-keys.ts";
 import { maskActor } from "./blocks.ts";
@@ -53,9 +54,7 @@ export async function eraseEvents(
 /** The rows of the history lead to the blocks, and to the events that are stored alone. They go last. */
 async function anonymizeEvents(store: Store, actor: Actor, until: string, eraseProperties: boolean): Promise<number> {
   let changed = 0;
-  let after: Key | undefined;
-  do {
-    const page = await store.query(ActorEvents, actor, { after, prefix: HISTORY });
+  for await (const page of pagesOf((after?: Key) => store.query(ActorEvents, actor, { after, prefix: HISTORY }))) {
     const rows = page.items.filter(({ received_at }) => received_at <= until);
     for (const { block } of rows)
       if (block !== undefined) await maskActor(store, blockKey(block), actorText(actor), eraseProperties);
@@ -64,7 +63,6 @@ async function anonymizeEvents(store: Store, actor: Actor, until: string, eraseP
     await store.writeAll(alone.map((row) => anonymousWrite(row, eraseProperties)));
     await store.removeRows(rows.map(({ pk, sk }) => ({ pk, sk })));
     changed += rows.length;
-    after = page.next;
-  } while (after);
+  }
   return changed;
 }

@@ -5,19 +5,14 @@ import { timestamp } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
 import type { StoreReader } from "../context.ts";
 import { rowOf } from "../item.ts";
+import { type Sorted, sorted } from "../sorted.ts";
 import { spanOf } from "./block-keys.ts";
 import type { DayShard } from "./days.ts";
 import { eventOf, packedEventOf, type StoredEvent } from "./events.ts";
 import { EventBlock, EventsByTime } from "./items.ts";
 import { unpackEvents } from "./packing.ts";
 
-export interface Source {
-  /** Its first event, once `refill` has read it; undefined at its end. */
-  first(): StoredEvent | undefined;
-  shift(): void;
-  /** Reads on until the first event is known. @param count how many events are likely to be needed */
-  refill(count: number): Promise<void>;
-}
+export type Source = Sorted<StoredEvent>;
 
 export interface Window {
   /** Places, as `placeOf` gives them: included, and not included. */
@@ -38,22 +33,11 @@ export function openSource(store: StoreReader, partition: DayShard, window: Wind
   return span === undefined ? openAlone(store, partition, window) : openBlocks(store, partition, window, span);
 }
 
-function openAlone(store: StoreReader, partition: DayShard, { from, to }: Window): Source {
-  let [events, next, isAtEnd]: [StoredEvent[], string, boolean] = [[], from, false];
-  return {
-    first: () => events[0],
-    shift: () => void events.shift(),
-    refill: async (count) => {
-      while (events.length === 0 && !isAtEnd) {
-        const page = await store.query(EventsByTime, partition, { from: next, to, limit: count, eventual: true });
-        events = page.items.map(eventOf);
-        const last = events.at(-1);
-        if (last) next = placeOf(last) + AFTER;
-        isAtEnd = page.next === undefined;
-      }
-    },
-  };
-}
+const openAlone = (store: StoreReader, partition: DayShard, { from, to }: Window): Source =>
+  sorted(async (after, limit) => {
+    const { items, next } = await store.query(EventsByTime, partition, { from, to, limit, after, eventual: true });
+    return { items: items.map(eventOf), next };
+  });
 
 const FIRST_BLOCKS = 8;
 const MAX_BLOCKS = 64;
@@ -85,9 +69,9 @@ function openBlocks(store: StoreReader, partition: DayShard, { from, to }: Windo
     }
   };
   return {
-    first: () => events[0],
-    shift: () => void events.shift(),
-    refill: async (count) => {
+    head: () => events[0],
+    shift: () => events.shift(),
+    fill: async (count) => {
       while (!isFirstKnown() && !isAtEnd) {
         const perBlock = blocks > 0 ? Math.max(1, found / blocks) : count / FIRST_BLOCKS;
         const wanted = Math.min(MAX_BLOCKS, Math.ceil(count / perBlock) + 1);

@@ -5,6 +5,7 @@ import { invalid } from "../../kernel/errors.ts";
 import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
+import { firstOf } from "../sorted.ts";
 import { subscribersOf } from "../subscribers/aliases.ts";
 import { type Erasing, erasingAmong } from "../subscribers/erasing.ts";
 import { actorText, anonymousActor, anonymousIdsOf, subscriberActor } from "./actors.ts";
@@ -87,11 +88,11 @@ async function* merge(store: StoreReader, { from, to, last }: Pass, limit: numbe
   for await (const dayShards of grouped(noted(store, dayOf(start), dayOf(to)))) {
     const sources = dayShards.map((one) => openSource(store, one, { from: start, to }));
     const first = Math.ceil(left / sources.length) + SPARE;
-    await Promise.all(sources.map((source) => source.refill(first)));
+    await Promise.all(sources.map((source) => source.fill(first)));
     const given = new Map<Source, number>();
     let all = 0;
     for (let next = earliest(sources); next; next = earliest(sources)) {
-      const event = next.first();
+      const event = next.head();
       if (!event) break;
       next.shift();
       left--;
@@ -100,17 +101,13 @@ async function* merge(store: StoreReader, { from, to, last }: Pass, limit: numbe
       all++;
       yield event;
       // As much of what is left as it gave of what there was.
-      await next.refill(Math.max(MIN_LIMIT, Math.ceil((left * own) / all) + SPARE));
+      await next.fill(Math.max(MIN_LIMIT, Math.ceil((left * own) / all) + SPARE));
     }
   }
 }
 
-/** The source whose first event is the earliest; undefined if none has an event left. */
 const earliest = (sources: readonly Source[]): Source | undefined =>
-  sources.reduce<Source | undefined>((best, one) => {
-    const [event, bestEvent] = [one.first(), best?.first()];
-    return event && (!bestEvent || placeOf(event) < placeOf(bestEvent)) ? one : best;
-  }, undefined);
+  firstOf<StoredEvent, Source>(sources, (one, other) => placeOf(one) < placeOf(other));
 
 /** Groups whole days: at first one, as it may fill the page, then up to as many partitions as a busy day has. */
 async function* grouped(days: AsyncIterable<DayShard[]>): AsyncGenerator<DayShard[]> {

@@ -8,6 +8,7 @@ import { timeOfUuid, uuidV7 } from "../../kernel/ids.ts";
 import type { Store, StoreContext, StoreReader } from "../context.ts";
 import { fieldsOf, type ItemWrite, type NewRowOf, putItem } from "../item.ts";
 import type { Key } from "../model.ts";
+import { pagesOf } from "../table.ts";
 import { AnnotationItem, annotationFields } from "./annotation-items.ts";
 
 /** D-ANNAUTO. */
@@ -115,18 +116,15 @@ export async function listAnnotations(
 ): Promise<Annotation[]> {
   const found: Annotation[] = [];
   const takes = pageRoom();
-  let after: Key | undefined;
-  do {
-    const page = await store.query(AnnotationItem, {}, { from, to: `${to}~`, after });
-    for (const row of page.items) {
+  const read = (after?: Key) => store.query(AnnotationItem, {}, { from, to: `${to}~`, after });
+  for await (const { items } of pagesOf(read))
+    for (const row of items) {
       const isShown = isAgency || row.visibility === "tenant";
       if (!isShown || (kinds && !kinds.includes(row.kind))) continue;
       const annotation = annotationOf(row);
       if (!takes(annotation)) return found;
       found.push(annotation);
     }
-    after = page.next;
-  } while (after);
   return found;
 }
 

@@ -7,6 +7,7 @@ import { happened } from "../refusals.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { listPlanned } from "../sends/ledger/recipient-list.ts";
 import { CLOCK_TOLERANCE_MS } from "../sends/ledger/touches.ts";
+import { pagesOf } from "../table.ts";
 import { countWrites, type OutcomeAddends } from "./counts.ts";
 import { RunItem, type RunRow, rowKeyOf, runPrefix } from "./run-items.ts";
 
@@ -27,17 +28,14 @@ export const stepSendOf = ({ id, source, step }: Pick<JobRecord, "id" | "source"
 export async function followSend(store: Store, job: JobRecord): Promise<void> {
   const send = stepSendOf(job);
   if (!send) return;
-  let from: Parameters<typeof listPlanned>[3]["from"];
-  do {
-    const page = await listPlanned(store, job, {}, { from, limit: PAGE });
-    for (const { subscriber_id, state, reason } of page.items) {
+  type Place = Parameters<typeof listPlanned>[3]["from"];
+  for await (const { items } of pagesOf((from: Place) => listPlanned(store, job, {}, { from, limit: PAGE })))
+    for (const { subscriber_id, state, reason } of items) {
       // Of a send that failed before anybody was written to, nobody was in its audience.
       const isWhole = job.error !== null && state === "skipped" && reason === null;
       const outcome = isWhole ? "failed" : outcomeOf(state, reason);
       if (subscriber_id && outcome) await followOne(store, send, subscriber_id, { outcome });
     }
-    from = page.next;
-  } while (from);
 }
 
 function outcomeOf(state: string, reason: string | null): string | undefined {

@@ -12,6 +12,7 @@ import { SHARDS } from "../shards.ts";
 import { ownersOf } from "../subscribers/aliases.ts";
 import { type AudiencePage, audiencePage, isProfileRow } from "../subscribers/audience-pages.ts";
 import { attributesForRules, countSubscribers, isLiving, type LivingProfile } from "../subscribers/subscribers.ts";
+import { pagesOf } from "../table.ts";
 import { openHistory } from "./event-history.ts";
 import { judgeProfiles } from "./facts.ts";
 
@@ -98,13 +99,11 @@ async function allProfiles(store: StoreReader): Promise<LivingProfile[] | undefi
   const shards = await Promise.all(
     SHARDS.map(async (shard) => {
       const profiles: LivingProfile[] = [];
-      let after: string | undefined;
-      do {
-        const page = await audiencePage(store, shard, { after, eventual: true });
+      for await (const page of pagesOf((after?: string) => audiencePage(store, shard, { after, eventual: true }))) {
         profiles.push(...profilesOf(page));
         found += page.rows.length;
-        after = page.next;
-      } while (after !== undefined && found <= 2 * MAX_EXACT);
+        if (found > 2 * MAX_EXACT) break;
+      }
       return profiles;
     }),
   );
@@ -119,14 +118,13 @@ async function sampleProfiles(store: StoreReader, size: number, total: number): 
   let pages = 0;
   const expected = Math.ceil(size / Math.max(1, total / SHARDS.length));
   for (const shard of SHARDS.slice(0, Math.max(1, expected) + 1)) {
-    let after: string | undefined;
-    do {
-      const page = await audiencePage(store, shard, { after, eventual: true, limit: size - profiles.length });
+    const read = (after?: string) =>
+      audiencePage(store, shard, { after, eventual: true, limit: size - profiles.length });
+    for await (const page of pagesOf(read)) {
       profiles.push(...profilesOf(page));
       bytes += Buffer.byteLength(JSON.stringify(page.rows));
-      after = page.next;
       if (profiles.length >= size || ++pages >= SAMPLE_PAGES || bytes >= SAMPLE_BYTES) return profiles;
-    } while (after !== undefined);
+    }
   }
   return profiles;
 }
@@ -180,8 +178,8 @@ async function timesOfAll(
     for (const partition of partitions) {
       const unitsOfEvent = spanOf(partition.shard) === undefined ? UNITS_ALONE : UNITS_IN_BLOCK;
       const source = openSource(store, partition, window);
-      await source.refill(EVENTS_AT_ONCE);
-      for (let event = source.first(); event; event = source.first()) {
+      await source.fill(EVENTS_AT_ONCE);
+      for (let event = source.head(); event; event = source.head()) {
         units += unitsOfEvent;
         if (units + byVisitor.size > most) return undefined;
         if (event.actor && names.has(event.event_name)) {
@@ -190,7 +188,7 @@ async function timesOfAll(
           group.set(id, [...(group.get(id) ?? []), event]);
         }
         source.shift();
-        await source.refill(EVENTS_AT_ONCE);
+        await source.fill(EVENTS_AT_ONCE);
       }
     }
   for (const [anonymous, subscriber] of await ownersOf(store, [...byVisitor.keys()]))

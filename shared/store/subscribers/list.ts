@@ -1,16 +1,16 @@
 // Subscribers newest first: sixteen sorted shards of a sparse index, merged (D-SUB-LIST,
 // docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { openCursor } from "../../contract/paging.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
-import { newestOfShards } from "../newest-of-shards.ts";
 import type { RootSecrets } from "../secrets.ts";
+import { newestOfShards, wantedPage } from "../sorted.ts";
 import { SubscribersByAge } from "./items.ts";
 import { findByPhone } from "./phones.ts";
 import { searchSubscribers } from "./search.ts";
-import { findByExternalId, getProfiles, type Subscriber, subscriberOf } from "./subscribers.ts";
+import { findByExternalId, getProfiles, type LivingProfile, type Subscriber, subscriberOf } from "./subscribers.ts";
 
 export interface SubscriberQuery {
   limit: number;
@@ -57,30 +57,12 @@ export async function listSubscribers(
     query.cursor === undefined ? undefined : positionOf(secrets, scope, query.cursor),
     query.limit,
   );
-  const items: Subscriber[] = [];
   const isWanted = matches(query);
-  const takes = pageRoom();
-  let last: string | undefined;
-  for (let examined = 0; items.length < query.limit && examined < MAX_EXAMINED; ) {
-    const batch = await nextRows(Math.min(MAX_CONCURRENT, query.limit - items.length));
-    if (batch.length === 0) return { items, next_cursor: "" };
-    examined += batch.length;
-    const profiles = await getProfiles(
-      store,
-      batch.map(({ i2sk }) => idOf(i2sk)),
-      { eventual: true },
-    );
-    for (const [i, { i2sk: position }] of batch.entries()) {
-      const profile = profiles[i];
-      const subscriber = profile && subscriberOf(profile);
-      if (subscriber && isWanted(subscriber)) {
-        if (!takes(subscriber)) return { items, next_cursor: sealCursor(secrets, scope, last) };
-        items.push(subscriber);
-      }
-      last = position;
-    }
-  }
-  return { items, next_cursor: sealCursor(secrets, scope, last) };
+  return wantedPage({ secrets, scope, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
+    const places = (await nextRows(Math.min(MAX_CONCURRENT, count))).map(({ i2sk }) => i2sk);
+    const profiles = await getProfiles(store, places.map(idOf), { eventual: true });
+    return places.map((place, i) => ({ place, found: subscribersIn(profiles[i]).find(isWanted) }));
+  });
 }
 
 /** Those who have a number, however it is spaced; none for what is no number with its country code. */
@@ -88,8 +70,10 @@ async function ownersOfPhone(store: StoreReader, q: string): Promise<Subscriber[
   const phone = q.replaceAll(/[\s()./-]/g, "");
   if (!isPhoneNumber(phone)) return [];
   const profiles = await getProfiles(store, await findByPhone(store, phone), { eventual: true });
-  return profiles.flatMap((profile) => (profile ? [subscriberOf(profile)] : []));
+  return profiles.flatMap(subscribersIn);
 }
+
+const subscribersIn = (profile: LivingProfile | undefined): Subscriber[] => (profile ? [subscriberOf(profile)] : []);
 
 const Position = v.pipe(v.string(), v.regex(/^[0-9T:.Z-]{24}#[0-9a-f-]{36}$/));
 

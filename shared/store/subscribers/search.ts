@@ -1,13 +1,13 @@
 // Subscribers by the beginning of their external id, e-mail address, last name or full name (docs/decisions/0034, 0131).
 // Entries follow from the table's stream, so that an upsert costs nothing more.
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { openCursor } from "../../contract/paging.ts";
 import { folded } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { idKeys, type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
-import type { Key } from "../model.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { SHARDS } from "../shards.ts";
+import { firstOf, sorted, wantedPage } from "../sorted.ts";
 import { Profile, type ProfileRow } from "./items.ts";
 import { SearchEntry } from "./search-items.ts";
 import { attributesOf, getProfiles, type LivingProfile, nameOf, type Subscriber, subscriberOf } from "./subscribers.ts";
@@ -92,33 +92,23 @@ export async function searchSubscribers(
   const start = cursor === undefined ? undefined : v.parse(v.string(), openCursor(secrets, scope, cursor));
   const looks = looksFor(q);
   const next = entriesFrom(store, looks, start, Math.ceil(limit / SHARDS.length) + SPARE);
-  const takes = pageRoom();
-  const items: Subscriber[] = [];
-  let last = start;
   let seen = start;
-  for (let examined = 0; items.length < limit && examined < MAX_EXAMINED; ) {
+  return wantedPage({ secrets, scope, limit, max: MAX_EXAMINED }, async (count) => {
     const batch: string[] = [];
-    while (batch.length < limit - items.length) {
-      const position = await next();
-      if (position === undefined) break;
+    while (batch.length < count) {
+      const place = await next();
+      if (place === undefined) break;
       // Two looks may find the same entry, one after the other.
-      if (position !== seen) batch.push(position);
-      seen = position;
+      if (place !== seen) batch.push(place);
+      seen = place;
     }
-    examined += batch.length;
     const profiles = await getProfiles(store, batch.map(subscriberIn), { eventual: true });
-    for (const [i, position] of batch.entries()) {
+    return batch.map((place, i) => {
       const profile = profiles[i];
-      const subscriber = profile && isFirstMatch(profile, looks, position) && subscriberOf(profile);
-      if (subscriber && isWanted(subscriber)) {
-        if (!takes(subscriber)) return { items, next_cursor: sealCursor(secrets, scope, last) };
-        items.push(subscriber);
-      }
-      last = position;
-    }
-    if (batch.length === 0) return { items, next_cursor: "" };
-  }
-  return { items, next_cursor: sealCursor(secrets, scope, last) };
+      const subscriber = profile && isFirstMatch(profile, looks, place) ? subscriberOf(profile) : undefined;
+      return { place, found: subscriber && isWanted(subscriber) ? subscriber : undefined };
+    });
+  });
 }
 
 const subscriberIn = (position: string) => position.slice(position.lastIndexOf("#") + 1);
@@ -141,13 +131,16 @@ function entriesFrom(store: StoreReader, looks: readonly Look[], start: string |
     return SHARDS.map((shard) => {
       const { pk } = keyOf(SearchEntry, store.tenant, { subscriber: shard, text: prefix, field: "x" });
       const first = start !== undefined && isWithin ? { pk, sk: start } : undefined;
-      return async (after = first) => {
+      return sorted(async (after) => {
         const page = await store.query(SearchEntry, { subscriber: shard }, { prefix, limit, after, eventual: true });
         return { items: page.items.map(({ sk }) => sk), next: page.next };
-      };
+      }, first);
     });
   });
-  return merged(sources, (one, other) => inBytes(one, other) < 0);
+  return async () => {
+    await Promise.all(sources.map((source) => source.fill(limit)));
+    return firstOf(sources, (one: string, other: string) => inBytes(one, other) < 0)?.shift();
+  };
 }
 
 /** Removes the entries of a subscriber that is being erased. @returns how many there were. */
@@ -156,46 +149,4 @@ export async function forgetEntries(store: Store, tombstone: ProfileRow): Promis
   const found = entries.filter((entry) => entry !== undefined);
   await store.removeRows(found);
   return found.length;
-}
-
-interface SourcePage<T> {
-  items: readonly T[];
-  next?: Key | undefined;
-}
-
-/** Reads a page of a source; `after` is where the former page ended. */
-type ReadPage<T> = (after: Key | undefined) => Promise<SourcePage<T>>;
-
-/**
- * Merges sources whose items are in the same order. Each call of the result returns the next item of all of them,
- * undefined at the end. A source is read only when its items are used up.
- */
-function merged<T>(
-  sources: readonly ReadPage<T>[],
-  isBefore: (one: T, other: T) => boolean,
-): () => Promise<T | undefined> {
-  const lanes = sources.map((read) => {
-    let items: readonly T[] = [];
-    let position = 0;
-    let after: Key | undefined;
-    let ended = false;
-    return {
-      head: () => items[position],
-      shift: () => items[position++],
-      fill: async () => {
-        while (position >= items.length && !ended) {
-          const page = await read(after);
-          [items, position, after, ended] = [page.items, 0, page.next, page.next === undefined];
-        }
-      },
-    };
-  });
-  return async () => {
-    await Promise.all(lanes.map(({ fill }) => fill()));
-    const first = lanes.reduce<(typeof lanes)[number] | undefined>((best, lane) => {
-      const [mine, theirs] = [lane.head(), best?.head()];
-      return mine !== undefined && (theirs === undefined || isBefore(mine, theirs)) ? lane : best;
-    }, undefined);
-    return first?.shift();
-  };
 }

@@ -1,15 +1,15 @@
 // Suppressed addresses as operators see them: listed, made, lifted with a reason, and read from files (AMB-128, AMB-129).
 import * as v from "valibot";
-import { openCursor, sealCursor } from "../../contract/paging.ts";
+import { openCursor } from "../../contract/paging.ts";
 import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { addressKinds, normalizedAddress, type SuppressionReason, suppressionReasons } from "../../rules/addresses.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { newestOfShards } from "../newest-of-shards.ts";
 import { happened } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
+import { newestOfShards, wantedPage } from "../sorted.ts";
 import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
 import { type AddressRow, type Suppressing, suppressAddress } from "./addresses.ts";
 
@@ -93,16 +93,13 @@ export async function listSuppressions(
     before,
     query.limit,
   );
-  const items: Suppression[] = [];
-  let last: string | undefined;
-  for (let examined = 0; items.length < query.limit && examined < MAX_EXAMINED; ) {
-    const rows = await next(Math.min(ROWS_AT_ONCE, query.limit - items.length));
-    if (rows.length === 0) return { items, next_cursor: "" };
-    examined += rows.length;
-    items.push(...rows.filter(isSuppressed).filter(isWanted).map(shown));
-    last = rows.at(-1) && positionOf(rows.at(-1)!);
-  }
-  return { items, next_cursor: sealCursor(secrets, scope, last) };
+  return wantedPage({ secrets, scope, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
+    const rows = await next(Math.min(ROWS_AT_ONCE, count));
+    return rows.map((row) => ({
+      place: positionOf(row),
+      found: isSuppressed(row) && isWanted(row) ? shown(row) : undefined,
+    }));
+  });
 }
 
 /** A page of one shard, for an export. */

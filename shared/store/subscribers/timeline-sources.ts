@@ -23,6 +23,7 @@ import { TouchItem } from "../sends/ledger/ledger-items.ts";
 import { ledgerOutcome } from "../sends/ledger/recipient-outcome.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "../sends/ledger/touches.ts";
 import { type AudiencePlace, placeInPlan } from "../sends/reports/audience-place.ts";
+import { pagesOf } from "../table.ts";
 import { aliasesOf } from "./aliases.ts";
 import { consentOf } from "./consents.ts";
 import { deviceRows } from "./devices.ts";
@@ -44,12 +45,10 @@ async function untilEnough<R extends { sk: string }>(
   placed: (row: R) => Placed[],
 ): Promise<Placed[]> {
   const found: Placed[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await read(after);
-    found.push(...page.items.flatMap(placed).filter((one) => before === undefined || isBefore(one, before)));
-    after = page.next;
-  } while (after && found.length < limit);
+  for await (const { items } of pagesOf(read)) {
+    found.push(...items.flatMap(placed).filter((one) => before === undefined || isBefore(one, before)));
+    if (found.length >= limit) break;
+  }
   return found;
 }
 

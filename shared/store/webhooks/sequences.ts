@@ -6,7 +6,9 @@ import { timeOfUuid } from "../../kernel/ids.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import type { Key } from "../model.ts";
 import { happened, onConditionFailed } from "../refusals.ts";
+import { pagesOf } from "../table.ts";
 import { SequenceBlock, type SequenceBlockRow } from "./delivery-items.ts";
 
 /** Deliveries of one queue message at most, and of one block. */
@@ -122,19 +124,13 @@ async function* blocksSince(
 ): AsyncGenerator<SequenceBlockRow> {
   if (deliveries.length === 0) return;
   const since = Math.min(...deliveries.map((one) => one.acceptedAt)) - CLOCK_TOLERANCE_MS;
-  let after: Awaited<ReturnType<typeof blockPage>>["next"];
-  do {
-    const page = await blockPage(store, webhook, after);
-    for (const block of page.items) {
+  const range = { newestFirst: true, limit: SCAN_PAGE };
+  for await (const { items } of pagesOf((after?: Key) => store.query(SequenceBlock, { webhook }, { ...range, after })))
+    for (const block of items) {
       if (block.at < since) return;
       yield block;
     }
-    after = page.next;
-  } while (after);
 }
-
-const blockPage = (store: StoreReader, webhook: string, after: { pk: string; sk: string } | undefined) =>
-  store.query(SequenceBlock, { webhook }, { newestFirst: true, limit: SCAN_PAGE, after });
 
 const newestBlock = async (store: StoreReader, webhook: string): Promise<SequenceBlockRow | undefined> =>
   (await store.query(SequenceBlock, { webhook }, { newestFirst: true, limit: 1 })).items[0];

@@ -6,6 +6,7 @@ import { timers } from "../capabilities.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { Key } from "../model.ts";
 import { minuteOf } from "../platform-items.ts";
+import { pagesOf } from "../table.ts";
 import type { Timer } from "../timers.ts";
 import { type DeliveryRecord, deliveryOf } from "./deliveries.ts";
 import { listDeliveries } from "./delivery-log.ts";
@@ -34,14 +35,9 @@ export async function pendingDeliveries(
 ): Promise<{ webhook: string; delivery: DeliveryRecord }[]> {
   const range = { from: minute * MINUTE, to: (minute + 1) * MINUTE - 1, outcome: "pending" as const, limit: PAGE };
   const pending: { webhook: string; delivery: DeliveryRecord }[] = [];
-  for (const { id: webhook } of await listWebhooks(store)) {
-    let after: Key | undefined;
-    do {
-      const page = await listDeliveries(store, webhook, { ...range, after });
-      pending.push(...page.rows.map((row) => ({ webhook, delivery: deliveryOf(row) })));
-      after = page.next;
-    } while (after);
-  }
+  for (const { id: webhook } of await listWebhooks(store))
+    for await (const { rows } of pagesOf((after?: Key) => listDeliveries(store, webhook, { ...range, after })))
+      pending.push(...rows.map((row) => ({ webhook, delivery: deliveryOf(row) })));
   return pending;
 }
 

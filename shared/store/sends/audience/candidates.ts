@@ -14,6 +14,7 @@ import type { DeviceRow } from "../../subscribers/device-items.ts";
 import { deviceOf, deviceRows } from "../../subscribers/devices.ts";
 import type { ProfileRow } from "../../subscribers/items.ts";
 import { attributesForRules, getProfiles, isLiving, type LivingProfile } from "../../subscribers/subscribers.ts";
+import { pagesOf } from "../../table.ts";
 import { CHUNK_SIZE } from "../chunks/chunks.ts";
 import { sourceOf } from "../chunks/range-names.ts";
 import { GivenIds } from "./audience-items.ts";
@@ -184,12 +185,11 @@ export async function everyone(store: StoreReader, max: number): Promise<Placed[
   const candidates: Placed[] = [];
   await Promise.all(
     SHARDS.map(async (shard) => {
-      let next: string | undefined;
-      do {
-        const page = await shardPage(store, shard, next, { limit: SMALL_PAGE_ROWS });
+      const read = (cursor?: string) => shardPage(store, shard, cursor, { limit: SMALL_PAGE_ROWS });
+      for await (const page of pagesOf(read)) {
         candidates.push(...page.candidates);
-        next = page.next;
-      } while (next !== undefined && candidates.length <= max);
+        if (candidates.length > max) break;
+      }
     }),
   );
   if (candidates.length > max) return undefined;

@@ -3,6 +3,7 @@
 import type { AudienceRules } from "../../../rules/audience.ts";
 import { chunksOf } from "../../../rules/chunks.ts";
 import type { StoreReader } from "../../context.ts";
+import { pagesOf } from "../../table.ts";
 import { rangesOf } from "../chunks/range-names.ts";
 import type { JobSpec } from "../jobs/job-spec.ts";
 import { candidatesById, candidatesOf, type Placed } from "./candidates.ts";
@@ -29,13 +30,11 @@ export async function sampleOf(
     return { candidates, exact: given.length <= max };
   }
   for (const range of rangesOf(spec, max)) {
-    let cursor: string | undefined;
-    do {
-      if (candidates.length >= max) return { candidates, exact: false };
-      const page = await candidatesOf(store, { job: id, range }, cursor, rules);
+    if (candidates.length >= max) return { candidates, exact: false };
+    for await (const page of pagesOf((cursor?: string) => candidatesOf(store, { job: id, range }, cursor, rules))) {
       candidates.push(...page.candidates);
-      cursor = page.next;
-    } while (cursor !== undefined);
+      if (page.next !== undefined && candidates.length >= max) return { candidates, exact: false };
+    }
   }
   return { candidates, exact: true };
 }

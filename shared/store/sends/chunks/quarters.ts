@@ -20,6 +20,7 @@ import type { Secrets } from "../../secrets.ts";
 import { shardOf } from "../../shards.ts";
 import { deliveryCounters } from "../../subscribers/engagement.ts";
 import { EngagementCount } from "../../subscribers/statistics-items.ts";
+import { pagesOf } from "../../table.ts";
 import { Usage } from "../../workspaces/items.ts";
 import { QUARTER_MS, quarterAt } from "../../workspaces/sends-ahead.ts";
 import { periodAt } from "../../workspaces/usage.ts";
@@ -178,14 +179,11 @@ async function readQuarter(store: StoreReader, quarter: number, lane: JobLane, k
   let totals: Numbers = {};
   let seals: Seals = {};
   const open: JobRecord[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query(JobItem, { lane }, { ...bounds, after });
-    open.push(...page.items.filter((row) => row.recipients !== undefined && !isTerminal(row.status)).map(jobOf));
-    totals = addedUp([totals, totalsOf(page.items)]);
-    if (key) seals = addedSeals([seals, sealsOf(key, page.items)]);
-    after = page.next;
-  } while (after);
+  for await (const { items } of pagesOf((after?: Key) => store.query(JobItem, { lane }, { ...bounds, after }))) {
+    open.push(...items.filter((row) => row.recipients !== undefined && !isTerminal(row.status)).map(jobOf));
+    totals = addedUp([totals, totalsOf(items)]);
+    if (key) seals = addedSeals([seals, sealsOf(key, items)]);
+  }
   return { totals, open, seals };
 }
 

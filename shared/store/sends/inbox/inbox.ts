@@ -10,6 +10,7 @@ import { type Visibility, visibilityIn } from "../../experiences/visibility.ts";
 import { type ItemWrite, putItem, type RowOf, ref, rowOf } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
+import { pagesOf } from "../../table.ts";
 import { type MessageText, type NamedText, readTexts } from "./inbox-content.ts";
 import { Message, MessageState, ReadAll } from "./inbox-items.ts";
 import { SubscriberStream } from "./stream-items.ts";
@@ -91,30 +92,22 @@ export async function listMessages(
   const oldest = oldestId(store);
   const reader = await readerState(store, subscriber, oldest);
   const found: InboxMessage[] = [];
-  let after: Key | undefined;
-  do {
-    const page = await store.query(
-      Message,
-      { subscriber },
-      {
-        ...rangeFrom(oldest),
-        ...(before !== undefined && { to: `${PREFIX}${before}` }),
-        newestFirst: true,
-        limit: status === undefined ? limit - found.length : PAGE_ROWS,
-        after,
-      },
-    );
-    await visibility.look(page.items);
-    const textOf = await readTexts(store, page.items);
-    for (const row of page.items.filter(visibility.shows)) {
+  const to = before !== undefined && { to: `${PREFIX}${before}` };
+  const range = { ...rangeFrom(oldest), ...to, newestFirst: true };
+  const rowsAtOnce = () => (status === undefined ? limit - found.length : PAGE_ROWS);
+  const read = (after?: Key) => store.query(Message, { subscriber }, { ...range, limit: rowsAtOnce(), after });
+  for await (const { items } of pagesOf(read)) {
+    await visibility.look(items);
+    const textOf = await readTexts(store, items);
+    for (const row of items.filter(visibility.shows)) {
       if (messageIdOf(row) === before) continue;
       const message = messageOf(store, row, textOf, reader);
       if (!message || (status !== undefined && message.status !== status)) continue;
       if (!takes(message)) return found;
       found.push(message);
     }
-    after = page.next;
-  } while (after && found.length < limit);
+    if (found.length >= limit) break;
+  }
   return found.slice(0, limit);
 }
 
@@ -132,14 +125,10 @@ export interface StreamRows {
 export async function streamRowsSince(store: StoreReader, subscriber: string, sinceMs: number): Promise<StreamRows> {
   const found: StreamRows = { messages: [], streams: [] };
   const range = { ...rangeFrom(lowestId(sinceMs)), to: `${SubscriberStream.prefix}~`, eventual: true };
-  let after: Key | undefined;
-  do {
-    const page = await store.queryRows(Message, { subscriber }, { ...range, after });
-    for (const row of page.items)
+  for await (const { items } of pagesOf((after?: Key) => store.queryRows(Message, { subscriber }, { ...range, after })))
+    for (const row of items)
       if (row.sk.startsWith(PREFIX)) found.messages.push(rowOf(Message, row));
       else found.streams.push(rowOf(SubscriberStream, row));
-    after = page.next;
-  } while (after);
   return found;
 }
 
@@ -224,15 +213,12 @@ const READ_ALL_END = `${READ_ALL}~`;
 async function readerState(store: StoreReader, subscriber: string, oldest: string): Promise<ReaderState> {
   const states: ReaderState["states"] = new Map();
   const readAlls: RowOf<typeof ReadAll>[] = [];
-  let after: Key | undefined;
-  do {
-    const range = { from: `${STATE}${oldest}`, to: READ_ALL_END, after };
-    const page = await store.queryRows(MessageState, { subscriber }, range);
-    for (const row of page.items)
+  const range = { from: `${STATE}${oldest}`, to: READ_ALL_END };
+  const read = (after?: Key) => store.queryRows(MessageState, { subscriber }, { ...range, after });
+  for await (const { items } of pagesOf(read))
+    for (const row of items)
       if (row.sk.startsWith(STATE)) states.set(row.sk.slice(STATE.length), rowOf(MessageState, row));
       else readAlls.push(rowOf(ReadAll, row));
-    after = page.next;
-  } while (after);
   return { states, readAlls };
 }
 

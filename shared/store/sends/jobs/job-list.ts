@@ -5,7 +5,7 @@ import { uuidPrefixOf } from "../../../kernel/ids.ts";
 import type { StoreReader } from "../../context.ts";
 import { keyOf, type RowOf } from "../../item.ts";
 import { fromJson } from "../../json-text.ts";
-import type { Key } from "../../model.ts";
+import { firstOf, sorted } from "../../sorted.ts";
 import type { Range } from "../../table.ts";
 import { withContents } from "./job-content.ts";
 import { type JobLane, type JobSource, jobSources, kindsOf, lanesOf } from "./job-ids.ts";
@@ -57,20 +57,21 @@ export async function listJobs(
   const isFiltered = filter.status !== undefined || filter.source_id !== undefined || filter.q !== undefined;
   const max = filter.q === undefined ? MAX_EXAMINED : MAX_SEARCHED;
   const first = isFiltered ? Math.max(limit, MIN_FILTERED) : Math.ceil(limit / lanes.length) + SPARE;
-  const open = await Promise.all(lanes.map((lane) => readLane(store, lane, { after: start, first, bounds })));
+  const open = lanes.map((lane) => laneRows(store, lane, { after: start, bounds }));
+  await Promise.all(open.map((lane) => lane.fill(first)));
 
   const found: JobRecord[] = [];
   const contains = textSearch(store);
   let position = after;
   for (let examined = 0; ; examined++) {
-    await Promise.all(open.map((lane) => lane.fill(limit - found.length)));
-    const newest = open.reduce((best, lane) => (isNewer(lane.head(), best.head()) ? lane : best));
-    const row = newest.head();
+    await Promise.all(open.map((lane) => lane.fill(Math.max(limit - found.length, SPARE))));
+    const newest = firstOf(open, (one: JobRow, other: JobRow) => one.sk > other.sk);
+    const row = newest?.head();
     const isFull = found.length >= limit || examined >= max;
     if (!row || isFull) return pageOf(store, found, row && position);
     if (matches(row, sources, filter) && (await contains(row, filter.q))) found.push(jobOf(row));
     position = row.sk;
-    newest.shift();
+    newest?.shift();
   }
 }
 
@@ -83,9 +84,6 @@ async function pageOf(store: StoreReader, found: readonly JobRecord[], next: str
   const position = end < 0 ? next : jobs.at(-1)?.id;
   return { jobs, ...(position !== undefined && { next: position }) };
 }
-
-const isNewer = (one: JobRow | undefined, other: JobRow | undefined) =>
-  one !== undefined && (other === undefined || one.sk > other.sk);
 
 const matches = (row: JobRow, sources: readonly string[], { status, source_id }: JobFilter): boolean =>
   sources.includes(row.source_type) &&
@@ -122,26 +120,9 @@ function textSearch(store: StoreReader) {
 const isBelow = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && one < other;
 
-/** The rows of one partition, newest first, read a page at a time. */
-async function readLane(
-  store: StoreReader,
-  lane: JobLane,
-  { after, first, bounds }: { after: string | undefined; first: number; bounds: Range },
-) {
-  let rows: JobRow[] = [];
-  let next: Key | undefined = after === undefined ? undefined : keyOf(JobItem, store.tenant, { lane, job: after });
-  const read = async (limit: number) => {
-    const page = await store.query(JobItem, { lane }, { ...bounds, newestFirst: true, limit, after: next });
-    rows = page.items;
-    next = page.next;
-  };
-  await read(first);
-  return {
-    head: () => rows[0],
-    shift: () => rows.shift(),
-    /** Reads the next page where all of this one were taken. */
-    fill: async (wanted: number) => {
-      while (rows.length === 0 && next) await read(Math.max(wanted, SPARE));
-    },
-  };
-}
+/** The rows of one partition, newest first. */
+const laneRows = (store: StoreReader, lane: JobLane, { after, bounds }: { after: string | undefined; bounds: Range }) =>
+  sorted(
+    (next, limit) => store.query(JobItem, { lane }, { ...bounds, newestFirst: true, limit, after: next }),
+    after === undefined ? undefined : keyOf(JobItem, store.tenant, { lane, job: after }),
+  );
