@@ -15,9 +15,14 @@ const MAX_TOKEN = 16_384;
 /** RFC 8176: the user gave more than one factor. */
 const MULTIPLE_FACTORS = "mfa";
 
+/** A browser goes there: no script, file or text of an address. */
+const Page = v.pipe(
+  v.string(),
+  v.check((text) => URL.parse(text)?.protocol === "https:"),
+);
 const Metadata = v.object({
   issuer: v.string(),
-  authorization_endpoint: v.pipe(v.string(), v.url()),
+  authorization_endpoint: Page,
   token_endpoint: v.string(),
   jwks_uri: v.string(),
   userinfo_endpoint: v.optional(v.string()),
@@ -134,12 +139,17 @@ export async function verify(
   if (azp !== undefined ? azp !== clientId : Array.isArray(aud) && aud.length > 1)
     return failed("the ID token is for another client");
 
-  const isWhole = checked.value.email !== undefined || userinfo_endpoint === undefined || access_token === undefined;
-  const beside = isWhole ? undefined : await userInfo(egress, userinfo_endpoint, access_token, sub);
+  const { email_verified, ...claims } = checked.value;
+  const hasAddress = claims.email !== undefined && email_verified !== undefined;
+  const isWhole = hasAddress && (groupsClaim === undefined || claims[groupsClaim] !== undefined);
+  const isAsked = !isWhole && userinfo_endpoint !== undefined && access_token !== undefined;
+  const beside = isAsked ? await userInfo(egress, userinfo_endpoint, access_token, sub) : undefined;
   if (beside?.kind === "failed") return beside;
 
-  const { email = "", email_verified, name, ...more } = { ...beside?.value, ...checked.value };
-  const isVerified = email_verified === true || email_verified === "true";
+  const { name, ...more } = { ...beside?.value, ...claims };
+  // Who verified an address verified that one alone.
+  const { email = "", email_verified: verified } = (hasAddress ? undefined : beside?.value) ?? checked.value;
+  const isVerified = verified === true || verified === "true";
   const groups = groupsClaim === undefined ? [] : more[groupsClaim];
   return {
     kind: "found",

@@ -73,6 +73,16 @@ describe("an identity provider", () => {
     expect((await world.call(`GET ${PROVIDER_ROUTE}`, { as: bearer(owner) })).status).toBe(404);
   });
 
+  it.each(["javascript:alert(1)", "data:text/html,hello", "file:///etc/passwd", "http://login.example.com/authorize"])(
+    "an identity provider that would send browsers to %s is refused (ACC-14)",
+    async (authorization_endpoint) => {
+      const { provider, register, set } = await signInWorld();
+      provider.description = { authorization_endpoint };
+
+      expect((await set(await register())).body.fields?.issuer).toContain("cannot be used");
+    },
+  );
+
   it("an identity provider that cannot be reached is refused with what it answered (ACC-14)", async () => {
     const { provider, register, set } = await signInWorld();
     provider.down = true;

@@ -173,6 +173,15 @@ describe("a subject of a provider", () => {
     expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
   });
 
+  it("a subject of a provider is linked by an address only where the same answer says that it is verified (ACC-16)", async () => {
+    const { provider, signIn, tenant } = await setting({ default_role: "viewer" });
+    provider.beside = GRACE;
+    provider.changes = { email: ADA.email };
+    const session = await signIn(GRACE, { tenant_id: tenant });
+
+    expect(session.body.user.email).toBe(GRACE.email);
+  });
+
   it("who is new needs an invitation, a group with a role or a default role (ACC-16)", async () => {
     const { signIn, tenant } = await setting();
 
@@ -206,6 +215,15 @@ describe("a subject of a provider", () => {
       const promoted = await signIn({ ...GRACE, groups: ["eng"] }, { tenant_id: tenant });
 
       expect(promoted.body.tenant.role).toBe("developer");
+    });
+
+    it("a subject of a provider has the role of a group that the provider's user information alone names (ACC-16)", async () => {
+      const { provider, signIn, tenant } = await setting(byGroup);
+      provider.beside = { ...GRACE, groups: ["eng"] };
+      provider.changes = { email: GRACE.email, email_verified: true };
+      const session = await signIn(GRACE, { tenant_id: tenant });
+
+      expect(session.body.tenant?.role).toBe("developer");
     });
 
     it("a subject of a provider is refused once out of every group (ACC-16)", async () => {
