@@ -88,10 +88,8 @@ async function pageOf({ platform }: OperatorContext, after: string | undefined) 
     {},
     { limit: PAGE, after: after === undefined ? undefined : fullKey(WorkspaceEntry, { tenant: after }, "") },
   );
-  const found = await platform.getAll(
-    WorkspaceItem,
-    page.items.map(({ sk }) => ({ tenant: sk })),
-  );
+  const keys = page.items.map(({ sk }) => ({ tenant: sk }));
+  const found = await platform.getAll(WorkspaceItem, keys);
   return { rows: found.filter((row) => row !== undefined), next: page.next?.sk };
 }
 

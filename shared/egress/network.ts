@@ -83,11 +83,8 @@ export function connectSocket(
     minVersion: "TLSv1.2",
     rejectUnauthorized: verify,
   } as const;
-  return ready(
-    connectTls({ ...to, ...options, ...(servername !== undefined && { servername }) }),
-    "secureConnect",
-    signal,
-  );
+  const socket = connectTls({ ...to, ...options, ...(servername !== undefined && { servername }) });
+  return ready(socket, "secureConnect", signal);
 }
 
 function ready(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<Duplex> {

@@ -3,7 +3,7 @@ import type { Capability, Deps } from "../kernel/deps.ts";
 import { absent, any, is } from "../store/conditions.ts";
 import { type Store, storeWrite } from "../store/context.ts";
 import { CallbackItem } from "../store/platform-items.ts";
-import { onConditionFailed, whereItHolds } from "../store/refusals.ts";
+import { whereItHolds } from "../store/refusals.ts";
 import { depsFor } from "../store/sandbox/sandbox.ts";
 import { openPlatformTable } from "../store/table.ts";
 import { type Opener, vaultOpening } from "../store/vault.ts";
@@ -23,10 +23,9 @@ export const callbacks: Capability<"callbacks", Callbacks> = {
   open: (deps) => {
     const rows = openCallbacks(deps);
     return (tenant) => ({
-      remember: (channel) =>
-        rows
-          .put(CallbackItem, { channel }, { tenant }, any(absent(), is("tenant", tenant)))
-          .catch(onConditionFailed(() => undefined)),
+      remember: async (channel) => {
+        await whereItHolds(rows.put(CallbackItem, { channel }, { tenant }, any(absent(), is("tenant", tenant))));
+      },
       forget: async (channel) => {
         await whereItHolds(rows.remove(CallbackItem, { channel }, any(absent(), is("tenant", tenant))));
       },

@@ -42,11 +42,8 @@ export async function limitRequests(
     return;
   }
   const wanted = tokensToTake(state, max);
-  const { count } = await platform.change(
-    RequestCount,
-    { tenant, minute },
-    { add: { count: wanted }, set: { expires: (minute + 1) * 60 + KEPT_SECONDS } },
-  );
+  const counting = { add: { count: wanted }, set: { expires: (minute + 1) * 60 + KEPT_SECONDS } };
+  const { count } = await platform.change(RequestCount, { tenant, minute }, counting);
   state.taken = Math.max(state.taken, count);
   const granted = Math.min(wanted, max - (count - wanted));
   if (granted > 0) {

@@ -83,10 +83,8 @@ export async function prepareInApp(
 
 /** The subscribers whose row an earlier attempt has written. It stays as it is, as its content may differ by now. */
 export async function findWritten(store: Store, job: string, at: number, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await store.getAll(
-    Message,
-    ids.map((subscriber) => ({ subscriber, message: messageId(at, job, subscriber) })),
-  );
+  const keys = ids.map((subscriber) => ({ subscriber, message: messageId(at, job, subscriber) }));
+  const rows = await store.getAll(Message, keys);
   return new Set(ids.filter((_, i) => rows[i]));
 }
 

@@ -128,10 +128,8 @@ interface SendStep {
 
 async function activeJourneys(store: StoreReader, uses: (step: SendStep) => boolean): Promise<JourneyRow[]> {
   const active = await store.queryAll(ActiveJourney, {});
-  const rows = await store.getAll(
-    JourneyItem,
-    active.flatMap(({ sk, paused }) => (paused ? [] : [{ id: sk }])),
-  );
+  const keys = active.flatMap(({ sk, paused }) => (paused ? [] : [{ id: sk }]));
+  const rows = await store.getAll(JourneyItem, keys);
   const isUser = ({ steps }: JourneyRow) =>
     Object.values((fromJson(steps) as { steps?: Record<string, { send?: SendStep }> }).steps ?? {}).some(({ send }) =>
       uses(send ?? {}),

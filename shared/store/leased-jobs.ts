@@ -65,11 +65,7 @@ export async function noteJob(
   { id, lease = 0 }: { id: string; lease?: number | undefined },
   { lifecycle, set }: { lifecycle: JobMoves; set: object },
 ): Promise<"noted" | "lost"> {
-  const noted = await move(
-    store,
-    item,
-    { id },
-    { lifecycle, action: "begin", change: { set }, when: is("lease", lease) },
-  );
+  const noting = { lifecycle, action: "begin", change: { set }, when: is("lease", lease) };
+  const noted = await move(store, item, { id }, noting);
   return noted.kind === "changed" ? "noted" : "lost";
 }

@@ -68,11 +68,8 @@ const readers: Record<NamedKind, Reader> = {
   channel: byRow(ChannelItem),
   experience: byRow(ExperienceItem),
   topic: async (store, ids) => {
-    const rows = await store.getAll(
-      TopicItem,
-      ids.map((key) => ({ key })),
-      { eventual: true },
-    );
+    const keys = ids.map((key) => ({ key }));
+    const rows = await store.getAll(TopicItem, keys, { eventual: true });
     return rows.map((row) => row?.name);
   },
   webhook: async (store, ids) => {

@@ -66,16 +66,18 @@ export const orRefuse =
 export const happened = (write: Promise<unknown>): Promise<boolean> =>
   write.then(
     () => true,
-    (error: unknown) => {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    },
+    orRefused(() => false),
   );
 
 /** Writes where the condition holds: a failed one says that another writer was first, and is no error. */
-export async function whereItHolds(write: Promise<unknown>): Promise<void> {
-  await happened(write);
-}
+export const whereItHolds = <T>(write: Promise<T>): Promise<T | undefined> => write.catch(orRefused(() => undefined));
+
+const orRefused =
+  <T>(refused: () => T) =>
+  (error: unknown): T => {
+    if (isConditionFailed(error)) return refused();
+    throw error;
+  };
 
 /** For a transaction: the writes whose conditions failed, one place for each write; none if it was made. */
 export const failuresOf = (transaction: Promise<unknown>): Promise<readonly Failure[]> =>

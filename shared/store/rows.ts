@@ -167,10 +167,8 @@ function writesOf(requests: Requests): Omit<Rows, "get" | "getAll" | "query" | "
     },
 
     writeAll: async (writes) => {
-      const batches = chunksOf(
-        writes.map((write) => writeRequestOf(requests, write)),
-        WRITE_BATCH,
-      );
+      const requested = writes.map((write) => writeRequestOf(requests, write));
+      const batches = chunksOf(requested, WRITE_BATCH);
       await allEnded(batches.map((batch) => writeBatch(requests, batch)));
     },
 

@@ -20,7 +20,7 @@ import {
 } from "./item.ts";
 import type { Changed } from "./lifecycle.ts";
 import { getEntities, MAX_ENTITIES, noRoom } from "./name-index.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { happened, oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
 
 export const Status = item({
   about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
@@ -130,7 +130,7 @@ export async function changeListed(
   return row ? { kind: "changed", row } : { kind: "refused", current: undefined };
 }
 
-export const removeListed = <D extends AnyEntity>(
+export const removeListed = async <D extends AnyEntity>(
   store: Store,
   entity: D,
   id: string,
@@ -138,10 +138,8 @@ export const removeListed = <D extends AnyEntity>(
 ): Promise<"removed" | "refused"> => {
   const isThere = when ? all<string>(present(), when) : present();
   const removal: ItemWrite = { item: entity, key: { id }, write: { kind: "remove" }, when: isThere };
-  return store.transact([removal, removeItem(Status, { kind: entity.kind, id })]).then(
-    () => "removed",
-    onTransactionCanceled(() => "refused"),
-  );
+  const isRemoved = await happened(store.transact([removal, removeItem(Status, { kind: entity.kind, id })]));
+  return isRemoved ? "removed" : "refused";
 };
 
 /** Entities are read in one range where it holds at most so many others for each that is wanted. */

@@ -78,10 +78,8 @@ export async function firstOpen(platform: IssuingContext["platform"], user: stri
     ({ tenant }) => named === undefined || tenant === named,
   );
   if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
-  const workspaces = await platform.getAll(
-    WorkspaceItem,
-    memberships.map(({ tenant }) => ({ tenant })),
-  );
+  const keys = memberships.map(({ tenant }) => ({ tenant }));
+  const workspaces = await platform.getAll(WorkspaceItem, keys);
   const at = workspaces.findIndex((workspace) => workspace && workspace.status !== "deleted");
   const open = memberships[at];
   if (!open) throw closed();

@@ -13,7 +13,7 @@ import {
 } from "../../../shared/http/registration.ts";
 import { anyStore, defaultPlan, secretsMaker, tokenSigner } from "../../../shared/http/signing.ts";
 import { DAY, HOUR } from "../../../shared/kernel/clock.ts";
-import { ApiError, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { ApiError, notFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import { mailing } from "../../../shared/providers/mailer.ts";
 import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
@@ -107,11 +107,8 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
       const { workspace: _, ...wanted } = await firstOpen(platform, user.id, body.tenant_id);
-      const session = await begin(
-        { platform, signer },
-        { headers, sourceIp },
-        { ...wanted, user: userOf(user), password: user.password, secondFactor },
-      );
+      const beginning = { ...wanted, user: userOf(user), password: user.password, secondFactor };
+      const session = await begin({ platform, signer }, { headers, sourceIp }, beginning);
       if (!isOwnPage(headers)) return session;
       return withCookie(session, browserCookie(await rememberBrowser(platform, body.email, known)));
     },
@@ -173,10 +170,8 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
           "This session began at an identity provider, and is of one workspace. Sign in to the other.",
         );
       const memberships = await membershipsOf(platform, caller.user);
-      const membership = requireFound(
-        memberships.find(({ tenant }) => tenant === body.tenant_id),
-        "workspace",
-      );
+      const membership = memberships.find(({ tenant }) => tenant === body.tenant_id);
+      if (!membership) throw notFound("workspace");
       const user = { id: caller.user, email: caller.email, name: caller.name };
       const { narrowed: readOnly, session: parent } = caller;
       const secondFactor = caller.secondFactor.isProven;

@@ -76,12 +76,8 @@ export const signIn = [
       const metadata = reached(await discover(egress, provider.issuer));
 
       const redirect_uri = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;
-      const { state, nonce, challenge, binding } = await beginAttempt(
-        platform,
-        provider,
-        redirect_uri,
-        own ? undefined : (tenant_id as TenantId | undefined),
-      );
+      const into = own ? undefined : (tenant_id as TenantId | undefined);
+      const { state, nonce, challenge, binding } = await beginAttempt(platform, provider, redirect_uri, into);
       const url = authorizationUrl(metadata, {
         client_id: provider.client_id,
         redirect_uri,

@@ -4,7 +4,7 @@ import { grammar } from "../../../shared/contract/grammar.ts";
 import { TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireTarget } from "../../../shared/http/webhook-target.ts";
-import { requireFound } from "../../../shared/kernel/errors.ts";
+import { notFound } from "../../../shared/kernel/errors.ts";
 import { webhookEvents, webhookSamples } from "../../../shared/rules/webhook-events.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
@@ -58,10 +58,8 @@ export const hooks = group("hooks", "Webhook endpoints for integrations.", [
       returns: v.array(v.pipe(v.record(v.string(), v.any()), grammar("WebhookData"))),
     },
     async ({ params }) => {
-      const event = requireFound(
-        webhookEvents.find((found) => found === params.event),
-        "event type",
-      );
+      const event = webhookEvents.find((found) => found === params.event);
+      if (!event) throw notFound("event type");
       return [webhookSamples[event]];
     },
   ),

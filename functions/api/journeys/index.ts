@@ -65,10 +65,8 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       const [root, scope] = [await secrets.root(), `journeys:${store.tenant}`];
       const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
       const { items, next } = await listJourneys(store, { after, limit: MAX_PER_PAGE });
-      const counts = await countsOf(
-        store,
-        items.map(({ id }) => id),
-      );
+      const ids = items.map(({ id }) => id);
+      const counts = await countsOf(store, ids);
       const numbers = counts.map(({ runs }) => ({
         entered: Object.values(runs).reduce((sum, n) => sum + n, 0),
         completed: runs.completed,

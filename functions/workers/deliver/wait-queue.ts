@@ -91,10 +91,8 @@ async function whoLeft({ store, job }: Work, subscribers: readonly string[]): Pr
   const { type, id: journey } = job.source;
   if (type !== "journey" || journey === null) return new Set();
   const known = [...new Set(subscribers)].filter((subscriber) => !isPseudonym(subscriber));
-  const runs = await newestRuns(
-    store,
-    known.map((subscriber) => ({ subscriber, journey })),
-  );
+  const places = known.map((subscriber) => ({ subscriber, journey }));
+  const runs = await newestRuns(store, places);
   return new Set(
     runs.flatMap((run) => {
       const hasLeft = run?.status === "exited" || run?.status === "canceled";

@@ -150,10 +150,8 @@ async function lookUp(
     idOf("phone", phone) ?? [],
   ]);
   const unseen = [...new Set(ids.flat())].filter((id) => !addresses.has(id));
-  const rows = await store.getAll(
-    AddressItem,
-    unseen.map((id) => ({ id })),
-  );
+  const keys = unseen.map((id) => ({ id }));
+  const rows = await store.getAll(AddressItem, keys);
   for (const [i, id] of unseen.entries()) addresses.set(id, rows[i] ?? {});
 }
 

@@ -84,10 +84,8 @@ async function awaitWork(
 const OUTSIDE_SANDBOXES: readonly QueueName[] = ["due", "mail-account", "purge"];
 
 /** The right to send to every queue whose messages a sandbox may put off. */
-const sandboxTargets = targets(
-  "sandboxTargets",
-  queueNames.filter((queue) => !OUTSIDE_SANDBOXES.includes(queue)),
-);
+const queuesOfSandboxes = queueNames.filter((queue) => !OUTSIDE_SANDBOXES.includes(queue));
+const sandboxTargets = targets("sandboxTargets", queuesOfSandboxes);
 
 /** When a message looks again at a move that another worker has. */
 const TAKEN_SECONDS = 30;

@@ -130,11 +130,8 @@ async function resumeGroup(
 
 /** Queues each delivery of a claimed group alone. */
 async function takeApart(context: WorkerContext, message: GroupMessage, due: readonly Due[]): Promise<void> {
-  await requeue(
-    context,
-    due.map(({ delivery }) => attemptOf(message, delivery.id)),
-    0,
-  );
+  const messages = due.map(({ delivery }) => attemptOf(message, delivery.id));
+  await requeue(context, messages, 0);
 }
 
 async function abandon({ store, log }: WorkerContext, webhook: string, due: readonly Due[]): Promise<void> {

@@ -93,11 +93,9 @@ export async function followUp(
   results: readonly FollowUp[],
 ): Promise<void> {
   const retries = results.filter((result) => result.kind === "retry");
-  for (const [seconds, group] of Map.groupBy(retries, ({ afterSeconds }) => afterSeconds))
-    await requeue(
-      context,
-      group.map(({ message }) => message),
-      seconds * SECOND,
-    );
+  for (const [seconds, group] of Map.groupBy(retries, ({ afterSeconds }) => afterSeconds)) {
+    const messages = group.map(({ message }) => message);
+    await requeue(context, messages, seconds * SECOND);
+  }
   if (results.some(({ kind }) => kind === "failed")) await disableFailing(context.store, webhook.id);
 }

@@ -15,22 +15,20 @@ import { attributeKeysOf } from "../../../shared/store/subscribers/subscribers.t
 export const nameUses = [attributeKeys] as const;
 
 export async function learnAttributeKeys(changes: Changes, { attributeKeys }: Context<typeof nameUses>): Promise<void> {
-  for (const [tenant, group] of ofTenants(changes.of(Profile, "subscriber")))
-    await attributeKeys.learn(
-      tenant,
-      group.flatMap(({ after }) => attributeKeysOf(after)),
-    );
+  for (const [tenant, group] of ofTenants(changes.of(Profile, "subscriber"))) {
+    const keys = group.flatMap(({ after }) => attributeKeysOf(after));
+    await attributeKeys.learn(tenant, keys);
+  }
 }
 
 export const searchUses = [searchIndex] as const;
 
 export async function indexNames(changes: Changes, { searchIndex }: Context<typeof searchUses>): Promise<void> {
   const renamed = [...changes.of(Profile, "subscriber"), ...changes.of(Profile, "erasure")].filter(isRenamed);
-  for (const [tenant, group] of ofTenants(renamed))
-    await searchIndex.update(
-      tenant,
-      group.flatMap(({ before, after }) => (before ? [before, after] : [after])),
-    );
+  for (const [tenant, group] of ofTenants(renamed)) {
+    const profiles = group.flatMap(({ before, after }) => (before ? [before, after] : [after]));
+    await searchIndex.update(tenant, profiles);
+  }
 }
 
 /** Its entries differ, or those of an erased one may be there still. */

@@ -68,10 +68,8 @@ async function collectSubjects(
     add(message.window.subscriber, index.windowed, { firedAt: message.window.at, at: message.window.at });
   for (const { id, segments, historical, at } of message.people)
     add(id, segments, { isHistorical: historical === true, at });
-  const owners = await ownersOf(
-    store,
-    message.visitors.map(({ anonymous }) => anonymous),
-  );
+  const anonymousIds = message.visitors.map(({ anonymous }) => anonymous);
+  const owners = await ownersOf(store, anonymousIds);
   for (const { anonymous, segments, at } of message.visitors) {
     const owner = owners.get(anonymous);
     if (owner !== undefined) add(owner, segments, { at });

@@ -90,11 +90,8 @@ async function tickRuns(context: WorkerContext, timers: readonly RunTimer[]): Pr
     log({ level: "info", message, tenant: store.tenant, journey, run, seq });
   }
   const held = await drive(context, ticks.filter(hasArrived));
-  await tickLater(
-    context,
-    [...held].map(({ timer }) => timer),
-    HELD_SECONDS,
-  );
+  const waiting = [...held].map(({ timer }) => timer);
+  await tickLater(context, waiting, HELD_SECONDS);
 }
 
 interface Tick {
@@ -180,14 +177,10 @@ async function driveAll(
   journeysBy: ReadonlyMap<string, readonly string[]>,
 ): Promise<string[]> {
   const journeys = [...new Set([...journeysBy.values()].flat())];
-  const runs = await activeRuns(
-    context.store,
-    people.flatMap((subscriber) => journeys.map((journey) => ({ subscriber, journey }))),
-  );
-  const held = await drive(
-    context,
-    runs.map((run) => ({ run })),
-  );
+  const places = people.flatMap((subscriber) => journeys.map((journey) => ({ subscriber, journey })));
+  const runs = await activeRuns(context.store, places);
+  const visits = runs.map((run) => ({ run }));
+  const held = await drive(context, visits);
   return [...new Set([...held].map(({ run }) => run.subscriber_id))];
 }
 
@@ -243,10 +236,8 @@ async function enterByEvents(context: WorkerContext, events: readonly Subscriber
       return { journey, reason, candidate: { subscriber, cause, of: id } };
     });
   });
-  const entered = await enterEach(
-    context,
-    wanted.filter(({ reason }) => reason === undefined),
-  );
+  const entering = wanted.filter(({ reason }) => reason === undefined);
+  const entered = await enterEach(context, entering);
   for (const { journey, reason, candidate } of wanted)
     if (reason) noteRefused(entered.refused, journey.id, [refusal(candidate, reason)]);
   return entered;
@@ -258,10 +249,8 @@ async function readEvents({ store, log }: WorkerContext, ids: readonly string[])
   for (const [i, id] of ids.entries())
     if (!found[i]) log({ level: "info", message: "an event does not exist", tenant: store.tenant, event: id });
   const events = found.filter((event) => event !== undefined).sort(earlier);
-  const subscriberOf = await subscribersOf(
-    store,
-    events.map(({ actor }) => actor),
-  );
+  const actors = events.map(({ actor }) => actor);
+  const subscriberOf = await subscribersOf(store, actors);
   return events.flatMap((event) => {
     const subscriber = subscriberOf(event.actor);
     return subscriber === undefined ? [] : [{ event, subscriber }];

@@ -37,10 +37,8 @@ export async function sealSends(
   quarter: number,
   lanes: readonly JobLane[],
 ): Promise<void> {
-  const rows = await store.getAll(
-    QuarterItem,
-    lanes.map((lane) => ({ quarter, lane })),
-  );
+  const keys = lanes.map((lane) => ({ quarter, lane }));
+  const rows = await store.getAll(QuarterItem, keys);
   const [first] = lanes;
   if (first === undefined || rows.some((row) => row === undefined)) return;
   const totals = addedSeals(rows.map((row) => (row?.seals ? fromJson(row.seals) : {})));

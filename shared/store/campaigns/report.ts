@@ -54,10 +54,8 @@ export async function reportOf(store: StoreReader, campaign: Campaign, window: W
   const reading = campaignSends(store, found, window);
   const [funnel, sent] = await Promise.all([funnelOf(store, source, window, reading), reading]);
 
-  const jobs = await withContents(
-    store,
-    sent.map(({ job }) => job),
-  );
+  const records = sent.map(({ job }) => job);
+  const jobs = await withContents(store, records);
   const sends = jobs.map((job, n) => ({ job, totals: sent[n]!.totals }));
   const costs = new Map(sends.map(({ job }) => [job.id, costOfJob(job, job)]));
   const cost = sumOfCosts([...costs.values()]);

@@ -99,10 +99,8 @@ async function requireFilled(
   path: string,
 ): Promise<void> {
   const chatApps = channels.filter(({ type }) => type === "chat_app");
-  const rows = await store.getAll(
-    ChatAppTemplateItem,
-    chatApps.map((channel) => ({ channel: channel.id, id: template_id })),
-  );
+  const keys = chatApps.map((channel) => ({ channel: channel.id, id: template_id }));
+  const rows = await store.getAll(ChatAppTemplateItem, keys);
   const template = rows.find(Boolean);
   if (!template) {
     const field = `${path}template_id`;

@@ -9,7 +9,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { uuidOfText } from "../hash.ts";
 import { type ChangeOf, checkItem, type NewRowOf, putItem, ref } from "../item.ts";
 import { move } from "../lifecycle.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { oldRow, onTransactionCanceled, whereItHolds } from "../refusals.ts";
 import {
   ChannelItem,
   ChatAppTemplateItem,
@@ -126,9 +126,8 @@ export function noteVerdict(
   const change = verdictChange(store, verdict);
   const isSubmitted = is("provider_template_id", providerId);
   const isNewer = at === undefined ? isSubmitted : all(isSubmitted, any(absent("verdict_at"), below("verdict_at", at)));
-  return store
-    .change(ChatAppTemplateItem, keyOf(template), { ...change, set: { ...change.set, verdict_at: at } }, isNewer)
-    .catch(onConditionFailed(() => undefined));
+  const noting = { ...change, set: { ...change.set, verdict_at: at } };
+  return whereItHolds(store.change(ChatAppTemplateItem, keyOf(template), noting, isNewer));
 }
 
 const verdictChange = ({ clock }: Store, { status, reason }: Verdict): ChangeOf<typeof ChatAppTemplateItem> => ({

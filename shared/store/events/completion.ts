@@ -45,10 +45,8 @@ export async function claimKeys(
   events: readonly Pick<NewEvent, "id" | "isKeyed">[],
 ): Promise<ReadonlySet<string>> {
   const keyed = events.filter(({ isKeyed }) => isKeyed);
-  const found = await store.insertAll(
-    EventItem,
-    keyed.map((event) => pointerRow(key, event)),
-  );
+  const rows = keyed.map((event) => pointerRow(key, event));
+  const found = await store.insertAll(EventItem, rows);
   const text = blockText(key);
   const repeated = new Set(keyed.filter((_, i) => found[i] && found[i].block !== text).map(({ id }) => id));
   if (repeated.size > 0) await takeOut(store, key, repeated);
@@ -63,10 +61,8 @@ async function erasedActors(store: Store, events: readonly NewEvent[]): Promise<
     const id = subscriberOf(actor);
     return id === undefined ? [] : [{ text, id }];
   });
-  const profiles = await store.getAll(
-    Profile,
-    subscribers.map(({ id }) => ({ id })),
-  );
+  const keys = subscribers.map(({ id }) => ({ id }));
+  const profiles = await store.getAll(Profile, keys);
   return new Map(
     subscribers.flatMap(({ text }, i) =>
       profiles[i]?.erased_at ? [[text, profiles[i].erase_properties === true] as const] : [],

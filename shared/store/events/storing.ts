@@ -125,14 +125,10 @@ export async function storedWith(store: Store, ids: readonly string[]): Promise<
 
 /** After an error: a block that is there is completed later. */
 async function countStored(store: Store, blocks: readonly NewBlock[], rows: readonly AloneRow[]): Promise<number> {
-  const found = await store.getAll(
-    EventBlock,
-    blocks.map(({ key }) => key),
-  );
-  const stored = await store.getAll(
-    EventItem,
-    rows.map(({ key }) => key),
-  );
+  const blockKeys = blocks.map(({ key }) => key);
+  const found = await store.getAll(EventBlock, blockKeys);
+  const keys = rows.map(({ key }) => key);
+  const stored = await store.getAll(EventItem, keys);
   const isOwn = ({ row }: AloneRow, i: number) =>
     stored[i]?.i1pk === row.i1pk && stored[i]?.i1sk === row.i1sk && stored[i]?.received_at === row.received_at;
   const inBlocks = blocks.reduce((sum, { events }, n) => sum + (found[n] ? events.length : 0), 0);

@@ -27,10 +27,8 @@ export function visibilityIn(store: StoreReader): Visibility {
       const ids = new Set(messages.flatMap(({ experience }) => experience ?? []));
       const unknown = [...ids].filter((id) => !shown.has(id));
       if (unknown.length === 0) return;
-      const rows = await store.getAll(
-        Status,
-        unknown.map((id) => ({ kind: "experience", id })),
-      );
+      const keys = unknown.map((id) => ({ kind: "experience" as const, id }));
+      const rows = await store.getAll(Status, keys);
       for (const [i, id] of unknown.entries()) shown.set(id, isShown(rows[i]?.status));
     },
     shows: ({ experience }) => experience === undefined || shown.get(experience) === true,

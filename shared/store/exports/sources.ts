@@ -165,17 +165,11 @@ async function readMembers({ store, job }: Source, kind: Group["kind"], after: s
   const { list_id, segment_id } = filterOf(job);
   const group: Group = { kind, id: (kind === "list" ? list_id : segment_id) ?? "" };
   const { members, next } = await memberPage(store, group, { after, limit: PAGE });
-  const profiles = await getProfiles(
-    store,
-    members.map(({ subscriber }) => subscriber),
-    { eventual: true },
-  );
+  const ids = members.map(({ subscriber }) => subscriber);
+  const profiles = await getProfiles(store, ids, { eventual: true });
   const columns = columnsIn(job);
-  const rows = await subscriberRows(
-    store,
-    columns,
-    profiles.flatMap((profile) => profile ?? []),
-  );
+  const living = profiles.flatMap((profile) => profile ?? []);
+  const rows = await subscriberRows(store, columns, living);
   return { rows, next };
 }
 

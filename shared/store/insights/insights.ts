@@ -175,10 +175,8 @@ export function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & 
 /** ISG-3: each conversion counts only for its last touch, on the day of that send. */
 export async function summaryOf(store: StoreReader, group: ConversionGroup, window: Window) {
   const sums = [...conversionsIn(await daysOf(store, group, window)).values()].filter(({ lastN }) => lastN > 0);
-  const names = await namesOf(
-    store,
-    sums.map(({ id }) => ({ kind: group, id })),
-  );
+  const wanted = sums.map(({ id }) => ({ kind: group, id }));
+  const names = await namesOf(store, wanted);
   return sums
     .sort((a, b) => b.lastRevenue - a.lastRevenue || b.lastN - a.lastN || compareTexts(a.id, b.id))
     .map(({ id, lastN, lastRevenue }) => ({
@@ -200,11 +198,8 @@ export async function conversionsOfJob(
   store: StoreReader,
   job: string,
 ): Promise<{ treated: JobConversions; holdout: JobConversions }> {
-  const rows = await store.getAll(
-    JobConversionCount,
-    CONVERSION_SHARDS.map((shard) => ({ job, shard })),
-    { eventual: true },
-  );
+  const keys = CONVERSION_SHARDS.map((shard) => ({ job, shard }));
+  const rows = await store.getAll(JobConversionCount, keys, { eventual: true });
   const sum = (name: "t" | "t_revenue" | "h" | "h_revenue") =>
     rows.reduce((total, row) => total + (row?.[name] ?? 0), 0);
   return {

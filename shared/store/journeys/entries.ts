@@ -84,10 +84,8 @@ export async function admitted(
     else if (isActive && !areMoved && isOverdue(row, at)) overdue.push({ candidate, run: runOf(row) });
     else refused.push(refusal(candidate, isActive ? "already_active" : "reentry_window"));
   }
-  const profiles = await getProfiles(
-    store,
-    open.map(({ candidate }) => candidate.subscriber),
-  );
+  const ids = open.map(({ candidate }) => candidate.subscriber);
+  const profiles = await getProfiles(store, ids);
   const living = open
     .filter((_, i) => profiles[i])
     .map(({ candidate, entry }) => {

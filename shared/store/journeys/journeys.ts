@@ -154,12 +154,8 @@ export async function activateJourney(store: Store, journey: Journey, graph: Gra
     annotationOf(store, "journey_activated", journey, "activated"),
   ];
   const { from, to: status } = journeyMoves.activate;
-  return changeJourney(
-    store,
-    journey,
-    { heard: toJson(dependencies), status },
-    { from, verb: "activated", extraItems },
-  );
+  const change = { heard: toJson(dependencies), status };
+  return changeJourney(store, journey, change, { from, verb: "activated", extraItems });
 }
 
 /** The pauses of a journey that is active again from now on. */

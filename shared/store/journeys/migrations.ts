@@ -140,10 +140,7 @@ function storeMigrated(
   });
   const [first] = runs;
   const counts = first ? countWrites(first.journey_id, first.id, sumOf(...moves.map((move) => move.counts))) : [];
-  const progress = changeItem(
-    MigrationShard,
-    { migration: id, shard },
-    { add: { moved: runs.length }, set: { expires } },
-  );
+  const change = { add: { moved: runs.length }, set: { expires } };
+  const progress = changeItem(MigrationShard, { migration: id, shard }, change);
   return happened(store.transact([...moves.flatMap(({ rows }) => rows), ...counts, progress]));
 }

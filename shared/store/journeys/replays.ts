@@ -80,11 +80,8 @@ export async function replayPage(
   );
   const planOf = openPlans(deps);
   for (const some of chunksOf(chosen, MAX_CONCURRENT)) {
-    const profiles = await getProfiles(
-      deps.store,
-      some.map(({ subscriber }) => subscriber),
-      { eventual: true },
-    );
+    const ids = some.map(({ subscriber }) => subscriber);
+    const profiles = await getProfiles(deps.store, ids, { eventual: true });
     await Promise.all(
       some.map((one, i) => {
         const profile = profiles[i];

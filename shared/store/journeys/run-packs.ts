@@ -86,10 +86,8 @@ async function settlePack(store: Store, row: RowOf<typeof RunPack>): Promise<voi
   const { sk: pack, journey } = row;
   const members = membersOf(row);
   const moving = members.filter(({ subscriber }) => subscriber === undefined);
-  const entries = await store.getAll(
-    RunEntry,
-    moving.map(({ run }) => runEntryKey(journey, run)),
-  );
+  const keys = moving.map(({ run }) => runEntryKey(journey, run));
+  const entries = await store.getAll(RunEntry, keys);
   const found = entries.filter((entry) => entry !== undefined);
   const rows = await runRows(store, runKeys(journey, found));
   const byId = new Map(rows.flatMap((run) => (run ? [[run.id, run] as const] : [])));

@@ -174,11 +174,8 @@ export async function cancelRun(store: Store, journey: string, id: string): Prom
 /** Cancels a run, unless another worker moved it. */
 export async function endRun(store: Store, run: RunState, reason: string): Promise<"canceled" | "moved"> {
   const at = store.clock.now();
-  const { rows, counts } = moveWrites(
-    run,
-    { kind: "ends", status: "canceled", step: run.current_step, reason, at },
-    [],
-  );
+  const end: Destination = { kind: "ends", status: "canceled", step: run.current_step, reason, at };
+  const { rows, counts } = moveWrites(run, end, []);
   const isCanceled = await happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
   return isCanceled ? "canceled" : "moved";
 }

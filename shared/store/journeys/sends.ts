@@ -65,10 +65,8 @@ export async function planSends<S extends Sender>(
 ): Promise<Planned<S>> {
   const planned: Planned<S> = { outcomeOf: new Map(), groups: [] };
   if (!workspace) return planned;
-  const steps = Map.groupBy(
-    senders.filter(({ send }) => send),
-    ({ send }) => send?.node.id,
-  );
+  const sending = senders.filter(({ send }) => send);
+  const steps = Map.groupBy(sending, ({ send }) => send?.node.id);
   for (const taking of steps.values()) {
     const { node } = taking[0]?.send ?? {};
     if (!node) continue;
@@ -79,13 +77,10 @@ export async function planSends<S extends Sender>(
     }
     // Texts that refer to an event are of one run: the others may have another one.
     const refers = refersToEvent({ ...texts, data: null });
-    for (const group of refers ? taking.map((sender) => [sender]) : [taking])
-      await planGroup(
-        store,
-        workspace,
-        { node, texts, event: refers ? group[0]?.send?.event : undefined, senders: group },
-        planned,
-      );
+    for (const group of refers ? taking.map((sender) => [sender]) : [taking]) {
+      const event = refers ? group[0]?.send?.event : undefined;
+      await planGroup(store, workspace, { node, texts, event, senders: group }, planned);
+    }
   }
   return planned;
 }

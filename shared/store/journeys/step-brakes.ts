@@ -112,11 +112,8 @@ async function sendsOf(store: StoreReader, rows: readonly (LaneRow | undefined)[
     worked.set(job, { attempts: isPassed ? { ...attempts, passed: n } : undefined, deferred: row?.deferred ?? 0 });
   }
   const unknown = sends.filter(([job]) => worked.get(job)?.attempts === undefined);
-  const jobs = await store.getAll(
-    JobItem,
-    unknown.map(([job]) => ({ job })),
-    { eventual: true },
-  );
+  const jobKeys = unknown.map(([job]) => ({ job }));
+  const jobs = await store.getAll(JobItem, jobKeys, { eventual: true });
   for (const [i, [job, n]] of unknown.entries()) {
     const status = jobs[i]?.status;
     if (status && isTerminal(status)) worked.set(job, { attempts: { ...NO_STEP_ATTEMPTS, passed: n }, deferred: 0 });

@@ -24,11 +24,8 @@ export async function haltsOf(
   store: StoreReader,
   runs: readonly { journey: string; version: number; step: string; isWaiting: boolean }[],
 ): Promise<(Halt | undefined)[]> {
-  const states = await store.getAll(
-    StepState,
-    runs.filter(({ isWaiting }) => isWaiting),
-    { eventual: true },
-  );
+  const waiting = runs.filter(({ isWaiting }) => isWaiting);
+  const states = await store.getAll(StepState, waiting, { eventual: true });
   const found = states.values();
   return runs.map(({ isWaiting }) => {
     const state = isWaiting ? found.next().value : undefined;

@@ -64,15 +64,11 @@ export async function sweepRuns(
         runs = moved.filter(({ version }) => version === migration.to);
       }
       if (mode === "cancel") await cancelAll(deps, runs);
-      else if (
-        (
-          await drive(
-            deps,
-            runs.map((run) => ({ run })),
-          )
-        ).size > 0
-      )
-        return { after: position?.sk, isHeld: true };
+      else {
+        const visits = runs.map((run) => ({ run }));
+        const held = await drive(deps, visits);
+        if (held.size > 0) return { after: position?.sk, isHeld: true };
+      }
     }
     position = page.next;
     if (position && isTimeUp()) return { after: position.sk, isHeld: false };

@@ -107,8 +107,6 @@ export function journeyCost(rows: readonly RowOf<typeof DayTotals>[], journey: s
   for (const row of own) for (const [name, n] of familyOf(row, "cost|")) sums.set(name, (sums.get(name) ?? 0) + n);
   const sum = (name: keyof Rate | "provider") => (sums.get(name) ?? 0) / MILLION;
   const unpriced = new Set(own.flatMap((row) => familyOf(row, "unpriced|").map(([type]) => type)));
-  return costOf(
-    { wcu: sum("wcu"), rcu: sum("rcu"), messages: sum("messages"), gbSeconds: sum("gbSeconds") },
-    { dollars: roundedDollars(sum("provider")), unpriced: [...unpriced].sort() },
-  );
+  const taken = { wcu: sum("wcu"), rcu: sum("rcu"), messages: sum("messages"), gbSeconds: sum("gbSeconds") };
+  return costOf(taken, { dollars: roundedDollars(sum("provider")), unpriced: [...unpriced].sort() });
 }

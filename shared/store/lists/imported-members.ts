@@ -79,10 +79,8 @@ export async function removeUncounted(
   hold?: ItemWrite<"workspace">,
 ): Promise<string[]> {
   const packs = [...new Set(members.flatMap(({ pack }) => pack ?? []))];
-  const rows = await store.getAll(
-    ImportPack,
-    packs.map((pack) => ({ pack })),
-  );
+  const keys = packs.map((pack) => ({ pack }));
+  const rows = await store.getAll(ImportPack, keys);
   const open = new Set(packs.filter((_, i) => rows[i]));
   const removed = await writeEach(
     members.filter(({ pack }) => pack !== undefined && open.has(pack)),

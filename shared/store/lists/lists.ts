@@ -149,10 +149,8 @@ export async function removeMembers(
 ): Promise<{ removed: number; not_found: string[] }> {
   const group = groupOf(list);
   const distinct = [...new Set(ids)];
-  const members = await store.getAll(
-    Member,
-    distinct.map((id) => memberKey(group, id)),
-  );
+  const keys = distinct.map((id) => memberKey(group, id));
+  const members = await store.getAll(Member, keys);
   const there = members.flatMap((member) => member ?? []);
   const removed = new Set(await removeUncounted(store, list, there));
   const { left } = await changeMembers(store, group, {

@@ -33,10 +33,8 @@ export async function listMembers(
   const scope = `members:${store.tenant}:${group.id}`;
   const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(secrets, scope, cursor));
   const { members, next } = await memberPage(store, group, { after, limit: MAX_PER_PAGE });
-  const profiles = await getProfiles(
-    store,
-    members.map(({ subscriber }) => subscriber),
-  );
+  const ids = members.map(({ subscriber }) => subscriber);
+  const profiles = await getProfiles(store, ids);
   return {
     items: members.flatMap(({ subscriber, entered_at }, i) => {
       const profile = profiles[i];

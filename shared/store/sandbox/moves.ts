@@ -132,12 +132,8 @@ export async function keepMove(platform: Platform, move: MoveRow): Promise<void>
 
 /** Leaves a move to the next message. */
 export async function releaseMove(platform: Platform, move: MoveRow): Promise<void> {
-  await platform.change(
-    ClockMove,
-    { tenant: move.tenant },
-    { remove: ["owner", "lease_until"] },
-    all(is("id", move.id), is("owner", move.owner ?? "")),
-  );
+  const isOwn = all(is("id", move.id), is("owner", move.owner ?? ""));
+  await platform.change(ClockMove, { tenant: move.tenant }, { remove: ["owner", "lease_until"] }, isOwn);
 }
 
 /** Ends a move: from here on time passes again. */

@@ -126,12 +126,8 @@ async function fillPage(
   await changeMembers(store, { kind: "segment", id }, { enter, leave, historical, hold: holdWrite(segment, part) });
   const unsure = await lookAgain(store, timers, segment, { changed: [...enter, ...leave], verdicts });
   const rules = { now: () => currentRule(store, id) };
-  await reevaluate(
-    store,
-    segment.is_dynamic ? timers : undefined,
-    rules,
-    unsure.map((subscriber) => ({ subscriber })),
-  );
+  const candidates = unsure.map((subscriber) => ({ subscriber }));
+  await reevaluate(store, segment.is_dynamic ? timers : undefined, rules, candidates);
   return { kind: "filled", last };
 }
 
@@ -214,9 +210,7 @@ async function finishPart(store: Store, { segment, run, part }: Computation): Pr
 /** The parts of a segment's current computation that are not done. */
 export async function openParts(store: StoreReader, { id, run, parts }: SegmentRow): Promise<string[]> {
   const all = fillParts(parts);
-  const rows = await store.getAll(
-    Fill,
-    all.map((part) => ({ segment: id, part })),
-  );
+  const keys = all.map((part) => ({ segment: id, part }));
+  const rows = await store.getAll(Fill, keys);
   return all.filter((_, i) => rows[i]?.run !== run || !rows[i]?.done);
 }

@@ -105,10 +105,8 @@ async function evaluateAll(store: Store, current: CurrentRules, subjects: readon
   const all = subjects.map((subject) => ({ subject, rules: rulesFor(subject, current) }));
   const asked = all.filter(({ rules }) => rules.length > 0);
   const read = asked.filter(({ rules }) => rules.some(([, { attributes }]) => attributes.size > 0));
-  const profiles = await store.getAll(
-    Profile,
-    read.map(({ subject }) => ({ id: subject.subscriber })),
-  );
+  const keys = read.map(({ subject }) => ({ id: subject.subscriber }));
+  const profiles = await store.getAll(Profile, keys);
   const profileOf = new Map(read.map(({ subject }, i) => [subject, profiles[i]]));
   const evaluations: Evaluation[] = [];
   for (const batch of chunksOf(asked, CONCURRENT_SUBSCRIBERS)) {

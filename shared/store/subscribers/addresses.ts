@@ -176,17 +176,10 @@ export function optOutWrite(
 
 /** An address whose owner is erased keeps what holds for it, under its hash. @returns how many rows named one */
 export async function forgetAddresses(store: Store, profile: ProfileRow): Promise<number> {
-  const forgotten = await Promise.all(
-    addressesIn(profile).map(({ kind, address }) =>
-      store
-        .change(AddressItem, { id: addressId(kind, address) }, { remove: ["address", "note"] }, present("address"))
-        .then(
-          () => 1,
-          onConditionFailed(() => 0),
-        ),
-    ),
-  );
-  return forgotten.reduce<number>((sum, n) => sum + n, 0);
+  const forget = (id: string) =>
+    happened(store.change(AddressItem, { id }, { remove: ["address", "note"] }, present("address")));
+  const named = await Promise.all(addressesIn(profile).map(({ kind, address }) => forget(addressId(kind, address))));
+  return named.filter(Boolean).length;
 }
 
 /**

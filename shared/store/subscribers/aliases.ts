@@ -50,10 +50,8 @@ export async function aliasesOf(store: StoreReader, subscriber: string): Promise
 
 /** The subscribers that these anonymous ids belong to; ids without a subscriber are left out. */
 export async function ownersOf(store: StoreReader, anonymous: readonly string[]): Promise<Map<string, string>> {
-  const rows = await store.getAll(
-    Alias,
-    anonymous.map((id) => ({ anonymous: id })),
-  );
+  const keys = anonymous.map((id) => ({ anonymous: id }));
+  const rows = await store.getAll(Alias, keys);
   return new Map(rows.flatMap((row) => (row ? [[row.anonymous, row.subscriber]] : [])));
 }
 

@@ -9,7 +9,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type ItemWrite, type KeyOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, happened, untilUncontended } from "../refusals.ts";
 import {
   addressOf,
   DeviceItem,
@@ -145,10 +145,9 @@ type Outcome = "done" | "gone" | "again";
 
 /** Nothing moved: one write of the row itself. */
 const refresh = (store: Store, row: DeviceRecord, existing: DeviceRow): Promise<Outcome> =>
-  store.put(DeviceItem, keyOfDevice(row), row, is("rev", existing.rev)).then(
-    () => "done",
-    onConditionFailed(() => "again"),
-  );
+  doneBy(store.put(DeviceItem, keyOfDevice(row), row, is("rev", existing.rev)));
+
+const doneBy = async (write: Promise<void>): Promise<Outcome> => ((await happened(write)) ? "done" : "again");
 
 /**
  * The row, its pointers, and the rows that must be removed for it: all or nothing.
@@ -189,10 +188,7 @@ async function applyRegistration(
     ...leaving.map((device) => removeItem(DeviceItem, keyOfDevice(device), is("rev", device.rev))),
     ...stale.map(({ key, when }) => removeItem(DevicePointer, key, when)),
   ];
-  return store.transact(writes).then(
-    () => "done",
-    onTransactionCanceled(() => "again"),
-  );
+  return doneBy(store.transact(writes));
 }
 
 /** The pointer is as it was read. */

@@ -7,7 +7,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
-import { onConditionFailed, whereItHolds } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { Profile, type ProfileRow } from "./items.ts";
 
@@ -69,9 +69,8 @@ export function addRemoved(sum: Removed, removed: Removed): void {
 
 /** Notes that a pass begins. A pass that began before and has not ended makes the counts estimates. */
 export async function beginPass(store: Store, subscriber: string): Promise<void> {
-  const row = await store
-    .change(Profile, { id: subscriber }, { add: { passes_begun: 1 } }, present("erased_at"))
-    .catch(onConditionFailed(() => undefined));
+  const begun = store.change(Profile, { id: subscriber }, { add: { passes_begun: 1 } }, present("erased_at"));
+  const row = await whereItHolds(begun);
   if (!row || (row.passes_begun ?? 0) - (row.passes_ended ?? 0) <= 1 || row.is_estimated) return;
   await store.change(Profile, { id: subscriber }, { set: { is_estimated: true } }, present("erased_at"));
 }

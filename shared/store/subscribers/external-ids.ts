@@ -46,10 +46,8 @@ async function lookUp(
   const named = externalIds.map((name) => ({ id: idOf(name, 0), name, exists: false }));
   let open = named.map((one) => ({ one, generation: 0 }));
   while (open.length > 0) {
-    const rows = await store.getAll(
-      Profile,
-      open.map(({ one }) => keyOf(one.id)),
-    );
+    const keys = open.map(({ one }) => keyOf(one.id));
+    const rows = await store.getAll(Profile, keys);
     open = open.flatMap(({ one, generation }, i) => {
       const row = rows[i];
       one.exists = row !== undefined && isLiving(row);

@@ -216,10 +216,8 @@ async function recordSome(
         if (!isWritten) return contended;
       }
       const refused = verdicts.filter(([_key, _one, verdict]) => verdict === "refused");
-      const recorded = await store.getAll(
-        ConsentItem,
-        refused.map(([_, one]) => ({ subscriber, consent: assertionId(from, one) })),
-      );
+      const keys = refused.map(([_, one]) => ({ subscriber, consent: assertionId(from, one) }));
+      const recorded = await store.getAll(ConsentItem, keys);
       return done(Object.fromEntries(refused.flatMap(([key], i) => (recorded[i] ? [] : [[key, "unchanged"]]))));
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "This subscriber is being changed by others just now."),
@@ -253,10 +251,8 @@ function writeAll(
   news: readonly ConsentAssertion[],
 ): Promise<boolean> {
   const agreed = news.filter(({ channel, status }) => status === "opted_in" && from.asks.has(channel));
-  const confirmed = confirmedAsRead(
-    profile,
-    agreed.map(({ channel }) => channel),
-  );
+  const channels = agreed.map(({ channel }) => channel);
+  const confirmed = confirmedAsRead(profile, channels);
   const conditions = news.flatMap((one) => [
     isOpenConsent(one.channel),
     ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),

@@ -7,7 +7,7 @@ import { is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf, rowOf } from "../item.ts";
 import type { Item } from "../model.ts";
-import { contended, done, happened, onConditionFailed, untilUncontended, whereItHolds } from "../refusals.ts";
+import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import { ChunkItem } from "../sends/audience/audience-items.ts";
 import { SINGLE_RANGE } from "../sends/chunks/range-names.ts";
 import { Message } from "../sends/inbox/inbox-items.ts";
@@ -106,10 +106,8 @@ const replaced = (list: string, subscriber: string, pseudonym: string): string =
 /** The pseudonym of an erased subscriber: kept with the tombstone while traces are removed, and removed with the last. */
 export async function pseudonymOf(store: Store, subscriber: string): Promise<string> {
   const pseudonym = newPseudonym(store);
-  return store.change(Profile, { id: subscriber }, { initial: { mark: pseudonym } }, present("erased_at")).then(
-    ({ mark = pseudonym }) => mark,
-    onConditionFailed(() => pseudonym),
-  );
+  const marked = store.change(Profile, { id: subscriber }, { initial: { mark: pseudonym } }, present("erased_at"));
+  return (await whereItHolds(marked))?.mark ?? pseudonym;
 }
 
 export async function forgetPseudonym(store: Store, subscriber: string): Promise<void> {

@@ -65,11 +65,8 @@ function currentConsents(profile: LivingProfile, addresses: Addresses) {
 async function listsOf(store: StoreReader, subscriber: string) {
   const range = { newestFirst: true, limit: MAX_MEMBERSHIPS, eventual: true };
   const { items } = await store.query(ListMembership, { subscriber }, range);
-  const rows = await store.getAll(
-    ListItem,
-    items.map(({ list_id: id }) => ({ id })),
-    { eventual: true },
-  );
+  const keys = items.map(({ list_id: id }) => ({ id }));
+  const rows = await store.getAll(ListItem, keys, { eventual: true });
   return named(items, rows);
 }
 
@@ -80,11 +77,8 @@ async function segmentsOf(store: StoreReader, subscriber: string) {
     store.query(SegmentMembership, { subscriber }, range),
     staticMembershipsOf(store, subscriber),
   ]);
-  const rows = await store.getAll(
-    SegmentItem,
-    items.map(({ segment_id: id }) => ({ id })),
-    { eventual: true },
-  );
+  const keys = items.map(({ segment_id: id }) => ({ id }));
+  const rows = await store.getAll(SegmentItem, keys, { eventual: true });
   const others = inLeaves.map(({ segment: { id, name }, entered_at }) => ({ id, name, entered_at }));
   return [...named(items, rows), ...others].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, MAX_MEMBERSHIPS);
 }

@@ -209,10 +209,8 @@ export const subscriberOf = (profile: LivingProfile): Subscriber => ({
 /** How many subscribers a workspace has, from the counters: exact but for the lag of an eventually consistent read. */
 export async function countSubscribers(store: StoreReader): Promise<number> {
   const { items } = await store.query(SubscriberCount, {}, { eventual: true });
-  return Math.max(
-    0,
-    items.reduce((sum, { n }) => sum + n, 0),
-  );
+  const counted = items.reduce((sum, { n }) => sum + n, 0);
+  return Math.max(0, counted);
 }
 
 /** @returns undefined if there is no such subscriber. @throws 422 as an upsert does. */

@@ -7,7 +7,7 @@ import { chunksOf } from "../../rules/chunks.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import type { Key } from "../model.ts";
-import { happened, onConditionFailed } from "../refusals.ts";
+import { happened, whereItHolds } from "../refusals.ts";
 import { pagesOf } from "../table.ts";
 import { SequenceBlock, type SequenceBlockRow } from "./delivery-items.ts";
 
@@ -179,9 +179,8 @@ async function appendGroup(
   const isFull = tail !== undefined && tail.n + ids.length > MAX_GROUP;
   if (tail && !isFull) {
     const set = { ...place, ids: [...tail.ids, ...ids], starts: [...tail.starts, tail.n], n: tail.n + ids.length };
-    return store
-      .change(SequenceBlock, { webhook, first: tail.first }, { set, remove: ["expires"] }, is("n", tail.n))
-      .catch(onConditionFailed(() => undefined));
+    const change = { set, remove: ["expires"] as const };
+    return whereItHolds(store.change(SequenceBlock, { webhook, first: tail.first }, change, is("n", tail.n)));
   }
   const first = tail ? tail.first + tail.n : 1;
   const expires = Math.ceil((now + KEPT_MS) / SECOND);
@@ -195,9 +194,6 @@ async function appendGroup(
     );
     if (!isStillNewest) return undefined;
   }
-  const key = { webhook, first };
-  return store.put(SequenceBlock, key, row, absent()).then(
-    () => ({ ...row, pk: "", sk: "" }),
-    onConditionFailed(() => undefined),
-  );
+  const isMade = await happened(store.put(SequenceBlock, { webhook, first }, row, absent()));
+  return isMade ? { ...row, pk: "", sk: "" } : undefined;
 }

@@ -8,7 +8,7 @@ import { absent, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { contended, done, onConditionFailed, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
 import { beyondPlan, readTeam, type Team, teamWrite } from "./invitations.ts";
@@ -98,10 +98,8 @@ async function refusePassword(
   platform: Platform,
   { digest, tenant, email }: { digest: string; tenant: TenantId; email: string },
 ): Promise<never> {
-  const failures = await platform.change(InvitationItem, { digest }, { add: { failures: 1 } }, present()).then(
-    (row) => row.failures ?? 0,
-    onConditionFailed(() => 0),
-  );
+  const counted = platform.change(InvitationItem, { digest }, { add: { failures: 1 } }, present());
+  const { failures = 0 } = (await whereItHolds(counted)) ?? {};
   if (failures >= MAX_WRONG_PASSWORDS)
     await platform.transact([removeItem(InvitationItem, { digest }), removeItem(InvitedItem, { tenant, email })]);
   throw unauthorized("The password of this user is wrong.");

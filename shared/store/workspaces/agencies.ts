@@ -75,10 +75,8 @@ export async function listClients(
       after: after === undefined ? undefined : fullKey(ClientItem, { agency, tenant: after }, ""),
     },
   );
-  const found = await platform.getAll(
-    WorkspaceItem,
-    page.items.map(({ tenant }) => ({ tenant })),
-  );
+  const keys = page.items.map(({ tenant }) => ({ tenant }));
+  const found = await platform.getAll(WorkspaceItem, keys);
   const clients = found.flatMap((row) => (row && !row.purging_at ? [clientOf(row)] : []));
   const last = page.items.at(-1);
   return page.next && last ? { clients, next: last.tenant } : { clients };

@@ -9,15 +9,7 @@ import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
-import {
-  type Attempt,
-  contended,
-  done,
-  onTransactionCanceled,
-  orRefuse,
-  untilUncontended,
-  whereItHolds,
-} from "../refusals.ts";
+import { type Attempt, contended, done, happened, orRefuse, untilUncontended, whereItHolds } from "../refusals.ts";
 import { InvitationItem, InvitedItem, invitationFields } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 import { listMembers, type Member } from "./members.ts";
@@ -71,21 +63,15 @@ async function putInvitation(
   const invitation: Invitation = { id: platform.ids.uuidAt(now), email, role, expires_at: timestamp(now + INVITED_MS) };
   const expires = Math.ceil((now + INVITED_MS) / SECOND);
   const isFree = any(absent(), atMost("expires_at", timestamp(now)));
-  return platform
-    .transact([
-      putItem(
-        InvitationItem,
-        { digest },
-        { ...invitation, tenant, expires, ...(mailed && { mailed: true as const }) },
-        absent(),
-      ),
+  const row = { ...invitation, tenant, expires, ...(mailed && { mailed: true as const }) };
+  const isInvited = await happened(
+    platform.transact([
+      putItem(InvitationItem, { digest }, row, absent()),
       putItem(InvitedItem, { tenant, email }, { ...invitation, digest, expires }, isFree),
       teamWrite(team),
-    ])
-    .then(
-      () => done({ ...invitation, token }),
-      onTransactionCanceled(() => contended),
-    );
+    ]),
+  );
+  return isInvited ? done({ ...invitation, token }) : contended;
 }
 
 /** The mail with the token could not be sent: the token is shown instead, and proves no mailbox. */
@@ -97,10 +83,8 @@ export async function markUnmailed(platform: Platform, token: string): Promise<v
 export async function withdrawInvitation(platform: Platform, tenant: TenantId, id: string): Promise<void> {
   const { items } = await platform.query(InvitedItem, { tenant });
   const now = timestamp(platform.clock.now());
-  const row = requireFound(
-    items.find((one) => one.id === id && one.expires_at > now),
-    "invitation",
-  );
+  const row = items.find((one) => one.id === id && one.expires_at > now);
+  if (!row) throw notFound("invitation");
   await platform
     .transact([
       removeItem(InvitedItem, { tenant, email: row.email }, is("id", id)),

@@ -7,7 +7,7 @@ import { AssetItem } from "../experiences/asset-items.ts";
 import { changeItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
+import { happened, whereItHolds } from "../refusals.ts";
 import type { Timer, Timers } from "../timers.ts";
 import { membershipsOf } from "./identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
@@ -99,14 +99,9 @@ async function claim({ platform, store }: PurgeContext): Promise<WorkspaceRow | 
   const isDue = all(is("status", "deleted"), atMost("deleted_at", timestamp(now - KEPT_MS)));
   const isFree = any(absent("purge_until"), below("purge_until", now));
   const isOver = any(absent("purge_not_before"), atMost("purge_not_before", now));
-  const workspace = await platform
-    .change(
-      WorkspaceItem,
-      { tenant },
-      { set: { purge_until: now + LEASE_MS }, initial: { purging_at: timestamp(now) } },
-      all(isDue, absent("purged_at"), isFree, isOver),
-    )
-    .catch(onConditionFailed(() => undefined));
+  const claiming = { set: { purge_until: now + LEASE_MS }, initial: { purging_at: timestamp(now) } };
+  const isClaimable = all(isDue, absent("purged_at"), isFree, isOver);
+  const workspace = await whereItHolds(platform.change(WorkspaceItem, { tenant }, claiming, isClaimable));
   if (!workspace || workspace.usage_record) return workspace;
   const usage_record = await usageRecord(store);
   return platform.change(WorkspaceItem, { tenant }, { initial: { usage_record } }, present());
@@ -190,8 +185,7 @@ async function bury({ platform, store }: PurgeContext, claimed: WorkspaceRow): P
   const { tenant, clock, log } = store;
   const { id, status, plan, kind, created_at, deleted_at, purging_at, usage_record } = claimed;
   const kept = { id, status, plan, kind, created_at, deleted_at, purging_at, usage_record };
-  await platform.put(WorkspaceItem, { tenant }, { ...kept, purged_at: timestamp(clock.now()) }, isOurs(claimed)).then(
-    () => log({ level: "info", message: "a workspace was purged", tenant }),
-    onConditionFailed(() => undefined),
-  );
+  const tombstone = { ...kept, purged_at: timestamp(clock.now()) };
+  const isBuried = await happened(platform.put(WorkspaceItem, { tenant }, tombstone, isOurs(claimed)));
+  if (isBuried) log({ level: "info", message: "a workspace was purged", tenant });
 }

@@ -9,7 +9,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened, onConditionFailed, onTransactionCanceled, whereItHolds } from "../refusals.ts";
+import { happened, whereItHolds } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";
 
@@ -92,10 +92,8 @@ export async function beginSession(
       .filter((one) => one !== undefined)
       .map((one) => checkItem(UserSession, { user, id: one }, present())),
   ];
-  return platform.transact(writes).then(
-    () => ({ ...session, token }),
-    onTransactionCanceled(() => undefined),
-  );
+  const hasBegun = await happened(platform.transact(writes));
+  return hasBegun ? { ...session, token } : undefined;
 }
 
 function newFamily(platform: Platform, { id, user, tenant, readOnly }: Session) {
@@ -142,16 +140,11 @@ export async function replaceRefreshToken(platform: Platform, token: string): Pr
   if (!family) return undefined;
   const { token: replacement, write } = newFamily(platform, session);
   const { user, id } = session;
-  return platform
-    .transact([
-      removeItem(RefreshFamily, { family }, present()),
-      write,
-      checkItem(UserSession, { user, id }, present()),
-    ])
-    .then(
-      () => ({ ...session, token: replacement }),
-      onTransactionCanceled(() => undefined),
-    );
+  const ending = removeItem(RefreshFamily, { family }, present());
+  const isReplaced = await happened(
+    platform.transact([ending, write, checkItem(UserSession, { user, id }, present())]),
+  );
+  return isReplaced ? { ...session, token: replacement } : undefined;
 }
 
 /** Ends the session of a token, if there is one. */
@@ -251,9 +244,7 @@ async function isRaced(platform: Platform, family: string, given: string): Promi
 async function noteUse(platform: Platform, { user, id }: Session): Promise<{ kind: "noted" } | { kind: "ended" }> {
   const { expires } = expiry(platform);
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
-  const row = await platform
-    .change(UserSession, { user, id }, { set }, present())
-    .catch(onConditionFailed(UserSession, () => undefined));
+  const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
   if (!row) return { kind: "ended" };
   if (row.parent === undefined) return { kind: "noted" };
   const [origin, first] = await platform.getAll(UserSession, [

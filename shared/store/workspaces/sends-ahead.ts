@@ -4,7 +4,7 @@ import type { Capability } from "../../kernel/deps.ts";
 import { absent, any, atMost } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { recent } from "../recent.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { Usage } from "./items.ts";
 import { type Allowance, limitOf, periodAt, WARNINGS, warnOfUsage } from "./usage.ts";
 
@@ -89,19 +89,11 @@ function currentOf(held: Reservation | undefined, now: Pick<Reservation, "limit"
 }
 
 /** A repeated request takes twice: the settlement of the quarter-hour returns it. @returns the sends of the period, or undefined near the limit */
-function takeAhead(store: Store, quarter: number, n: number, limit: number): Promise<number | undefined> {
+async function takeAhead(store: Store, quarter: number, n: number, limit: number): Promise<number | undefined> {
   const max = Math.floor(limit * AHEAD_UNTIL) - n;
-  if (max < 0) return Promise.resolve(undefined);
+  if (max < 0) return undefined;
   const { name: period } = periodAt(quarter * QUARTER_MS);
-  return store
-    .change(
-      Usage,
-      { period },
-      { add: { sends: n, [`ahead:${quarter}`]: n } },
-      any(absent("sends"), atMost("sends", max)),
-    )
-    .then(
-      ({ sends = 0 }) => sends,
-      onConditionFailed(() => undefined),
-    );
+  const add = { sends: n, [`ahead:${quarter}`]: n };
+  const row = await whereItHolds(store.change(Usage, { period }, { add }, any(absent("sends"), atMost("sends", max))));
+  return row && (row.sends ?? 0);
 }

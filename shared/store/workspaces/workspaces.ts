@@ -6,7 +6,7 @@ import type { Platform, PlatformReader } from "../context.ts";
 import { anotherEdit, isStill, versionOf } from "../edits.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { whereItHolds } from "../refusals.ts";
 import { WorkspaceItem, type workspaceFields } from "./items.ts";
 import type { SendingSettings, WorkspaceSettings } from "./settings.ts";
 
@@ -70,10 +70,9 @@ export async function changeWorkspace(
   const remove = removable.filter((name) => change[name] === null);
   const isThere = all<"pk" | "purging_at" | "edits">(present(), absent("purging_at"));
   const when = seen === undefined ? isThere : all<"pk" | "purging_at" | "edits">(isThere, isStill(seen));
-  return platform.change(WorkspaceItem, { tenant }, { set, add: anotherEdit, remove }, when).then(
-    workspaceRecordOf,
-    onConditionFailed(() => undefined),
-  );
+  const edit = { set, add: anotherEdit, remove };
+  const row = await whereItHolds(platform.change(WorkspaceItem, { tenant }, edit, when));
+  return row && workspaceRecordOf(row);
 }
 
 export const sendingSettingsOf = (row: WorkspaceRow): SendingSettings => ({

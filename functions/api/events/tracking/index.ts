@@ -7,7 +7,7 @@ import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/iden
 import { bytesOf } from "../../../../shared/http/input.ts";
 import { openToBrowsers } from "../../../../shared/http/responses.ts";
 import { type Capability, setting } from "../../../../shared/kernel/deps.ts";
-import { notFound, requireFound } from "../../../../shared/kernel/errors.ts";
+import { notFound } from "../../../../shared/kernel/errors.ts";
 import { type Tier, tiers } from "../../../../shared/rules/event-limits.ts";
 import { secrets } from "../../../../shared/store/capabilities.ts";
 import { tenantOfSdkKey } from "../../../../shared/store/workspaces/sdk-keys.ts";
@@ -124,19 +124,15 @@ type Taking = Parameters<typeof takeMessages>[0] &
   Pick<Call<typeof taking>, "raw" | "headers" | "clock" | "log"> & { params: { call: string } };
 
 async function take({ params, raw, headers, clock, log, ...context }: Taking) {
-  const call = requireFound(
-    calls.find((one) => one === params.call),
-    "call",
-  );
+  const call = calls.find((one) => one === params.call);
+  if (call === undefined) throw notFound("call");
   const { caller, secrets } = context;
   const tier = caller.kind === "server" ? "server" : "client";
   const receipt = { tier, receivedAt: clock.now() } as const;
   const body = jsonOf(raw, headers["content-encoding"]);
   const { messages, unreadable, tooMany } = messagesOf(call, body, tiers[tier].eventsPerRequest);
-  const known = withinUsers(
-    messages.map((message) => translated(message, receipt)),
-    tier,
-  );
+  const translations = messages.map((message) => translated(message, receipt));
+  const known = withinUsers(translations, tier);
   const taken = known.filter((one): one is Translation => one.kind === "taken");
   const named = taken.flatMap(({ externalId }) => (externalId === undefined ? [] : [{ external_id: externalId }]));
   await requireSignedIds(caller, [{ named }], headers[USER_HASH_HEADER], secrets);

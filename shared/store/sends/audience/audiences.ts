@@ -116,11 +116,8 @@ type Judged = Placed & { judgement: Judgement };
 async function heldToAddresses(store: StoreReader, kept: Judged[], rules: AudienceRules): Promise<Judged[]> {
   const { channels } = rules.reach;
   if (!channels.some(hasConsent)) return kept;
-  const all = await addressesOf(
-    store,
-    kept.map(({ profile }) => profile),
-    channels,
-  );
+  const profiles = kept.map(({ profile }) => profile);
+  const all = await addressesOf(store, profiles, channels);
   return kept.map((one, i) => {
     const { id, subscriber, profile } = one;
     const held = all[i] ?? {};

@@ -113,11 +113,8 @@ async function membersPage(
   rules: AudienceRules,
 ): Promise<CandidatePage> {
   const { members, next } = await memberShard(store, group, page);
-  const candidates = await membersById(
-    store,
-    members.map(({ subscriber }) => subscriber),
-    rules,
-  );
+  const ids = members.map(({ subscriber }) => subscriber);
+  const candidates = await membersById(store, ids, rules);
   return { candidates: candidates.map((candidate) => ({ ...candidate, cursor: candidate.id })), next };
 }
 
@@ -205,9 +202,6 @@ export async function everyMember(
 ): Promise<Placed[] | undefined> {
   const { members } = await memberPage(store, group, { after: undefined, limit: max + 1 });
   if (members.length > max) return undefined;
-  return membersById(
-    store,
-    members.map(({ subscriber }) => subscriber),
-    rules,
-  );
+  const ids = members.map(({ subscriber }) => subscriber);
+  return membersById(store, ids, rules);
 }

@@ -51,10 +51,8 @@ export async function countsOf(
 ): Promise<CountedCap[][]> {
   const windowed = caps.map((cap) => ({ cap, window: windowOf(cap.per, timezone, now) }));
   const wanted = subscribers.flatMap((subscriber) => windowed.map((one) => ({ subscriber, ...one })));
-  const rows = await store.getAll(
-    SendCounter,
-    wanted.map(({ subscriber, cap: { per }, window }) => ({ subscriber, per, window })),
-  );
+  const keys = wanted.map(({ subscriber, cap: { per }, window }) => ({ subscriber, per, window }));
+  const rows = await store.getAll(SendCounter, keys);
   const counted = wanted.map(({ cap }, i) => countedIn(rows[i], cap));
   return chunksOf(counted, Math.max(1, caps.length));
 }

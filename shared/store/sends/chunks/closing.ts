@@ -74,12 +74,9 @@ async function closeIntoRange(store: Store, closing: Closing): Promise<"last" | 
   if (hold.kind !== "lease") throw new Error("A chunk of a range is closed under a lease.");
   const { owner, deferred } = hold.lease;
   const rest = { ...uncounted(closing), ...(deferred > 0 && { deferred: -deferred }) };
-  const closed = changeItem(
-    ClaimItem,
-    chunkRef,
-    { set: { closed: true }, add: addends(tally), remove: ["progress", "waits", "deferred", "reported"] },
-    all(is("owner", owner), absent("closed")),
-  );
+  const remove = ["progress", "waits", "deferred", "reported"] as const;
+  const change = { set: { closed: true }, add: addends(tally), remove };
+  const closed = changeItem(ClaimItem, chunkRef, change, all(is("owner", owner), absent("closed")));
   const counted = { add: { ...rest, chunks_closed: 1 }, ...passedNow(store, rest) };
   const attempt = (when: ConditionOf<typeof RangeItem>): Promise<boolean> =>
     happened(store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]));

@@ -41,10 +41,8 @@ export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally &
     const { recipients } = job.direct;
     return { ...job, counts: { ...job.counts, total: recipients.length }, deferred: job.claim?.deferred ?? 0 };
   }
-  const ranges = await store.getAll(
-    RangeItem,
-    (job.ranges ?? []).map((range) => ({ job: job.id, range })),
-  );
+  const keys = (job.ranges ?? []).map((range) => ({ job: job.id, range }));
+  const ranges = await store.getAll(RangeItem, keys);
   const begun = ranges.filter((range) => range !== undefined);
   const tally = sumOf(begun.map(tallyOf));
   if (isStopped(job)) return { ...withoutOpen(tally), deferred: 0 };

@@ -98,10 +98,8 @@ export async function returnUnused(store: Store, quarter: number, lanes: readonl
   const name = `ahead:${quarter}` as const;
   const taken = (await store.get(Usage, { period }))?.[name];
   if (taken === undefined) return;
-  const rows = await store.getAll(
-    QuarterItem,
-    lanes.map((lane) => ({ quarter, lane })),
-  );
+  const keys = lanes.map((lane) => ({ quarter, lane }));
+  const rows = await store.getAll(QuarterItem, keys);
   if (rows.some((row) => row === undefined)) return;
   const used = rows.reduce((sum, row) => sum + (row ? (fromJson(row.totals)[AHEAD] ?? 0) : 0), 0);
   await whereItHolds(
@@ -159,10 +157,8 @@ export async function unsettledDays(store: StoreReader): Promise<DayCounters[]> 
     lanes.map(async (lane) => {
       const { items, next } = await store.query(JobItem, { lane }, { ...bounds, limit: MAX_SHOWN });
       if (next || items.length === 0) return;
-      const settled = await store.getAll(
-        QuarterItem,
-        quarters.map((quarter) => ({ quarter, lane })),
-      );
+      const keys = quarters.map((quarter) => ({ quarter, lane }));
+      const settled = await store.getAll(QuarterItem, keys);
       const counted = addedUp(settled.map((row) => (row ? fromJson(row.totals) : {})));
       for (const [day, counters] of byDay(beyond(totalsOf(items), counted)).days) days.push({ sk: day, ...counters });
     }),

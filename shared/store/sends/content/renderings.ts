@@ -120,11 +120,8 @@ export function renderingsOf(
   channels: readonly ChannelType[],
   { profile, sees, arm, now, mail }: ShownFor,
 ): Rendering[] {
-  const renderer = rendererOf(
-    { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null },
-    now,
-    undefined,
-  );
+  const said = { ...content, by_channel: content.by_channel, variant_b: content.variant_b ?? null };
+  const renderer = rendererOf(said, now, undefined);
   const whole = profile ? scopeOf(profile, content, undefined) : anybody(content);
   const scope = sees ? seenWith(sees, whole) : whole;
   const { locale } = scope.subscriber.attributes;

@@ -76,10 +76,8 @@ type TextOf = (row: RowOf<typeof Message>) => MessageText;
 /** Reads the contents that these rows name, each once. */
 export async function readTexts(store: StoreReader, rows: readonly RowOf<typeof Message>[]): Promise<TextOf> {
   const hashes = [...new Set(rows.flatMap(({ text }) => text ?? []))];
-  const contents = await store.getAll(
-    ContentItem,
-    hashes.map((hash) => ({ hash })),
-  );
+  const keys = hashes.map((hash) => ({ hash }));
+  const contents = await store.getAll(ContentItem, keys);
   const stored = new Map(hashes.map((hash, i) => [hash, contents[i]]));
   return ({ content, data, text = "", arm }) => {
     if (content) return { content: fromJson(content), data };

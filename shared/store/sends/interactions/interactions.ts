@@ -122,10 +122,8 @@ async function readContext(
     const isNamed = device_id !== undefined;
     return { job, isCounted: existing !== undefined, isNamed, subscriber: undefined, engagement: undefined };
   }
-  const [job, existing, profile, engagement] = await store.getEach(
-    [...refs, ref(Profile, { id: named }), ref(Engagement, { subscriber: named, job: job_id })],
-    { eventual },
-  );
+  const person = [ref(Profile, { id: named }), ref(Engagement, { subscriber: named, job: job_id })] as const;
+  const [job, existing, profile, engagement] = await store.getEach([...refs, ...person], { eventual });
   const subscriber = profile && isLiving(profile) ? named : undefined;
   return { job, isCounted: existing !== undefined, isNamed: true, subscriber, engagement };
 }

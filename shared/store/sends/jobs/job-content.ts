@@ -70,11 +70,8 @@ export async function withContent(store: StoreReader, job: JobRecord): Promise<J
 
 /** Content never changes under its hash: what a read at half the price finds is right, and it may miss what is new. */
 async function contentsOf(store: StoreReader, hashes: readonly string[], options: { eventual: boolean }) {
-  const rows = await store.getAll(
-    ContentItem,
-    hashes.map((hash) => ({ hash })),
-    options,
-  );
+  const keys = hashes.map((hash) => ({ hash }));
+  const rows = await store.getAll(ContentItem, keys, options);
   return new Map(hashes.flatMap((hash, i) => (rows[i] ? [[hash, rows[i]] as const] : [])));
 }
 

@@ -83,8 +83,6 @@ export const costOfAudience = (
   // The row of a send to one does not say how long its profile is.
   const isOne = total === 1 && sent === 1;
   const sentTo = { reached: byClass, isWide: total >= WIDE_FROM, ...rating };
-  return costOfSend(
-    isOne ? { ...sentTo, direct: "one" } : { ...sentTo, direct: undefined, long },
-    providerCost(byClass, prices),
-  );
+  const further = isOne ? { direct: "one" as const } : { direct: undefined, long };
+  return costOfSend({ ...sentTo, ...further }, providerCost(byClass, prices));
 };

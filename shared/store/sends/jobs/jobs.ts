@@ -165,10 +165,8 @@ export async function findJob(store: StoreReader, id: string): Promise<JobRecord
 }
 
 export async function findJobs(store: StoreReader, ids: readonly string[]): Promise<(JobRecord | undefined)[]> {
-  const rows = await store.getAll(
-    JobItem,
-    ids.map((job) => ({ job })),
-  );
+  const keys = ids.map((job) => ({ job }));
+  const rows = await store.getAll(JobItem, keys);
   return rows.map((row) => row && jobOf(row));
 }
 
@@ -272,11 +270,8 @@ async function endJob(
       ...reservedSet(found, sent),
     };
     const when = all(is("status", job.status), isReserved(found));
-    const end = moveWrite(
-      JobItem,
-      { job: job.id },
-      { lifecycle: jobMoves, action: failure ? "fail" : "complete", change: { set }, when },
-    );
+    const action = failure ? "fail" : "complete";
+    const end = moveWrite(JobItem, { job: job.id }, { lifecycle: jobMoves, action, change: { set }, when });
     const settled = await settlement(store, [{ ...found, sent }]);
     const outcome = await outcomeWrites(store, job, failure);
     const hasEnded = await happened(store.transact([end, ...settled, ...others, ...outcome]));

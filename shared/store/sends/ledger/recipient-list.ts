@@ -150,10 +150,8 @@ async function* chunksFrom(
   }
   const names = job.ranges ?? [];
   const open = names.slice(from ? names.indexOf(from.range) : 0);
-  const ranges = await store.getAll(
-    RangeItem,
-    open.map((range) => ({ job: job.id, range })),
-  );
+  const keys = open.map((range) => ({ job: job.id, range }));
+  const ranges = await store.getAll(RangeItem, keys);
   for (const [r, range] of open.entries()) {
     const start = from?.range === range ? from.n : 0;
     const { chunks = 0 } = ranges[r] ?? {};

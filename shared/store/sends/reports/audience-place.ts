@@ -84,10 +84,8 @@ export async function placeInPlan(
   if (job.direct) return { place: placeAmong(job.direct.recipients, subscriber, job.claim), isPlanned: true };
   if (chunk) return { place: await placeInChunks(store, [chunk], subscriber), isPlanned: true };
   const ranges = job.ranges?.filter((range) => mayHold(range, shardOf(subscriber))) ?? [];
-  const rows = await store.getAll(
-    RangeItem,
-    ranges.map((range) => ({ job: job.id, range })),
-  );
+  const keys = ranges.map((range) => ({ job: job.id, range }));
+  const rows = await store.getAll(RangeItem, keys);
   for (const [i, range] of ranges.entries()) {
     const place = await placeInRange(store, { job: job.id, range }, rows[i]?.chunks ?? 0, subscriber);
     if (place) return { place, isPlanned: true };

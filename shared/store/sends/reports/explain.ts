@@ -61,12 +61,8 @@ export async function explainRecipient(
 
   const { recipient, waits } = place.kind === "recipient" ? place : { recipient: undefined, waits: [] };
   const deferred = job.status === "canceled" ? undefined : quietEndOf(waits);
-  const outcome = outcomeAt(
-    store,
-    job,
-    { place, subscriber },
-    { ledger, messages, isDeferred: deferred !== undefined },
-  );
+  const rows = { ledger, messages, isDeferred: deferred !== undefined };
+  const outcome = outcomeAt(store, job, { place, subscriber }, rows);
   const { decision, state, attempts, isHeld, arm } = outcome;
   const targets = recipient?.targets ?? [];
   const known = channelOutcomes(job, { ledger, messages, targets, waits });
