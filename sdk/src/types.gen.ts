@@ -2027,7 +2027,7 @@ export interface IdentityProvider {
   })[];
   /** Only sessions that began at the provider reach the workspace, and owners with a second factor */
   required: boolean;
-  /** What the provider's client allows as redirect URI */
+  /** What the provider's client allows as redirect URI, and no other */
   redirect_uri: string;
 }
 
@@ -7483,6 +7483,8 @@ export interface AuthFinishSignInBody {
   code: string;
   /** As the provider sent it (RFC 9207) */
   iss?: string | undefined;
+  /** Where the browser came back to, without query. Always give it: a code of another provider is then refused, and not shown to the one that began the sign-in */
+  redirect_uri?: string | undefined;
 }
 
 export interface AuthListSessionsAnswer {

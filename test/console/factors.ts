@@ -57,7 +57,7 @@ export function factorStories({ open, service }: FactorBench): void {
     await page.route("**/sign-in/begin", (route) =>
       route.fulfill({
         status: 201,
-        json: { url: `${url}/console/signed-in?code=c0de&state=5tate`, state: "5tate", binding: "b1nding" },
+        json: { url: `${url}/console/signed-in/a-workspace?code=c0de&state=5tate`, state: "5tate", binding: "b1nding" },
       }),
     );
     await page.route("**/sign-in/finish", async (route) => {
@@ -72,7 +72,8 @@ export function factorStories({ open, service }: FactorBench): void {
     expect(await violationsInThemes(page)).toEqual({});
     await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForURL(/home$/);
-    expect(finished).toEqual([{ state: "5tate", binding: "b1nding", code: "c0de" }]);
+    const redirect_uri = `${url}/console/signed-in/a-workspace`;
+    expect(finished).toEqual([{ state: "5tate", binding: "b1nding", code: "c0de", redirect_uri }]);
     await page.goto(`${url}/console/signed-in?code=c0de&state=another`);
     await page.getByText("This sign-in began in another tab").waitFor();
     await page.goto(`${url}/console/w/${tenant_id}/settings/provider`);

@@ -11,7 +11,7 @@ describe("an identity provider", () => {
     expect((await set(await register())).body).toMatchObject({
       has_client_secret: true,
       required: false,
-      redirect_uri: expect.stringMatching(/\/console\/signed-in$/),
+      redirect_uri: expect.stringMatching(/\/console\/signed-in\/[0-9a-f-]{36}$/),
       domains: [{ domain: "lovelace.example", proven: false, record_name: "_engagement.lovelace.example" }],
     });
   });

@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(installed))("at oidc-provider (skipped until tools/i
   it("a person signs in through its forms, and gets the role of her group (ACC-15, ACC-16)", async () => {
     const world = await testWorld({ start: Date.now(), env: { PROVIDERS_ALLOW_LOOPBACK: "1" } });
     const tenant = await world.tenant();
-    const issuer = await startProvider([`${world.env.BASE_URL}/console/signed-in`]);
+    const issuer = await startProvider([`${world.env.BASE_URL}/console/signed-in/${tenant.id}`]);
     const body = {
       ...CLIENT,
       issuer,

@@ -69,6 +69,17 @@ describe("a sign-in", () => {
     expect((await post("sign-in/finish", { ...back, binding })).status).toBe(422);
   });
 
+  it("a sign-in whose browser came back from another provider shows the code to none (ACC-15)", async () => {
+    const { begin, post, provider, tenant, world } = await setting();
+    const { url, binding } = await begin({ tenant_id: tenant });
+    const own = String(new URL(url).searchParams.get("redirect_uri"));
+    expect(own).toBe(`${world.env.BASE_URL}/console/signed-in/${tenant}`);
+    const redirect_uri = own.replace(tenant, "another");
+
+    expect((await post("sign-in/finish", { ...provider.signIn(url, ADA), binding, redirect_uri })).status).toBe(422);
+    expect(provider.proofs).toEqual([]);
+  });
+
   it("a sign-in takes no code of another sign-in (ACC-15)", async () => {
     const { begin, post, provider, tenant } = await setting();
     const [here, there] = [await begin({ tenant_id: tenant }), await begin({ tenant_id: tenant })];

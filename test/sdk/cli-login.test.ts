@@ -85,6 +85,8 @@ it("a login at the identity provider ends in the browser of this machine (ACC-15
     const redirect = new URL(new URL(to).searchParams.get("redirect_uri")!);
     visited = (async () => {
       const visits: number[] = [];
+      const elsewhere = new URL(`/signed-in/another?${new URLSearchParams({ ...back })}`, redirect);
+      visits.push((await fetch(elsewhere)).status);
       for (const state of ["another", back.state]) {
         redirect.search = new URLSearchParams({ ...back, state }).toString();
         visits.push((await fetch(redirect)).status);
@@ -99,7 +101,7 @@ it("a login at the identity provider ends in the browser of this machine (ACC-15
   const login = await cli.run("login", "--provider", "--email", EMAIL, "--url", BASE_URL);
   expect(login).toMatchObject({ code: 0, out: [expect.stringContaining(EMAIL)] });
   expect(login.notes.join()).toContain(ISSUER);
-  expect(await visited).toEqual([404, 200]);
+  expect(await visited).toEqual([404, 404, 200]);
   expect((await cli.run("whoami")).code).toBe(0);
 });
 

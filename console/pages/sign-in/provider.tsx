@@ -64,12 +64,13 @@ export function SignedIn() {
     const { query } = place.value;
     const kept = takeKept();
     const [code, state, iss] = ["code", "state", "iss"].map((name) => query.get(name));
+    const redirect_uri = `${location.origin}${location.pathname}`;
     // The code is of no use in the history of the browser.
     go(`/console/signed-in`, { replace: true });
     if (!code) setRefusal(query.get("error_description") ?? "The identity provider sent no code.");
     else if (!kept || kept.state !== state) setRefusal("This sign-in began in another tab. Begin again.");
     else
-      void finish.run({ ...kept, code, ...(iss && { iss }) }).then(async (done) => {
+      void finish.run({ ...kept, code, redirect_uri, ...(iss && { iss }) }).then(async (done) => {
         if (!done) return;
         await enter(done.answer);
         go(workspacePath(done.answer.tenant.id, "home"), { replace: true });

@@ -35,6 +35,9 @@ export const signedInPage: Capability<"signedInPage", string> = {
   open: (deps) => () => `${setting(deps, "BASE_URL")}/console/signed-in`,
 };
 
+/** Each provider sends browsers back to an address of its own, so that no other gets its code (RFC 9700, 4.4). */
+export const backTo = (page: string, tenant: TenantId): string => `${page}/${tenant}`;
+
 /** The provider that the operator named for all workspaces, as a public client: PKCE proves it. */
 export const installationProvider: Capability<"installationProvider", Provider | undefined> = {
   as: "installationProvider",
@@ -136,7 +139,7 @@ const Shown = v.pipe(
       ABOUT.group_roles,
     ),
     required: said(v.boolean(), ABOUT.required),
-    redirect_uri: said(v.string(), "What the provider's client allows as redirect URI"),
+    redirect_uri: said(v.string(), "What the provider's client allows as redirect URI, and no other"),
   }),
   v.title("IdentityProvider"),
 );
@@ -256,11 +259,7 @@ function requireWayBack(caller: Caller, isRequired: boolean, isSame: boolean): v
     throw invalid({ required: "needs a session of yours that began at the provider, so that you stay in" });
 }
 
-async function shown(
-  platform: PlatformReader,
-  provider: Provider,
-  redirect_uri: string,
-): Promise<v.InferInput<typeof Shown>> {
+async function shown(platform: PlatformReader, provider: Provider, page: string): Promise<v.InferInput<typeof Shown>> {
   const { tenant, issuer, client_id, client_secret, scope, domains, default_role, groups_claim, group_roles } =
     provider;
   const [proven, workspace] = await Promise.all([
@@ -277,7 +276,7 @@ async function shown(
     groups_claim: groups_claim ?? null,
     group_roles: group_roles === undefined ? [] : fromJson(group_roles),
     required: workspace?.sign_in_required === true,
-    redirect_uri,
+    redirect_uri: backTo(page, tenant),
   };
 }
 

@@ -20,10 +20,11 @@ import {
   providerOf,
 } from "../../../shared/store/workspaces/provider.ts";
 import { begin, firstOpen, issuing, Session } from "./begin.ts";
-import { installationProvider, signedInPage } from "./identity-provider.ts";
+import { backTo, installationProvider, signedInPage } from "./identity-provider.ts";
 import { LOGINS_PER_ADDRESS } from "./limits.ts";
 
 const MAX_CODE = 4_096;
+const MAX_PAGE = 2_048;
 
 const Random = v.pipe(v.string("must be a string"), v.maxLength(64, "must have at most 64 characters"));
 
@@ -38,7 +39,7 @@ export const signIn = [
       description:
         "Where neither has one, at that of the installation, if its operator named one. Keep `state` and `binding` where only this browser has them, send the browser to `url`, and give both with the code that " +
         "comes back. A sign-in is valid for ten minutes. With `redirect_port` the provider sends the browser to " +
-        "`http://127.0.0.1:<port>/signed-in`, for programs on the user's machine.",
+        "`http://127.0.0.1:<port>/signed-in`, for programs on the user's machine. That of a workspace comes back below its id.",
       body: v.pipe(
         v.strictObject({
           email: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.maxLength(254))),
@@ -75,7 +76,8 @@ export const signIn = [
       const provider = requireFound(own ?? installationProvider, "identity provider");
       const metadata = reached(await discover(egress, provider.issuer));
 
-      const redirect_uri = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;
+      const page = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;
+      const redirect_uri = own ? backTo(page, own.tenant) : page;
       const into = own ? undefined : (tenant_id as TenantId | undefined);
       const { state, nonce, challenge, binding } = await beginAttempt(platform, provider, redirect_uri, into);
       const url = authorizationUrl(metadata, {
@@ -107,6 +109,13 @@ export const signIn = [
           v.optional(v.pipe(v.string("must be a string"), v.maxLength(512))),
           v.description("As the provider sent it (RFC 9207)"),
         ),
+        redirect_uri: v.pipe(
+          v.optional(v.pipe(v.string("must be a string"), v.maxLength(MAX_PAGE))),
+          v.description(
+            "Where the browser came back to, without query. Always give it: a code of another provider is then refused, " +
+              "and not shown to the one that began the sign-in",
+          ),
+        ),
       }),
       returns: Session,
       status: 201,
@@ -131,6 +140,8 @@ export const signIn = [
       const isSame = provider?.issuer === issuer && provider.client_id === clientId;
       if (!isSame) throw unauthorized("The identity provider has changed meanwhile. Begin again.");
       if (body.iss !== undefined && body.iss !== issuer) throw invalid({ iss: "is another provider" });
+      const cameBack = body.redirect_uri ?? redirectUri;
+      if (cameBack !== redirectUri) throw invalid({ redirect_uri: "is of another provider" });
 
       const metadata = reached(await discover(egress, issuer));
       const sealed = provider.client_secret;

@@ -8,7 +8,6 @@ import { CommandError } from "./command.ts";
 import type { Io } from "./io.ts";
 
 const HOST = "127.0.0.1";
-const PATH = "/signed-in";
 /** As long as the service remembers a sign-in. */
 const PATIENCE_MS = 600_000;
 
@@ -31,9 +30,11 @@ export async function loginAtProvider(
     // A server that listens on a port has an address with it, hence the cast.
     const { port } = server.address() as AddressInfo;
     const { url, state, binding } = await auth.beginSignIn({ ...wish, redirect_port: port });
-    const coming = comingBack(server, state, AbortSignal.any([io.signal, AbortSignal.timeout(PATIENCE_MS)]));
+    const redirect_uri = new URL(url).searchParams.get("redirect_uri") ?? "";
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const coming = comingBack(server, { state, redirect_uri }, signal);
     io.note(`Open this address in a browser of this machine:\n\n  ${url}\n`);
-    return await auth.finishSignIn({ state, binding, ...(await coming) });
+    return await auth.finishSignIn({ state, binding, redirect_uri, ...(await coming) });
   } finally {
     server.close();
     server.closeAllConnections();
@@ -41,13 +42,17 @@ export async function loginAtProvider(
 }
 
 /** What the browser comes back with. Requests that are not of this sign-in are refused, and waited past. */
-function comingBack(server: ReturnType<typeof createServer>, state: string, signal: AbortSignal): Promise<Back> {
+function comingBack(
+  server: ReturnType<typeof createServer>,
+  { state, redirect_uri }: { state: string; redirect_uri: string },
+  signal: AbortSignal,
+): Promise<Back> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new CommandError("Nobody signed in. Run the login again."));
     signal.addEventListener("abort", giveUp, { once: true });
     server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
-      const isOurs = pathname === PATH && searchParams.get("state") === state;
+      const { origin, pathname, searchParams } = new URL(request.url ?? "/", redirect_uri);
+      const isOurs = `${origin}${pathname}` === redirect_uri && searchParams.get("state") === state;
       response.writeHead(isOurs ? 200 : 404, { "content-type": "text/plain", connection: "close" });
       response.end(isOurs ? "You may close this page and go back to the terminal.\n" : "Not found.\n");
       if (!isOurs) return;
