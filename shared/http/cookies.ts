@@ -10,6 +10,9 @@ export interface Cookie {
   isSecure: boolean;
 }
 
+/** @param origin where the service is reached: by plain HTTP on a laptop alone */
+export const isSecureOrigin = (origin: string): boolean => origin.startsWith("https:");
+
 /** The cookies of a request by name. The first one of a name wins, as its path is the longest. */
 export function readCookies(texts: readonly string[] = []): Readonly<Record<string, string>> {
   const cookies = new Map<string, string>();

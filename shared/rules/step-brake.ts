@@ -1,6 +1,7 @@
 // The brake of a step of a journey that sends (F21, docs/decisions/0077): how many messages may be under way, by what is
 // known of the last ones. A step has lanes, each with its own bound, so that workers cannot pass it together.
 import type { Limits } from "./brake.ts";
+import { addedUp } from "./counting.ts";
 
 export const LANES = 8;
 /** Messages of a lane that may be under way before anything is known. A pack of runs is smaller. */
@@ -22,17 +23,11 @@ export interface StepAttempts {
 
 export const NO_STEP_ATTEMPTS: StepAttempts = { tried: {}, errors: {}, passed: 0 };
 
-function plus(a: ByChannel, b: ByChannel): ByChannel {
-  const sum: Record<string, number> = { ...a };
-  for (const [channel, n] of Object.entries(b)) sum[channel] = (sum[channel] ?? 0) + n;
-  return sum;
-}
-
 export const attemptsOf = (parts: readonly StepAttempts[]): StepAttempts =>
   parts.reduce(
     (sum, { tried, errors, passed }) => ({
-      tried: plus(sum.tried, tried),
-      errors: plus(sum.errors, errors),
+      tried: addedUp([sum.tried, tried]),
+      errors: addedUp([sum.errors, errors]),
       passed: sum.passed + passed,
     }),
     NO_STEP_ATTEMPTS,

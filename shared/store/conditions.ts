@@ -25,6 +25,9 @@ export const is =
   <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>
     `${n.name(attribute)} = ${n.value(value)}`;
+/** The attribute is as it was read: it has this value, or is not there. */
+export const asRead = <A extends string>(attribute: A, value: Value | undefined): Condition<A> =>
+  value === undefined ? absent(attribute) : is(attribute, value);
 export const below =
   <A extends string>(attribute: A, value: Value): Condition<A> =>
   (n) =>

@@ -8,10 +8,3 @@ import * as v from "valibot";
 export const counterRow = { n: v.number(), changes: v.number() };
 
 export const countChange = <N extends string>(add: Record<N, number>) => ({ add: { ...add, changes: 1 } });
-
-/** The sum of addends; what is zero is left out. */
-export function addedUp(parts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const part of parts) for (const [name, n] of Object.entries(part)) sums[name] = (sums[name] ?? 0) + n;
-  return Object.fromEntries(Object.entries(sums).filter(([, n]) => n !== 0));
-}

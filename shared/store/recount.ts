@@ -2,7 +2,7 @@
 import { DAY, HOUR } from "../kernel/clock.ts";
 import { sealSends } from "./audit/sealed-sends.ts";
 import type { Sealing } from "./audit/trail.ts";
-import { absent, all, type Condition, is } from "./conditions.ts";
+import { absent, all, asRead, is } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import { countChange } from "./counters.ts";
 import { AssetItem, AssetTotals } from "./experiences/asset-items.ts";
@@ -180,9 +180,8 @@ async function repair<D extends AnyItem<"workspace">>(
     if (await isUncounted(store)) continue;
     const seen = Object.fromEntries([...names, "changes"].map((name) => [name, row?.[name]]));
     const change: object = { set: counted, add: { changes: 1 } };
-    const isRepaired = await happened(
-      store.change(item, key, change as ChangeOf<D>, all(...unchanged(seen)) as ConditionOf<D>),
-    );
+    const isAsSeen = all(...Object.entries(seen).map(([name, n]) => asRead(name, n)));
+    const isRepaired = await happened(store.change(item, key, change as ChangeOf<D>, isAsSeen as ConditionOf<D>));
     if (!isRepaired) continue;
     logRepair(store, item, { key, seen, counted });
     return 1;
@@ -204,10 +203,6 @@ function logRepair(
 function logBusy({ log, tenant }: Store, { about }: Counter, key: unknown): void {
   log({ level: "info", message: "a counter changed too often to be recounted", tenant, counter: about, key });
 }
-
-/** The attributes have these values; undefined: the attribute is not there. */
-const unchanged = (seen: Record<string, number | undefined>): Condition[] =>
-  Object.entries(seen).map(([name, n]) => (n === undefined ? absent(name) : is(name, n)));
 
 // The recount of sends to one subscriber: the quarter-hours of the last two days are settled again, as far as they say
 // something else than is counted (docs/decisions/0056).

@@ -2,12 +2,13 @@
 import * as v from "valibot";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import type { Cookie } from "../../../shared/http/cookies.ts";
+import { isSecureOrigin } from "../../../shared/http/cookies.ts";
 import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
 import { tokenSigner } from "../../../shared/http/signing.ts";
-import { type Capability, setting } from "../../../shared/kernel/deps.ts";
 import { ApiError, unauthorized } from "../../../shared/kernel/errors.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
+import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { MemberItem } from "../../../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import {
@@ -22,18 +23,13 @@ import { AccessToken, bearer, ENDED, RefreshToken } from "./tokens.ts";
 const PATH = "/api/v1/auth/browser";
 
 /** Makes the session's cookie: one per workspace, so that tabs of several workspaces stay apart. */
-const sessionCookie: Capability<"sessionCookie", (tenant: string, value: string) => Cookie> = {
-  as: "sessionCookie",
-  env: ["BASE_URL"],
-  grants: [],
-  open: (deps) => () => (tenant, value) => ({
-    name: nameOf(tenant),
-    value,
-    path: PATH,
-    maxAgeSeconds: REFRESH_SECONDS,
-    isSecure: setting(deps, "BASE_URL").startsWith("https:"),
-  }),
-};
+const sessionCookie = (origin: string, tenant: string, value: string): Cookie => ({
+  name: nameOf(tenant),
+  value,
+  path: PATH,
+  maxAgeSeconds: REFRESH_SECONDS,
+  isSecure: isSecureOrigin(origin),
+});
 
 const nameOf = (tenant: string): string => `r.${tenant}`;
 
@@ -51,7 +47,7 @@ const endpoint = endpoints({
   credentials: [],
   effect: "session",
   inRealTime: true,
-  uses: [platformWrite, sessionCookie],
+  uses: [platformWrite, serviceUrl],
 });
 
 export const browserSession = [
@@ -64,11 +60,11 @@ export const browserSession = [
       body: RefreshToken,
       errors: ["UNAUTHORIZED", "FORBIDDEN"],
     },
-    async ({ platform, sessionCookie, headers, body }) => {
+    async ({ platform, serviceUrl, headers, body }) => {
       requireSameOrigin(headers);
       const session = await replaceRefreshToken(platform, body.refresh_token);
       if (!session) throw unauthorized(ENDED);
-      return withCookie(undefined, sessionCookie(session.tenant, session.token));
+      return withCookie(undefined, sessionCookie(serviceUrl, session.tenant, session.token));
     },
   ),
 
@@ -81,7 +77,7 @@ export const browserSession = [
       returns: AccessToken,
       errors: ["UNAUTHORIZED", "FORBIDDEN", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, sessionCookie, sharedLimits, headers, cookies, body, sourceIp }) => {
+    async ({ platform, signer, serviceUrl, sharedLimits, headers, cookies, body, sourceIp }) => {
       requireSameOrigin(headers);
       await sharedLimits.refresh(platform, sourceIp);
       const session = await rotateRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
@@ -101,7 +97,7 @@ export const browserSession = [
         session: id,
         ...(readOnly && { readOnly }),
       });
-      return withCookie(bearer(access), sessionCookie(tenant, session.token));
+      return withCookie(bearer(access), sessionCookie(serviceUrl, tenant, session.token));
     },
   ),
 
@@ -113,10 +109,10 @@ export const browserSession = [
       body: Workspace,
       errors: ["FORBIDDEN"],
     },
-    async ({ platform, sessionCookie, headers, cookies, body }) => {
+    async ({ platform, serviceUrl, headers, cookies, body }) => {
       requireSameOrigin(headers);
       await revokeRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
-      return withCookie(undefined, sessionCookie(body.tenant_id, ""));
+      return withCookie(undefined, sessionCookie(serviceUrl, body.tenant_id, ""));
     },
   ),
 ];

@@ -6,12 +6,13 @@ import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { discover } from "../../../shared/http/openid.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
-import { type Capability, setting } from "../../../shared/kernel/deps.ts";
+import type { Capability } from "../../../shared/kernel/deps.ts";
 import { ApiError, invalid, requireFound } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
+import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { WorkspaceItem } from "../../../shared/store/workspaces/items.ts";
 import {
   clientSecrets,
@@ -28,12 +29,7 @@ import { providedRoles } from "../../../shared/store/workspaces/provider-items.t
 import { requireUser } from "./passwords.ts";
 
 /** The page of the console to which a provider sends the browser back. */
-export const signedInPage: Capability<"signedInPage", string> = {
-  as: "signedInPage",
-  env: ["BASE_URL"],
-  grants: [],
-  open: (deps) => () => `${setting(deps, "BASE_URL")}/console/signed-in`,
-};
+export const signedInPage = (origin: string): string => `${origin}/console/signed-in`;
 
 /** Each provider sends browsers back to an address of its own, so that no other gets its code (RFC 9700, 4.4). */
 export const backTo = (page: string, tenant: TenantId): string => `${page}/${tenant}`;
@@ -147,7 +143,7 @@ const Shown = v.pipe(
 const endpoint = endpoints({
   credentials: ["dashboard"],
   inRealTime: true,
-  uses: [signedInPage],
+  uses: [serviceUrl],
 });
 
 export const identityProvider = [
@@ -155,9 +151,9 @@ export const identityProvider = [
     "GET /api/v1/auth/identity-provider",
     { uses: [platformRead] },
     { summary: "Get the identity provider of the workspace", returns: Shown, errors: ["NOT_FOUND"] },
-    async ({ platform, tenant, signedInPage }) => {
+    async ({ platform, tenant, serviceUrl }) => {
       const provider = requireFound(await providerOf(platform, tenant), "identity provider");
-      return shown(platform, provider, signedInPage);
+      return shown(platform, provider, signedInPage(serviceUrl));
     },
   ),
 
@@ -185,7 +181,7 @@ export const identityProvider = [
       returns: Shown,
       errors: ["CONFLICT"],
     },
-    async ({ platform, tenant, caller, egress, clientSecrets, signedInPage, body }) => {
+    async ({ platform, tenant, caller, egress, clientSecrets, serviceUrl, body }) => {
       requireOwner(caller);
       const before = await providerOf(platform, tenant);
       const isSame = before?.issuer === body.issuer && before.client_id === body.client_id;
@@ -215,7 +211,7 @@ export const identityProvider = [
       await proveDomains({ platform, egress }, tenant, body.domains);
 
       const stored = requireFound(await providerOf(platform, tenant), "identity provider");
-      return shown(platform, stored, signedInPage);
+      return shown(platform, stored, signedInPage(serviceUrl));
     },
   ),
 

@@ -20,6 +20,7 @@ import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { ref } from "../../../shared/store/item.ts";
 import { SigningKeyItem } from "../../../shared/store/platform-items.ts";
 import { acceptInvitation } from "../../../shared/store/workspaces/accepting.ts";
+import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { clientStatus } from "../../../shared/store/workspaces/agencies.ts";
 import { type AttemptLimit, countAttempt, countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { findUser, membershipsOf, userOf } from "../../../shared/store/workspaces/identity.ts";
@@ -84,7 +85,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
 
   endpoint(
     "POST /api/v1/auth/login",
-    { uses: [...issuing, factorKeys, sharedLimits, browserCookie] },
+    { uses: [...issuing, factorKeys, sharedLimits, serviceUrl] },
     {
       summary: "Log in to a workspace: the one named, else the first that is open",
       description:
@@ -99,7 +100,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       returns: Session,
       errors: ["UNAUTHORIZED", "SECOND_FACTOR_REQUIRED", "SIGN_IN_REQUIRED", "RATE_LIMITED", "TENANT_DELETED"],
     },
-    async ({ platform, signer, factorKeys, sharedLimits, browserCookie, body, headers, cookies, sourceIp }) => {
+    async ({ platform, signer, factorKeys, sharedLimits, serviceUrl, body, headers, cookies, sourceIp }) => {
       await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       const known = await countSignIn(platform, { email: body.email, sourceIp, cookies });
       await sharedLimits.password(platform, known !== undefined);
@@ -110,7 +111,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const beginning = { ...wanted, user: userOf(user), password: user.password, secondFactor };
       const session = await begin({ platform, signer }, { headers, sourceIp }, beginning);
       if (!isOwnPage(headers)) return session;
-      return withCookie(session, browserCookie(await rememberBrowser(platform, body.email, known)));
+      return withCookie(session, browserCookie(serviceUrl, await rememberBrowser(platform, body.email, known)));
     },
   ),
 

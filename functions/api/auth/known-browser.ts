@@ -1,7 +1,7 @@
 // Browsers in which a user signed in before. Guesses of others never keep such a browser out: it has a limit of its own.
 import type { Cookie } from "../../../shared/http/cookies.ts";
+import { isSecureOrigin } from "../../../shared/http/cookies.ts";
 import { DAY, MINUTE, SECOND } from "../../../shared/kernel/clock.ts";
-import { type Capability, setting } from "../../../shared/kernel/deps.ts";
 import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import { KnownBrowser } from "../../../shared/store/workspaces/identity-items.ts";
@@ -17,18 +17,13 @@ const TOKEN = /^[\w-]{32}$/;
 type Platformed = Pick<Platform, "get" | "put" | "change" | "clock" | "ids">;
 
 /** Makes the cookie of a browser: sent with sign-ins alone. */
-export const browserCookie: Capability<"browserCookie", (value: string) => Cookie> = {
-  as: "browserCookie",
-  env: ["BASE_URL"],
-  grants: [],
-  open: (deps) => () => (value) => ({
-    name: COOKIE,
-    value,
-    path: "/api/v1/auth/login",
-    maxAgeSeconds: KEPT_SECONDS,
-    isSecure: setting(deps, "BASE_URL").startsWith("https:"),
-  }),
-};
+export const browserCookie = (origin: string, value: string): Cookie => ({
+  name: COOKIE,
+  value,
+  path: "/api/v1/auth/login",
+  maxAgeSeconds: KEPT_SECONDS,
+  isSecure: isSecureOrigin(origin),
+});
 
 interface SignIn {
   email: string;

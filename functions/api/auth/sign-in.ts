@@ -7,6 +7,7 @@ import { ApiError, invalid, requireFound, unauthorized } from "../../../shared/k
 import type { TenantId } from "../../../shared/kernel/ids.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, platformWrite } from "../../../shared/store/context.ts";
+import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { countFrom } from "../../../shared/store/workspaces/attempts.ts";
 import { type Asserted, knownUser, signedInUser } from "../../../shared/store/workspaces/federated-users.ts";
 import { userOf } from "../../../shared/store/workspaces/identity.ts";
@@ -33,7 +34,7 @@ const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: tru
 export const signIn = [
   endpoint(
     "POST /api/v1/auth/sign-in/begin",
-    { uses: [platformWrite, signedInPage, installationProvider] },
+    { uses: [platformWrite, serviceUrl, installationProvider] },
     {
       summary: "Begin a sign-in at the identity provider of a workspace, or of an e-mail address",
       description:
@@ -67,7 +68,7 @@ export const signIn = [
       status: 201,
       errors: ["NOT_FOUND", "RATE_LIMITED"],
     },
-    async ({ platform, egress, signedInPage, installationProvider, body, sourceIp }) => {
+    async ({ platform, egress, serviceUrl, installationProvider, body, sourceIp }) => {
       await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
       const { email = "", tenant_id, redirect_port } = body;
       const own = await (tenant_id === undefined
@@ -76,7 +77,8 @@ export const signIn = [
       const provider = requireFound(own ?? installationProvider, "identity provider");
       const metadata = reached(await discover(egress, provider.issuer));
 
-      const page = redirect_port === undefined ? signedInPage : `http://127.0.0.1:${redirect_port}/signed-in`;
+      const page =
+        redirect_port === undefined ? signedInPage(serviceUrl) : `http://127.0.0.1:${redirect_port}/signed-in`;
       const redirect_uri = own ? backTo(page, own.tenant) : page;
       const into = own ? undefined : (tenant_id as TenantId | undefined);
       const { state, nonce, challenge, binding } = await beginAttempt(platform, provider, redirect_uri, into);

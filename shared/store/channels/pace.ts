@@ -1,7 +1,7 @@
 // The slots of a channel with a rate: one conditional write for each chunk (AMB-111, docs/decisions/0030).
 import { timestamp } from "../../kernel/clock.ts";
 import { CUT_ONCE_MS, loweredRate, nextSlot, rateAt } from "../../rules/pacing.ts";
-import { absent, all, any, below, is } from "../conditions.ts";
+import { absent, all, any, asRead, below } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type RowOf, ref } from "../item.ts";
 import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
@@ -91,9 +91,7 @@ export async function takeSlot(
       const rate = rateAt(pace, own, now);
       if (rate === undefined) return done(undefined);
       const { after, ...slot } = nextSlot(pace, { n, rate, category, now });
-      const unchanged = (name: "marketing" | "transactional") =>
-        pace[name] === undefined ? absent(name) : is(name, pace[name]);
-      const when = all(unchanged("marketing"), unchanged("transactional"));
+      const when = all(asRead("marketing", pace.marketing), asRead("transactional", pace.transactional));
       const isTaken = await happened(store.change(PaceItem, { channel }, { set: after }, when));
       return isTaken ? done(slot) : contended;
     },

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { Timestamp } from "../../contract/schemas.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
 import { type TenantId, uuidOf } from "../../kernel/ids.ts";
+import { numberOfEach } from "../../rules/counting.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, idKeys, indexKey, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -149,11 +150,10 @@ const EVENTS_PER_SHARD = 64;
  * @returns the shard of each event, in the order of the calls.
  */
 export function shardChooser(days: readonly string[], draw: number): (day: string) => string {
-  const counts = new Map<string, number>();
-  for (const day of days) counts.set(day, (counts.get(day) ?? 0) + 1);
+  const counts = numberOfEach(days);
   const seen = new Map<string, number>();
   return (day) => {
-    const width = Math.min(SHARDS.length, Math.ceil((counts.get(day) ?? 1) / EVENTS_PER_SHARD));
+    const width = Math.min(SHARDS.length, Math.ceil((counts[day] ?? 1) / EVENTS_PER_SHARD));
     const n = seen.get(day) ?? 0;
     seen.set(day, n + 1);
     return ((draw + (n % width)) % SHARDS.length).toString(16);

@@ -1,10 +1,10 @@
 // Counters of a day: deliveries and first opens by the hour in UTC (ISG-4), and series by category and by type of channel
 // (RDA-10). They change in the transactions that store what they count.
 import { timestamp } from "../../kernel/clock.ts";
+import { addedUp } from "../../rules/counting.ts";
 import type { Stage } from "../../rules/interactions.ts";
 import { fateOf, figuresOfFate, type RecipientFate } from "../../rules/recipient-fates.ts";
 import type { Store } from "../context.ts";
-import { addedUp } from "../counters.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { beyond } from "../sends/chunks/tallies.ts";

@@ -1,5 +1,6 @@
 // The numbers of a journey: runs by status, and for each step its active runs and outcomes (JST). They change in the
 // transactions that change the runs, in shards, so that no partition is hot.
+import { numberOfEach } from "../../rules/counting.ts";
 import type { Outcome } from "../../rules/journey-run.ts";
 import { type RunStatus, runStatuses } from "../../rules/run-states.ts";
 import type { StoreReader } from "../context.ts";
@@ -28,20 +29,11 @@ export type OutcomeAddends = { [N in OutcomeName]?: number };
 export const statusAddends = (status: RunStatus, step: string, sign: 1 | -1): Addends =>
   status === "active" ? { "r:active": sign, [`a:${step}`]: sign } : { [`r:${status}`]: sign };
 
-export function outcomeAddends(outcomes: readonly Outcome[]): OutcomeAddends {
-  const addends: OutcomeAddends = {};
-  for (const { step, name } of outcomes) {
-    const counter: OutcomeName = `o:${step}|${name}`;
-    addends[counter] = (addends[counter] ?? 0) + 1;
-  }
-  return addends;
-}
+export const outcomeAddends = (outcomes: readonly Outcome[]): OutcomeAddends =>
+  numberOfEach(outcomes.map(({ step, name }): OutcomeName => `o:${step}|${name}`));
 
-export function outcomesIn(row: OutcomeAddends): OutcomeAddends {
-  const outcomes: OutcomeAddends = {};
-  for (const [name, n] of familyOf(row, "o:")) outcomes[`o:${name}`] = n;
-  return outcomes;
-}
+export const outcomesIn = (row: OutcomeAddends): OutcomeAddends =>
+  Object.fromEntries(familyOf(row, "o:").map(([name, n]) => [`o:${name}`, n]));
 
 /** Whether an attribute counts: the other ones tell how often the row changed. */
 export const isCounter = (name: string): name is CounterName => /^[rao]:/.test(name);

@@ -2,6 +2,7 @@
 
 import { DAY, MINUTE, SECOND } from "../../kernel/clock.ts";
 import { namedError } from "../../kernel/errors.ts";
+import { numberOfEach } from "../../rules/counting.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -41,8 +42,7 @@ export async function countRefused(store: Store, journey: string, refused: reado
   const names = refused.map(({ reason, subscriber, key }) => `${reason} ${subscriber} ${key}`).sort();
   const digest = hashOf(names.join("\n")).slice(0, DIGEST_LENGTH);
   const shard = Number.parseInt(digest.slice(0, 2), 16) % COUNT_SHARDS;
-  const add: Record<string, number> = { rev: 1 };
-  for (const { reason } of refused) add[`n:${reason}`] = (add[`n:${reason}`] ?? 0) + 1;
+  const add = { rev: 1, ...numberOfEach(refused.map(({ reason }) => `n:${reason}`)) };
   const now = store.clock.now();
 
   await untilUncontended(

@@ -13,7 +13,7 @@ import {
 } from "../../rules/brake.ts";
 import { isTerminal } from "../../rules/job-states.ts";
 import { attemptsOf, NO_STEP_ATTEMPTS, type StepAttempts, type StepWindow, slide } from "../../rules/step-brake.ts";
-import { absent, all, is, present } from "../conditions.ts";
+import { absent, all, asRead, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
@@ -167,8 +167,7 @@ export function laneWrite(
     mails,
     ...(since !== undefined && { since }),
   };
-  const isAsRead: ConditionOf<typeof StepLane> = rev === undefined ? absent("rev") : is("rev", rev);
-  return changeItem(StepLane, { ...ref, lane }, { set }, isAsRead);
+  return changeItem(StepLane, { ...ref, lane }, { set }, asRead("rev", rev));
 }
 
 const named = ({ journey, version, step }: StepRef) => ({ react: "journey-step" as const, journey, version, step });
@@ -183,8 +182,7 @@ export async function beginStep(store: Store, ref: StepRef): Promise<number> {
 /** Halts a step, once, unless it was resumed since it was read. */
 export async function haltStep(store: Store, ref: StepRef, { state }: StepView, breach: Breach): Promise<void> {
   const halted: Halt = { ...breach, at: timestamp(store.clock.now()) };
-  const isAsRead: ConditionOf<typeof StepState> =
-    state?.resumed === undefined ? absent("resumed") : is("resumed", state.resumed);
+  const isAsRead: ConditionOf<typeof StepState> = asRead("resumed", state?.resumed);
   const text = `The step ${ref.step} of the journey halted: ${textOf(breach)}.`;
   const change = { set: { ...named(ref), halted: toJson(halted) } };
   await whereItHolds(

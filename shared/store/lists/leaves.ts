@@ -3,7 +3,7 @@
 
 import { timestamp } from "../../kernel/clock.ts";
 import { byText } from "../../kernel/order.ts";
-import { absent, is } from "../conditions.ts";
+import { asRead } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
@@ -165,7 +165,7 @@ export function leafWrites(segment: string, changes: readonly LeafChange[], at: 
       const low = i === 0 ? leaf.low : (piece[0]?.subscriber ?? "");
       const high = pieces[i + 1]?.[0]?.subscriber ?? leaf.high;
       const row = { react: "leaf" as const, at, high, members: packMembers(piece) };
-      const isAsRead = i > 0 || leaf.at === undefined ? absent("at") : is("at", leaf.at);
+      const isAsRead = asRead("at", i > 0 ? undefined : leaf.at);
       return putItem(MemberLeaf, { segment, shard, low }, row, isAsRead);
     });
   });

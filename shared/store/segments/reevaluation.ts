@@ -3,7 +3,7 @@
 import { MINUTE } from "../../kernel/clock.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { Rule } from "../../rules/segment-evaluation.ts";
-import { absent, is } from "../conditions.ts";
+import { asRead } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { idKeys } from "../item.ts";
 import { changeMembers } from "../lists/memberships.ts";
@@ -201,7 +201,7 @@ async function scheduleRechecks(
   await Promise.all(
     needed.map(({ subscriber, at, checkAt }) =>
       store
-        .change(SegmentCheck, { subscriber }, { set: { at } }, checkAt === undefined ? absent("at") : is("at", checkAt))
+        .change(SegmentCheck, { subscriber }, { set: { at } }, asRead("at", checkAt))
         .catch(onConditionFailed(() => void unset.add(subscriber))),
     ),
   );

@@ -5,7 +5,7 @@ import { DAY, SECOND, timestamp } from "../../kernel/clock.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { listIdOf } from "../../rules/list-consents.ts";
 import { topicKeyOf } from "../../rules/topics.ts";
-import { absent, all, is } from "../conditions.ts";
+import { absent, all, asRead, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -66,7 +66,7 @@ export async function askingOf(store: Store, subscriber: string, channel: string
   if (asked.length >= MAX_ASKED) return { kind: "asked too often" };
 
   const set = { id, kind: "email" as const, address: mailbox, asked: toJson([...asked, { at: now, by }]) };
-  const isAsRead = counted?.asked === undefined ? absent("asked") : is("asked", counted.asked);
+  const isAsRead = asRead("asked", counted?.asked);
   return { kind: "asks", profile, address, write: changeItem(AddressItem, { id }, { set }, isAsRead) };
 }
 

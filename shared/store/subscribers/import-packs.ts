@@ -1,8 +1,9 @@
 // A batch of an import writes its rows one by one, at half the price of a transaction (docs/decisions/0115). Its pack, which
 // is stored first, says whose rows these may be. Each row names the pack, and the seal counts them once.
-import { absent, all, type Condition, is, present } from "../conditions.ts";
+import { addedUp } from "../../rules/counting.ts";
+import { absent, all, asRead, type Condition, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { addedUp, countChange } from "../counters.ts";
+import { countChange } from "../counters.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, idKeys, type RowOf, removeItem } from "../item.ts";
 import { settleMembers } from "../lists/imported-members.ts";
@@ -119,7 +120,7 @@ async function settlePack(store: Store, { sk: id, list }: RowOf<typeof ImportPac
       const created = ids.filter((_, i) => profiles[i]?.pack === id);
       const gone = Object.fromEntries(familyOf(row, "gone:"));
       const counts = { created: perShard(created), entered: addedUp([perShard(entered), gone]) };
-      const isAsRead = all(present(), removals === undefined ? absent("removals") : is("removals", removals));
+      const isAsRead = all(present(), asRead("removals", removals));
       return (await seal(store, { id, list }, counts, isAsRead)) ? done(undefined) : contended;
     },
     () => new Error(`Members were removed too often while the rows of pack ${id} were counted.`),

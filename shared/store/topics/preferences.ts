@@ -6,7 +6,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { consentChannelOf, isInTopic } from "../../rules/topics.ts";
-import { absent, all, is } from "../conditions.ts";
+import { all, asRead } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
@@ -99,10 +99,7 @@ async function record(
 ): Promise<Recorded> {
   const current = new Map<string, string>(familyOf(profile, "c:"));
   const times = new Map<string, string>(familyOf(profile, "ct:"));
-  const isAsRead = (channel: string): ConditionOf<typeof Profile> => {
-    const at = times.get(channel);
-    return at === undefined ? absent(`ct:${channel}`) : is(`ct:${channel}`, at);
-  };
+  const isAsRead = (channel: string): ConditionOf<typeof Profile> => asRead(`ct:${channel}`, times.get(channel));
   const changed = Object.entries(choices)
     .filter(([key, status]) => current.get(consentChannelOf(key)) !== status)
     .map(([key, status]) => [key, status === "opted_in" && pending.has(key) ? ("pending" as const) : status] as const);

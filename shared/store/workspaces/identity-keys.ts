@@ -7,7 +7,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { conflict, notFound } from "../../kernel/errors.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
 import type { TenantId } from "../../kernel/ids.ts";
-import { absent, all, is, present } from "../conditions.ts";
+import { all, asRead, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
@@ -69,10 +69,7 @@ async function changeKeys(
   const row = await platform.get(WorkspaceItem, { tenant });
   const { identity_keys: before, identity_required: demanded } = row ?? {};
   const keys = toJson(change(identityKeysOf(row), demanded === true));
-  const isAsRead = all(
-    before === undefined ? absent("identity_keys") : is("identity_keys", before),
-    demanded === undefined ? absent("identity_required") : is("identity_required", demanded),
-  );
+  const isAsRead = all(asRead("identity_keys", before), asRead("identity_required", demanded));
   await platform
     .change(WorkspaceItem, { tenant }, { set: { identity_keys: keys } }, all(present(), isAsRead))
     .catch(orRefuse(() => conflict("The keys are changing at the moment. Try again.")));

@@ -2,7 +2,7 @@
 // (docs/decisions/0033).
 import { DAY, HOUR, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict, notFound } from "../../kernel/errors.ts";
-import { absent, all, is, present } from "../conditions.ts";
+import { absent, all, asRead, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf, removeItem } from "../item.ts";
@@ -137,10 +137,7 @@ export async function accountWrites(
   const sessions = rows.filter(({ id }) => !open.has(id));
   const ended = sessions.map(({ id }) => removeItem(UserSession, { user: user.id, id }));
   await platform.writeAll(ended.slice(MAX_ENDED_TOGETHER));
-  const isAsRead = all(
-    is("password", user.password),
-    user.logins === undefined ? absent("logins") : is("logins", user.logins),
-  );
+  const isAsRead = all(is("password", user.password), asRead("logins", user.logins));
   return [
     changeItem(UserItem, { email: user.email }, { set, remove, add: { logins: 1, ...add } }, isAsRead),
     ...ended.slice(0, MAX_ENDED_TOGETHER),

@@ -1,7 +1,7 @@
 // The end of a workspace (D-TENANT): its data is removed 30 days after its deletion, and a tombstone stays.
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import type { TenantId } from "../../kernel/ids.ts";
-import { absent, all, any, atMost, below, is, present } from "../conditions.ts";
+import { absent, all, any, asRead, atMost, below, is, present } from "../conditions.ts";
 import type { Platform, Store } from "../context.ts";
 import { AssetItem } from "../experiences/asset-items.ts";
 import { changeItem, removeItem } from "../item.ts";
@@ -130,7 +130,7 @@ async function removeMember(platform: Platform, tenant: TenantId, { user_id, ema
   const user = await platform.get(UserItem, { email });
   const others = (await membershipsOf(platform, user_id)).filter((other) => other.tenant !== tenant);
   if (user?.id === user_id && others.length === 0) {
-    const hasNotJoined = user.joined === undefined ? absent("joined") : is("joined", user.joined);
+    const hasNotJoined = asRead("joined", user.joined);
     await whereItHolds(platform.remove(UserItem, { email }, hasNotJoined));
   }
   await platform.remove(MembershipItem, { user: user_id, tenant });

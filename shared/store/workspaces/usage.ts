@@ -4,7 +4,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { byText } from "../../kernel/order.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
-import { absent, any, atMost, below, is } from "../conditions.ts";
+import { absent, any, asRead, atMost, below } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, type ItemWrite, ref } from "../item.ts";
@@ -111,8 +111,7 @@ export async function settlement(store: StoreReader, uses: readonly Use[]): Prom
     const n = some
       .filter(({ at }) => setAt === undefined || setAt < at)
       .reduce((sum, { reserved = 0, sent }) => sum + sent - reserved, 0);
-    const isAsRead = setAt === undefined ? absent("set_at") : is("set_at", setAt);
-    if (n !== 0) writes.push(changeItem(Usage, { period }, { add: { sends: n } }, isAsRead));
+    if (n !== 0) writes.push(changeItem(Usage, { period }, { add: { sends: n } }, asRead("set_at", setAt)));
   }
   return writes;
 }

@@ -71,7 +71,7 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a leaf is written although it was changed since it was read",
     area: "segments",
     file: leaves,
-    find: 'const isAsRead = i > 0 || leaf.at === undefined ? absent("at") : is("at", leaf.at);',
+    find: 'const isAsRead = asRead("at", i > 0 ? undefined : leaf.at);',
     replace: "const isAsRead = undefined;",
   },
   {

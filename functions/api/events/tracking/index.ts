@@ -6,10 +6,11 @@ import { type Call, endpoints, replyWith, type Shape } from "../../../../shared/
 import { requireSignedIds, USER_HASH_HEADER } from "../../../../shared/http/identity-proof.ts";
 import { bytesOf } from "../../../../shared/http/input.ts";
 import { openToBrowsers } from "../../../../shared/http/responses.ts";
-import { type Capability, setting } from "../../../../shared/kernel/deps.ts";
 import { notFound } from "../../../../shared/kernel/errors.ts";
+import { numberOfEach } from "../../../../shared/rules/counting.ts";
 import { type Tier, tiers } from "../../../../shared/rules/event-limits.ts";
 import { secrets } from "../../../../shared/store/capabilities.ts";
+import { serviceUrl } from "../../../../shared/store/workspaces/account-mails.ts";
 import { tenantOfSdkKey } from "../../../../shared/store/workspaces/sdk-keys.ts";
 import { calls, jsonOf, messagesOf, messageTypes } from "./messages.ts";
 import { MAX_USERS, takeMessages, takingUses } from "./taking.ts";
@@ -17,14 +18,6 @@ import { type Translation, translated } from "./translation.ts";
 
 const PREFIX = "/v1/segment";
 const SETTINGS_SECONDS = 300;
-
-/** Where the service is reached: the browser's library asks for the address to send to. */
-const baseUrl: Capability<"baseUrl", string> = {
-  as: "baseUrl",
-  env: ["BASE_URL"],
-  grants: [],
-  open: (deps) => () => setting(deps, "BASE_URL"),
-};
 
 /** The write key: the user name of Basic authentication, or a field of the body where a browser sends no header. */
 function writeKeyOf(request: PresentingRequest): Presented {
@@ -157,11 +150,8 @@ function withinUsers(messages: readonly ReturnType<typeof translated>[], tier: T
   });
 }
 
-function droppedOf(known: readonly ReturnType<typeof translated>[]): Record<string, number> {
-  const dropped: Record<string, number> = {};
-  for (const one of known) if (one.kind === "dropped") dropped[one.reason] = (dropped[one.reason] ?? 0) + 1;
-  return dropped;
-}
+const droppedOf = (known: readonly ReturnType<typeof translated>[]): Record<string, number> =>
+  numberOfEach(known.flatMap((one) => (one.kind === "dropped" ? [one.reason as string] : [])));
 
 function answerOf(taken: readonly Translation[], dropped: Record<string, number>, full: number) {
   const sum = (of: "shortened" | "omitted") => taken.reduce((total, one) => total + one[of], 0);
@@ -199,16 +189,16 @@ export const tracking = [
 
   endpoint(
     "GET /v1/projects/:key/settings",
-    { credentials: [], uses: [secrets, baseUrl] },
+    { credentials: [], uses: [secrets, serviceUrl] },
     {
       summary: "Get what the browser's library of Segment asks for before it sends",
       description: "`key` is the SDK key. There are no destinations: what is sent comes here.",
       returns: ProjectSettings,
       cacheSeconds: SETTINGS_SECONDS,
     },
-    async ({ params, secrets, baseUrl }) => {
+    async ({ params, secrets, serviceUrl }) => {
       if ((await tenantOfSdkKey(params.key, secrets)) === undefined) throw notFound("project");
-      const { protocol, host } = new URL(baseUrl);
+      const { protocol, host } = new URL(serviceUrl);
       const destination = { apiKey: params.key, apiHost: `${host}${PREFIX}`, protocol: protocol.replace(":", "") };
       const settings = { integrations: { "Segment.io": destination }, metrics: { sampleRate: 0 } };
       return replyWith(200, settings, openToBrowsers);

@@ -5,6 +5,7 @@ import { DAY, SECOND } from "../../../kernel/clock.ts";
 import { packId, unpackId } from "../../../kernel/ids.ts";
 import type { Judgement } from "../../../rules/audience.ts";
 import { classOf } from "../../../rules/channel-types.ts";
+import { numberOfEach } from "../../../rules/counting.ts";
 import { absent } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
@@ -135,10 +136,7 @@ export const peopleIn = (chunk: Chunk): number => chunk.recipients.length + chun
 
 /** How many recipients of a chunk are in each arm. @param isReached by their place in the chunk */
 export function byArm({ recipients }: Chunk, isReached: (recipient: Recipient, n: number) => boolean) {
-  const counts: Record<string, number> = {};
-  for (const [n, one] of recipients.entries())
-    if (one.arm && isReached(one, n)) counts[one.arm] = (counts[one.arm] ?? 0) + 1;
-  return counts;
+  return numberOfEach(recipients.flatMap((one, n) => (one.arm && isReached(one, n) ? [one.arm] : [])));
 }
 
 /** The tally of a chunk before anything was sent. */

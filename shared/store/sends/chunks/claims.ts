@@ -3,7 +3,7 @@
 // job and claims its message (docs/decisions/0046).
 
 import { jobMoves } from "../../../rules/job-states.ts";
-import { absent, all, any, below, type Condition, is, oneOf } from "../../conditions.ts";
+import { absent, all, any, asRead, below, type Condition, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { countedOutcomeWrites, outcomesOf } from "../../insights/hours.ts";
 import { type AnyItem, changeItem, type ItemWrite } from "../../item.ts";
@@ -188,7 +188,7 @@ export function takeOver(
 ): Promise<{ kind: "taken"; claim: ClaimState } | { kind: "lost" }> {
   const { item, isOpen } = homeOf(chunkRef);
   const now = store.clock.now();
-  const isAsRead = step === undefined ? absent("step") : is("step", step);
+  const isAsRead = asRead("step", step);
   const when = all<string>(isOpen, below("lease", now), isAsRead);
   return store.change(item, chunkRef, { set: { owner, lease: now + LEASE_MS } }, when).then(
     (claim) => ({ kind: "taken", claim }),

@@ -1,13 +1,13 @@
 // The settlement of a quarter-hour of sends to one subscriber: what its jobs say is compared with what is counted of them,
 // and the difference is counted. It may run at any time and any number of times (docs/decisions/0055, 0056).
 import { timeOfUuid, uuidPrefixOf } from "../../../kernel/ids.ts";
+import { addedUp } from "../../../rules/counting.ts";
 import { isTerminal } from "../../../rules/job-states.ts";
 import type { Seals } from "../../audit/items.ts";
 import { auditKey } from "../../audit/macs.ts";
 import { addedSeals, sealsOf } from "../../audit/seals.ts";
 import { absent, is, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
-import { addedUp } from "../../counters.ts";
 import { familyOf } from "../../families.ts";
 import { hashOf } from "../../hash.ts";
 import { outcomeCounters, outcomesBeyond } from "../../insights/hours.ts";

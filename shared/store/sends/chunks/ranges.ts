@@ -1,6 +1,6 @@
 // Ranges of an audience: how far each is planned, how many of its chunks are closed, and when it is closed into its job.
 
-import { absent, all, any, below, is, present } from "../../conditions.ts";
+import { absent, all, any, asRead, below, is, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";
 import { countedOutcomeWrites, outcomesBeyond } from "../../insights/hours.ts";
@@ -120,10 +120,8 @@ export async function countStopped(
     const rest = outcomesBeyond(addendsOf(row), timedOf(row));
     if (Object.keys(rest).length === 0) return;
     const add = timedAddends(rest);
-    const isAsRead = Object.keys(add).map((name) => {
-      const before = row[name as TimedName];
-      return before === undefined ? absent(name as TimedName) : is(name as TimedName, before);
-    });
+    const names = Object.keys(add) as TimedName[];
+    const isAsRead = names.map((name) => asRead(name, row[name]));
     const counting = [
       changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
       ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),

@@ -4,7 +4,9 @@ import * as v from "valibot";
 import { compareTexts } from "../../../kernel/order.ts";
 import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses } from "../../../rules/channel-types.ts";
+import { addedUp } from "../../../rules/counting.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import { familyOf } from "../../families.ts";
 import { type LongReads, NO_LONG_READS } from "../audience/long-profiles.ts";
 
 const Numbers = v.record(v.string(), v.number());
@@ -97,20 +99,7 @@ export const NO_TALLY: Tally = {
   long: NO_LONG_READS,
 };
 
-const COUNT = "n:";
-const SKIP = "skip:";
-const FAIL = "fail:";
-const CHANNEL = "by:";
-const ARM = "arm:";
-const CHOSEN = "chosen:";
-const ARBITRATION = "arb:";
-const TRIED = "try:";
-const ERRORS = "err:";
-const PASSED = "pass:";
-const LATE = "late:";
-const LONG = "long:";
-const PREFIXES = [COUNT, SKIP, FAIL, CHANNEL, ARM, CHOSEN, ARBITRATION, TRIED, ERRORS, PASSED, LATE, LONG];
-
+/** Each group of its numbers is a family of attributes. */
 export const tallyAttributes = {
   "n:*": v.number(),
   "skip:*": v.number(),
@@ -126,26 +115,29 @@ export const tallyAttributes = {
   "long:*": v.number(),
 };
 
+type GroupOf<Family> = Family extends `${infer Group}:*` ? Group : never;
+type Group = GroupOf<keyof typeof tallyAttributes>;
+
 /** A tally as attributes to be added. */
 export function addends(tally: Tally): Record<string, number> {
   const { chosen, ...plain } = tally.arbitration;
-  const groups: [prefix: string, numbers: object][] = [
-    [COUNT, tally.counts],
-    [SKIP, tally.skip_reasons],
-    [FAIL, tally.fail_reasons],
-    [CHANNEL, tally.delivered_by_channel],
-    [ARM, tally.delivered_by_arm],
-    [CHOSEN, chosen],
-    [ARBITRATION, plain],
-    [TRIED, tally.attempts.tried],
-    [ERRORS, tally.attempts.errors],
-    [PASSED, { chunks: tally.attempts.passed }],
-    [LATE, { skips: tally.late_skips }],
-    [LONG, tally.long],
-  ];
+  const groups: Record<Group, object> = {
+    n: tally.counts,
+    skip: tally.skip_reasons,
+    fail: tally.fail_reasons,
+    by: tally.delivered_by_channel,
+    arm: tally.delivered_by_arm,
+    chosen,
+    arb: plain,
+    try: tally.attempts.tried,
+    err: tally.attempts.errors,
+    pass: { chunks: tally.attempts.passed },
+    late: { skips: tally.late_skips },
+    long: tally.long,
+  };
   const added: Record<string, number> = {};
-  for (const [prefix, numbers] of groups)
-    for (const [name, n] of Object.entries(numbers)) if (n > 0) added[prefix + name] = n;
+  for (const [group, numbers] of Object.entries(groups))
+    for (const [name, n] of Object.entries(numbers)) if (n > 0) added[`${group}:${name}`] = n;
   return added;
 }
 
@@ -156,33 +148,28 @@ export function beyond(now: Record<string, number>, before: Record<string, numbe
   return Object.fromEntries(more.filter(([, n]) => n !== 0));
 }
 
-export function sumOf(tallies: readonly Tally[]): Tally {
-  const sums: Record<string, number> = {};
-  for (const tally of tallies)
-    for (const [name, n] of Object.entries(addends(tally))) sums[name] = (sums[name] ?? 0) + n;
-  return tallyOf(sums);
-}
+export const sumOf = (tallies: readonly Tally[]): Tally => tallyOf(addedUp(tallies.map(addends)));
 
 /** The attributes of a row that belong to its tally. */
 export const addendsOf = (row: object): Record<string, number> =>
-  Object.fromEntries(Object.entries(row).filter(([name]) => PREFIXES.some((prefix) => name.startsWith(prefix))));
+  Object.fromEntries(Object.entries(row).filter(([name]) => Object.hasOwn(tallyAttributes, `${groupOf(name)}:*`)));
+
+const groupOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf(":")));
 
 /** The tally of a row, or of a sum of addends. */
 export function tallyOf(row: object): Tally {
-  const under = (prefix: string): Record<string, number> =>
-    Object.fromEntries(
-      Object.entries(row).flatMap(([name, n]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), n]] : [])),
-    );
+  const under = (group: Group): Record<string, number> =>
+    Object.fromEntries(familyOf(row as Record<`${Group}:${string}`, number>, `${group}:`));
   return {
-    counts: { ...NO_COUNTS, ...under(COUNT) },
-    skip_reasons: under(SKIP),
-    fail_reasons: under(FAIL),
-    delivered_by_channel: under(CHANNEL),
-    delivered_by_arm: under(ARM),
-    arbitration: { ...NO_ARBITRATION, ...under(ARBITRATION), chosen: under(CHOSEN) },
-    attempts: { tried: under(TRIED), errors: under(ERRORS), passed: under(PASSED).chunks ?? 0 },
-    late_skips: under(LATE).skips ?? 0,
-    long: { ...NO_LONG_READS, ...under(LONG) },
+    counts: { ...NO_COUNTS, ...under("n") },
+    skip_reasons: under("skip"),
+    fail_reasons: under("fail"),
+    delivered_by_channel: under("by"),
+    delivered_by_arm: under("arm"),
+    arbitration: { ...NO_ARBITRATION, ...under("arb"), chosen: under("chosen") },
+    attempts: { tried: under("try"), errors: under("err"), passed: under("pass").chunks ?? 0 },
+    late_skips: under("late").skips ?? 0,
+    long: { ...NO_LONG_READS, ...under("long") },
   };
 }
 

@@ -1,11 +1,11 @@
 // Bursts of clicks: a machine that follows all links of a mail is recognized by the last of them, and what was counted for
 // a person until then is taken back (F19).
 
+import { addedUp } from "../../../rules/counting.ts";
 import { type Stage, stages } from "../../../rules/interactions.ts";
 import { BURST_MS, isBurst, type MachineVerdict } from "../../../rules/tracking.ts";
 import { all, is } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
-import { addedUp } from "../../counters.ts";
 import { familyOf } from "../../families.ts";
 import { countedStages, dayWrites } from "../../insights/hours.ts";
 import { changeItem, type RowOf } from "../../item.ts";

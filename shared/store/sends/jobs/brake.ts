@@ -11,7 +11,7 @@ import {
   type Safety,
   textOf,
 } from "../../../rules/brake.ts";
-import { absent, all, is, oneOf, present } from "../../conditions.ts";
+import { absent, all, asRead, oneOf, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { annotationWrite } from "../../insights/annotations.ts";
 import { type ConditionOf, changeItem } from "../../item.ts";
@@ -81,7 +81,7 @@ export async function haltJob(
   breach: Breach,
 ): Promise<void> {
   const halted: Halt = { ...breach, at: timestamp(store.clock.now()) };
-  const isAsRead = releasedAt === undefined ? absent("released_at") : is("released_at", releasedAt);
+  const isAsRead = asRead("released_at", releasedAt);
   const text = `The send ${name ?? id} halted: ${textOf(breach)}.`;
   await whereItHolds(
     store.transact([

@@ -5,7 +5,7 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { timeOfUuid } from "../../../kernel/ids.ts";
 import { wallClock } from "../../../rules/time-zones.ts";
 import { CampaignItem } from "../../campaigns/items.ts";
-import { absent, all, is, present } from "../../conditions.ts";
+import { all, asRead, present } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
 import { annotationWrite } from "../../insights/annotations.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
@@ -80,7 +80,7 @@ function failureWrites(
       ScheduleItem,
       { id },
       { set: { last_error, annotated_on: isAnnotated ? undefined : day } },
-      all(present(), annotated_on === undefined ? absent("annotated_on") : is("annotated_on", annotated_on)),
+      all(present(), asRead("annotated_on", annotated_on)),
     ),
     ...(isAnnotated ? [] : [annotationWrite(store, { kind: "schedule_failed", text, ref_id: id })]),
   ];

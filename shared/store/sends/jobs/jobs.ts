@@ -3,7 +3,7 @@ import { timestamp } from "../../../kernel/clock.ts";
 import { conflict, requireFound } from "../../../kernel/errors.ts";
 import { type Halt, textOf } from "../../../rules/brake.ts";
 import { jobMoves, outcomeOf } from "../../../rules/job-states.ts";
-import { absent, all, is, oneOf, present } from "../../conditions.ts";
+import { absent, all, asRead, is, oneOf, present } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";
 import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem, type RowOf } from "../../item.ts";
@@ -282,7 +282,7 @@ async function endJob(
 
 /** A job's share of the quota is as it was read. */
 export const isReserved = ({ reserved }: Pick<JobRecord, "reserved">): ConditionOf<typeof JobItem> =>
-  reserved === undefined ? absent("reserved") : is("reserved", reserved);
+  asRead("reserved", reserved);
 
 /** What the row of a job says of its share of the quota once it has ended. */
 export const reservedSet = ({ reserved = 0 }: Pick<JobRecord, "reserved">, sent: number): { reserved?: number } =>
