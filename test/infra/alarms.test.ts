@@ -1,5 +1,8 @@
 // Alarms and saved queries of the template: each failure that a user would notice has one (RDA-19).
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { contents } from "../../infra/functions.ts";
+import { logicalIdOf } from "../../infra/names.ts";
 import { counted, NAMESPACE } from "../../shared/runtime/metrics.ts";
 import { tableDefinition } from "../../shared/store/definition.ts";
 import {
@@ -154,6 +157,21 @@ describe("alarms", () => {
       Metrics ? Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) : [1],
     );
     expect(metrics).toHaveLength(18 + 2 * (standardContents.workers.length - 1));
+  });
+
+  it("alarms have a line in docs/operate.md each, which says where to look and what to do (D-HEALTH)", () => {
+    const ids = ofType(whole(), "AWS::CloudWatch::Alarm").map(([id]) => id.replace(/Alarm[0-9A-F]{8}$/, ""));
+    const ofQueues = new Set(contents.workers.map(({ name }) => logicalIdOf(name)));
+    const kinds = ids.map((id) => {
+      const [, worker = "", kind] = /^(.+?)(Dead|Late)$/.exec(id) ?? [];
+      return ofQueues.has(worker) ? `<Worker>${kind}` : id;
+    });
+    const page = readFileSync(new URL("../../docs/operate.md", import.meta.url), "utf8");
+    const [, table = ""] = page.split("| alarm | look at | then |");
+    const lines = table.split("\n\n")[0]!.split("\n").slice(2);
+    const named = lines.flatMap((line) => line.split("|")[1]!.match(/[<>\w]+/g) ?? []);
+
+    expect(named.sort()).toEqual([...new Set(kinds)].sort());
   });
 
   it("alarms write to an address if there is one; cdk-nag has nothing against the whole", () => {
