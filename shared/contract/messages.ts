@@ -80,12 +80,14 @@ export const queues = {
     }),
     batch: 10,
   },
-  /** A part of the subscribers to evaluate for a segment, or a computation to check. */
+  /** A part of the subscribers to evaluate for a segment, a computation to check, or all segments that have days. */
   "recompute-segment": {
     message: v.union([
       v.object({ kind: v.literal("part"), tenant: id, segment: id, run: v.number(), part: id }),
       /** Set by the watchdog: parts that are not done are queued again. */
       v.object({ kind: v.literal("watch"), tenant: id, segment: id }),
+      /** The days of the workspace begin at other times. */
+      v.object({ kind: v.literal("zone"), tenant: id }),
     ]),
     batch: 10,
   },

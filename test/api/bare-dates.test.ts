@@ -39,6 +39,16 @@ it("a dynamic segment follows a change by the workspace's zone (AMB-137)", async
   expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(1);
 });
 
+it("the members of a dynamic segment are those of the workspace's new zone (AMB-137)", async () => {
+  const { world, call, person } = setting;
+  await person("ada", { seen: inBerlin });
+  const { id } = await countOf({ attribute: { seen: { $gte: DAY } } }, true);
+  await call("PATCH /api/v1/workspace", { timezone: "UTC" });
+  await world.settle();
+
+  expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(0);
+});
+
 it("a new zone of the workspace holds for the next change of a person (AMB-137)", async () => {
   const { world, call, person } = setting;
   const { id } = await countOf({ attribute: { seen: { $gte: DAY } } }, true);
@@ -48,7 +58,7 @@ it("a new zone of the workspace holds for the next change of a person (AMB-137)"
   await person("ada", { seen: inBerlin });
   await world.settle();
 
-  expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(1);
+  expect((await call(`GET /api/v1/segments/${id}`)).body.count).toBe(0);
 });
 
 it("an event's property is a day of the workspace's zone (AMB-137)", async () => {

@@ -199,6 +199,16 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
   });
 
+  it("what is bought after its channel was deleted still counts for that channel (ISG-3, AMB-97)", async () => {
+    const { call, ids, channel, define, campaign, buy, summary } = await setting();
+    await define();
+    await campaign();
+    await call(`DELETE /api/v1/channels/${channel}?force=true`);
+    await buy(ids[0]!, 300);
+
+    expect(await summary("channel")).toMatchObject([{ source_id: channel, conversions: 1, revenue_cents: 300 }]);
+  });
+
   it("one workspace's conversions are not another's (GEN-8)", async () => {
     const { world, ids, define, campaign, buy } = await setting();
     await define();

@@ -7,6 +7,7 @@ import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid, notFound, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
+import { recomputeQueue } from "../../../shared/runtime/resources.ts";
 import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
 import { edited, outdated } from "../../../shared/store/edits.ts";
@@ -203,7 +204,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
 
   endpoint(
     "PATCH /api/v1/workspace",
-    { permission: "team:manage", uses: [platformWrite, storeWrite] },
+    { permission: "team:manage", uses: [platformWrite, storeWrite, recomputeQueue] },
     {
       summary: "Change the workspace's settings",
       description:
@@ -211,7 +212,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         "`timezone` or the workspace's; `days` are those on which they begin, 0 is Sunday. `frequency_caps` count " +
         "messages to a subscriber by day or week of the workspace's zone; messages beyond a cap are `skipped: capped`. " +
         "Both apply to sends that are dispatched from now on. " +
-        "A bare date in a rule or filter is a day of `timezone`. `test_subscriber_ids` are the subscribers that test sends go to. " +
+        "A bare date in a rule or filter is a day of `timezone`; dynamic segments follow a new one. `test_subscriber_ids` are the subscribers that test sends go to. " +
         IF_MATCH,
       body: SettingsChange,
       example: {
@@ -223,7 +224,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
       returns: WorkspaceSettings,
       errors: ["PRECONDITION_FAILED"],
     },
-    async ({ platform, store, tenant, caller, body, headers }) => {
+    async ({ platform, store, tenant, recomputeQueue: queue, caller, body, headers }) => {
       const testers = await getProfiles(store, body.test_subscriber_ids ?? []);
       if (testers.some((profile) => !profile))
         throw invalid({ test_subscriber_ids: "names a subscriber that is not in this workspace" });
@@ -241,8 +242,11 @@ export const account = group("account", "Keys and settings of a workspace, and t
           throw notFound("workspace");
         },
       });
-      // Rules are cached with the zone of their bare dates.
-      if (body.timezone !== undefined) await watchersChanged(store);
+      if (body.timezone !== undefined) {
+        // Rules are cached with the zone of their bare dates.
+        await watchersChanged(store);
+        await queue.send([{ kind: "zone", tenant }]);
+      }
       return answer;
     },
   ),

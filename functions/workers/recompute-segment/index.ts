@@ -6,7 +6,7 @@ import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeWrite } from "../../../shared/store/context.ts";
 import { fillPart, openParts } from "../../../shared/store/segments/fill.ts";
-import { findSegment, noteLate, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
+import { findSegment, noteLate, recomputeDated, WATCH_RUN_MS } from "../../../shared/store/segments/segments.ts";
 
 const uses = [storeWrite, timers, recomputeQueue] as const;
 type WorkerContext = Context<typeof uses> & RuntimeContext;
@@ -21,6 +21,8 @@ export const recomputeSegment = queueWorker(
         return computePart(context, message);
       case "watch":
         return watch(context, message.segment);
+      case "zone":
+        return recomputeDated(context.store, context.timers);
     }
   },
 );

@@ -232,13 +232,20 @@ const lastJobOf = ({ attribution: { jobs: assigned, last }, jobs }: Facts): JobR
 
 /** The source of the last touch, and the channel of the touch: these get the conversion alone (AMB-97). */
 function lastOf(facts: Facts): Credit[] {
-  const { attribution, channels } = facts;
   const job = lastJobOf(facts);
   if (!job) return [];
   const source = creditOf(job);
-  const channel = channels.find(({ id, type }) => type === attribution.last?.channel && job.channel_ids.includes(id));
-  const byChannel = channel && { group: "channel" as const, id: channel.id, day: dispatchDay(job) };
+  const channel = channelOf(job, facts);
+  const byChannel = channel && { group: "channel" as const, id: channel, day: dispatchDay(job) };
   return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
+}
+
+/** The channel of the last touch. Of a deleted channel the type is not known: it is the one that is left over. */
+function channelOf({ channel_ids }: JobRecord, { attribution, channels }: Facts): string | undefined {
+  const known = channels.find(({ id, type }) => type === attribution.last?.channel && channel_ids.includes(id));
+  if (known) return known.id;
+  const deleted = channel_ids.filter((channel) => !channels.some(({ id }) => id === channel));
+  return deleted.length === 1 ? deleted[0] : undefined;
 }
 
 /** The category and the type of channel of the last touch. */

@@ -6,6 +6,7 @@ import { LastError } from "../../contract/schemas.ts";
 import { MINUTE, timestamp } from "../../kernel/clock.ts";
 import { ApiError, beingChanged, conflict, invalid, requireFound } from "../../kernel/errors.ts";
 import { canonicalJson } from "../../kernel/objects.ts";
+import { mentionsTime } from "../../rules/bare-dates.ts";
 import { fieldPath } from "../../rules/field-path.ts";
 import { type PlanName, plans } from "../../rules/plans.ts";
 import { capProblem, type Rule } from "../../rules/segment-evaluation.ts";
@@ -246,6 +247,13 @@ export async function recomputeSegment(store: Store, timers: Timers, id: string)
     const isStarted = await happened(store.change(SegmentItem, { id }, { set }, isUnchanged(row)));
     return isStarted ? done(undefined) : contended;
   }, beingChanged);
+}
+
+/** Computes anew the dynamic segments whose members depend on where the days of the workspace begin (AMB-137). */
+export async function recomputeDated(store: Store, timers: Timers): Promise<void> {
+  const rows = await store.queryAll(SegmentItem, {});
+  const dated = rows.filter(({ is_dynamic, rule }) => is_dynamic && mentionsTime(fromJson(rule)));
+  for (const { id } of dated) await recomputeSegment(store, timers, id);
 }
 
 export async function countDynamicSegments(store: StoreReader): Promise<number> {

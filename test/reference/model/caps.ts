@@ -14,11 +14,18 @@ function tried(world: World, cap: Body, subscriber: string, since: number): numb
     job.settings.frequency_caps.some(({ category, channel_class, per }: Body) =>
       same([category, channel_class, per], [cap.category, cap.channel_class, cap.per]),
     );
-  const own = world.jobs
+  const counted = world.jobs
     .filter(({ spec }) => (spec.category ?? "marketing") === cap.category && !spec.experience)
     .filter(isKnown)
-    .flatMap(({ recipients }) => recipients.filter(({ subscriber_id }) => subscriber_id === subscriber));
-  return own.flatMap((recipient) => countedAt(cap, recipient, since).slice(0, 1));
+    .flatMap(({ recipients, settings: { timezone } }) =>
+      recipients
+        .filter(({ subscriber_id }) => subscriber_id === subscriber)
+        .flatMap((recipient) => countedAt(cap, recipient, since - DAY).slice(0, 1))
+        .map((at) => ({ at, timezone })),
+    );
+  if (counted.some(({ timezone }) => timezone !== world.settings.timezone))
+    throw new Unpromised("whether a cap counts what was sent by the calendar of another zone");
+  return counted.flatMap(({ at }) => (at >= since ? [at] : []));
 }
 
 const countedAt = ({ channel_class }: Body, { deliveries }: Recipient, since = 0): number[] =>

@@ -1,7 +1,7 @@
 // Who got a send, who did not, and why (A4, F2).
 import { limitOf, listing } from "./checks.ts";
 import { ANY, type Body, DAY, iso, isoOrNull, isUuid, OneOf, type Request, Unordered } from "./kit.ts";
-import type { Job, Recipient } from "./records/sends.ts";
+import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { existing, found, type World } from "./world.ts";
 
 const reasonOf = ({ state, reasons, deliveries }: Recipient): Body => {
@@ -86,16 +86,28 @@ export function explain(world: World, job: Job, subscriber: string) {
     attempts:
       recipient.state === "skipped" || recipient.reasons.length > 0 || isOfOldInbox(world, recipient)
         ? ANY
-        : new Unordered(recipient.deliveries.filter(({ attempts }) => attempts.length > 0).map(attempt)),
+        : attemptsAt(job, recipient),
   };
   return { status: 200, body };
+}
+
+/** What was tried, and the channels of which a cap kept it (F16). Whether a smart send asked a class that it did not need is open. */
+function attemptsAt({ spec }: Job, { deliveries, planned }: Recipient): Body {
+  const tried = deliveries.filter(({ attempts }) => attempts.length > 0);
+  const isTold = ({ channel, to }: Delivery) => deliveries.some((one) => one.channel === channel && one.to === to);
+  const capped = planned.filter((delivery) => !isTold(delivery));
+  if (capped.length > 0 && spec.channel_arbitration_mode === "smart") return ANY;
+  return new Unordered([
+    ...tried.map(attempt),
+    ...capped.map((delivery) => attempt({ ...delivery, state: "skipped" })),
+  ]);
 }
 
 /** INB-4: a message in an inbox is its own record of the delivery. */
 const isOfOldInbox = ({ now }: World, { deliveries }: Recipient): boolean =>
   deliveries.some(({ channel, attempts }) => channel.type === "in_app" && attempts.some((at) => now >= at + 30 * DAY));
 
-const attempt = ({ channel, device, state, attempts }: Recipient["deliveries"][number]): Body => ({
+const attempt = ({ channel, device, state, attempts }: Delivery): Body => ({
   ...{ channel: channel.type, device_id: device?.id ?? null, state },
   // The inbox is no provider that is called.
   attempted_at: channel.type === "in_app" ? ANY : attempts.map(iso),

@@ -59,6 +59,7 @@ function attempt(world: World, row: HookDelivery): void {
   if (!hook.active || row.data === null || !reaches(world, "starter")) {
     row.outcome = "failed";
     row.isOpen = hook.disabled_at === world.now;
+    if (row.isOpen) hook.besides++;
     return;
   }
   row.attempts.push({ at: world.now, status: world.receiver });
@@ -92,18 +93,22 @@ function create(world: World, { body }: Request): Hook {
   const { events } = body;
   if (!Array.isArray(events) || events.length === 0 || events.some((type) => !KNOWN.includes(type))) invalid();
   if (world.hooks.length >= MAX_ENDPOINTS) invalid();
-  const rest = { active: true, failures: [], disabled_at: null, created_at: world.now, sequence: 0 };
+  const rest = { active: true, failures: [], besides: 0, disabled_at: null, created_at: world.now, sequence: 0 };
   const { target_url, description = null } = body;
   const hook = { id: newId(world, "hook"), target_url, description, events: [...new Set<string>(events)], ...rest };
   world.hooks.push(hook);
   return hook;
 }
 
+/** Others of the instant that switches it off are attempted, or not any more. */
+const failuresOf = ({ failures, besides }: Hook): Body =>
+  new OneOf(Array.from({ length: besides + 1 }, (_, more) => failures.length + more));
+
 const short = ({ id, target_url, events }: Hook): Body => ({ id, target_url, events: new Unordered(events) });
 const record = (hook: Hook): Body => ({
   ...short(hook),
   ...{ description: hook.description, active: hook.active, created_at: iso(hook.created_at) },
-  ...{ consecutive_failures: hook.failures.length, disabled_at: isoOrNull(hook.disabled_at) },
+  ...{ consecutive_failures: failuresOf(hook), disabled_at: isoOrNull(hook.disabled_at) },
 });
 
 function remove(world: World, _: Request, { id }: Record<string, string>) {
@@ -117,7 +122,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   const hook = existing(world.hooks, id);
   const { events, ...rest } = body;
   Object.assign(hook, rest, events && { events: [...new Set<string>(events)] });
-  if (body.active === true) Object.assign(hook, { failures: [], disabled_at: null });
+  if (body.active === true) Object.assign(hook, { failures: [], besides: 0, disabled_at: null });
   return { status: 200, body: record(hook) };
 }
 

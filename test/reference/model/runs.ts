@@ -3,7 +3,7 @@
 import { close, closeIfDone, deliverOne } from "./delivering.ts";
 import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
-import { type Body, duration, isRecord } from "./kit.ts";
+import { type Body, duration, isRecord, Unpromised } from "./kit.ts";
 import { sendsLeft } from "./plans.ts";
 import { matches } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
@@ -49,9 +49,18 @@ function firstOf(
   return eventsOf(world, run.subscriber_id)
     .filter((event) => event.event_name === name && event !== run.trigger && !run.used.includes(event))
     .filter((event) => momentOf(event) >= since && momentOf(event) <= until && event.received_at <= heard)
-    .filter((event) => !mover || momentOf(event) > momentOf(mover) || event.order > mover.order)
+    .filter((event) => !mover || isAfter(event, mover))
     .filter((event) => matches(world, filled, event.properties))
     .sort((a, b) => momentOf(a) - momentOf(b) || a.order - b.order)[0];
+}
+
+/** An event with an idempotency key has its place among those of its own name in a batch, not among those of another. */
+function isAfter(event: Event, mover: Event): boolean {
+  const isOfOneReceipt = momentOf(event) === momentOf(mover) && event.received_at === mover.received_at;
+  const isKeyed = event.idempotency_key !== null || mover.idempotency_key !== null;
+  if (isOfOneReceipt && isKeyed && event.anonymous_id !== mover.anonymous_id)
+    throw new Unpromised("the order of two names in one batch with idempotency keys");
+  return momentOf(event) > momentOf(mover) || event.order > mover.order;
 }
 
 /** JND-8, JND-9: since when an exit condition holds; one on attributes holds from ever. */

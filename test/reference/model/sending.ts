@@ -9,7 +9,7 @@ import { close, closeIfDone, contentOf, start } from "./delivering.ts";
 import { channelsOf, isUsable, reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, DAY, isoOrNull, Refusal, Unpromised } from "./kit.ts";
-import { limits, usedSends } from "./plans.ts";
+import { limits, sendsLeft, usedSends } from "./plans.ts";
 import type { Subscriber } from "./records/people.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { defaultOf } from "./topics.ts";
@@ -125,9 +125,11 @@ function followsBounce({ jobs, now }: World, { source }: Job): boolean {
 /** D-CAP: which of two sends of one instant comes first is open, and a cap may leave room for one. */
 function isContested({ settings, jobs, now }: World, job: Job): boolean {
   if (settings.frequency_caps.length === 0 || job.spec.experience) return false;
-  const others = jobs.filter((other) => other !== job && other.dispatched_at === now);
-  return others.some(({ source, spec }) => source.type !== "journey" && !spec.experience);
+  return othersOfNow({ jobs, now }, job).some(({ source, spec }) => source.type !== "journey" && !spec.experience);
 }
+
+const othersOfNow = ({ jobs, now }: Pick<World, "jobs" | "now">, job: Job): Job[] =>
+  jobs.filter((other) => other !== job && other.dispatched_at === now);
 
 /**
  * What goes out in the request is counted exactly. If it does not fit, it never was, and nobody is told under which id it
@@ -152,7 +154,7 @@ function reserve(world: World, job: Job, sends: number): void {
   if (sends > 0 && used > limits(world.plan).sends) throw new Refusal(402, { code: "PAYMENT_REQUIRED" });
   if (sends > 0 && world.monthly_send_cap !== null && used > world.monthly_send_cap)
     throw new Refusal(402, { code: "SEND_CAP_REACHED" });
-  job.taken = { at: world.now, sends };
+  job.taken = { at: world.now, sends, asked: sends };
   world.spent.push(job.taken);
   if (sends > 0) warnOfSends(world);
 }
@@ -162,8 +164,13 @@ function quotaRefusal(world: World, job: Job): Body {
   if (job.taken) return null;
   const { target, subscriberIds, external_ids, holdout_percentage = 0 } = job.spec;
   const audience = target ? targetMembers(world, target).length : new Set(subscriberIds ?? external_ids).size;
+  const sends = Math.round(audience * (1 - holdout_percentage / 100));
+  const others = othersOfNow(world, job).flatMap(({ taken }) => taken ?? []);
+  const returned = others.reduce((sum, { asked, sends: kept }) => sum + asked - kept, 0);
+  if (others.some(({ asked }) => asked > 0) && sends + returned > sendsLeft(world))
+    throw new Unpromised("sends of one instant compete for the quota");
   try {
-    reserve(world, job, Math.round(audience * (1 - holdout_percentage / 100)));
+    reserve(world, job, sends);
     return null;
   } catch (error) {
     if (error instanceof Refusal) return error.body;

@@ -4,7 +4,8 @@ import { read, write } from "./access.ts";
 import { note } from "./annotations.ts";
 import { ANY, type Body, MINUTE, type Request } from "./kit.ts";
 import { inPeriod, limits, periodOf, usedSends } from "./plans.ts";
-import type { World } from "./world.ts";
+import { recompute } from "./segments.ts";
+import { at, type World } from "./world.ts";
 
 const settings = ({
   settings: { timezone, email_consent_mode, quiet_hours, frequency_caps, double_opt_in },
@@ -14,6 +15,11 @@ const settings = ({
 
 function change(world: World, { body }: Request) {
   Object.assign(world.settings, structuredClone(body));
+  // AMB-137: a day begins at another time.
+  if (body.timezone !== undefined)
+    at(world, world.now, () => {
+      for (const segment of world.segments) if (segment.is_dynamic) recompute(world, segment);
+    });
   return { status: 200, body: settings(world) };
 }
 

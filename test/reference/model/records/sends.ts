@@ -75,8 +75,8 @@ export interface Job {
   /** What goes on when it is held no longer. */
   stopped: (() => void)[];
   unknown: string[];
-  /** What it holds of the quota. */
-  taken?: { at: number; sends: number };
+  /** What it holds of the quota, and what it held first. */
+  taken?: { at: number; sends: number; asked: number };
   /** The title of its content when it was dispatched. */
   title?: string;
   arbitration: { class: string; source: string }[];
@@ -140,6 +140,8 @@ export interface Hook {
   active: boolean;
   /** When those in a row ended that failed last. */
   failures: number[];
+  /** Those of the instant that switched it off, beside the one that did. */
+  besides: number;
   disabled_at: number | null;
   created_at: number;
   sequence: number;
