@@ -1,5 +1,7 @@
 // The identity provider of a workspace: how it is set, and what a workspace that demands it refuses (ACC-14, ACC-17).
 import { describe, expect, it } from "vitest";
+import { SECOND } from "../../shared/kernel/clock.ts";
+import { mailedToken } from "../support/accounts.ts";
 import { CLIENT, ISSUER } from "../support/openid-provider.ts";
 import { wholeTable } from "../support/people.ts";
 import { ADA, bearer, PASSWORD, PROVIDER_ROUTE, SETTINGS, signInWorld } from "../support/sign-in.ts";
@@ -127,6 +129,24 @@ describe("a workspace that demands its provider", () => {
 
     expect(status).toBe(403);
     expect(body.code).toBe("SIGN_IN_REQUIRED");
+  });
+
+  it("a workspace that demands its provider keeps nobody out of the others: a password opens the first that it may (ACC-17)", async () => {
+    const { world, register, post, tenant: tenant_id } = await demanded();
+    await world.advance(SECOND);
+    const other = await register("grace@else.example", "Else");
+    await post("email/confirm", { token: await mailedToken(world, "grace@else.example", "Confirm") });
+    const invited = { as: bearer(other), body: { email: ADA.email, role: "viewer" } };
+    await world.call("POST /api/v1/team/invitations", invited);
+    const token = await mailedToken(world, ADA.email, "You are invited");
+    expect((await post("invitations/accept", { token, name: "Ada", password: PASSWORD })).status).toBe(201);
+    const login = { email: ADA.email, password: PASSWORD };
+
+    expect((await post("login", login)).body.tenant?.name).toBe("Else");
+    expect((await post("login", { ...login, tenant_id })).body.code).toBe("SIGN_IN_REQUIRED");
+    await post("password/forgot", { email: ADA.email });
+    const reset = { token: await mailedToken(world, ADA.email, "Reset"), password: "a staple of another kind" };
+    expect((await post("password/reset", reset)).body.tenant?.name).toBe("Else");
   });
 
   it("a workspace that demands its provider takes no other client while it demands it: nobody has signed in by that one (ACC-17)", async () => {

@@ -72,18 +72,39 @@ export async function begin(
   return { user, tenant: { id: tenant, name, plan, role }, ...bearer(access_token), refresh_token: session.token };
 }
 
-/** A membership of a user: in the workspace that is named, else the first that is open. @throws 401 without one */
-export async function firstOpen(platform: IssuingContext["platform"], user: string, named?: string) {
+interface Wanted {
+  /** The workspace that is named; undefined: any. */
+  named?: string | undefined;
+  hasSecondFactor: boolean;
+}
+
+/**
+ * A membership of a user: in the workspace that is named, else the first that is open, of those that demand no identity provider
+ * if there are any. @throws 401 without one
+ */
+export async function firstOpen(
+  platform: IssuingContext["platform"],
+  user: string,
+  { named, hasSecondFactor }: Wanted,
+): Promise<Membership & { workspace: string }> {
   const memberships = (await membershipsOf(platform, user)).filter(
     ({ tenant }) => named === undefined || tenant === named,
   );
   if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
-  const keys = memberships.map(({ tenant }) => ({ tenant }));
-  const workspaces = await platform.getAll(WorkspaceItem, keys);
-  const at = workspaces.findIndex((workspace) => workspace && workspace.status !== "deleted");
-  const open = memberships[at];
-  if (!open) throw closed();
-  return { ...open, workspace: workspaces[at]?.name ?? "" };
+  const workspaces = await platform.getAll(
+    WorkspaceItem,
+    memberships.map(({ tenant }) => ({ tenant })),
+  );
+  const open = memberships.flatMap((membership, at) => {
+    const workspace = workspaces[at];
+    if (!workspace || workspace.status === "deleted") return [];
+    const opens = !workspace.sign_in_required || opensWithoutProvider(membership.role, hasSecondFactor);
+    return [{ ...membership, workspace: workspace.name ?? "", opens }];
+  });
+  const first = open.find(({ opens }) => opens) ?? open[0];
+  if (!first) throw closed();
+  const { opens: _, ...found } = first;
+  return found;
 }
 
 const closed = () => new ApiError("TENANT_DELETED", "This workspace is closed.");

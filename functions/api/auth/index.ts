@@ -89,7 +89,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
     {
       summary: "Log in to a workspace: the one named, else the first that is open",
       description:
-        "A user with a second factor gives a code too. Without it, the right password is answered with 401 " +
+        "One that demands its identity provider is open to owners with a second factor alone. A user with a second factor gives a code too. Without it, the right password is answered with 401 " +
         "`SECOND_FACTOR_REQUIRED`, and no session begins.",
       body: v.strictObject({
         email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320), v.transform(withAsciiDomain)),
@@ -107,7 +107,10 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       const user = await findUser(platform, body.email, body.password);
       if (!user) throw unauthorized("The e-mail address or the password is wrong.");
       const secondFactor = await proveSecondFactor({ platform, factorKeys }, user, body.code);
-      const { workspace: _, ...wanted } = await firstOpen(platform, user.id, body.tenant_id);
+      const { workspace: _, ...wanted } = await firstOpen(platform, user.id, {
+        named: body.tenant_id,
+        hasSecondFactor: secondFactor,
+      });
       const beginning = { ...wanted, user: userOf(user), password: user.password, secondFactor };
       const session = await begin({ platform, signer }, { headers, sourceIp }, beginning);
       if (!isOwnPage(headers)) return session;

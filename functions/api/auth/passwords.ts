@@ -73,10 +73,12 @@ export const passwords = [
       await sharedLimits.password(platform);
       const found = await userOfToken(platform, token, "reset");
       const { id, email, name, confirmed_at } = found;
-      const { workspace, ...membership } = await firstOpen(platform, id);
+      const isConfirmed = confirmed_at !== undefined;
+      const hasSecondFactor = isConfirmed && found.totp !== undefined;
+      const { workspace, ...membership } = await firstOpen(platform, id, { hasSecondFactor });
       refuseWeak(password, [email, name, workspace]);
       // Whoever proves the mailbox of an address that was never confirmed takes the place of a stranger.
-      const secondFactor = confirmed_at !== undefined && (await proveSecondFactor(call, found, code));
+      const secondFactor = isConfirmed && (await proveSecondFactor(call, found, code));
       const user = await resetPassword(platform, token, password);
       return begin(call, call, { ...membership, user: userOf(user), password: user.password, secondFactor });
     },

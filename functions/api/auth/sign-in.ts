@@ -159,7 +159,7 @@ export const signIn = [
 
       const { hasManyFactors: secondFactor, ...asserted } = checked.value;
       const { user, membership } = isOfAll
-        ? await memberOfAny(platform, provider, asserted, attempt.wanted)
+        ? await memberOfAny(platform, provider, asserted, { named: attempt.wanted, hasSecondFactor: secondFactor })
         : await memberOf(platform, provider, asserted);
       const byProvider = {
         isEnrolled: user.totp !== undefined,
@@ -176,7 +176,12 @@ async function memberOf(platform: Platform, provider: Provider, asserted: Assert
   return { user, membership: { tenant, role } };
 }
 
-async function memberOfAny(platform: Platform, provider: Provider, asserted: Asserted, wanted: string | undefined) {
+async function memberOfAny(
+  platform: Platform,
+  provider: Provider,
+  asserted: Asserted,
+  wanted: Parameters<typeof firstOpen>[2],
+) {
   const user = await knownUser(platform, provider, asserted);
   const { tenant, role } = await firstOpen(platform, user.id, wanted);
   return { user, membership: { tenant, role } };
