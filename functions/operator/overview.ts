@@ -83,11 +83,8 @@ export async function costOf(
 }
 
 async function pageOf({ platform }: OperatorContext, after: string | undefined) {
-  const page = await platform.query(
-    WorkspaceEntry,
-    {},
-    { limit: PAGE, after: after === undefined ? undefined : fullKey(WorkspaceEntry, { tenant: after }, "") },
-  );
+  const position = after === undefined ? undefined : fullKey(WorkspaceEntry, { tenant: after }, "");
+  const page = await platform.query(WorkspaceEntry, {}, { limit: PAGE, after: position });
   const keys = page.items.map(({ sk }) => ({ tenant: sk }));
   const found = await platform.getAll(WorkspaceItem, keys);
   return { rows: found.filter((row) => row !== undefined), next: page.next?.sk };

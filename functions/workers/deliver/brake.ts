@@ -22,6 +22,7 @@ import {
 import { type BrakeView, brakeView, haltJob } from "../../../shared/store/sends/jobs/brake.ts";
 import type { JobRecord } from "../../../shared/store/sends/jobs/job-record.ts";
 import { findJob } from "../../../shared/store/sends/jobs/jobs.ts";
+import { shared } from "./memory.ts";
 import { type Prepared, recipientOf, type Work } from "./work.ts";
 
 /** How long the figures of a send are used. */
@@ -29,17 +30,8 @@ const FRESH_MS = 500;
 /** Of one chunk alone the brake must be surer than of all: there are many of them (in standard deviations). */
 const SURE_OF_ONE = 4;
 
-function viewOf({ store, clock, figures }: Work, job: JobRecord): Promise<BrakeView> {
-  const name = `${store.tenant} ${job.id}`;
-  const cached = figures.get(name);
-  if (cached && clock.now() - cached.at < FRESH_MS) return cached.view;
-  const view = brakeView(store, job);
-  figures.set(name, { at: clock.now(), view });
-  return view.catch((error) => {
-    figures.delete(name);
-    throw error;
-  });
-}
+const viewOf = ({ store, clock, figures }: Work, job: JobRecord): Promise<BrakeView> =>
+  shared(clock, figures, `${store.tenant} ${job.id}`, { ms: FRESH_MS, read: () => brakeView(store, job) });
 
 /** The limit that the figures of a send have passed so far. */
 export async function breachNow(work: Work, job: JobRecord): Promise<Breach | undefined> {

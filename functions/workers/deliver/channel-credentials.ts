@@ -5,6 +5,7 @@ import { MINUTE } from "../../../shared/kernel/clock.ts";
 import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
+import { shared } from "./memory.ts";
 import type { Work } from "./work.ts";
 
 /** How long credentials stay in clear. */
@@ -18,17 +19,12 @@ export async function credentialsFor(
   const via = deliverySettings?.via.find(({ type }) => type === channel);
   if (!via) return undefined;
   const version = `${store.tenant} ${via.id} ${via.credentials}`;
-  const cached = opened.get(version);
-  if (cached && clock.now() - cached.at < OPEN_MS) return cached.credentials;
-  // Chunks that begin together share one read. Credentials that could not be opened, or do not exist, are read again.
-  const credentials = store
-    .get(CredentialsItem, { channel: via.id })
-    .then((row) => row && openCredentials(vault, via.id, row));
-  opened.set(version, { at: clock.now(), credentials });
-  const found = await credentials.catch((error) => {
-    opened.delete(version);
-    throw error;
-  });
+  const read = async () => {
+    const row = await store.get(CredentialsItem, { channel: via.id });
+    return row && openCredentials(vault, via.id, row);
+  };
+  const found = await shared(clock, opened, version, { ms: OPEN_MS, read });
+  // Those that do not exist are read again.
   if (!found) opened.delete(version);
   return found;
 }

@@ -1,6 +1,7 @@
 // What an environment remembers from one message to the next, and the reads that its messages share.
 
 import type { Credentials } from "../../../shared/contract/credentials.ts";
+import type { Clock } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
 import { recent } from "../../../shared/store/recent.ts";
 import type { BrakeView } from "../../../shared/store/sends/jobs/brake.ts";
@@ -20,6 +21,29 @@ function remembered<T, const N extends string>(as: N, max: number): Memory<N, T>
   return { as, env: [], grants: [], open };
 }
 
+interface Read<T> {
+  /** When it began, in milliseconds. */
+  at: number;
+  value: Promise<T>;
+}
+
+/** What was read less than `ms` ago, or is read now: all that ask meanwhile share the read. One that fails is forgotten. */
+export function shared<T>(
+  { now }: Pick<Clock, "now">,
+  memory: ReturnType<typeof recent<Read<T>>>,
+  name: string,
+  { ms, read }: { ms: number; read: () => Promise<T> },
+): Promise<T> {
+  const last = memory.get(name);
+  if (last && now() - last.at < ms) return last.value;
+  const value = read().catch((error) => {
+    memory.delete(name);
+    throw error;
+  });
+  memory.set(name, { at: now(), value });
+  return value;
+}
+
 /** Whether sends may go on, by workspace and job. */
 export interface GateAnswer {
   /** When it was asked for, in milliseconds. */
@@ -30,17 +54,16 @@ export interface GateAnswer {
 export const sendGates: Memory<"gates", GateAnswer> = remembered("gates", 100);
 
 /** The figures of sends with a brake, by workspace and job. */
-export const sendFigures: Memory<"figures", { at: number; view: Promise<BrakeView> }> = remembered("figures", 100);
+export const sendFigures: Memory<"figures", Read<BrakeView>> = remembered("figures", 100);
 
 /** The rates of channels, by workspace and channel; undefined for one that has none. */
-export const foundRates: Memory<"rates", { at: number; rate: Promise<number | undefined> }> = remembered("rates", 100);
+export const foundRates: Memory<"rates", Read<number | undefined>> = remembered("rates", 100);
 
 /** When an answer of a provider was noted last, by workspace, channel and error. */
 export const notedAnswers: Memory<"noted", number> = remembered("noted", 500);
 
 /** Credentials in clear, by their version: as they were when the send was dispatched. */
-export const openedCredentials: Memory<"opened", { at: number; credentials: Promise<Credentials | undefined> }> =
-  remembered("opened", 100);
+export const openedCredentials: Memory<"opened", Read<Credentials | undefined>> = remembered("opened", 100);
 
 /** Rows of a workspace, read with the workspace itself. */
 export const jointReads: Capability<"jointRead", JointRead> = {

@@ -4,6 +4,7 @@ import type { ChannelType } from "../../../shared/rules/channel-types.ts";
 import { groupEnd, type Progress, putOff, type Unit, unitsOf } from "../../../shared/rules/progress.ts";
 import { channelRate, learnedRate, slowDown, takeSlot } from "../../../shared/store/channels/pace.ts";
 import { credentialsFor } from "./channel-credentials.ts";
+import { shared } from "./memory.ts";
 import { channelIdOf, isThrottle, type Sent, targetOf, type WaitQueue, type Work } from "./work.ts";
 
 /** How long an environment remembers whether a channel has a rate. */
@@ -42,19 +43,11 @@ export async function takeSlots(
   return { kind: "go" };
 }
 
-/** The next slot of a channel; undefined if it has no rate. Chunks that begin together share the read of that. */
+/** The next slot of a channel; undefined if it has no rate. */
 async function slotOf(work: Work, type: ChannelType, channel: string, n: number) {
   const { store, clock, rates, job } = work;
-  const name = `${store.tenant} ${channel}`;
-  let known = rates.get(name);
-  if (!known || clock.now() - known.at >= FRESH_MS) {
-    known = { at: clock.now(), rate: type === "email" ? mailRate(work, channel) : channelRate(store, channel) };
-    rates.set(name, known);
-  }
-  const rate = await known.rate.catch((error) => {
-    rates.delete(name);
-    throw error;
-  });
+  const read = () => (type === "email" ? mailRate(work, channel) : channelRate(store, channel));
+  const rate = await shared(clock, rates, `${store.tenant} ${channel}`, { ms: FRESH_MS, read });
   return rate === undefined ? undefined : takeSlot(store, channel, { n, category: job.category });
 }
 

@@ -218,15 +218,13 @@ async function titlesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const templated = messages.filter(({ content }) => messages.length > 1 && content === undefined);
   const ids = new Set(templated.map(({ job_id }) => job_id));
+  const templateKeys = templated.map(({ template_id = "" }) => ({ id: template_id }));
   const [jobs, templates] = await Promise.all([
     withContents(
       store,
       found.filter(({ id }) => ids.has(id)),
     ),
-    store.getAll(
-      TemplateItem,
-      templated.map(({ template_id = "" }) => ({ id: template_id })),
-    ),
+    store.getAll(TemplateItem, templateKeys),
   ]);
   const sent = new Map(jobs.map(({ id, title }) => [id, title]));
   return new Map(

@@ -25,11 +25,9 @@ async function completeBlock(store: Store, key: BlockKey, { names, tracked }: Wa
   for (const [actor, eraseProperties] of erased) await maskActor(store, key, actor, eraseProperties);
   const living = own.filter(({ actor }) => !erased.has(actor));
   const { received_at, source, historical } = block;
+  const pointed = living.filter(({ event_name, isKeyed }) => !isKeyed && tracked.has(event_name));
   await store.writeAll([
-    ...pointerWrites(
-      key,
-      living.filter(({ event_name, isKeyed }) => !isKeyed && tracked.has(event_name)),
-    ),
+    ...pointerWrites(key, pointed),
     ...actorWrites(living, { received_at, source, historical, key, watched: names }),
   ]);
   if (repeated.size < events.length) await store.writeAll([sealWrite(key)]);

@@ -47,11 +47,9 @@ export async function recordConversion(
   const { touches, open } = await touchesOf(store, subscriber, occurredAt - window_seconds * SECOND, occurredAt);
   const attribution = attribute(touches, occurredAt, window_seconds);
   if (attribution.jobs.length === 0) return "settled";
+  const jobIds = attribution.jobs.map(({ job }) => job);
   const [jobs, channels, isOpen] = await Promise.all([
-    findJobs(
-      store,
-      attribution.jobs.map(({ job }) => job),
-    ),
+    findJobs(store, jobIds),
     listChannels(store),
     isBeingDelivered(store, open, occurredAt),
   ]);

@@ -52,15 +52,13 @@ export async function settleMembers(
   subscribers: readonly string[],
 ): Promise<string[]> {
   const group = groupOf(list);
+  const listKeys = subscribers.map((subscriber) => ({ subscriber, list }));
   const [members, memberships] = await Promise.all([
     store.getAll(
       Member,
       subscribers.map((id) => memberKey(group, id)),
     ),
-    store.getAll(
-      ListMembership,
-      subscribers.map((subscriber) => ({ subscriber, list })),
-    ),
+    store.getAll(ListMembership, listKeys),
   ]);
   const unfinished = subscribers.filter((_, i) => members[i]?.pack === pack && !memberships[i]);
   await writeEach(unfinished, (id) => happened(store.remove(Member, memberKey(group, id), is("pack", pack))));

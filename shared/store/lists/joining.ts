@@ -63,12 +63,10 @@ export async function joinList(
   const distinct = [...new Set(ids)];
   const channel = listChannelOf(list);
   const said = { channel, source, import_job_id };
+  const listKeys = distinct.map((subscriber) => ({ subscriber, list }));
   const [profiles, memberships] = await Promise.all([
     getProfiles(store, distinct),
-    store.getAll(
-      ListMembership,
-      distinct.map((subscriber) => ({ subscriber, list })),
-    ),
+    store.getAll(ListMembership, listKeys),
   ]);
   const outside = distinct.flatMap((_, i) => {
     const profile = profiles[i];

@@ -123,13 +123,8 @@ export interface Added {
 export async function addMembers(store: Store, list: string, ids: readonly string[]): Promise<Added> {
   const group = groupOf(list);
   const distinct = [...new Set(ids)];
-  const [profiles, members] = await Promise.all([
-    getProfiles(store, distinct),
-    store.getAll(
-      Member,
-      distinct.map((id) => memberKey(group, id)),
-    ),
-  ]);
+  const memberKeys = distinct.map((id) => memberKey(group, id));
+  const [profiles, members] = await Promise.all([getProfiles(store, distinct), store.getAll(Member, memberKeys)]);
   const found = distinct.filter((_, i) => profiles[i]);
   const { entered } = await changeMembers(store, group, {
     enter: distinct.filter((_, i) => profiles[i] && !members[i]),

@@ -91,17 +91,11 @@ export type MoveClaim =
 export async function claimMove(platform: Platform, tenant: TenantId, id: string, owner: string): Promise<MoveClaim> {
   const now = platform.clock.now();
   const isFree = any(absent("lease_until"), below("lease_until", now), is("owner", owner));
-  return platform
-    .change(
-      ClockMove,
-      { tenant },
-      { set: { owner, lease_until: now + LEASE_MS, progress_at: now } },
-      all(is("id", id), is("status", "running"), isFree),
-    )
-    .then(
-      (move) => ({ kind: "claimed", move }),
-      onConditionFailed(ClockMove, (old) => ({ kind: old?.id === id && old.status === "running" ? "held" : "over" })),
-    );
+  const change = { set: { owner, lease_until: now + LEASE_MS, progress_at: now } };
+  return platform.change(ClockMove, { tenant }, change, all(is("id", id), is("status", "running"), isFree)).then(
+    (move) => ({ kind: "claimed", move }),
+    onConditionFailed(ClockMove, (old) => ({ kind: old?.id === id && old.status === "running" ? "held" : "over" })),
+  );
 }
 
 /**

@@ -39,11 +39,8 @@ export const sandboxWork: Capability<"sandboxWork", SandboxWorkplace> = {
       const crashed = marksIn(row).filter(
         (mark) => failedMarks.some((name) => mark.startsWith(`${name}#`)) && Number(row[mark]) < now - ATTEMPT_MS,
       );
-      await table.change(
-        SandboxWork,
-        {},
-        { set: { worked_at: now }, remove: [...ownMarks, ...failedMarks, ...crashed] },
-      );
+      const seen = { set: { worked_at: now }, remove: [...ownMarks, ...failedMarks, ...crashed] };
+      await table.change(SandboxWork, {}, seen);
     },
   }),
 };

@@ -46,10 +46,8 @@ export const dynamicSegments: Capability<"dynamicSegments", DynamicSegments> = {
 
 async function readIndex(store: StoreReader, version: number): Promise<SegmentIndex> {
   const rows = (await store.queryAll(SegmentItem, {})).filter(({ is_dynamic }) => is_dynamic);
-  const zone = await zoneFor(
-    store,
-    rows.map(({ rule }) => fromJson(rule)),
-  );
+  const stored = rows.map(({ rule }) => fromJson(rule));
+  const zone = await zoneFor(store, stored);
   const rules = rows.map(({ id, rule }) => [id, compileRule(fromJson(rule), zone)] as const);
   return {
     version,

@@ -195,14 +195,8 @@ async function finishPart(store: Store, { segment, run, part }: Computation): Pr
   const row = await store.get(SegmentItem, { id: segment });
   if (row?.run === run && row.parts_done === row.parts) {
     const computed = row.run_version;
-    await whereItHolds(
-      store.change(
-        SegmentItem,
-        { id: segment },
-        { set: { computed } },
-        all(is("run", run), below("computed", computed)),
-      ),
-    );
+    const isBehind = all(is("run", run), below("computed", computed));
+    await whereItHolds(store.change(SegmentItem, { id: segment }, { set: { computed } }, isBehind));
   }
   return "ended";
 }

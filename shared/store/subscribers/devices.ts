@@ -90,14 +90,8 @@ const isAddressOf = ({ platform, token, subscription }: DeviceRow): ConditionOf<
 
 /** A device whose address the provider rejects is not used again, unless it has been given a new address since. */
 export async function markInvalid(store: Store, device: DeviceRow): Promise<void> {
-  await whereItHolds(
-    store.change(
-      DeviceItem,
-      keyOfDevice(device),
-      { set: { status: "invalid" } },
-      all(present("id"), isAddressOf(device)),
-    ),
-  );
+  const isThis = all(present("id"), isAddressOf(device));
+  await whereItHolds(store.change(DeviceItem, keyOfDevice(device), { set: { status: "invalid" } }, isThis));
 }
 
 /**

@@ -129,14 +129,10 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
     ],
     opted_out: [...isNotErased, isOpenConsent(CHANNEL)],
   };
+  const change = { set: { ...stating.set, ...confirmed.set }, remove: stating.remove };
   return store
     .transact([
-      changeItem(
-        Profile,
-        { id: subscriber },
-        { set: { ...stating.set, ...confirmed.set }, remove: stating.remove },
-        all(...conditions[status]),
-      ),
+      changeItem(Profile, { id: subscriber }, change, all(...conditions[status])),
       consentWrite(store, { subscriber, id: assertionId(from, assertion) }, assertion, absent()),
     ])
     .then(
@@ -258,14 +254,10 @@ function writeAll(
     ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),
   ]);
   const { set, remove } = consentChange(...news);
+  const isAsRead = all(isAlive(), ...conditions, ...confirmed.when);
   return happened(
     store.transact([
-      changeItem(
-        Profile,
-        { id: profile.id },
-        { set: { ...set, ...confirmed.set }, remove },
-        all(isAlive(), ...conditions, ...confirmed.when),
-      ),
+      changeItem(Profile, { id: profile.id }, { set: { ...set, ...confirmed.set }, remove }, isAsRead),
       ...news.map((one) => consentWrite(store, { subscriber: profile.id, id: assertionId(from, one) }, one)),
     ]),
   );

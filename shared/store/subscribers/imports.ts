@@ -227,14 +227,10 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
     ...(Object.keys(channels).length > 0 && { channels: toJson(channels) }),
   };
   const rows = { rows: toJson(rejected), warnings: toJson(warnings), expires: expiry(store) };
+  const isAsRead = all(oneOf("status", ["processing", "canceled"]), is("offset", offset));
   return happened(
     store.transact([
-      changeItem(
-        ImportItem,
-        { id },
-        { set, add },
-        all(oneOf("status", ["processing", "canceled"]), is("offset", offset)),
-      ),
+      changeItem(ImportItem, { id }, { set, add }, isAsRead),
       ...(rejected.length + warnings.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
     ]),
   );

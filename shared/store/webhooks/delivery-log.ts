@@ -45,11 +45,8 @@ export async function listDeliveries(
   const rows: DeliveryRow[] = [];
   let position = after;
   for (let examined = 0; examined < MAX_EXAMINED; ) {
-    const page = await store.query(
-      DeliveryItem,
-      { webhook },
-      { ...range, limit: limit - rows.length, after: position },
-    );
+    const rest = { ...range, limit: limit - rows.length, after: position };
+    const page = await store.query(DeliveryItem, { webhook }, rest);
     examined += page.items.length;
     rows.push(...page.items.filter((row) => isKept(store, row) && isWanted(row, filter)));
     position = page.next;

@@ -37,16 +37,12 @@ export async function createClient(
   const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids) : platform.ids.uuidAt(now));
   const created_at = timestamp(now);
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
+  const client = newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at });
   await prepareWorkspace(storeOf(tenant));
   await platform
     .transact([
       changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),
-      putItem(
-        WorkspaceItem,
-        { tenant },
-        newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at }),
-        absent(),
-      ),
+      putItem(WorkspaceItem, { tenant }, client, absent()),
       putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
       putItem(WorkspaceEntry, { tenant }, { created_at }),
     ])
@@ -66,15 +62,8 @@ export async function listClients(
   agency: TenantId,
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ clients: Client[]; next?: string }> {
-  const page = await platform.query(
-    ClientItem,
-    { agency },
-    {
-      newestFirst: true,
-      limit,
-      after: after === undefined ? undefined : fullKey(ClientItem, { agency, tenant: after }, ""),
-    },
-  );
+  const position = after === undefined ? undefined : fullKey(ClientItem, { agency, tenant: after }, "");
+  const page = await platform.query(ClientItem, { agency }, { newestFirst: true, limit, after: position });
   const keys = page.items.map(({ tenant }) => ({ tenant }));
   const found = await platform.getAll(WorkspaceItem, keys);
   const clients = found.flatMap((row) => (row && !row.purging_at ? [clientOf(row)] : []));

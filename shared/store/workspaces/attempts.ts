@@ -26,11 +26,9 @@ export async function countAttempt(
   const now = platform.clock.now();
   const window = Math.floor(now / windowMs);
   const endsAt = (window + 1) * windowMs;
-  const { count } = await platform.change(
-    AttemptCount,
-    { kind, who: hashOf(who.toLowerCase()), window },
-    { add: { count: by }, set: { expires: Math.ceil(endsAt / SECOND) + KEPT_SECONDS } },
-  );
+  const key = { kind, who: hashOf(who.toLowerCase()), window };
+  const set = { expires: Math.ceil(endsAt / SECOND) + KEPT_SECONDS };
+  const { count } = await platform.change(AttemptCount, key, { add: { count: by }, set });
   if (count <= max) return;
   const seconds = String(Math.max(1, Math.ceil((endsAt - now) / SECOND)));
   throw new ApiError("RATE_LIMITED", "Too many attempts. Try again later.", { headers: { "retry-after": seconds } });

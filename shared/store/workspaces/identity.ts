@@ -81,26 +81,16 @@ export async function register(
   const tenant = v.parse(WorkspaceId, kind === "sandbox" ? sandboxId(platform.ids) : platform.ids.uuid());
   const created_at = timestamp(now);
   const member = { user_id: user.id, tenant, role: "owner" as const, email, name, created_at };
+  const owner = { ...user, password: secret, created_at, ...(isConfirmed && { confirmed_at: created_at }) };
+  const workspace = newWorkspace({ id: tenant, name: workspace_name, plan, kind, owners: 1, created_at });
+  const unconfirmed = isConfirmed ? {} : { unconfirmed: true as const };
   await prepareWorkspace(storeOf(tenant));
   await platform
     .transact([
-      putItem(
-        UserItem,
-        { email },
-        { ...user, password: secret, created_at, ...(isConfirmed && { confirmed_at: created_at }) },
-        absent(),
-      ),
-      putItem(
-        WorkspaceItem,
-        { tenant },
-        newWorkspace({ id: tenant, name: workspace_name, plan, kind, owners: 1, created_at }),
-      ),
+      putItem(UserItem, { email }, owner, absent()),
+      putItem(WorkspaceItem, { tenant }, workspace),
       putItem(WorkspaceEntry, { tenant }, { created_at }),
-      putItem(
-        MemberItem,
-        { tenant, user: user.id },
-        { ...member, ...(!isConfirmed && { unconfirmed: true as const }) },
-      ),
+      putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }),
       putItem(MembershipItem, { user: user.id, tenant }, member),
     ])
     .catch(orRefuse(isTaken));
@@ -190,11 +180,8 @@ export async function createServerKey(
   };
   const hash = hashOf(key);
   await store.put(ServerKeyItem, { id }, { ...shown, credential: ServerCredential.pk({ hash }) });
-  await platform.put(
-    ServerCredential,
-    { hash },
-    { kind: "server", tenant: store.tenant, id, scopes: shown.scopes, explicit: scopes !== undefined },
-  );
+  const opens = { tenant: store.tenant, id, scopes: shown.scopes, explicit: scopes !== undefined };
+  await platform.put(ServerCredential, { hash }, { kind: "server", ...opens });
   return { ...shown, key };
 }
 

@@ -88,12 +88,10 @@ export function beginRound(
 }
 
 export async function findClaims(store: StoreReader, chunkRefs: readonly ChunkRef[]): Promise<ClaimState[]> {
+  const inRanges = chunkRefs.filter((chunkRef) => !isOnJob(chunkRef));
   const [jobs, claims] = await Promise.all([
     store.getAll(JobItem, chunkRefs.filter(isOnJob)),
-    store.getAll(
-      ClaimItem,
-      chunkRefs.filter((chunkRef) => !isOnJob(chunkRef)),
-    ),
+    store.getAll(ClaimItem, inRanges),
   ]);
   return [...jobs.map((job) => job && claimOnJob(job)), ...claims].filter((claim) => claim !== undefined);
 }

@@ -166,11 +166,6 @@ function countersOf(store: Store, closings: readonly Closing[]): ItemWrite<"work
   const [first] = closings;
   if (!first) return [];
   const counted = closings.map((one) => countedOutcomes(store, one.job.category, outcomesOf(uncounted(one))));
-  return [
-    ...dayWrites(hashOf(first.job.id).slice(0, 1), counted),
-    ...endedCounts(
-      store,
-      closings.map(({ job, tally }) => ({ ...job, ...tally })),
-    ),
-  ];
+  const ended = closings.map(({ job, tally }) => ({ ...job, ...tally }));
+  return [...dayWrites(hashOf(first.job.id).slice(0, 1), counted), ...endedCounts(store, ended)];
 }

@@ -89,16 +89,14 @@ export async function retractBurst(
     ...taken.map(({ at, mark }) => dayCounters(job, at, [mark], -1)),
   ]);
   const isAsRead = all(...retracted.map((mark) => is(mark, row[mark] ?? "")));
+  const back = taken.map(({ at, mark }) => countedStages(at, job.category, [mark], -1));
   await whereItHolds(
     store.transact([
       changeItem(ReportedInteraction, interactionKey(job_id, digest), { set: { machine: "burst", retracted } }),
       changeItem(InteractionCount, { job: job_id, shard: digest.slice(0, 1) }, { add }),
       changeItem(Engagement, { subscriber, job: job_id }, { remove: retracted }, isAsRead),
       ...reachedWrites(job, stagesAmong(retracted), -1),
-      ...dayWrites(
-        digest.slice(1, 2),
-        taken.map(({ at, mark }) => countedStages(at, job.category, [mark], -1)),
-      ),
+      ...dayWrites(digest.slice(1, 2), back),
     ]),
   );
 }

@@ -55,12 +55,9 @@ export interface BrakeView {
 
 /** Reads the totals of the ranges, which may be a moment old: late figures allow less, never more. */
 export async function brakeView(store: StoreReader, { id, ranges = [] }: JobRecord): Promise<BrakeView> {
+  const keys = ranges.map((range) => ({ job: id, range }));
   const [rows, job] = await Promise.all([
-    store.getAll(
-      RangeItem,
-      ranges.map((range) => ({ job: id, range })),
-      { eventual: true },
-    ),
+    store.getAll(RangeItem, keys, { eventual: true }),
     store.get(JobItem, { job: id }, { eventual: true }),
   ]);
   const { attempts } = sumOf(rows.flatMap((row) => (row ? [tallyOf(row)] : [])));
@@ -83,14 +80,10 @@ export async function haltJob(
   const halted: Halt = { ...breach, at: timestamp(store.clock.now()) };
   const isAsRead = asRead("released_at", releasedAt);
   const text = `The send ${name ?? id} halted: ${textOf(breach)}.`;
+  const mayHalt = all(inProgress, absent("halted"), isAsRead);
   await whereItHolds(
     store.transact([
-      changeItem(
-        JobItem,
-        { job: id },
-        { set: { halted: toJson(halted) } },
-        all(inProgress, absent("halted"), isAsRead),
-      ),
+      changeItem(JobItem, { job: id }, { set: { halted: toJson(halted) } }, mayHalt),
       annotationWrite(store, { kind: "blast_halted", text, ref_id: id }),
     ]),
   );

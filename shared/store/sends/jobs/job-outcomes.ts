@@ -75,13 +75,9 @@ function failureWrites(
   const isAnnotated = annotated_on !== undefined && annotated_on >= day;
   const last_error = { code, message, at: timestamp(store.clock.now()) };
   const text = `A tick of a schedule failed: ${message}`;
+  const change = { set: { last_error, annotated_on: isAnnotated ? undefined : day } };
   return [
-    changeItem(
-      ScheduleItem,
-      { id },
-      { set: { last_error, annotated_on: isAnnotated ? undefined : day } },
-      all(present(), asRead("annotated_on", annotated_on)),
-    ),
+    changeItem(ScheduleItem, { id }, change, all(present(), asRead("annotated_on", annotated_on))),
     ...(isAnnotated ? [] : [annotationWrite(store, { kind: "schedule_failed", text, ref_id: id })]),
   ];
 }

@@ -47,14 +47,10 @@ export async function takeBack(store: Store, subscriber: string, row: RowOf<type
   if (fate === undefined) return;
 
   const at = timeOfTouch(row);
+  const key = touchKey(subscriber, at, job.id, { channel: "email" });
   await happened(
     store.transact([
-      changeItem(
-        TouchItem,
-        touchKey(subscriber, at, job.id, { channel: "email" }),
-        { remove: ["alone"] },
-        is("alone", fate),
-      ),
+      changeItem(TouchItem, key, { remove: ["alone"] }, is("alone", fate)),
       ...takenBackWrites(job, subscriber, { fate, at }),
     ]),
   );

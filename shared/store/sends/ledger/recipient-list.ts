@@ -204,12 +204,9 @@ async function readChunk(
 
 /** What became of recipients: the same as their explanations say. */
 async function describe(store: StoreReader, job: JobRecord, listed: readonly Listed[]): Promise<ListedRecipient[]> {
+  const ids = listed.map(({ subscriber }) => subscriber);
   const [profiles, outcomes] = await Promise.all([
-    getProfiles(
-      store,
-      listed.map(({ subscriber }) => subscriber),
-      { eventual: true },
-    ),
+    getProfiles(store, ids, { eventual: true }),
     Promise.all(listed.map((one) => outcomeOf(store, job, one))),
   ]);
   return listed.map(({ subscriber, recipient, plannedAt, waits = [] }, i) => {
