@@ -167,8 +167,15 @@ function Workspaces() {
   const nameOf = (one: (typeof workspaces)[number]) =>
     one.tenant_id === tenant.id ? tenant.name : ((one as { name?: string }).name ?? one.tenant_id.slice(0, 8));
   const choose = async (id: string) => {
+    const before = session.value;
     session.value = { kind: "opening" };
-    location.assign(workspacePath(await switchTo(id), "home"));
+    try {
+      location.assign(workspacePath(await switchTo(id), "home"));
+    } catch (error) {
+      // Its own session goes on, unless that is what has ended.
+      if (session.value.kind === "opening") session.value = before;
+      say(error instanceof Error ? error.message : String(error));
+    }
   };
   return (
     <div class="workspace">

@@ -82,6 +82,27 @@ export function factorStories({ open, service }: FactorBench): void {
     await reopen();
   });
 
+  it("a workspace that cannot be switched to leaves the open one open, and says why (CON-2)", async () => {
+    const { page, reopen } = await open();
+    await page.goto(`${service().url}/console#demo`);
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.route("**/api/v1/me", async (route) => {
+      const answer = await route.fetch();
+      const { workspaces, ...more } = (await answer.json()) as { workspaces: object[] };
+      const other = { tenant_id: "0a0a0a0a-0000-4000-8000-000000000000", name: "Other", role: "viewer" };
+      await route.fulfill({ response: answer, json: { ...more, workspaces: [...workspaces, other] } });
+    });
+    await page.route("**/auth/switch", (route) =>
+      route.fulfill({ status: 403, json: { code: "SIGN_IN_REQUIRED", message: "Sign in there." } }),
+    );
+    await page.reload();
+    await page.getByLabel("Workspace", { exact: true }).selectOption({ label: "Other" });
+    await page.getByText("Sign in there.").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(await page.getByLabel("Workspace", { exact: true }).inputValue()).not.toMatch(/^0a0a/);
+    await reopen();
+  });
+
   it("a workspace that demands a second factor shows its set-up alone (ACC-12)", async () => {
     const { page, reopen } = await open();
     await page.route("**/api/v1/me", async (route) => {
