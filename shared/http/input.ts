@@ -6,7 +6,7 @@ import { fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
 import { withoutEcho } from "./echo.ts";
-import type { Shape } from "./endpoint.ts";
+import type { Endpoint, Shape } from "./endpoint.ts";
 import type { Upload } from "./upload.ts";
 
 type RefusalStyle = Pick<Shape, "refusal">;
@@ -35,6 +35,22 @@ export function refuseUnknownQuery(
   if (unknown.length === 0) return;
   const fields = unknown.slice(0, MAX_FIELDS).map((name) => [name.slice(0, 128), "is not a known query parameter"]);
   throw refusalOf(shape, `${fields[0]?.join(": ")}`, Object.fromEntries(fields));
+}
+
+/** The parameters of the query. A POST that has no body of its own takes them in the body too, so that none is ignored. */
+export async function readQuery(
+  { access, shape, route }: Pick<Endpoint, "access" | "shape" | "route">,
+  request: { event: RequestBody & { event: { queryStringParameters?: Record<string, string | undefined> } } },
+): Promise<unknown> {
+  const { event } = request;
+  const isInBody = route.startsWith("POST ") && shape.query && !shape.body && !shape.form && !shape.raw;
+  if (isInBody) {
+    await readJson(request);
+    refuseDeepBody(shape, event.body);
+  }
+  const query = { ...event.event.queryStringParameters, ...(isInBody && (event.body as Record<string, string>)) };
+  if (access.credentials.length > 0) refuseUnknownQuery(shape, query);
+  return parseQuery(shape, query);
 }
 
 export const parseQuery = (

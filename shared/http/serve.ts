@@ -31,12 +31,11 @@ import {
   bytesOf,
   parseEcho,
   parseForm,
-  parseQuery,
   readJson,
   readParams,
+  readQuery,
   refuseDeepBody,
   refuseLongBody,
-  refuseUnknownQuery,
 } from "./input.ts";
 import { type ApiHandler, commonHeaders, json, type Response, respond, withoutBody } from "./responses.ts";
 import { unitsOf } from "./sdk-limits.ts";
@@ -191,12 +190,6 @@ const gatesOf =
     if (access.feature && caller.kind !== "public") requireFeature(caller.workspace.plan, access.feature);
   };
 
-function readQuery({ access, shape }: Endpoint, context: RequestContext): void {
-  const { queryStringParameters = {} } = context.event;
-  if (access.credentials.length > 0) refuseUnknownQuery(shape, queryStringParameters);
-  context.query = parseQuery(shape, queryStringParameters);
-}
-
 type CurrentReader = (context: RequestContext) => Promise<unknown>;
 
 /** What the handler of a request is run with. */
@@ -243,7 +236,7 @@ async function readInput(
   secrets: Secrets,
 ): Promise<void> {
   const { event: context } = request;
-  readQuery(endpoint, context);
+  context.query = await readQuery(endpoint, request);
   await readBody(endpoint.shape, request, current);
   const { caller, query, body, headers } = context;
   await requireSignedIds(caller, [query, body], headers[USER_HASH_HEADER], secrets);

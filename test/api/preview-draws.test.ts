@@ -98,13 +98,27 @@ describe("preview_id of a campaign's release", () => {
     ).body;
     const asked = { ...audience, ...content, channel_ids: [channel.id] };
     const release = (preview_id: string) => call(`POST /api/v1/campaigns/${id}/release?preview_id=${preview_id}`);
-    return { ...all, asked, release };
+    return { ...all, asked, id: String(id), release };
   };
 
   it("a preview_id of a campaign's release holds out the people of the preview (AMB-140)", async () => {
     const { world, post, asked, release, fates } = await campaign();
     const { preview_id } = (await post("/preview", asked)).body;
     const { status, body } = await release(preview_id);
+    await world.settle();
+    expect(status).toBe(200);
+    const sent = (await post("", { ...asked, preview_id })).body.id;
+    await world.settle();
+    expect(await fates(body.messages[0].job_id)).toEqual(await fates(sent));
+  });
+
+  it("a preview_id of a campaign's release may stand in the body, where nothing unknown may (AMB-140, AMB-116)", async () => {
+    const { world, tenant, post, asked, id, fates } = await campaign();
+    const { preview_id } = (await post("/preview", asked)).body;
+    const release = (body: object) => tenant.call(`POST /api/v1/campaigns/${id}/release`, body);
+    expect((await release({ preview: preview_id })).status).toBe(422);
+    expect((await release({ preview_id: "none" })).body.fields?.preview_id).toEqual(expect.any(String));
+    const { status, body } = await release({ preview_id });
     await world.settle();
     expect(status).toBe(200);
     const sent = (await post("", { ...asked, preview_id })).body.id;

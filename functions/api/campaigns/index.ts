@@ -181,6 +181,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     { permission: "send", uses: [storeWrite, timers, secrets] },
     {
       summary: "Release a draft: every message becomes a notification job",
+      description: "`preview_id` may also be sent in a JSON body.",
       query: v.object({ preview_id: PreviewId }),
       returns: v.object({ ...CampaignShape.entries, warnings: KeyWarnings }),
       errors: ["CONFLICT"],
