@@ -170,6 +170,20 @@ it("an opt-out is counted with the send whose link it used, not with a later one
   expect(await countsOf(receipt)).toBe(0);
 });
 
+it("an opt-out is counted once with a send, also of who opted in again and uses its link another time (AMB-139)", async () => {
+  const { world, tenant } = await withTenant();
+  const { ada, mail } = await mailing(world, tenant);
+  const { job, mail: letter } = await mail();
+  await world.advance(MINUTE);
+  await follow(world, "POST", letter.unsubscribe!);
+  const read = reader(world, tenant);
+  await read(`POST /api/v1/subscribers/${ada}/consents`, { channel: "email", status: "opted_in" });
+  await follow(world, "POST", letter.unsubscribe!);
+  expect((await read(`GET /api/v1/notifications/${job.id}`)).counts.unsubscribed).toBe(1);
+  const [said] = (await read(`GET /api/v1/subscribers/${ada}/consents`)).items;
+  expect(said).toMatchObject({ channel: "email", status: "opted_out" });
+});
+
 describe("the outcome of a journey's send step", () => {
   const mailingJourney = async (...others: "sms"[]) => {
     const setting = await journeySetting(await fresh());

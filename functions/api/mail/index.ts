@@ -10,7 +10,7 @@ import { languageOf } from "../../../shared/rules/translations.ts";
 import { type PlatformReader, platformRead, type StoreReader } from "../../../shared/store/context.ts";
 import { type MailLinkOpener, openedMailLink } from "../../../shared/store/mail-links.ts";
 import { lateWrites } from "../../../shared/store/sends/jobs/late.ts";
-import { newestMailOf } from "../../../shared/store/sends/ledger/touches.ts";
+import { mailOfSecond, newestMailOf, optedOutWrite, timeOfTouch } from "../../../shared/store/sends/ledger/touches.ts";
 import { unsubscribe } from "../../../shared/store/subscribers/addresses.ts";
 import { confirm, confirmationOf } from "../../../shared/store/subscribers/confirmations.ts";
 import { attributesOf, getProfile, type LivingProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -250,8 +250,16 @@ async function readerOf<K extends "unsubscribe" | "confirm">(
   return { store, link, token, profile, language, sender: senderOf(workspace) };
 }
 
-/** What counts an opt-out with the send whose link it used (AMB-139); a link that names none counts with the newest mail. */
+/**
+ * What counts an opt-out with the send whose link it used (AMB-139); a link that names none counts with the newest mail.
+ * None for a recipient who opted out by the same mail before, and has opted in again since.
+ */
 async function optOutWrites(store: StoreReader, { subscriber, of }: Extract<MailToken, { kind: "unsubscribe" }>) {
-  const mail = of ? { job: of.job, at: of.sentAt * SECOND } : await newestMailOf(store, subscriber);
-  return mail ? lateWrites(store, mail.job, subscriber, { kind: "unsubscribed", at: mail.at }) : [];
+  const sent = of && { job: of.job, at: of.sentAt * SECOND };
+  const row = await (sent ? mailOfSecond(store, subscriber, sent) : newestMailOf(store, subscriber));
+  if (row?.opted_out) return [];
+  const mail = row ? { job: row.job, at: timeOfTouch(row) } : sent;
+  if (!mail) return [];
+  const counted = await lateWrites(store, mail.job, subscriber, { kind: "unsubscribed", at: mail.at });
+  return row ? [optedOutWrite(subscriber, row), ...counted] : counted;
 }

@@ -45,6 +45,8 @@ export const TouchItem = item({
     bounce: v.optional(v.string()),
     /** Its recipient complained about the mail. */
     complained: v.optional(v.boolean()),
+    /** Its recipient opted out by a link of the mail: a later opt-out by it is not counted again. */
+    opted_out: v.optional(v.literal(true)),
     /** Of a mail with a later result: what it meant for its recipient, whom no other channel had reached. */
     alone: v.optional(v.picklist(recipientFates)),
     provider_id: v.optional(v.string()),
@@ -58,7 +60,7 @@ export const TouchItem = item({
     /** What held for the address when its message was prepared, of one whose profile was read for it. */
     claimed_with: v.optional(json<ClaimedWith>()),
   },
-  writers: ["deliver", "mail-event", "erase"],
+  writers: ["deliver", "mail-event", "api-mail", "erase"],
   personal: "anonymized",
 });
 

@@ -1,10 +1,11 @@
 // The send ledger: one row per address of a recipient, under the subscriber by time. It is the touch of attribution.
-import { DAY, MINUTE, timestamp } from "../../../kernel/clock.ts";
+import { DAY, MINUTE, SECOND, timestamp } from "../../../kernel/clock.ts";
 import type { CountedCap } from "../../../rules/caps.ts";
 import type { Verdict } from "../../../rules/progress.ts";
 import type { Target } from "../../../rules/reach.ts";
+import { absent, all, present } from "../../conditions.ts";
 import type { StoreReader } from "../../context.ts";
-import { type ItemWrite, type KeyOf, putItem, type RowOf } from "../../item.ts";
+import { changeItem, type ItemWrite, type KeyOf, putItem, type RowOf } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import { type ClaimedWith, TouchItem, touchesFrom } from "./ledger-items.ts";
 
@@ -130,13 +131,29 @@ const OPT_OUT_MS = 7 * DAY;
 /** Rows of a subscriber that are looked at for it. */
 const NEWEST_ROWS = 20;
 
-/** The send of the newest mail that a subscriber got within a week: an opt-out counts there (F21). */
-export async function newestMailOf(
-  store: StoreReader,
-  subscriber: string,
-): Promise<{ job: string; at: number } | undefined> {
+/** The newest mail that a subscriber got within a week: an opt-out counts there (F21). */
+export async function newestMailOf(store: StoreReader, subscriber: string): Promise<TouchRow | undefined> {
   const range = touchesFrom(timestamp(store.clock.now() - OPT_OUT_MS));
   const page = await store.query(TouchItem, { subscriber }, { ...range, newestFirst: true, limit: NEWEST_ROWS });
-  const row = page.items.find(({ channel, state }) => channel === "email" && state === "sent");
-  return row && { job: row.job, at: timeOfTouch(row) };
+  return page.items.find(({ channel, state }) => channel === "email" && state === "sent");
 }
+
+/** The mail of a send that began in a second. */
+export async function mailOfSecond(
+  store: StoreReader,
+  subscriber: string,
+  { job, at }: { job: string; at: number },
+): Promise<TouchRow | undefined> {
+  const [{ from }, { from: last }] = [touchesFrom(timestamp(at)), touchesFrom(timestamp(at + SECOND - 1))];
+  const rows = await store.queryAll(TouchItem, { subscriber }, { from, to: `${last}~` });
+  return rows.find((row) => row.job === job && row.channel === "email");
+}
+
+/** Marks the mail by whose link its recipient opted out, once. */
+export const optedOutWrite = (subscriber: string, row: TouchRow): ItemWrite<"workspace"> =>
+  changeItem(
+    TouchItem,
+    touchKey(subscriber, timeOfTouch(row), row.job, { channel: "email" }),
+    { set: { opted_out: true } },
+    all(present("job"), absent("opted_out")),
+  );
