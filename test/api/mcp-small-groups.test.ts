@@ -2,17 +2,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createMcp } from "../support/mcp.ts";
 import { addPeople } from "../support/people.ts";
-import type { TestWorld } from "../support/world.ts";
+import type { Tenant, TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 let mcp: ReturnType<typeof createMcp>;
 let world: TestWorld;
+let tenant: Tenant;
 
 const setting = async () => {
   const made = await withTenant();
-  const { tenant } = made;
-  world = made.world;
+  ({ world, tenant } = made);
   await addPeople(world, tenant, 30, (n) => ({
     email: `p${n}@example.com`,
     attributes: { plan: n < 25 ? "pro" : "free" },
@@ -102,6 +102,83 @@ describe("counts", () => {
       const { value } = await mcp.tool(key, name, said);
       expect([name, value.counts.total, value.samples]).toEqual([name, "fewer than 20", undefined]);
     }
+  });
+});
+
+describe("what came of a small group", () => {
+  const filtered = { target: { type: "all" }, subscriber_filters: { plan: { $eq: "free" } } };
+  const FEW = "fewer than 20";
+
+  it("what came of a planned send with conditions is said in words, by its confirmation and by what reads it later (AGT-4)", async () => {
+    const key = await mcp.key("read", "write:send");
+    const ask = async (name: string, given: object) => (await mcp.tool(key, name, given)).value;
+    const planned = await ask("plan_send", { ...filtered, title: "A", body: "a" });
+    expect(planned.cost).not.toHaveProperty("dollars");
+    const { token } = planned;
+    const { id, sent } = await ask("confirm_send", { token });
+    await world.settle();
+    const [one] = (await ask("notifications_list", {})).items;
+    const record = await ask("notifications_get", { id });
+    const report = await ask("notifications_get_report", { id });
+    const lift = await ask("insights_get_lift", { job_id: id });
+    const again = await ask("confirm_send", { token });
+
+    expect([sent, again.sent, one.sent, record.subscriber_ids_count]).toEqual([FEW, FEW, FEW, FEW]);
+    expect([record.counts.delivered, report.delivered, lift.treated.size]).toEqual([FEW, FEW, FEW]);
+    expect(lift.treated).not.toHaveProperty("conversion_rate");
+  });
+
+  it("what came of a planned send to everybody is numbers (AGT-4)", async () => {
+    const key = await mcp.key("read", "write:send");
+    const { token } = (await mcp.tool(key, "plan_send", { target: { type: "all" }, title: "A", body: "a" })).value;
+    const { id } = (await mcp.tool(key, "confirm_send", { token })).value;
+    await world.settle();
+
+    expect((await mcp.tool(key, "notifications_get", { id })).value.counts.sent).toBe(30);
+  });
+
+  it("what came of a campaign to a segment is said in words, in its report, its funnel and its series (AGT-4)", async () => {
+    const key = await mcp.key("read");
+    const rule = { attribute: { plan: { $eq: "free" } } };
+    const { id: segment_id } = (await tenant.call("POST /api/v1/segments", { name: "Free", rule })).body;
+    await world.settle();
+    const [channel] = (await tenant.call("GET /api/v1/channels")).body.channels;
+    const messages = [{ content: { title: "A", body: "a" }, channel_ids: [channel.id] }];
+    const body = { name: "News", target: { type: "segment", segment_id }, messages };
+    const { id } = (await tenant.call("POST /api/v1/campaigns", body)).body;
+    await tenant.call(`POST /api/v1/campaigns/${id}/release`);
+    await world.settle();
+    const of = { source_type: "campaign", source_id: id };
+    const report = (await mcp.tool(key, "campaigns_get_report", { id })).value;
+    const funnel = (await mcp.tool(key, "insights_get_funnel", of)).value;
+    const [bucket] = (await mcp.tool(key, "insights_get_series", of)).value.buckets;
+
+    expect([report.sent, report.by_channel[0].delivered, funnel.sent, bucket.sent]).toEqual([FEW, FEW, FEW, FEW]);
+    expect(report.cost).not.toHaveProperty("write_units");
+  });
+
+  it("what came of a journey is said in words (AGT-4)", async () => {
+    const key = await mcp.key("read");
+    const steps = { start: "x", steps: { x: { id: "x", type: "exit" } } };
+    const body = { name: "Hello", trigger: { type: "event", event_name: "go" }, steps };
+    const { id } = (await tenant.call("POST /api/v1/journeys", body)).body;
+
+    expect((await mcp.tool(key, "journeys_get_stats", { id })).value.runs.active).toBe(FEW);
+    expect((await mcp.tool(key, "journeys_list", {})).value.journeys).toMatchObject([{ entered: FEW, version: 1 }]);
+  });
+
+  it("people of whom an event is asked are counted in words below twenty (AGT-4)", async () => {
+    const { value } = await mcp.tool(await mcp.key("read"), "segments_preview", { body: { event: { name: "go" } } });
+
+    expect(value).toEqual({ estimated_count: FEW, exact: true });
+  });
+
+  it("a rule of the flat form may be over an attribute that the workspace lists (AGT-4)", async () => {
+    const of = async (key: string) =>
+      (await mcp.tool(await mcp.key("read"), "segments_preview", { body: { attribute: { key, value: "pro" } } })).value;
+
+    expect((await of("plan")).estimated_count).toBe(25);
+    expect((await of("email")).code).toBe("FORBIDDEN");
   });
 });
 

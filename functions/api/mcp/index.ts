@@ -265,5 +265,5 @@ async function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, g
   const result = await (route === CREATE
     ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, run }, given)
     : run(route, given).then((found) => shownTo(agent, route, found)));
-  return withoutSmallGroups(agent, given, result);
+  return withoutSmallGroups({ agent, store, run, route, given }, result);
 }

@@ -14,10 +14,11 @@ import { findSegment } from "../../../shared/store/segments/segments.ts";
 import { audienceRules, givenIdsOf, givenWrites } from "../../../shared/store/sends/audience/audiences.ts";
 import type { SendPreview } from "../../../shared/store/sends/audience/preview.ts";
 import { sampleOf } from "../../../shared/store/sends/audience/preview-sample.ts";
-import { IdempotencyRecord, SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
+import { ConditionalSend, IdempotencyRecord, SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";
+import { hasConditions } from "./small-groups.ts";
 import { type Agent, type Arguments, shownTo, type Tools } from "./tools.ts";
 
 export const CREATE = "POST /api/v1/notifications";
@@ -116,6 +117,7 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   // The id is the idempotency key, so two confirmations at once are one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };
   const { id, sent } = (await run(CREATE, body, { "idempotency-key": key })) as { id: string; sent: number };
+  if (hasConditions(JSON.parse(plan.asked))) await store.put(ConditionalSend, { job: id }, {});
   await store.change(SendPlan, { token }, { set: { job: id, sent }, remove: ["body", "asked"] as const }, present());
   return { id, sent, replayed: false };
 }

@@ -2,19 +2,50 @@
 // attributes that the workspace lists, and a group of fewer than twenty is not counted.
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { isJsonObject } from "../../../shared/kernel/objects.ts";
+import type { StoreReader } from "../../../shared/store/context.ts";
+import { ConditionalSend } from "../../../shared/store/sends/jobs/job-items.ts";
+import type { SendContext } from "./sends.ts";
 import { type Agent, type Arguments, holdsScope } from "./tools.ts";
 
 const SMALLEST_GROUP = 20;
 const FEWER = `fewer than ${SMALLEST_GROUP}`;
 /** The fields of a body that hold conditions over a subscriber's attributes, at any depth. */
 const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters"]);
-/** Those, and the ones over properties of events: small groups that meet them are not counted. */
-const NARROWING: ReadonlySet<string> = new Set([...PREDICATES, "where"]);
+/** Those, and the ones over events and devices: small groups that meet them are not counted. A trigger is one too. */
+const NARROWING: ReadonlySet<string> = new Set([
+  ...[...PREDICATES, "device_filters", "event", "where", "nodes", "rule", "trigger"],
+]);
+/** The fields that name the audience of something. A segment is a condition that was saved before. */
+const AUDIENCES: ReadonlySet<string> = new Set(["target", "audience"]);
+/** The fields of a result that say how large a group is. */
+const SIZES: ReadonlySet<string> = new Set([
+  ...["total", "sent", "sends", "size", "count", "estimated_count", "recipients", "subscriber_ids_count", "entered"],
+]);
 /** The fields of a result that count people who meet conditions. */
 const COUNTED: ReadonlySet<string> = new Set([
-  ...["counts", "by_class", "skip_reasons", "estimated_count", "count", "sends", "recipients", "failed", "subscribers"],
+  ...[...SIZES, "counts", "by_class", "skip_reasons", "fail_reasons", "delivered_by_channel", "subscribers"],
+  ...["delivered", "deferred", "skipped", "held_out", "failed", "uncertain", "bounced", "complained", "unsubscribed"],
+  ...["opened", "opened_human", "clicked", "clicked_human", "converted", "conversions", "converters"],
+  ...["impressions", "unique_reach", "clicks", "dismissals"],
+  ...["runs", "active", "completed", "outcomes", "refused"],
+]);
+/** The fields from which the size of a group can be computed: they are left out where it is said in words. */
+const DERIVED: ReadonlySet<string> = new Set([
+  ...[
+    "dollars",
+    "service_dollars",
+    "provider_dollars",
+    "per_conversion",
+    "write_units",
+    "read_units",
+    "queue_messages",
+  ],
+  ...["conversion_rate", "ctr", "dismiss_rate", "lift_percentage_points", "ci_low", "ci_high", "p_value"],
+  ...["min_detectable_points", "b_over_a"],
 ]);
 const SAMPLES: ReadonlySet<string> = new Set(["samples", "skipped_samples", "sample_subscriber_ids", "rendered_for"]);
+/** The fields of a result that list things, each of which is judged by itself. */
+const LISTS: ReadonlySet<string> = new Set(["items", "segments", "journeys"]);
 
 /** @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`, and for names of people. */
 export function refusePersonalConditions(agent: Agent, given: Arguments): void {
@@ -30,33 +61,81 @@ export function refusePersonalConditions(agent: Agent, given: Arguments): void {
     );
 }
 
-function conditionKeys(value: unknown, fields = PREDICATES): string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => conditionKeys(one, fields));
+function conditionKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(conditionKeys);
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) =>
-    fields.has(name) && isJsonObject(inner) ? Object.keys(inner) : conditionKeys(inner, fields),
-  );
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (!PREDICATES.has(name) || !isJsonObject(inner)) return conditionKeys(inner);
+    // The flat form of a rule names its attribute.
+    return typeof inner.key === "string" ? [inner.key] : Object.keys(inner);
+  });
+}
+
+interface Told {
+  agent: Agent;
+  store: StoreReader;
+  run: SendContext["run"];
+  route: string;
+  given: Arguments;
 }
 
 /**
- * A result as the agent sees it: where it gave conditions, now or in a segment, small counts are in words, and nobody is a sample.
- * @param given what the agent asked with
+ * A result as the agent sees it: where it is about people who meet conditions, small counts are in words, and nobody is a
+ * sample. The conditions were given, or are of what the result is about.
  */
-export function withoutSmallGroups(agent: Agent, given: unknown, result: unknown): unknown {
+export async function withoutSmallGroups(told: Told, result: unknown): Promise<unknown> {
+  const { agent, store, given } = told;
   if (holdsScope(agent, "read:pii")) return result;
-  const isNarrow = isOfSegment(given) || conditionKeys([given, rulesIn(result)], NARROWING).length > 0;
-  return isNarrow ? coarse(result, false) : result;
+  const subject = await subjectOf(told);
+  const planned = await conditionalSends(store, [result, subject]);
+  const isNarrow = (value: unknown) =>
+    hasConditions(value) || (isJsonObject(value) && typeof value.id === "string" && planned.has(value.id));
+  if (hasConditions(given) || isNarrow(subject)) return inWords(result);
+  const list = isJsonObject(result) ? Object.keys(result).find((name) => LISTS.has(name)) : undefined;
+  if (list === undefined || !isJsonObject(result)) return isNarrow(result) ? inWords(result) : result;
+  return { ...result, [list]: listed(result).map((one) => (isNarrow(one) ? inWords(one) : one)) };
 }
 
-/** A segment is a condition that was saved before. */
-const isOfSegment = (given: unknown): boolean =>
-  isJsonObject(given) && isJsonObject(given.target) && given.target.type === "segment";
+const listed = (result: unknown): unknown[] =>
+  isJsonObject(result) ? [...LISTS].flatMap((name) => (Array.isArray(result[name]) ? result[name] : [])) : [];
 
-/** The rules of a segment, or of a list of them. */
-function rulesIn(result: unknown): unknown[] {
-  if (!isJsonObject(result)) return [];
-  const { rule, segments } = result;
-  return [rule, ...(Array.isArray(segments) ? segments.flatMap(rulesIn) : [])];
+/** What a report is about; undefined for a result that says so itself. */
+async function subjectOf({ run, route, given }: Told): Promise<unknown> {
+  const { id, job_id, source_type, source_id } = given;
+  const found = (path: string, named: unknown) => run(`GET /api/v1/${path}/:id`, { id: named });
+  if (source_type === "journey") return { trigger: { type: "any" } };
+  if (source_type === "campaign") return found("campaigns", source_id);
+  if (job_id !== undefined) return found("notifications", job_id);
+  const whole = /^GET \/api\/v1\/(.+)\/:id\/(?:report|stats)$/.exec(route)?.[1];
+  return whole === undefined ? undefined : found(whole, id);
+}
+
+/** Of the sends among these, those that an agent planned for people who meet conditions: they name the people by id. */
+async function conditionalSends(store: StoreReader, results: readonly unknown[]): Promise<ReadonlySet<string>> {
+  const things = results.flatMap((result) => [result, ...listed(result)]);
+  const jobs = things.flatMap((one) => (isJsonObject(one) && typeof one.id === "string" ? [one.id] : []));
+  const rows = await store.getAll(
+    ConditionalSend,
+    jobs.map((job) => ({ job })),
+  );
+  return new Set(jobs.filter((_, i) => rows[i] !== undefined));
+}
+
+/** Whether anything in it is a condition that people meet. What a journey sends goes to those who were let in. */
+export function hasConditions(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasConditions);
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([name, inner]) => {
+    if (!isJsonObject(inner)) return hasConditions(inner);
+    if (AUDIENCES.has(name) && inner.type === "segment") return true;
+    if (name === "source" && inner.type === "journey") return true;
+    return NARROWING.has(name) ? Object.keys(inner).length > 0 : hasConditions(inner);
+  });
+}
+
+function inWords(result: unknown): unknown {
+  const said = coarse(result, false);
+  return isOfFew(said) ? without(DERIVED, said) : said;
 }
 
 function coarse(value: unknown, isCounted: boolean): unknown {
@@ -68,4 +147,18 @@ function coarse(value: unknown, isCounted: boolean): unknown {
       .filter(([name]) => !SAMPLES.has(name))
       .map(([name, inner]) => [name, coarse(inner, isCounted || COUNTED.has(name))]),
   );
+}
+
+/** Whether the size of a group is said in words. */
+const isOfFew = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(isOfFew)
+    : isJsonObject(value) &&
+      Object.entries(value).some(([name, inner]) => (SIZES.has(name) && inner === FEWER) || isOfFew(inner));
+
+function without(names: ReadonlySet<string>, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => without(names, one));
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([name]) => !names.has(name));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, without(names, inner)]));
 }

@@ -177,6 +177,14 @@ export const SendPlan = item({
   lifetime: "1 hour",
 });
 
+export const ConditionalSend = item({
+  about:
+    "A send that an agent planned for people who meet conditions: it names them by id, and agents count no small group.",
+  pk: ({ job }: { job: string }) => `CONDITIONAL#${job}`,
+  row: {},
+  writers: ["api-mcp"],
+});
+
 /** What is known of a mail after its send was counted. */
 export interface LateResult {
   kind: "arrived" | "bounced" | "complained" | "unsubscribed";
