@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { REFUSED } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
-import { preflight, type Report } from "./preflight.ts";
+import { preflight, type Report, takenFromAnother } from "./preflight.ts";
 
 const HELP = `npm run deploy -- [--anyway] [--drop] [-c name=value …] [arguments of cdk deploy]
 
@@ -116,8 +116,11 @@ async function main(): Promise<number> {
     return 0;
   }
   Object.assign(process.env, account);
-  const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as { context: object };
+  const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as {
+    context: Record<string, unknown>;
+  };
   const report = await preflight({ ...file.context, ...context });
+  report.faults.push(...takenFromAnother(file.context, context));
   for (const line of report.fine) console.log(`ok    ${line}`);
   for (const line of report.notes) console.log(`note  ${line}`);
   for (const line of report.changes) console.log(`new   ${line}`);

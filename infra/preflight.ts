@@ -215,6 +215,19 @@ const FIRST_DEPLOYMENT =
   "A new account may have to be verified by AWS Support before it may use CloudFront. If the first deployment fails, see " +
   "docs/deploy.md.";
 
+/** What AWS gives to one deployment alone, so that a second one fails with it. */
+const OF_ONE_DEPLOYMENT = ["domain", "emailIdentity"];
+
+/** A second deployment, by `-c stackName=…`, that would take what is of the first from cdk.json. */
+export function takenFromAnother(file: Record<string, unknown>, given: Record<string, unknown>): string[] {
+  if (given.stackName === undefined || given.stackName === file.stackName) return [];
+  const taken = OF_ONE_DEPLOYMENT.filter((name) => file[name] !== undefined && given[name] === undefined);
+  return taken.map(
+    (name) =>
+      `${name} of cdk.json is of ${file.stackName}, and AWS lets one deployment have it: give -c ${name}= for none.`,
+  );
+}
+
 /** The checks, with the credentials and the region of this machine. */
 export async function preflight(context: Record<string, unknown>): Promise<Report> {
   const aws = awsClients();

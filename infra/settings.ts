@@ -151,8 +151,9 @@ export function readSettings(node: Node): Settings {
   throw new Error(`The context ${v.getDotPath(issue)} is wrong: ${issue.message}`);
 }
 
-/** `-c name=value` gives text: that of an object is JSON. */
+/** `-c name=value` gives text: that of an object is JSON, and none at all unsets what cdk.json sets. */
 function contextOf(name: string, given: unknown): unknown {
+  if (given === "") return undefined;
   if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
   try {
     return JSON.parse(given);

@@ -1,8 +1,8 @@
 // The preflight stops a deployment that would fail late, and says why.
 import { describe, expect, it } from "vitest";
 import { argumentsOf, asks, stopsOf } from "../../infra/deploy.ts";
-import { runPreflight } from "../../infra/preflight.ts";
-import { deployed, synthesize, type Template } from "./support/template.ts";
+import { runPreflight, takenFromAnother } from "../../infra/preflight.ts";
+import { deployed, ofType, synthesize, type Template } from "./support/template.ts";
 
 const answering = (answer: object) => ({ send: async () => answer });
 const refusing = (name: string) => ({ send: () => Promise.reject(Object.assign(new Error("no"), { name })) });
@@ -142,6 +142,19 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
   expect(() => argumentsOf(["--profile"])).toThrow("--profile needs a value");
   expect(() => argumentsOf(["-c"])).toThrow("takes name=value");
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
+});
+
+it("a second deployment does not take from cdk.json what AWS lets one have; a setting without a value is none (F6)", () => {
+  const file = { stackName: "Engagement", domain: { name: "api.example.com" }, emailIdentity: "mail.example.com" };
+  expect(takenFromAnother(file, {})).toEqual([]);
+  expect(takenFromAnother(file, { stackName: "Engagement" })).toEqual([]);
+  expect(takenFromAnother(file, { stackName: "Copy", domain: "" })).toEqual([
+    expect.stringContaining("emailIdentity of cdk.json is of Engagement"),
+  ]);
+  const unset = { ...file, domain: "", emailIdentity: "", stackName: "Copy" };
+  const template = synthesize({ context: unset });
+  expect(ofType(template, "AWS::SES::EmailIdentity")).toEqual([]);
+  expect(JSON.parse(rememberedOf(template, "Copy"))).not.toHaveProperty("domain");
 });
 
 describe("the settings of the last deployment", () => {
