@@ -1,6 +1,6 @@
 // What the operator changes: workspaces where registration is closed, invitations to register, plans, caps, statuses.
 import * as v from "valibot";
-import { Amount } from "../../shared/contract/schemas.ts";
+import { Amount, OneOf } from "../../shared/contract/schemas.ts";
 import { AccountEmail, createAccount, inviteToRegister, NewAccount } from "../../shared/http/registration.ts";
 import { ApiError } from "../../shared/kernel/errors.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
@@ -16,7 +16,7 @@ import { setUsage } from "../../shared/store/workspaces/usage-correction.ts";
 import { changeWorkspace, getWorkspace, type WorkspaceRecord } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 
-export const Plan = v.picklist(planNames, `must be one of ${planNames.join(", ")}`);
+export const Plan = OneOf(planNames);
 
 export const OperatorChange = v.strictObject({
   tenant_id: v.string("must be a string"),

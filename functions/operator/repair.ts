@@ -1,11 +1,12 @@
 // What the operator repairs: messages that used up their attempts, and counters.
 import * as v from "valibot";
 import { type DeadQueueName, deadQueueNames, isOfStream } from "../../shared/contract/messages.ts";
+import { OneOf } from "../../shared/contract/schemas.ts";
 import type { DeadLetter } from "../../shared/runtime/dead-letters.ts";
 import { getWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { OperatorContext, Refusal } from "./context.ts";
 
-const Queue = v.picklist(deadQueueNames, `must be one of ${deadQueueNames.join(", ")}`);
+const Queue = OneOf(deadQueueNames);
 
 export const DeadLettersWish = v.strictObject({ dead_letters: v.strictObject({ queue: v.optional(Queue) }) });
 export const RedriveWish = v.strictObject({ redrive: v.strictObject({ queue: Queue }) });

@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { MessageContent, VariantB } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, SomeTextUpTo, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
+import { ExternalId, SomeOf, SomeTextUpTo, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -49,27 +49,18 @@ export const PreviewId = v.pipe(
 
 const Send = v.strictObject({
   subscriberIds: v.optional(
-    v.pipe(
-      v.array(
-        v.pipe(
-          v.string("must be a string"),
-          v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
-          v.toLowerCase(),
-        ),
-        "must be an array",
+    SomeOf(
+      v.pipe(
+        v.string("must be a string"),
+        v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
+        v.toLowerCase(),
       ),
-      v.minLength(1, "must name at least one subscriber"),
-      v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
+      "subscriber",
+      MAX_GIVEN_IDS,
     ),
   ),
   external_ids: v.pipe(
-    v.optional(
-      v.pipe(
-        v.array(ExternalId, "must be an array"),
-        v.minLength(1, "must name at least one subscriber"),
-        v.maxLength(MAX_GIVEN_IDS, `must name at most ${MAX_GIVEN_IDS} subscribers`),
-      ),
-    ),
+    v.optional(SomeOf(ExternalId, "subscriber", MAX_GIVEN_IDS)),
     v.description("Instead of `subscriberIds`: ids of the workspace's own system"),
   ),
   target: v.optional(Target),
@@ -176,10 +167,10 @@ const TestedSend = v.strictObject({
   ),
   to: v.pipe(
     v.optional(
-      v.pipe(
-        v.array(v.union([v.literal(OWN_ADDRESS), Uuid], `must be ${OWN_ADDRESS} or a UUID`), "must be an array"),
-        v.minLength(1, "must name at least one recipient"),
-        v.maxLength(MAX_TEST_SUBSCRIBERS + 1, `must name at most ${MAX_TEST_SUBSCRIBERS + 1} recipients`),
+      SomeOf(
+        v.union([v.literal(OWN_ADDRESS), Uuid], `must be ${OWN_ADDRESS} or a UUID`),
+        "recipient",
+        MAX_TEST_SUBSCRIBERS + 1,
       ),
     ),
     v.description(

@@ -49,6 +49,20 @@ export function SomeTextUpTo(max: number) {
   );
 }
 
+/** One of these names. */
+// @__NO_SIDE_EFFECTS__
+export const OneOf = <const T extends readonly string[]>(names: T) =>
+  v.picklist(names, `must be one of ${names.join(", ")}`);
+
+/** Some of what `one` is, such as `channel`: one at least. */
+// @__NO_SIDE_EFFECTS__
+export const SomeOf = <S extends v.GenericSchema>(schema: S, one: string, max: number, refusal = "must be an array") =>
+  v.pipe(
+    v.array(schema, refusal),
+    v.minLength(1, `must name at least one ${one}`),
+    v.maxLength(max, `must name at most ${max} ${one}s`),
+  );
+
 /** A whole number, both bounds included. */
 // @__NO_SIDE_EFFECTS__
 export const WholeNumber = (min: number, max: number) =>

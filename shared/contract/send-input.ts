@@ -1,7 +1,7 @@
 // The shapes that every kind of send shares: an audience, channels, shares.
 import * as v from "valibot";
 import { grammar } from "./grammar.ts";
-import { Id, Uuid, WholeNumber } from "./schemas.ts";
+import { Id, SomeOf, Uuid, WholeNumber } from "./schemas.ts";
 
 const MAX_CHANNELS = 20;
 
@@ -28,11 +28,7 @@ export const AnyTarget = v.pipe(
 export const Target = v.pipe(AnyTarget, grammar("Target"));
 export type Target = v.InferOutput<typeof Target>;
 
-export const ChannelIds = v.pipe(
-  v.array(Id, "must be an array"),
-  v.minLength(1, "must name at least one channel"),
-  v.maxLength(MAX_CHANNELS, `must name at most ${MAX_CHANNELS} channels`),
-);
+export const ChannelIds = SomeOf(Id, "channel", MAX_CHANNELS);
 
 /** A share in whole percent, at most 99 (ABH-4). */
 export const Percentage = (from: number) => WholeNumber(from, 99);

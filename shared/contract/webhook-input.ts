@@ -1,6 +1,7 @@
 // Schemas of webhooks that two groups share: the target and its events.
 import * as v from "valibot";
 import { webhookEvents } from "../rules/webhook-events.ts";
+import { OneOf } from "./schemas.ts";
 
 const LowerCase = v.startsWith<string, "https://", string>("https://", "must be an https URL");
 /** Published as `^https://`; capitals are accepted, as in every URL (RFC 3986, 3.1). */
@@ -20,7 +21,7 @@ export const TargetUrl = v.pipe(
 );
 
 export const Events = v.pipe(
-  v.array(v.picklist(webhookEvents, `must be one of ${webhookEvents.join(", ")}`), "must be an array of event types"),
+  v.array(OneOf(webhookEvents), "must be an array of event types"),
   v.minLength(1, "must name at least one event type"),
   v.maxLength(webhookEvents.length * 4, "names too many event types"),
 );

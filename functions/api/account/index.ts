@@ -1,7 +1,7 @@
 // The keys and the settings of a workspace, and who is calling.
 import * as v from "valibot";
 import { roles, scopes } from "../../../shared/contract/roles.ts";
-import { Timestamp } from "../../../shared/contract/schemas.ts";
+import { OneOf, Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -74,7 +74,7 @@ const identityKeys = [
   ),
 ];
 
-const Scopes = v.array(v.picklist(scopes, `must be one of ${scopes.join(", ")}`), "must be an array");
+const Scopes = v.array(OneOf(scopes), "must be an array");
 
 export const account = group("account", "Keys and settings of a workspace, and the caller.", [
   endpoint(

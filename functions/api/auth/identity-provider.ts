@@ -1,6 +1,6 @@
 // The identity provider of a workspace, named by an owner (ACC-14, ACC-17).
 import * as v from "valibot";
-import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { OneOf, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Egress } from "../../../shared/egress/egress.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
@@ -55,7 +55,7 @@ const Domain = v.pipe(
   v.toLowerCase(),
   v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, "must be a domain"),
 );
-const ProvidedRole = v.picklist(providedRoles, `must be one of ${providedRoles.join(", ")}`);
+const ProvidedRole = OneOf(providedRoles);
 
 const ABOUT = {
   issuer: "The issuer, as the provider's own description names it",

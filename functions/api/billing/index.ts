@@ -1,6 +1,6 @@
 // The plan of a workspace with its limits and its usage, and the workspace's own cap on sends.
 import * as v from "valibot";
-import { Amount, Timestamp } from "../../../shared/contract/schemas.ts";
+import { Amount, OneOf, Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -77,7 +77,7 @@ export const billing = group("billing", "Plan, usage and caps.", [
     { permission: "billing:manage", uses: [storeWrite, platformWrite] },
     {
       summary: "Change the plan. A downgrade is never refused: what exceeds its limits can no longer grow",
-      body: v.strictObject({ plan: v.picklist(planNames, `must be one of ${planNames.join(", ")}`) }),
+      body: v.strictObject({ plan: OneOf(planNames) }),
       example: { body: { plan: "premium" } },
       returns: Billing,
     },

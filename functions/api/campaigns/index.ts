@@ -4,6 +4,7 @@ import { SendCost } from "../../../shared/contract/cost.ts";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
+import { OneOf } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -63,7 +64,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
       summary: "List campaigns, newest first",
       query: v.object({
         ...pageFields("page_size"),
-        status: v.optional(v.picklist(campaignStatuses, `must be one of ${campaignStatuses.join(", ")}`)),
+        status: v.optional(OneOf(campaignStatuses)),
         q: textQuery("the name"),
         ...periodFields,
         results: v.optional(
@@ -152,9 +153,9 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
     {
       summary: "Pause, resume, archive or unarchive a campaign",
       body: v.strictObject({
-        action: v.picklist(campaignActions, `must be one of ${campaignActions.join(", ")}`),
+        action: OneOf(campaignActions),
         overdue: v.pipe(
-          v.optional(v.picklist(overduePolicies, `must be one of ${overduePolicies.join(", ")}`)),
+          v.optional(OneOf(overduePolicies)),
           v.metadata({ default: "keep_distance" }),
           v.description(
             "Of a resume: what becomes of messages that fell due meanwhile. `keep_distance`: the first goes out now, " +

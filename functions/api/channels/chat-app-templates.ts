@@ -1,7 +1,7 @@
 // Chat-app templates: drafted here, reviewed by the provider (WAT).
 import * as v from "valibot";
 import type { CredentialsFor } from "../../../shared/contract/credentials.ts";
-import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { OneOf, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { ApiError, conflict, invalid } from "../../../shared/kernel/errors.ts";
 import type { ChatAppProvider, TemplateAnswer } from "../../../shared/providers/chat-app.ts";
@@ -39,7 +39,7 @@ const NewTemplate = v.strictObject({
     v.pipe(v.string("must be a string"), v.regex(LANGUAGE, "must be a language such as en or en_US")),
     "en_US",
   ),
-  category: v.optional(v.picklist(chatAppCategories, `must be one of ${chatAppCategories.join(", ")}`), "MARKETING"),
+  category: v.optional(OneOf(chatAppCategories), "MARKETING"),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });

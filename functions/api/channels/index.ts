@@ -1,6 +1,6 @@
 // Channels: the ways a workspace sends, the verification of their credentials, and the templates of the chat app.
 import * as v from "valibot";
-import { Force, maxCharacters } from "../../../shared/contract/schemas.ts";
+import { Force, maxCharacters, OneOf } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { callbacks } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -35,7 +35,7 @@ const Name = v.pipe(
 );
 
 const NewChannel = v.strictObject({
-  type: v.picklist(channelTypes, `must be one of ${channelTypes.join(", ")}`),
+  type: OneOf(channelTypes),
   name: Name,
 });
 

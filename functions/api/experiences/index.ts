@@ -1,7 +1,7 @@
 // In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { maxCharacters, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { maxCharacters, OneOf, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { Percentage } from "../../../shared/contract/send-input.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -120,7 +120,7 @@ export const experiences = group("experiences", "In-app experiences, from draft 
       summary: "List experiences, newest first",
       query: v.object({
         ...pageFields("page_size"),
-        status: v.optional(v.picklist(experienceStatuses, `must be one of ${experienceStatuses.join(", ")}`)),
+        status: v.optional(OneOf(experienceStatuses)),
       }),
       returns: numberedPage(Experience),
     },

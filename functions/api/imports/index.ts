@@ -1,7 +1,7 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
 import { cursor, cursorPage, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Id, isUuid, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { Id, isUuid, OneOf, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
@@ -26,7 +26,7 @@ const FORM_SECONDS = 900;
 const Form = v.strictObject({
   // Checked by the handler: whatever is wrong with it is 400 (IMP-6, AMB-34). A form has no longer fields.
   listId: v.optional(v.pipe(v.string(), v.maxLength(FIELD_BYTES))),
-  source: v.optional(v.picklist(importSources, `must be one of ${importSources.join(", ")}`), "csv"),
+  source: v.optional(OneOf(importSources), "csv"),
   upload_id: v.optional(Id),
   dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
   mapping: v.pipe(

@@ -1,6 +1,6 @@
 // How the caller of an import says that its file is read, and what its columns mean (AMB-133).
 import * as v from "valibot";
-import { Region, TimeZone } from "../../../shared/contract/schemas.ts";
+import { OneOf, Region, TimeZone } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
 import {
@@ -89,9 +89,7 @@ export const readingFields = {
     ),
   ),
   encoding: v.pipe(
-    v.optional(
-      v.pipe(v.string(), v.maxLength(64), lower, v.picklist(encodings, `must be one of ${encodings.join(", ")}`)),
-    ),
+    v.optional(v.pipe(v.string(), v.maxLength(64), lower, OneOf(encodings))),
     v.description(
       "Default: UTF-8 or UTF-16; of a file that is neither, Shift_JIS if it has Japanese words, Windows-1251 if " +
         "it has words of Cyrillic, Windows-1250 if it has Polish letters, Windows-1254 if it has Turkish ones, else Windows-1252",

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { liftEntries } from "../../../shared/contract/lift.ts";
-import { Id, maxCharacters, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
+import { Id, maxCharacters, OneOf, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MAX_EVENT_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -131,7 +131,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
         "Each conversion counts for the last message delivered before it, on the day in UTC of the dispatch of that send. The days " +
         "in which the window begins and ends count whole.",
       query: v.object({
-        group_by: v.picklist(conversionGroups, `must be one of ${conversionGroups.join(", ")}`),
+        group_by: OneOf(conversionGroups),
         ...windowFields,
       }),
       returns: v.object({

@@ -1,7 +1,7 @@
 // The runs of a journey: listed, explained for one person, canceled.
 import * as v from "valibot";
 import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Uuid } from "../../../shared/contract/schemas.ts";
+import { OneOf, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
@@ -25,7 +25,7 @@ export const journeyRuns = [
       summary: "List the runs of a journey, newest first",
       query: v.object({
         cursor,
-        status: v.optional(v.picklist(runStatuses, `must be one of ${runStatuses.join(", ")}`)),
+        status: v.optional(OneOf(runStatuses)),
         subscriber_id: v.optional(Uuid),
         step: v.pipe(
           v.optional(v.pipe(v.string(), v.maxLength(MAX_STEP_CHARACTERS))),

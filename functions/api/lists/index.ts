@@ -1,7 +1,7 @@
 // Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
 import { cursor, numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { DescriptionUpTo, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { DescriptionUpTo, SomeOf, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -39,11 +39,7 @@ const ListChange = v.pipe(
 );
 
 const SubscriberIds = v.strictObject({
-  subscriber_ids: v.pipe(
-    v.array(Uuid, "must be an array of UUIDs"),
-    v.minLength(1, "must name at least one subscriber"),
-    v.maxLength(MAX_IDS, `must name at most ${MAX_IDS} subscribers`),
-  ),
+  subscriber_ids: SomeOf(Uuid, "subscriber", MAX_IDS, "must be an array of UUIDs"),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
-import { Id, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import { Id, OneOf, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
@@ -33,8 +33,8 @@ const text = (maxLength: number) =>
 
 const Interaction = v.strictObject({
   job_id: v.pipe(Uuid, v.description("`notification_id` of the payload")),
-  interaction: v.picklist(interactions, `must be one of ${interactions.join(", ")}`),
-  platform: v.picklist(platforms, `must be one of ${platforms.join(", ")}`),
+  interaction: OneOf(interactions),
+  platform: OneOf(platforms),
   occurred_at: TimestampInput,
   action_id: text(256),
   url: text(2_048),

@@ -1,6 +1,7 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
 import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { OneOf } from "../../../shared/contract/schemas.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -41,18 +42,12 @@ export const recipients = group("recipients", "Who would get a notification, and
         "In the order of the plan. A page may be short, or empty with a cursor, where a filter leaves most out. " +
         "Subscribers that the plan skipped are listed for 30 days. A send that failed before it was dispatched has nobody.",
       query: v.object({
-        state: v.pipe(
-          v.optional(v.picklist(recipientStates, `must be one of ${recipientStates.join(", ")}`)),
-          v.description("Only recipients in this state"),
-        ),
+        state: v.pipe(v.optional(OneOf(recipientStates)), v.description("Only recipients in this state")),
         reason: v.pipe(
           v.optional(v.pipe(v.string(), v.maxLength(200))),
           v.description("Only recipients skipped or failed for this reason"),
         ),
-        channel: v.pipe(
-          v.optional(v.picklist(channelTypes, `must be one of ${channelTypes.join(", ")}`)),
-          v.description("Only recipients of this channel"),
-        ),
+        channel: v.pipe(v.optional(OneOf(channelTypes)), v.description("Only recipients of this channel")),
         limit: limit(50, 100),
         cursor,
       }),

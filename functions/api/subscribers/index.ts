@@ -1,7 +1,7 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
 import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
-import { Uuid } from "../../../shared/contract/schemas.ts";
+import { SomeOf, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -70,11 +70,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     {
       summary: "Erase up to 1,000 subscribers",
       body: v.strictObject({
-        subscriber_ids: v.pipe(
-          v.array(Uuid, "must be an array of UUIDs"),
-          v.minLength(1, "must name at least one subscriber"),
-          v.maxLength(MAX_BULK, `must name at most ${MAX_BULK} subscribers`),
-        ),
+        subscriber_ids: SomeOf(Uuid, "subscriber", MAX_BULK, "must be an array of UUIDs"),
         erase_properties: v.optional(v.boolean("must be true or false"), false),
       }),
       returns: v.object({ deleted: v.number(), not_found: v.array(v.string()) }),

@@ -1,6 +1,7 @@
 // Suppressed addresses: no subscriber with one of them gets a message (AMB-128).
 import * as v from "valibot";
 import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
+import { OneOf } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
@@ -52,10 +53,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
           v.optional(v.pipe(v.string(), v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"))),
           v.description("Only this e-mail address or phone number"),
         ),
-        reason: v.pipe(
-          v.optional(v.picklist(suppressionReasons, `must be one of ${suppressionReasons.join(", ")}`)),
-          v.description("Only those suppressed for this reason"),
-        ),
+        reason: v.pipe(v.optional(OneOf(suppressionReasons)), v.description("Only those suppressed for this reason")),
         source: v.pipe(v.optional(v.pipe(v.string(), v.maxLength(200))), v.description("Only those from this source")),
         limit: limit(50, 100),
         cursor,

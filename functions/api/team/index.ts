@@ -1,6 +1,7 @@
 // Who belongs to a workspace, in which role, and who is invited.
 import * as v from "valibot";
 import { roles } from "../../../shared/contract/roles.ts";
+import { OneOf } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { AccountEmail } from "../../../shared/http/registration.ts";
@@ -23,7 +24,7 @@ import { changeRole, getMember, listMembers, Member, removeMember } from "../../
 export const INVITATIONS_PER_WORKSPACE: AttemptLimit = { kind: "invite-workspace", max: 100, windowMs: HOUR };
 export const INVITATIONS_PER_EMAIL: AttemptLimit = { kind: "invite-email", max: 5, windowMs: HOUR };
 
-const Role = v.picklist(roles, `must be one of ${roles.join(", ")}`);
+const Role = OneOf(roles);
 
 const endpoint = endpoints({ credentials: ["dashboard"], inRealTime: true, uses: [] });
 

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { CustomData } from "../../../shared/contract/custom-data.ts";
 import { MessageContent } from "../../../shared/contract/message-content.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
-import { Force, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { Force, OneOf, SomeOf, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -50,14 +50,7 @@ const PreviewedContent = v.strictObject({
     v.description("The subscriber whose attributes fill the texts. Left out: a subscriber without attributes"),
   ),
   channels: v.pipe(
-    v.optional(
-      v.pipe(
-        v.array(v.picklist(channelTypes, `must be one of ${channelTypes.join(", ")}`), "must be an array"),
-        v.minLength(1, "must name at least one channel"),
-        v.maxLength(channelTypes.length, `must name at most ${channelTypes.length} channels`),
-      ),
-      [...channelTypes],
-    ),
+    v.optional(SomeOf(OneOf(channelTypes), "channel", channelTypes.length), [...channelTypes]),
     v.description("The kinds of channels that are shown. Default: all of them"),
   ),
   category: v.pipe(

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { MessageBody, MessageTitle } from "../../contract/message-text.ts";
-import { maxCharacters, Uuid, WholeNumber } from "../../contract/schemas.ts";
+import { maxCharacters, OneOf, Uuid, WholeNumber } from "../../contract/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
 import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
 
@@ -18,8 +18,7 @@ const MAX_EVENT_NAME = 128;
 const text = v.string("must be a string");
 
 // @__NO_SIDE_EFFECTS__
-const pick = <const Options extends readonly string[]>(options: Options) =>
-  v.picklist(options, `must be one of ${options.join(", ")}`);
+const pick = <const Options extends readonly string[]>(options: Options) => OneOf(options);
 
 export const Format = pick(["banner", "modal", "inbox_only", "card", "fullscreen"]);
 

@@ -1,16 +1,16 @@
 // The stored form of the webhook delivery log (WHK, D-HOOKS).
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import { OneOf, Timestamp } from "../../contract/schemas.ts";
 import { type Envelope, webhookEvents } from "../../rules/webhook-events.ts";
 import { item, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
 
 export const deliveryOutcomes = ["pending", "delivered", "failed"] as const;
-export const Outcome = v.picklist(deliveryOutcomes, `must be one of ${deliveryOutcomes.join(", ")}`);
+export const Outcome = OneOf(deliveryOutcomes);
 export type DeliveryOutcome = v.InferOutput<typeof Outcome>;
 
-export const Event = v.picklist(webhookEvents, `must be one of ${webhookEvents.join(", ")}`);
+export const Event = OneOf(webhookEvents);
 
 /** A delivery as the API returns it; `payload` is null after an erasure. */
 export const Delivery = v.object({
