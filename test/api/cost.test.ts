@@ -4,7 +4,7 @@ import { equip, fill } from "../../bench/people.ts";
 import type { UploadPath } from "../support/channels.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { SES } from "../support/mails.ts";
-import { addPeople } from "../support/people.ts";
+import { addPeople, send } from "../support/people.ts";
 import { openChannels } from "../support/reached.ts";
 import { metered } from "../support/spending.ts";
 import type { Headers, TestWorld } from "../support/world.ts";
@@ -169,6 +169,20 @@ describe("prices of providers", () => {
     const report = (await call(`GET /api/v1/campaigns/${(await campaign()).id}/report`)).body;
     expect(report.cost).toMatchObject({ unpriced: ["sms"], per_conversion: null });
     expect(report.by_channel[1]).toMatchObject({ channel: "sms", provider_dollars: null });
+  });
+
+  it("a price of 0 that was set is the price, of texts and of mails by SES: nothing is unpriced (F10)", async () => {
+    const { world, tenant, call, sms, price } = await setting();
+    const { email = "" } = await openChannels(world, tenant, "email");
+    await call(`POST /api/v1/channels/${email}/credentials/email`, SES);
+    await tenant.upsert({ external_id: "p0", email: "p0@example.com" });
+    await world.settle();
+    for (const channel of [sms, email]) expect((await price(channel, 0)).body.price_per_message).toBe(0);
+
+    const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [sms, email] });
+
+    expect(job.delivered_by_channel).toEqual({ sms: 3, email: 1 });
+    expect(job.cost).toMatchObject({ provider_dollars: 0, unpriced: [] });
   });
 
   it("the price of a channel is refused where its provider has none, and removed by null (F10)", async () => {

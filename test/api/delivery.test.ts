@@ -5,6 +5,7 @@ import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -146,11 +147,11 @@ describe("skips", () => {
 });
 
 describe("outcomes", () => {
-  const onePhone = async () => {
-    const { world, tenant } = await withTenant();
+  const onePhone = async (options: Parameters<typeof withTenant>[0] = {}) => {
+    const { world, tenant } = await withTenant(options);
     const { ios } = await openChannels(world, tenant, "ios-push");
     const [ada = ""] = await addPeople(world, tenant, 1);
-    await addPhone(world, tenant, ada, "ios");
+    await addPhone(world, tenant, ada, "ios", { device_id: "phone" });
     const push = async () => (await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios] })).job;
     return { world, tenant, ada, push };
   };
@@ -163,6 +164,18 @@ describe("outcomes", () => {
 
     const { items } = (await tenant.call(`GET /api/v1/subscribers/${ada}/devices`)).body;
     expect(items).toMatchObject([{ status: "invalid" }]);
+  });
+
+  it("a device that has a new token by the time its old one is known to be dead is used on (D-DEV)", async () => {
+    const marking = requests({ of: "deliver", operation: "UpdateItem", naming: '"invalid"' });
+    const { world, tenant, ada, push } = await onePhone({ hooks: marking.hooks });
+    await spoil(world, { channel: "ios", outcome: "invalid_token" });
+    marking.next(() => addPhone(world, tenant, ada, "ios", { device_id: "phone" }));
+    await push();
+    expect(marking.isAwaited()).toBe(false);
+    await mend(world);
+
+    expect((await push()).counts).toMatchObject({ delivered: 1 });
   });
 
   it("an invalid device is not used again (D-DEV)", async () => {

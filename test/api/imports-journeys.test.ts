@@ -70,6 +70,14 @@ it("with start_journeys false people leave segments and start nothing (AMB-133, 
   expect(await started()).toBe(0);
 });
 
+it("who entered a segment by such an import and leaves it by a later change starts a journey (AMB-133)", async () => {
+  const { run, started, upsert } = await setting("segment_exited");
+  await run(file("pro"), QUIET);
+  await upsert("ada", "free");
+
+  expect(await started()).toBe(1);
+});
+
 it("what changes after such an import starts journeys again (AMB-133)", async () => {
   const { run, started, upsert } = await setting("segment_entered");
   await run(file("free"), QUIET);

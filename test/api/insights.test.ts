@@ -166,6 +166,17 @@ describe("funnel and summary", () => {
     expect(await funnel(id)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 100 });
   });
 
+  it("a conversion after two messages of one campaign counts in a window that the newer one alone is in (ISG-1, ISG-10)", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const { id } = await campaign([undefined, timestamp(world.clock.now() + DAY)]);
+    await world.advance(DAY + HOUR);
+    await buy(ids[0]!, 100);
+
+    const today = timestamp(world.clock.now() - 2 * HOUR);
+    expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 100 });
+  });
+
   it("the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end (ISG-10)", async () => {
     const { world, ids, define, campaign, buy, funnel, summary } = await setting();
     await define({ window_seconds: 90 * 86_400 });

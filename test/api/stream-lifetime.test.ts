@@ -129,6 +129,16 @@ describe("lifetime", () => {
     expect(again.ended).toBe(false);
   });
 
+  it("of four streams that a subscriber opens at one moment one ends, and three stay (docs/decisions/0021#live-streams)", async () => {
+    const { world, open } = await withReader();
+    const streams = [];
+    for (let n = 0; n < 4; n++) streams.push(await open());
+
+    await world.advance(35 * SECOND);
+
+    expect(streams.filter(({ ended }) => ended)).toHaveLength(1);
+  });
+
   it.each(["suspended", "deleted"] as const)(
     "the stream of a workspace that is %s ends within half a minute, and a reconnect is refused (ERR-6, ERR-7)",
     async (status) => {

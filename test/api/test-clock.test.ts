@@ -1,6 +1,6 @@
 // A sandbox: its time is moved over everything that waits for a time, and nothing leaves it (F4).
 import { describe, expect, it } from "vitest";
-import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { SMTP } from "../support/channels.ts";
 import { type Calls, callsOf, month, sandboxIn } from "../support/sandboxes.ts";
 import { START, type TestWorld } from "../support/world.ts";
@@ -134,6 +134,28 @@ describe("a move of a sandbox's time", () => {
 
     expect(status).toBe(409);
     expect(body).toMatchObject({ code: "CONFLICT", message: expect.stringContaining(begun.move.id) });
+  });
+
+  it("a move ends at the second that it names: what is due later in that minute waits (F4)", async () => {
+    const world = await fresh();
+    const sandbox = await sandboxIn(world);
+    const subscriber = await sandbox.person("ada");
+    const second = (n: number) => START + HOUR + n * SECOND;
+    for (const n of [5, 55]) {
+      const scheduled_at = timestamp(second(n));
+      await sandbox.call("POST /api/v1/notifications", {
+        title: `${n}`,
+        body: "b",
+        target: { type: "all" },
+        scheduled_at,
+      });
+    }
+    await world.settle();
+
+    const { now } = await sandbox.move({ to: timestamp(second(10)) });
+
+    expect(await sandbox.inbox(subscriber)).toEqual(["5"]);
+    expect(Date.parse(now)).toBeLessThan(second(55));
   });
 
   it("the time of a sandbox passes as usual between moves (F4)", async () => {

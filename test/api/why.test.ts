@@ -1,6 +1,6 @@
 // Why one person got something or did not: one question, one call, the true reason in words (F2).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { follow, mailsOf, SES } from "../support/mails.ts";
@@ -195,6 +195,19 @@ it("who is past a cap is told which one (F2, F16)", async () => {
   expect((await why("ada", { send: "Two" })).in_words).toBe(
     "Not sent: the frequency cap is reached (1 of 1 marketing messages a day). To change: Settings, Workspace, Frequency caps.",
   );
+});
+
+it("who was past a cap is told that one, also when another is reached since (F2, F16)", async () => {
+  const { world, call, upsert, send, why } = await setting();
+  const weekly = { category: "marketing", max: 2, per: "week" };
+  await call("PATCH /api/v1/workspace", { frequency_caps: [weekly, { ...weekly, max: 1, per: "day" }] });
+  const ada = await upsert("ada");
+  for (const name of ["One", "Two"]) await send(name, { subscriberIds: [ada] });
+  await world.advance(DAY);
+  await send("Three", { subscriberIds: [ada] });
+
+  expect((await why("ada", { send: "Three" })).in_words).toContain("Delivered");
+  expect((await why("ada", { send: "Two" })).in_words).toContain("(1 of 1 marketing messages a day)");
 });
 
 it("a message that is blank for a person is said to be, in the list of recipients too (AMB-139, F2)", async () => {
