@@ -4,6 +4,7 @@
 import { isJsonObject } from "../kernel/objects.ts";
 import { parseDuration } from "./durations.ts";
 import type { Graph, JourneyNode } from "./journey-graph.ts";
+import { valueAt } from "./predicates.ts";
 
 /** The position of a run: before a step, or inside a delay or a wait. Times are in milliseconds (AMB-136). */
 export interface Position {
@@ -232,7 +233,7 @@ const NO_VALUE = "\u0000";
 /** A condition with `{{trigger.name}}` replaced by that property of the event that started the run (D-JNY-RUN). */
 export function withTriggerValues<T>(condition: T, properties: Readonly<Record<string, unknown>>): T {
   const propertyOf = (name: string): string | number | boolean => {
-    const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const value = valueAt(properties, name);
     return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : NO_VALUE;
   };
   const replaced = (value: unknown): unknown => {

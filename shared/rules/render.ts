@@ -123,7 +123,7 @@ function renderOnce(templates: Template[], scope: RenderScope, options: RenderOp
     event: scope.event,
   };
   context._get = function* (path) {
-    const value = path.reduce<unknown>(propertyOf, roots);
+    const value = valueAt(path, roots);
     if (value === undefined || value === null) state.misses.push(path.join("."));
     yield;
     return value;
@@ -132,6 +132,15 @@ function renderOnce(templates: Template[], scope: RenderScope, options: RenderOp
   toValueSync(engine.renderer.renderTemplates(templates, context, emitter));
   if (isLonger(emitter.buffer, RENDERED_BYTES)) throw tooLong();
   return { text: emitter.buffer, unknown: [...state.unknown] };
+}
+
+/** A name with dots that an attribute has goes before the path through objects (AMB-148). */
+function valueAt(path: readonly unknown[], roots: object): unknown {
+  const depth = path[0] === "subscriber" && path[1] === "attributes" ? 2 : 1;
+  const rest = path.slice(depth);
+  const holder = path.slice(0, depth).reduce<unknown>(propertyOf, roots);
+  const named = rest.length > 1 ? propertyOf(holder, rest.join(".")) : undefined;
+  return named === undefined ? rest.reduce(propertyOf, holder) : named;
 }
 
 /** Own properties only. `size`, `first` and `last` apply to lists and texts: an attribute may have these names. */

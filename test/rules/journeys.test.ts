@@ -102,6 +102,12 @@ describe("graphs", () => {
     },
   );
 
+  it("a reference to the trigger with dots is a path, unless a property has that name (D-JNY-RUN, AMB-148)", () => {
+    const where = { id: { $eq: "{{trigger.order.id}}" }, of: { $eq: "x-{{trigger.order.of}}" } };
+    const properties = { order: { id: 7, of: "y" }, "order.of": "z" };
+    expect(withTriggerValues(where, properties)).toEqual({ id: { $eq: 7 }, of: { $eq: "x-z" } });
+  });
+
   it("references to the trigger keep their type; what it lacks matches nothing (D-JNY-RUN)", () => {
     const where = { a: { $eq: "{{trigger.n}}" }, b: { $in: ["x-{{ trigger.s }}", 1] }, c: { $eq: "{{trigger.none}}" } };
     expect(withTriggerValues(where, { n: 5, s: "y" })).toEqual({

@@ -92,6 +92,15 @@ describe("personalisation", () => {
     expect(render("{{ data.empty }}{{ data.nothing }}", "none", emptied).unknown).toEqual(["data.nothing"]);
   });
 
+  it("personalisation reads a name with dots before the path through objects (D-LIQUID, AMB-148)", () => {
+    const attributes = { "address.city": "Ulm", address: { city: "Bonn", zip: "53111" } };
+    const text =
+      "{{ subscriber.address.city }} {{ subscriber.attributes.address.city }} {{ subscriber.address.zip }} {{ data.a.b }}";
+    const given = { ...scope, subscriber: { id: "s", attributes }, data: { "a.b": 1 } };
+
+    expect(render(text, "none", given)).toEqual({ text: "Ulm Ulm 53111 1", unknown: [] });
+  });
+
   it("personalisation reads own properties only, and no invented ones (D-LIQUID)", () => {
     const text =
       "{{ subscriber.constructor }}{{ subscriber.__proto__ }}{{ data.toString }}{{ data.hasOwnProperty.name }}" +

@@ -8,18 +8,21 @@ export interface Values {
   event?: Body;
 }
 
+/** A name with dots goes before the path (AMB-148). */
+const within = (holder: Body, keys: string[]): Body =>
+  holder?.[keys.join(".")] ?? keys.reduce((value, key) => value?.[key], holder);
+
 /** D-ATTR: what is no field of the subscriber is an attribute. */
 function valueAt(values: Values, path: string): Body {
   const [root, ...rest] = path.trim().split(".");
   if (root === "subscriber") {
     const { subscriber } = values;
-    if (rest[0] === "attributes")
-      return rest.slice(1).reduce((value, key) => value?.[key], subscriber?.attributes as Body);
+    if (rest[0] === "attributes") return within(subscriber?.attributes, rest.slice(1));
     const field = { id: subscriber?.id, external_id: subscriber?.external_id, email: subscriber?.email }[rest[0] ?? ""];
-    return field ?? subscriber?.attributes[rest[0] ?? ""];
+    return field ?? within(subscriber?.attributes, rest);
   }
   const start = root === "data" ? values.data : root === "event" ? values.event : undefined;
-  return rest.reduce((value, key) => value?.[key], start);
+  return within(start, rest);
 }
 
 /**

@@ -5,7 +5,7 @@ import { reachable } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { type Body, duration, isRecord, Unpromised } from "./kit.ts";
 import { sendsLeft } from "./plans.ts";
-import { matches } from "./predicates.ts";
+import { matches, valuesAt } from "./predicates.ts";
 import type { Event, Subscriber } from "./records/people.ts";
 import type { Journey, Outcome, Run } from "./records/plans.ts";
 import { holdsFor, treeOf } from "./rules.ts";
@@ -26,11 +26,11 @@ function end(run: Run, status: string, ended_at: number): void {
   Object.assign(run, { status, ended_at, until: null });
 }
 
-/** `{{trigger.prop}}` in a `where` is a property of the event that started the run. */
-function withTrigger(where: Body, trigger: Event | null): Body {
+/** `{{trigger.prop}}` in a `where` is a property of the event that started the run, or the value at a path (AMB-148). */
+function withTrigger(world: World, where: Body, trigger: Event | null): Body {
   const text = JSON.stringify(where ?? {});
-  const filled = text.replace(/"\{\{\s*trigger\.(\w+)\s*\}\}"/g, (_, key: string) =>
-    JSON.stringify(trigger?.properties[key] ?? null),
+  const filled = text.replace(/"\{\{\s*trigger\.([\w.]+)\s*\}\}"/g, (_, key: string) =>
+    JSON.stringify(valuesAt(world, trigger?.properties ?? {}, key)[0] ?? null),
   );
   return JSON.parse(filled);
 }
@@ -45,7 +45,7 @@ function firstOf(
   { name, where }: Body,
   { since, until = Number.POSITIVE_INFINITY, heard = Number.POSITIVE_INFINITY, mover }: Body,
 ): Event | undefined {
-  const filled = withTrigger(where, run.trigger);
+  const filled = withTrigger(world, where, run.trigger);
   return eventsOf(world, run.subscriber_id)
     .filter((event) => event.event_name === name && event !== run.trigger && !run.used.includes(event))
     .filter((event) => momentOf(event) >= since && momentOf(event) <= until && event.received_at <= heard)
