@@ -3,7 +3,7 @@ import { JwtVerifier } from "aws-jwt-verify";
 import { isJwks, type Jwks } from "aws-jwt-verify/jwk";
 import * as v from "valibot";
 import type { Egress } from "../egress/egress.ts";
-import { isEmailAddress } from "../rules/contacts.ts";
+import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
 import type { Asserted } from "../store/workspaces/federated-users.ts";
 
 export type Result<T> = { kind: "found"; value: T } | { kind: "failed"; reason: string };
@@ -149,13 +149,14 @@ export async function verify(
   const { name, ...more } = { ...beside?.value, ...claims };
   // Who verified an address verified that one alone.
   const { email = "", email_verified: verified } = (hasAddress ? undefined : beside?.value) ?? checked.value;
+  const address = withAsciiDomain(email);
   const isVerified = verified === true || verified === "true";
   const groups = groupsClaim === undefined ? [] : more[groupsClaim];
   return {
     kind: "found",
     value: {
       subject: sub,
-      email: isVerified && email.length <= 254 && isEmailAddress(email) ? email : undefined,
+      email: isVerified && address.length <= 254 && isEmailAddress(address) ? address : undefined,
       name: v.is(Text, name) ? name : undefined,
       groups: v.is(v.array(v.string()), groups) ? groups : [],
       hasManyFactors: amr.includes(MULTIPLE_FACTORS),

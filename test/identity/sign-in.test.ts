@@ -184,6 +184,14 @@ describe("a subject of a provider", () => {
     expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
   });
 
+  it("a subject of a provider is linked by an address whose domain is beyond ASCII, by the form in ASCII (ACC-16)", async () => {
+    const { signIn } = await setting({ domains: ["münchen.example"], default_role: "viewer" });
+    const email = "grace@München.example";
+    const session = await signIn({ ...GRACE, email }, { email });
+
+    expect(session.body.user?.email).toBe("grace@xn--mnchen-3ya.example");
+  });
+
   it("a subject of a provider is linked by an address only where the same answer says that it is verified (ACC-16)", async () => {
     const { provider, signIn, tenant } = await setting({ default_role: "viewer" });
     provider.beside = GRACE;

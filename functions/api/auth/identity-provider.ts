@@ -9,6 +9,7 @@ import { timestamp } from "../../../shared/kernel/clock.ts";
 import type { Capability } from "../../../shared/kernel/deps.ts";
 import { ApiError, invalid, requireFound } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, type PlatformReader, platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { fromJson, toJson } from "../../../shared/store/json-text.ts";
@@ -53,6 +54,7 @@ const SCOPE = "openid email profile";
 const Domain = v.pipe(
   TrimmedTextUpTo(253),
   v.toLowerCase(),
+  v.transform((domain) => withAsciiDomain(`@${domain}`).slice(1)),
   v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, "must be a domain"),
 );
 const ProvidedRole = OneOf(providedRoles);

@@ -5,6 +5,7 @@ import { endpoints } from "../../../shared/http/endpoint.ts";
 import { authorizationUrl, discover, exchange, type Result, verify } from "../../../shared/http/openid.ts";
 import { ApiError, invalid, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
 import type { TenantId } from "../../../shared/kernel/ids.ts";
+import { withAsciiDomain } from "../../../shared/rules/contacts.ts";
 import { egress } from "../../../shared/runtime/resources.ts";
 import { type Platform, platformWrite } from "../../../shared/store/context.ts";
 import { serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
@@ -43,7 +44,9 @@ export const signIn = [
         "`http://127.0.0.1:<port>/signed-in`, for programs on the user's machine. That of a workspace comes back below its id.",
       body: v.pipe(
         v.strictObject({
-          email: v.optional(v.pipe(v.string("must be a string"), v.trim(), v.maxLength(254))),
+          email: v.optional(
+            v.pipe(v.string("must be a string"), v.trim(), v.maxLength(254), v.transform(withAsciiDomain)),
+          ),
           tenant_id: v.optional(Id),
           redirect_port: v.pipe(
             v.optional(
