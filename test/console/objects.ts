@@ -36,6 +36,24 @@ export function objectStories(open: () => Promise<Tab>): void {
     await page.getByRole("row", { name: /^Large/ }).waitFor();
   });
 
+  it("numbers as they are dialed at home are read once it is said where they are from (CON-3, AMB-133)", async () => {
+    const { page, visit } = await open();
+    const file = "email,Handy\ntilda@home.example,0151/9513358\nadem@home.example,+49 151 3077052\n";
+    await visit("import");
+    await page
+      .getByLabel("CSV file")
+      .setInputFiles({ name: "At home.csv", mimeType: "text/csv", buffer: Buffer.from(file) });
+    await page.getByRole("button", { name: "Start the dry run" }).click();
+    await page.getByText("Phone numbers: 1 can be sent to; 1 cannot be read: nothing is sent to them.").waitFor();
+    await page.locator(".figure", { hasText: "2new people" }).waitFor();
+    await page.getByRole("link", { name: "Download what was left out" }).waitFor();
+    expect(await violationsInThemes(page)).toEqual({});
+    await page.getByLabel("Numbers without a country code").selectOption("DE");
+    await page.getByRole("button", { name: "Try it again" }).click();
+    await page.getByText("Phone numbers: 2 can be sent to.").waitFor();
+    await page.getByText("2 rows will be imported.").waitFor();
+  });
+
   it("home says what needs somebody today: drafts to finish, and what goes out (CON-3)", async () => {
     const { page, visit } = await open();
     await visit("send");

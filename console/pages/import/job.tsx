@@ -11,7 +11,7 @@ import { inWords } from "../../components/field.tsx";
 import { Card, Figure } from "../../components/page.tsx";
 import { Failure, Loaded, Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
-import { consentLines, meaningText } from "./words.ts";
+import { consentLines, meaningText, phoneLines } from "./words.ts";
 
 const EVERY_MS = 2_000;
 const isOpen = ({ status }: Import): boolean => status === "pending" || status === "processing";
@@ -46,9 +46,10 @@ export function Job({ id, meaningOf, suggest, children }: JobProps) {
 }
 
 function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
-  const { status, list, dry_run, processed_rows, total_rows, failed_rows, error_message } = job;
+  const { status, list, dry_run, processed_rows, total_rows, failed_rows, error_message, new_subscribers } = job;
   const good = processed_rows - failed_rows;
   const consents = consentLines(job.consent_summary);
+  const phones = phoneLines(job.phone_summary);
   const choices = [
     ...Object.entries(job.channel_summary).map(
       ([key, summary]) => [`Consent by ${channelText(key)}`, summary] as const,
@@ -73,6 +74,7 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       <div class="figures" aria-live="polite">
         <Figure value={number(good)} label={dry_run ? "valid" : "imported"} />
         <Figure value={number(failed_rows)} label="rejected" />
+        {new_subscribers !== undefined && <Figure value={number(new_subscribers)} label="new people" />}
         <Figure value={total_rows === undefined ? "–" : number(total_rows)} label="rows in the file" />
       </div>
       {total_rows !== undefined && (
@@ -91,6 +93,15 @@ function Outcome({ job, cancel }: { job: Import; cancel: () => void }) {
       )}
       {consents.length > 0 && <p>Consent by email: {consents.join("; ")}.</p>}
       {choices.map(([what, counts]) => counts && <p key={what}>{`${what}: ${counts}.`}</p>)}
+      {phones.length > 0 && <p>Phone numbers: {phones.join("; ")}.</p>}
+      {job.warnings_url && (
+        <p>
+          Of some rows not everything could be taken.{" "}
+          <a href={job.warnings_url} download>
+            Download what was left out
+          </a>
+        </p>
+      )}
       {job.unknown_topics.length > 0 && (
         <p class="banner warn">{`No such topic: ${job.unknown_topics.join(", ")}. These columns become attributes.`}</p>
       )}

@@ -66,12 +66,12 @@ export function useUpload() {
   const [list, setList] = useState("");
   const [name, setName] = useState("");
   const [mapping, setMapping] = useState<Record<string, string>>({});
-  const [proof, setProof] = useState({ date_format: "", consent_at: "", consent_source: "" });
+  const [reading, setReading] = useState({ phone_region: "", date_format: "", consent_at: "", consent_source: "" });
   const [startsJourneys, setStartsJourneys] = useState<"true" | "false">("true");
   const [dryRun, setDryRun] = useState("");
   /** What the last run was begun with. */
   const [tried, setTried] = useState("");
-  const wanted = JSON.stringify([mapping, proof]);
+  const wanted = JSON.stringify([mapping, reading]);
   const isNew = list === "new" || !list;
   const ownName = nameFor(
     file,
@@ -83,7 +83,7 @@ export function useUpload() {
     const id = isNew ? made?.answer.id : list;
     if (!id) return;
     setList(id);
-    const given = Object.entries(proof).filter(([, value]) => value.trim() !== "");
+    const given = Object.entries(reading).filter(([, value]) => value.trim() !== "");
     const form = await transport.carry(
       {
         listId: id,
@@ -123,8 +123,8 @@ export function useUpload() {
     isNew,
     mapping,
     setMapping,
-    proof,
-    setProof,
+    reading,
+    setReading,
     isTried: tried === wanted,
     dryRun,
     startsJourneys,

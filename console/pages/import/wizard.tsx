@@ -3,6 +3,7 @@ import type { Import } from "../../../sdk/src/types.gen.ts";
 import { importFields } from "../../app/access.gen.ts";
 import { may } from "../../app/may.ts";
 import { useQuery } from "../../app/query.ts";
+import { regionOptions } from "../../app/regions.ts";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { Select, SelectField, TextField } from "../../components/field.tsx";
@@ -38,6 +39,7 @@ export function Wizard() {
               {job.columns.length > MAX_ATTRIBUTES && mapping[OTHERS] === undefined && (
                 <Others leaveOut={() => setMapping({ ...mapping, [OTHERS]: "ignore" })} />
               )}
+              {(job.phone_summary.unreadable > 0 || upload.reading.phone_region !== "") && <Numbers upload={upload} />}
               {(job.consent_summary.yes_without_time > 0 || hasProof(upload)) && <Proof upload={upload} />}
               <ImportCard job={job} upload={upload} />
             </>
@@ -71,7 +73,8 @@ function FileCard({ upload }: { upload: Upload }) {
           onInput={(event) => choose(event.currentTarget.files?.[0])}
         />
         <span class="hint">
-          The first line has the column names. Email addresses, IDs of your own, or phone numbers say who is who.
+          The first line has the column names. An email address, an ID of your own or, in a file with neither, a phone
+          number says who is who.
         </span>
       </label>
       <ListFields upload={upload} />
@@ -146,7 +149,20 @@ const Others = ({ leaveOut }: { leaveOut: () => void }) => (
   </Card>
 );
 
-const hasProof = ({ proof: { consent_at, date_format } }: Upload): boolean => consent_at !== "" || date_format !== "";
+/** A number as it is dialed at home says not of which country it is. */
+const Numbers = ({ upload: { reading, setReading } }: { upload: Upload }) => (
+  <Card title="Where are the phone numbers from?">
+    <SelectField
+      label="Numbers without a country code"
+      value={reading.phone_region}
+      options={regionOptions(reading.phone_region, "As the row or the settings say")}
+      onInput={(phone_region) => setReading({ ...reading, phone_region })}
+      hint="Nothing is sent to a number that cannot be read."
+    />
+  </Card>
+);
+
+const hasProof = ({ reading: { consent_at, date_format } }: Upload): boolean => consent_at !== "" || date_format !== "";
 
 const DATE_FORMATS = [
   { value: "", label: "Read where there is one way only" },
@@ -155,7 +171,7 @@ const DATE_FORMATS = [
 ];
 
 /** Who says yes without a time has agreed to nothing that could be shown: the file may say when, and so may whoever has it. */
-function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
+function Proof({ upload: { reading, setReading, start } }: { upload: Upload }) {
   return (
     <Card title="When did they agree?">
       <p class="dim">
@@ -164,23 +180,23 @@ function Proof({ upload: { proof, setProof, start } }: { upload: Upload }) {
       <div class="row">
         <SelectField
           label="Days such as 03/04/2026"
-          value={proof.date_format}
+          value={reading.date_format}
           options={DATE_FORMATS}
-          onInput={(date_format) => setProof({ ...proof, date_format })}
+          onInput={(date_format) => setReading({ ...reading, date_format })}
           hint="Where a column of the file says when."
         />
         <TextField
           label="Day of the consent"
           type="date"
-          value={proof.consent_at}
-          onInput={(consent_at) => setProof({ ...proof, consent_at })}
+          value={reading.consent_at}
+          onInput={(consent_at) => setReading({ ...reading, consent_at })}
           fault={start.error?.fields?.consent_at}
           hint="Of those without a time in the file."
         />
         <TextField
           label="Where"
-          value={proof.consent_source}
-          onInput={(consent_source) => setProof({ ...proof, consent_source })}
+          value={reading.consent_source}
+          onInput={(consent_source) => setReading({ ...reading, consent_source })}
           fault={start.error?.fields?.consent_source}
           hint="Such as the form on your site."
         />
@@ -197,7 +213,7 @@ function ImportCard({ job, upload: { isTried, run, isBusy } }: { job: Import; up
       <p>
         {isTried
           ? isDone && `${rows} will be imported.`
-          : "The mapping has changed: repeat the dry run to see its effect."}
+          : "You have changed how the file is read: repeat the dry run to see the effect."}
       </p>
       <div class="actions">
         {!isTried && (

@@ -1,6 +1,6 @@
 // What an import says of columns and consents, in words.
 import type { Import } from "../../../sdk/src/types.gen.ts";
-import { plural } from "../../app/time.ts";
+import { number, plural } from "../../app/time.ts";
 import { inWords } from "../../components/field.tsx";
 
 const NAMES: Readonly<Record<string, string>> = { external_id: "External ID", timezone: "Time zone" };
@@ -14,6 +14,13 @@ export function meaningText(meaning: string): string {
   const text = inWords(meaning.replace(/^attribute:(.*)$/, "attribute “$1”").replace(/^topic:/, "topic "));
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
+
+/** What becomes of the phone numbers of a file; empty where it has none. */
+export const phoneLines = ({ kept, converted, unreadable }: Import["phone_summary"]): string[] =>
+  [
+    [kept + converted, "can be sent to"] as const,
+    [unreadable, "cannot be read: nothing is sent to them"] as const,
+  ].flatMap(([count, what]) => (count > 0 ? [`${number(count)} ${what}`] : []));
 
 type Summary = Import["consent_summary"];
 

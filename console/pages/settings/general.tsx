@@ -5,6 +5,7 @@ import { call } from "../../app/api.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { isSame } from "../../app/merge.ts";
 import { useQuery } from "../../app/query.ts";
+import { regionOptions } from "../../app/regions.ts";
 import { me, readMe } from "../../app/session.ts";
 import { currencyName, fullTime } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -16,7 +17,6 @@ import { Card } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
 import { AgentAttributes } from "./agent-attributes.tsx";
 import { QuietHours, Utm } from "./marketing.tsx";
-import { regionOptions } from "./regions.ts";
 import { Brake, FrequencyCaps } from "./send-limits.tsx";
 import { Testers } from "./testers.tsx";
 
@@ -204,7 +204,7 @@ function Workspace({ form: { values, set, field } }: { form: Fields<Draft> }) {
       <SelectField
         label="Region of phone numbers"
         {...field("region")}
-        options={regionOptions(values.region)}
+        options={regionOptions(values.region, "None: only numbers with a country code")}
         hint="Where numbers without a country code are from."
       />
       <TextField

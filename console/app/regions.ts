@@ -41,9 +41,12 @@ export const regions: readonly Region[] = LETTERS.flatMap((first) => LETTERS.map
   })
   .toSorted((a, b) => a.label.localeCompare(b.label, "en"));
 
-/** With one that is stored and not among them. */
-export const regionOptions = (chosen: string): readonly Region[] => [
-  { value: "", label: "None: only numbers with a country code" },
+/**
+ * With one that is stored and not among them.
+ * @param none what it means to choose no region
+ */
+export const regionOptions = (chosen: string, none: string): readonly Region[] => [
+  { value: "", label: none },
   ...(chosen === "" || regions.some(({ value }) => value === chosen) ? [] : [{ value: chosen, label: chosen }]),
   ...regions,
 ];
