@@ -19,5 +19,17 @@ function ofQuotedPrintable(text: string): string {
   const bytes = text
     .replaceAll("=\r\n", "")
     .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
+  return textOf(bytes);
 }
+
+const textOf = (bytes: string): string =>
+  new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
+
+const WORD = /=\?UTF-8\?B\?([A-Za-z0-9+/=]*)\?=/gi;
+
+/** A header as it is read, in one line: words with letters beyond ASCII are encoded in it, and nothing stands between two. */
+export const ofEncodedWords = (header: string): string =>
+  header
+    .replaceAll(/\r\n(?=[ \t])/g, "")
+    .replaceAll(/\?=\s+=\?/g, "?==?")
+    .replaceAll(WORD, (_, word: string) => textOf(atob(word)));

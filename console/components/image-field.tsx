@@ -13,7 +13,9 @@ export function ImageField({ label, value, onInput, fault }: Omit<TextProps, "ty
   return (
     <div class="row image-field">
       <TextField label={label} type="url" value={value} onInput={onInput} fault={fault} placeholder="https://…" />
-      <Button label={`Choose: ${label}`} icon="content" onClick={() => setChoosing(true)} />
+      <Button label={`Choose: ${label}`} onClick={() => setChoosing(true)}>
+        Choose
+      </Button>
       {isChoosing && (
         <Choose
           choose={(url) => {

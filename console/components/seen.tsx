@@ -90,10 +90,18 @@ const PREHEADER = /mso-hide:all">([^&<]*)/;
 
 const WEB = /^https?:/;
 
-/** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image. */
+/** What a mail loads by itself. */
+const LOADED = /(?:\b(?:src|srcset|background|poster)\s*=\s*["']?|url\(\s*["']?)\s*(https?:[^"'\s>)]*)/gi;
+
+/** Whether somebody outside would learn that the mail was looked at: images that the workspace keeps here tell nobody. */
+const loadsRemote = (html: string): boolean =>
+  [...html.matchAll(LOADED)].some(([, url = ""]) => !url.startsWith(`${location.origin}/assets/`));
+
+/** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image unasked. */
 export function Letter({ title, html, from = "Your product", opens = false }: LetterProps) {
   const frame = useRef<HTMLIFrameElement>(null);
-  const [images, setImages] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  const images = isAsked || !loadsRemote(html);
   const [height, setHeight] = useState(160);
   useEffect(() => {
     const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");
@@ -108,7 +116,6 @@ export function Letter({ title, html, from = "Your product", opens = false }: Le
     return () => removeEventListener("message", listen);
   }, [html, images, opens]);
   const preheader = PREHEADER.exec(html)?.[1];
-  const hasImages = /<img[^>]+src=["']?http/i.test(html);
   return (
     <figure class="letter">
       <figcaption>
@@ -122,9 +129,9 @@ export function Letter({ title, html, from = "Your product", opens = false }: Le
         src={`/console/${images ? "letter-images" : "letter"}.html`}
         height={height}
       />
-      {hasImages && !images && (
+      {!images && (
         <p>
-          <Button kind="quiet" onClick={() => setImages(true)}>
+          <Button kind="quiet" onClick={() => setAsked(true)}>
             Show remote images
           </Button>
         </p>

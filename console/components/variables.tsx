@@ -8,7 +8,7 @@ type Written = HTMLInputElement | HTMLTextAreaElement;
 const isWritten = (target: EventTarget | null): target is Written =>
   target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type === "text");
 
-/** Where a text was written last, among the inputs inside; at the end of the first long one before that. */
+/** Where a text was written last, among the inputs inside; at the end of the first one before that, of a long one where there is any. */
 export function useLastWritten() {
   const inside = useRef<HTMLDivElement>(null);
   const last = useRef<Written | undefined>(undefined);
@@ -17,7 +17,10 @@ export function useLastWritten() {
   };
   const insert = (text: string) => {
     const written = last.current?.isConnected ? last.current : undefined;
-    const input = written ?? inside.current?.querySelector("textarea");
+    const input =
+      written ??
+      inside.current?.querySelector<Written>("textarea") ??
+      inside.current?.querySelector<Written>("input[type=text]");
     if (!input) return;
     const end = input.value.length;
     input.setRangeText(text, written?.selectionStart ?? end, written?.selectionEnd ?? end, "end");

@@ -5,10 +5,11 @@ import { me } from "../app/session.ts";
 import { bytes } from "../app/time.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
+import { useLastWritten, Variables } from "../components/variables.tsx";
 import { BlockList, BlockMoves, Palette } from "./block-list.tsx";
-import type { Block, Design } from "./design.ts";
+import type { Block, BlockType, Design } from "./design.ts";
 import { MailFrame } from "./frame.tsx";
-import { BlockForm, LookForm } from "./inspector.tsx";
+import { BlockForm, type BlockFormProps, LookForm } from "./inspector.tsx";
 import { kinds } from "./kinds.ts";
 import { bytesOf, CLIPPED_BYTES, mailHtml } from "./mail.ts";
 import { designOf, type Starter, starters } from "./starters.ts";
@@ -147,7 +148,7 @@ function Bench({ design, onInput, close }: BenchProps) {
           {block ? (
             <>
               <BlockMoves {...list} />
-              <BlockForm key={block.id} block={block} change={put} />
+              <Written key={block.id} block={block} change={put} />
               <Button kind="quiet" onClick={() => choose(undefined)}>
                 Settings of the whole email
               </Button>
@@ -158,6 +159,19 @@ function Bench({ design, onInput, close }: BenchProps) {
         </section>
       </div>
     </>
+  );
+}
+
+const WORDLESS: readonly BlockType[] = ["divider", "spacer"];
+
+/** What a block says, with the variables of a person where it says something. */
+function Written(props: BlockFormProps) {
+  const { inside, note, insert } = useLastWritten();
+  return (
+    <div class="stack tight" ref={inside} onFocusIn={note}>
+      <BlockForm {...props} />
+      {!WORDLESS.includes(props.block.type) && <Variables insert={insert} />}
+    </div>
   );
 }
 

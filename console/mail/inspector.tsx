@@ -188,7 +188,12 @@ function Social({ links, align, set }: Says["social"] & { set: (part: Partial<Sa
   );
 }
 
-export function BlockForm({ block, change }: { block: Block; change: (block: Block) => void }) {
+export interface BlockFormProps {
+  block: Block;
+  change: (block: Block) => void;
+}
+
+export function BlockForm({ block, change }: BlockFormProps) {
   // A form and its block are of one type, which the compiler cannot see.
   const Inputs = forms[block.type] as unknown as (props: { says: Block; set: (part: object) => void }) => JSX.Element;
   const { back, ...without } = block;

@@ -2,6 +2,8 @@
 import { expect, it } from "vitest";
 import { type Tab, violationsInThemes } from "../support/console-tab.ts";
 
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 export function firstRunStories(open: () => Promise<Tab>): void {
   it("a new workspace leads to a first designed email, which the outbox shows as it was sent (CON-6, CON-3)", async () => {
     const { page, context } = await open();
@@ -28,6 +30,7 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await press("Connect a channel");
     await press("Continue to credentials");
     await page.getByLabel("From address").fill("hello@lind.example");
+    await page.getByLabel("From name (optional)").fill("Lind Töpferei");
     await press("Save and verify");
     const opened = context.waitForEvent("page");
     await page.getByRole("link", { name: "See the mail in the outbox" }).click();
@@ -45,9 +48,32 @@ export function firstRunStories(open: () => Promise<Tab>): void {
 
     await page.getByRole("group", { name: "Content for" }).getByRole("button", { name: "Email" }).click();
     await press("Design with blocks");
-    await dialog.getByRole("button", { name: /^Welcome/ }).click();
+    await dialog.getByRole("button", { name: /^Launch/ }).click();
+    await dialog
+      .getByRole("button", { name: /^Heading/ })
+      .first()
+      .click();
+    const heading = dialog.getByLabel("Heading text");
+    await heading.fill("It is here, !");
+    await heading.evaluate("(input) => input.setSelectionRange(12, 12)");
+    await dialog.getByText("Insert a variable").click();
+    await dialog.getByLabel("Where it is empty").fill("friend");
+    await dialog.getByRole("button", { name: /^first_name/ }).click();
+    expect(await heading.inputValue()).toBe("It is here, {{ subscriber.first_name | default: 'friend' }}!");
+    await dialog
+      .getByRole("button", { name: /^Image/ })
+      .first()
+      .click();
+    await dialog.getByRole("button", { name: "Choose: Image" }).click();
+    const chosen = page.waitForEvent("filechooser");
+    await dialog.last().getByRole("button", { name: "Upload an image" }).click();
+    await (await chosen).setFiles({ name: "pot.png", mimeType: "image/png", buffer: Buffer.from(PIXEL, "base64") });
     await dialog.getByRole("button", { name: "Done" }).click();
-    await letter.getByRole("heading", { name: "Good to have you, Ines" }).waitFor();
+    await letter.getByRole("heading", { name: "It is here, Ines!" }).waitFor();
+    // An image of the workspace tells nobody that it was looked at.
+    const width = () => letter.getByRole("img").evaluate("(image) => image.naturalWidth");
+    await expect.poll(width).toBe(1);
+    expect(await page.getByRole("button", { name: "Show remote images" }).count()).toBe(0);
     await letter.getByText("Unsubscribe").waitFor();
     expect(await violationsInThemes(page)).toEqual({});
     await page.locator("button[type=submit]:not([aria-disabled])", { hasText: "Review and send" }).click();
@@ -55,7 +81,8 @@ export function firstRunStories(open: () => Promise<Tab>): void {
     await page.getByText("delivered (100%)").waitFor();
 
     await page.getByRole("link", { name: "Outbox" }).click();
-    await letter.getByRole("heading", { name: "LIND CERAMICS" }).waitFor();
+    await letter.getByRole("heading", { name: "It is here, Ines!" }).waitFor();
+    await page.locator("figure.letter").getByText("Lind Töpferei <hello@lind.example>").waitFor();
     await page.getByRole("heading", { name: "Email to ines@lind.example" }).waitFor();
   });
 }

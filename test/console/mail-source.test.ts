@@ -1,14 +1,14 @@
 // The outbox shows a mail as it was sent: what its source says is what the service wrote.
 import { expect, it } from "vitest";
-import { htmlOfSource } from "../../console/app/mail-source.ts";
+import { htmlOfSource, ofEncodedWords } from "../../console/app/mail-source.ts";
 import { mailSource } from "../../shared/providers/email.ts";
 import { mailParts } from "../../shared/rules/mail-parts.ts";
 
 const credentials = { type: "email", provider: "ses", from_email: "shop@example.com" } as const;
 
-function sent(html: string): string {
+function sent(html: string, from_name?: string): string {
   const mail = mailSource(
-    credentials,
+    { ...credentials, ...(from_name && { from_name }) },
     {
       tenant: "t",
       job: "j",
@@ -44,6 +44,14 @@ it("the pixel that counts opens is left out (CON-3)", () => {
   expect(shown).not.toContain("/o/1");
   expect(shown).toContain('<a href="https://a.example/u/1">Unsubscribe</a>');
 });
+
+it.each(["Nordlicht Fahrräder & Zubehör GmbH", "株式会社ノルドリヒト自転車と部品とアクセサリーの専門店", "Ada's Shop"])(
+  "the sender %j is read as it was written (CON-3)",
+  (from_name) => {
+    const header = /^From: ((?:.+\r\n )*.+)\r\n/m.exec(sent("<p>Hi</p>", from_name))?.[1] ?? "";
+    expect(ofEncodedWords(header).replaceAll(/["\\]/g, "")).toBe(`${from_name} <shop@example.com>`);
+  },
+);
 
 it("what is no mail has no HTML (CON-3)", () => {
   expect(htmlOfSource('{"to":"+49"}')).toBeUndefined();

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { providedChannels } from "../../../shared/rules/channel-types.ts";
 import { useLocal, useLocalCall } from "../../app/local.ts";
-import { htmlOfSource } from "../../app/mail-source.ts";
+import { htmlOfSource, ofEncodedWords } from "../../app/mail-source.ts";
 import { pathTo, place, setQuery } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { Button } from "../../components/button.tsx";
@@ -116,7 +116,13 @@ function Shown({ item: { channel, to, title, body, payload, headers, subscriber_
   const asSent = channel === "email" && typeof payload === "string" ? htmlOfSource(payload) : undefined;
   return (
     <Card title={`${channelName(channel)} to ${to}`}>
-      <SeenAs channel={channel} title={title ?? ""} body={asSent ?? body ?? ""} from={headers?.From} opens />
+      <SeenAs
+        channel={channel}
+        title={title ?? ""}
+        body={asSent ?? body ?? ""}
+        from={headers?.From && ofEncodedWords(headers.From)}
+        opens
+      />
       <p class="actions">
         {subscriber_id && !isOfAccount && <a href={pathTo("people", subscriber_id)}>View person</a>}
         {job_id && !isOfAccount && <a href={pathTo("activity", job_id)}>View send</a>}
