@@ -86,6 +86,9 @@ interface KeyFiguresProps {
 function KeyFigures({ report, buckets }: KeyFiguresProps) {
   const { sent, delivered, opened_human, clicked_human, bounced, complained, unsubscribed } = report;
   const { converted, conversions, revenue_cents, last_touch_revenue_cents, cost } = report;
+  // Asked only where a nought may mean that nobody said what a conversion is.
+  const goals = useQuery("insights.getConfig", [], { when: sent > 0 && converted === 0 });
+  const counts = converted > 0 || (goals.data?.definitions.length ?? 0) > 0;
   if (sent === 0) return null;
   const courseOf = (measure: Measure) => daysOf(buckets).map((bucket) => bucket?.[measure] ?? 0);
   const ofDelivered = `of ${number(delivered)} delivered`;
@@ -116,7 +119,7 @@ function KeyFigures({ report, buckets }: KeyFiguresProps) {
           value: share(bounced, sent),
           base: `of ${number(sent)} sent; ${plural(complained, "complaint")}`,
         },
-        {
+        counts && {
           label: "Converted",
           value: share(converted, sent),
           base: `${plural(converted, "person", "people")}. It was the last message before ${plural(conversions, "conversion")}`,
@@ -171,8 +174,9 @@ function OverTime({ series }: { series: Query<{ buckets: Bucket[] }> }) {
             caption="The campaign by day"
             buckets={buckets}
             lines={LINES}
-            from={Date.parse(first?.at ?? "")}
-            to={Math.max(now(), Date.parse(first?.at ?? "") + DAY_MS)}
+            // A line has two ends: of a campaign of today it begins on the day before.
+            from={Math.min(Date.parse(first?.at ?? ""), now() - DAY_MS)}
+            to={now()}
           />
         )}
       </Loaded>

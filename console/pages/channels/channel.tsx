@@ -237,7 +237,7 @@ function GeneratedCredentials({ channel }: { channel: Channel }) {
 }
 
 /** What the provider charges for a message, from which the cost of sends is computed. */
-function Price({ channel: { id, type, price_per_message: price, settings } }: { channel: Channel }) {
+function Price({ channel: { id, price_per_message: price, settings } }: { channel: Channel }) {
   const update = useAction("channels.update");
   const [text, setText] = useState(String(price ?? ""));
   const submit = async () => {
@@ -248,7 +248,7 @@ function Price({ channel: { id, type, price_per_message: price, settings } }: { 
   const without =
     settings?.provider === "ses"
       ? "If empty, costs use the list price of SES."
-      : `If empty, costs do not include ${channelName(type)} messages.`;
+      : "If empty, costs do not include its messages.";
   return (
     <Card title="Price">
       <Form error={update.error} onSubmit={submit}>
