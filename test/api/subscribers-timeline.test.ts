@@ -193,3 +193,11 @@ it("a timeline has what started no run of a journey, and why (RDA-5)", async () 
   expect(await timeline(world, tenant, ada, "kinds=journey&limit=1")).toEqual(entries);
   expect(entries[0]).toMatchObject({ ref: id, subject: { id, name: "Welcome" } });
 });
+
+it("a device that takes no push is disabled, as in the list of devices (RDA-5)", async () => {
+  const { world, tenant } = await withTenant();
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  await addPhone(world, tenant, ada, "ios", { push_enabled: false });
+
+  expect(await timeline(world, tenant, ada)).toMatchObject([{ kind: "device", state: "disabled" }]);
+});

@@ -26,7 +26,7 @@ import { type AudiencePlace, placeInPlan } from "../sends/reports/audience-place
 import { pagesOf } from "../table.ts";
 import { aliasesOf } from "./aliases.ts";
 import { consentOf } from "./consents.ts";
-import { deviceRows } from "./devices.ts";
+import { deviceOf, deviceRows } from "./devices.ts";
 import { ConsentItem } from "./items.ts";
 import type { TimelineEntry } from "./timeline-entries.ts";
 import { type Bounds, isBefore, type Placed, placedAt, type Source } from "./timeline-places.ts";
@@ -200,7 +200,7 @@ const lists: Source = async (store, { subscriber }) =>
   );
 
 const devices: Source = async (store, { subscriber }) =>
-  (await deviceRows(store, subscriber)).map(({ id, platform, model = null, status, created_at }) =>
+  (await deviceRows(store, subscriber)).map(deviceOf).map(({ id, platform, model, status, created_at }) =>
     placedAt(created_at, id, {
       kind: "device",
       state: status,

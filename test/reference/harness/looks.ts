@@ -2,6 +2,7 @@
 import { NOTED } from "../model/annotations.ts";
 import { DAY, iso } from "../model/kit.ts";
 import type { Job } from "../model/records/sends.ts";
+import { timelineKinds } from "../model/timeline.ts";
 import type { World } from "../model/world.ts";
 
 export interface Look {
@@ -35,7 +36,11 @@ const AREAS: Record<string, Looks> = {
       look(`/api/v1/subscribers/${id}`),
       ...(isEnd ? [look(`/api/v1/subscribers/${id}/consents`), look(`/api/v1/subscribers/${id}/devices`)] : []),
       ...(isEnd
-        ? [look(`/v1/subscribers/${id}`, {}, "server"), look("/v1/preferences", { subscriber_id: id }, "sdk")]
+        ? [
+            look(`/api/v1/subscribers/${id}/timeline`, { kinds: timelineKinds.join(), limit: "4" }),
+            look(`/v1/subscribers/${id}`, {}, "server"),
+            look("/v1/preferences", { subscriber_id: id }, "sdk"),
+          ]
         : []),
     ]),
     ...(isEnd ? [look("/v1/subscribers", { limit: "2" }, "server")] : []),

@@ -27,6 +27,7 @@ import { segmentOperations } from "./segments.ts";
 import { subscriberOperations } from "./subscribers.ts";
 import { templateOperations } from "./templates.ts";
 import { testSendOperations } from "./test-sends.ts";
+import { timelineOperations } from "./timeline.ts";
 import { topicOperations } from "./topics.ts";
 import { workspaceOperations } from "./workspace.ts";
 import { createWorld, type Fault, runDue, type World } from "./world.ts";
@@ -44,6 +45,7 @@ const operations: Operation[] = [
     ...removalOperations,
     ...agentOperations,
     ...testSendOperations,
+    ...timelineOperations,
   ],
 ];
 
