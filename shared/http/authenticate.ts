@@ -199,6 +199,7 @@ async function dashboardCaller(
     claims.agency === undefined ? undefined : platform.get(WorkspaceItem, { tenant: claims.agency }),
   ]);
   if (!workspace || !member || (session !== undefined && !begun)) throw unauthorized();
+  if (begun && !isOfMembership(member, begun.created_at)) throw unauthorized();
   // The members of a suspended or deleted agency are out of the workspaces of its clients at once.
   if (claims.agency !== undefined && agency?.status !== "active") throw unauthorized();
 
@@ -230,6 +231,10 @@ async function dashboardCaller(
     ...(claims.agency !== undefined && { agency: claims.agency }),
   };
 }
+
+/** Whether a session began after its user became a member: who is removed and comes again brings no older one. */
+export const isOfMembership = ({ created_at }: { created_at: string }, begunAt: string): boolean =>
+  begunAt >= created_at;
 
 /** @throws 401 for a workspace that is gone */
 async function workspaceBy(platform: AuthenticationDeps["platform"], tenant: string): Promise<Workspace> {

@@ -32,6 +32,21 @@ it("a removed member is out at once, a changed role counts at once (ATH-3)", asy
   );
 });
 
+it("a member who is removed and invited again brings no session from before (D-TEAM, ATH-3)", async () => {
+  const { world, owner, invite, accept } = await setting();
+  const email = "grace@navy.example";
+  const stolen = (await accept((await invite(email, "admin")).body.token)).body;
+  await world.call(`DELETE /api/v1/team/members/${stolen.user.id}`, { as: owner });
+  await world.advance(1_000);
+  const again = (await accept((await invite(email, "admin")).body.token)).body;
+  const statusOf = async ({ access_token }: { access_token: string }) =>
+    (await world.call("GET /api/v1/me", { as: { authorization: `Bearer ${access_token}` } })).status;
+
+  expect([await statusOf(stolen), await statusOf(again)]).toEqual([401, 200]);
+  for (const [{ refresh_token }, status] of [[stolen, 401] as const, [again, 200] as const])
+    expect((await world.call("POST /api/v1/auth/refresh", { body: { refresh_token } })).status).toBe(status);
+});
+
 it("keys go on without the member who made them, whom the audit trail names (ATH-2, RDA-23)", async () => {
   const { world, owner, join } = await setting();
   const grace = await join("admin");

@@ -1,6 +1,7 @@
 // The session of the console: its refresh token is in a cookie that scripts cannot read (ACC-7).
 import * as v from "valibot";
 import { Uuid } from "../../../shared/contract/schemas.ts";
+import { isOfMembership } from "../../../shared/http/authenticate.ts";
 import type { Cookie } from "../../../shared/http/cookies.ts";
 import { isSecureOrigin } from "../../../shared/http/cookies.ts";
 import { endpoints, withCookie } from "../../../shared/http/endpoint.ts";
@@ -82,12 +83,12 @@ export const browserSession = [
       await sharedLimits.refresh(platform, sourceIp);
       const session = await rotateRefreshToken(platform, cookies[nameOf(body.tenant_id)] ?? "");
       if (!session || session.tenant !== body.tenant_id) throw unauthorized(ENDED);
-      const { id, user, tenant, readOnly } = session;
+      const { id, user, tenant, readOnly, begunAt } = session;
       const [workspace, member] = await platform.getEach([
         ref(WorkspaceItem, { tenant }),
         ref(MemberItem, { tenant, user }),
       ]);
-      if (!member) throw unauthorized(ENDED);
+      if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
       if (!workspace || workspace.status === "deleted")
         throw new ApiError("TENANT_DELETED", "This workspace is closed.");
       const access = await signer.accessToken({

@@ -1,7 +1,7 @@
 // Sessions: registration, login, refresh, logout, switching, invitations; passwords and addresses.
 import * as v from "valibot";
 import { Id, OwnName } from "../../../shared/contract/schemas.ts";
-import { workspaceOf } from "../../../shared/http/authenticate.ts";
+import { isOfMembership, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group, withCookie } from "../../../shared/http/endpoint.ts";
 import {
   admitRegistration,
@@ -131,12 +131,12 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
       await sharedLimits.refresh(platform, sourceIp);
       const rotated = await rotateRefreshToken(platform, body.refresh_token);
       if (!rotated) throw unauthorized(ENDED);
-      const { id: session, user, tenant, readOnly } = rotated;
+      const { id: session, user, tenant, readOnly, begunAt } = rotated;
       const [workspace, member] = await platform.getEach([
         ref(WorkspaceItem, { tenant }),
         ref(MemberItem, { tenant, user }),
       ]);
-      if (!member) throw unauthorized(ENDED);
+      if (!member || !isOfMembership(member, begunAt)) throw unauthorized(ENDED);
       requireOpen(workspace);
       const subject = { user, tenant, role: member.role, session, ...(readOnly && { readOnly }) };
       return { ...bearer(await signer.accessToken(subject)), refresh_token: rotated.token };

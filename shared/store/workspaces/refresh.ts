@@ -40,8 +40,12 @@ export interface NewSession extends Omit<Session, "id"> {
   provided?: TenantId | undefined;
 }
 
-export interface Renewed extends Session {
+interface Begun extends Session {
   token: string;
+}
+
+export interface Renewed extends Begun {
+  begunAt: string;
 }
 
 /**
@@ -52,7 +56,7 @@ export interface Renewed extends Session {
 export async function beginSession(
   platform: Platform,
   { user, tenant, readOnly = false, device, address, login, secondFactor = false, parent, provided }: NewSession,
-): Promise<Renewed | undefined> {
+): Promise<Begun | undefined> {
   const origin = parent === undefined ? undefined : await platform.get(UserSession, { user, id: parent });
   if (parent !== undefined && !isOpen(platform, origin)) return undefined;
   const first = origin && (origin.first ?? origin.parent);
@@ -123,7 +127,7 @@ export async function rotateRefreshToken(platform: Platform, token: string): Pro
 
   const exchange = await exchangeSecret(platform, family, row.current, { given, successor });
   const use = exchange.kind === "reused" ? undefined : await noteUse(platform, renewed);
-  if (use?.kind === "noted") return renewed;
+  if (use?.kind === "noted") return { ...renewed, begunAt: use.begunAt };
 
   await platform.remove(RefreshFamily, { family });
   await endWithDerived(platform, user, id);
@@ -241,12 +245,16 @@ async function isRaced(platform: Platform, family: string, given: string): Promi
 }
 
 /** Notes the use of a session, unless it has ended, or the one that it came from. */
-async function noteUse(platform: Platform, { user, id }: Session): Promise<{ kind: "noted" } | { kind: "ended" }> {
+async function noteUse(
+  platform: Platform,
+  { user, id }: Session,
+): Promise<{ kind: "noted"; begunAt: string } | { kind: "ended" }> {
   const { expires } = expiry(platform);
   const set = { last_used_at: timestamp(platform.clock.now()), expires };
   const row = await whereItHolds(platform.change(UserSession, { user, id }, { set }, present()));
   if (!row) return { kind: "ended" };
-  if (row.parent === undefined) return { kind: "noted" };
+  const noted = { kind: "noted" as const, begunAt: row.created_at };
+  if (row.parent === undefined) return noted;
   const [origin, first] = await platform.getAll(UserSession, [
     { user, id: row.parent },
     { user, id: row.first ?? row.parent },
@@ -255,7 +263,7 @@ async function noteUse(platform: Platform, { user, id }: Session): Promise<{ kin
   const until = notLaterThan(origin, expires);
   if (until < expires)
     await whereItHolds(platform.change(UserSession, { user, id }, { set: { expires: until } }, present()));
-  return { kind: "noted" };
+  return noted;
 }
 
 type SessionRow = RowOf<typeof UserSession>;
