@@ -26,6 +26,7 @@ describe("an address", () => {
     ["invite", "POST /api/v1/team/invitations", { email: "grace@navy.example", role: "viewer" }],
     ["add a key", "POST /api/v1/server-keys", { name: "key" }],
     ["schedule", "POST /api/v1/schedules", {}],
+    ["name an identity provider", "PUT /api/v1/auth/identity-provider", {}],
   ])("who has not confirmed the address does not %s, and does after that (ACC-4)", async (_, route, body) => {
     const { session, token } = await unconfirmed();
     const attempt = async () => (await world.call(route, { as: bearer(session), body })).body.code;

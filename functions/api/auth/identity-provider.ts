@@ -161,7 +161,7 @@ export const identityProvider = [
 
   endpoint(
     "PUT /api/v1/auth/identity-provider",
-    { permission: "team:manage", uses: [platformWrite, egress, clientSecrets] },
+    { permission: "team:manage", isForConfirmed: true, uses: [platformWrite, egress, clientSecrets] },
     {
       summary: "Set the identity provider (OpenID Connect) through which members sign in",
       description:
