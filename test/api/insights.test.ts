@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { NOTHING_LATE } from "../support/late.ts";
+import { send } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
 import { UNKNOWN } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -208,6 +210,25 @@ describe("funnel and summary", () => {
     await buy({ anonymous: "anon-1" }, 300);
 
     expect(await funnel(id)).toMatchObject({ converted: 1, revenue_cents: 300 });
+  });
+
+  it("of two channels of one type a conversion counts for the one that was named first, which its send went by (ISG-3, AMB-97)", async () => {
+    const { world, tenant, call, ids, define, buy, summary } = await setting(2);
+    await define();
+    const open = async (name: string) => {
+      const { sms = "" } = await openChannels(world, tenant, "sms");
+      await call(`PATCH /api/v1/channels/${sms}`, { name });
+      return sms;
+    };
+    const pair = [await open("Berlin"), await open("Oslo")];
+    for (const [n, id] of ids.entries()) {
+      await tenant.upsert({ external_id: `p${n}`, attributes: { phone: `+491511234567${n}` } });
+      await send(world, tenant, { subscriberIds: [id], channel_ids: n === 0 ? pair : pair.toReversed() });
+      await buy(id, 100);
+    }
+
+    const credited = (await summary("channel")).map(({ source_id }: { source_id: string }) => source_id);
+    expect(credited.sort()).toEqual(pair.sort());
   });
 
   it("what is bought after its channel was deleted still counts for that channel (ISG-3, AMB-97)", async () => {

@@ -5,8 +5,6 @@ import { namedError } from "../../kernel/errors.ts";
 import { timeOfUuid } from "../../kernel/ids.ts";
 import { type Attribution, attribute, type Touch } from "../../rules/attribution.ts";
 import { progressOf } from "../../rules/progress-text.ts";
-import { listChannels } from "../channels/channels.ts";
-import type { ChannelRow } from "../channels/items.ts";
 import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
@@ -48,12 +46,8 @@ export async function recordConversion(
   const attribution = attribute(touches, occurredAt, window_seconds);
   if (attribution.jobs.length === 0) return "settled";
   const jobIds = attribution.jobs.map(({ job }) => job);
-  const [jobs, channels, isOpen] = await Promise.all([
-    findJobs(store, jobIds),
-    listChannels(store),
-    isBeingDelivered(store, open, occurredAt),
-  ]);
-  const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs, channels };
+  const [jobs, isOpen] = await Promise.all([findJobs(store, jobIds), isBeingDelivered(store, open, occurredAt)]);
+  const facts = { subscriber, event, revenue: revenueOf(event, value_property), attribution, jobs };
   await untilUncontended(
     async () => {
       const writes = await conversionWrites(store, facts);
@@ -125,7 +119,6 @@ interface Facts {
   revenue: number;
   attribution: Attribution;
   jobs: readonly (JobRecord | undefined)[];
-  channels: readonly ChannelRow[];
 }
 
 /** What a conversion is counted for, on the day on which the send of its touch was dispatched. */
@@ -238,13 +231,9 @@ function lastOf(facts: Facts): Credit[] {
   return [...(source ? [source] : []), ...(byChannel ? [byChannel] : [])];
 }
 
-/** The channel of the last touch. Of a deleted channel the type is not known: it is the one that is left over. */
-function channelOf({ channel_ids }: JobRecord, { attribution, channels }: Facts): string | undefined {
-  const known = channels.find(({ id, type }) => type === attribution.last?.channel && channel_ids.includes(id));
-  if (known) return known.id;
-  const deleted = channel_ids.filter((channel) => !channels.some(({ id }) => id === channel));
-  return deleted.length === 1 ? deleted[0] : undefined;
-}
+/** The channel of the last touch: of several of its type, the one that the send went by. */
+const channelOf = ({ deliverySettings }: JobRecord, { attribution }: Facts): string | undefined =>
+  deliverySettings?.via.find(({ type }) => type === attribution.last?.channel)?.id;
 
 /** The category and the type of channel of the last touch. */
 function kindOf(facts: Facts): string | undefined {
