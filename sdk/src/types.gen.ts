@@ -7438,6 +7438,7 @@ export interface AuthReplaceIdentityProviderBody {
   scope?: string | undefined;
   /** The e-mail domains that the provider speaks for, once a DNS record proves each */
   domains: (string | {
+    /** The part after the @ of an address */
     domain: string;
   })[];
   /** Of whoever signs in first; `null`: they need an invitation or a group with a role */

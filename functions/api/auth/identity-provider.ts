@@ -51,8 +51,10 @@ const MAX_DOMAINS = 10;
 const MAX_GROUPS = 50;
 const SCOPE = "openid email profile";
 
+const said = <S extends v.GenericSchema>(schema: S, sentence: string) => v.pipe(schema, v.description(sentence));
+
 const Domain = v.pipe(
-  TrimmedTextUpTo(253),
+  said(TrimmedTextUpTo(253), "The part after the @ of an address"),
   v.toLowerCase(),
   v.transform((domain) => withAsciiDomain(`@${domain}`).slice(1)),
   v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, "must be a domain"),
@@ -71,8 +73,6 @@ const ABOUT = {
   required: "Only sessions that began at the provider reach the workspace, and owners with a second factor",
 } as const;
 
-const said = <S extends v.GenericSchema>(schema: S, sentence: string) => v.pipe(schema, v.description(sentence));
-
 const GroupRole = v.strictObject({ group: said(TrimmedTextUpTo(256), ABOUT.group), role: ProvidedRole });
 const GroupRoles = v.pipe(
   v.array(GroupRole, "must be an array"),
@@ -84,7 +84,7 @@ const DomainInput = v.union(
   [
     Domain,
     v.pipe(
-      v.looseObject({ domain: said(Domain, "The part after the @ of an address") }),
+      v.looseObject({ domain: Domain }),
       v.transform(({ domain }) => domain),
     ),
   ],
