@@ -19,7 +19,7 @@ import type { OperatorContext, Refusal } from "./context.ts";
 export const Plan = OneOf(planNames);
 
 export const OperatorChange = v.strictObject({
-  tenant_id: v.string("must be a string"),
+  tenant_id: v.string(),
   plan: v.optional(Plan),
   kind: v.optional(v.picklist(["standard", "agency"], "must be standard or agency")),
   status: v.optional(v.picklist(["active", "suspended", "deleted"], "must be active, suspended or deleted")),
@@ -71,7 +71,7 @@ export async function forgetSecondFactor(
 }
 
 export const EndSignInDemand = v.strictObject({
-  end_sign_in_demand: v.strictObject({ tenant_id: v.string("must be a string") }),
+  end_sign_in_demand: v.strictObject({ tenant_id: v.string() }),
 });
 
 /** For a workspace whose identity provider let everybody down: passwords open it again. */
@@ -87,8 +87,8 @@ export async function endSignInDemand(
 
 export const EventsOnBus = v.strictObject({
   events_on_bus: v.strictObject({
-    tenant_id: v.string("must be a string"),
-    on: v.boolean("must be true or false"),
+    tenant_id: v.string(),
+    on: v.boolean(),
   }),
 });
 

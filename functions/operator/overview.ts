@@ -15,11 +15,11 @@ import type { OperatorContext } from "./context.ts";
 /** Workspaces of one answer: about ten reads each. */
 const PAGE = 50;
 
-const After = v.optional(v.pipe(v.string("must be a string"), v.maxLength(64, "must be a workspace's id")));
+const After = v.optional(v.pipe(v.string(), v.maxLength(64, "must be a workspace's id")));
 export const WorkspacesWish = v.strictObject({ workspaces: v.strictObject({ after: After }) });
 export const CostWish = v.strictObject({
   cost: v.strictObject({
-    period: v.pipe(v.string("must be a string"), v.regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, "must be a month, as 2026-10")),
+    period: v.pipe(v.string(), v.regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, "must be a month, as 2026-10")),
     after: After,
   }),
 });

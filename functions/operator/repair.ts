@@ -10,7 +10,7 @@ const Queue = OneOf(deadQueueNames);
 
 export const DeadLettersWish = v.strictObject({ dead_letters: v.strictObject({ queue: v.optional(Queue) }) });
 export const RedriveWish = v.strictObject({ redrive: v.strictObject({ queue: Queue }) });
-export const RecountWish = v.strictObject({ recount: v.strictObject({ tenant_id: v.string("must be a string") }) });
+export const RecountWish = v.strictObject({ recount: v.strictObject({ tenant_id: v.string() }) });
 
 /** How many messages each dead-letter queue holds; of one queue also the messages, 100 at most. */
 export async function seeDeadLetters(

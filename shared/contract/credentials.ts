@@ -31,8 +31,8 @@ const PRINTABLE = /^[\x21-\x7e]*$/;
 /** One line of text, because it is used in headers and forms. */
 const line = (maxLength: number) =>
   v.pipe(
-    v.string("must be a string"),
-    v.nonEmpty("must not be empty"),
+    v.string(),
+    v.nonEmpty(),
     v.maxLength(maxLength, `must be at most ${maxLength} characters`),
     v.regex(LINE, "must not contain control characters"),
   );
@@ -54,10 +54,10 @@ function schemaOf(field: CredentialField): v.GenericSchema {
     case "token":
       return v.pipe(line(field.max), v.regex(PRINTABLE, "must be printable ASCII without spaces"));
     case "match":
-      return v.pipe(v.string("must be a string"), v.regex(field.form, field.message));
+      return v.pipe(v.string(), v.regex(field.form, field.message));
     case "email":
       return v.pipe(
-        v.string("must be a string"),
+        v.string(),
         v.maxLength(MAX_EMAIL, "must be an e-mail address"),
         v.transform(withAsciiDomain),
         v.check(isEmailAddress, "must be an e-mail address"),
@@ -71,12 +71,7 @@ function schemaOf(field: CredentialField): v.GenericSchema {
     case "choice":
       return v.picklist(field.from, field.message);
     case "port":
-      return v.pipe(
-        v.number("must be a number"),
-        v.integer("must be a whole number"),
-        v.minValue(1),
-        v.maxValue(MAX_PORT),
-      );
+      return v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_PORT));
   }
 }
 

@@ -26,7 +26,7 @@ export const chatAppFields = {
   chat_app_template_id: v.optional(Id),
   chat_app_parameters: v.optional(
     v.pipe(
-      v.array(personalised(MAX_PARAMETER_CHARACTERS), "must be an array"),
+      v.array(personalised(MAX_PARAMETER_CHARACTERS)),
       v.maxLength(MAX_PARAMETERS, `must be at most ${MAX_PARAMETERS}`),
     ),
   ),

@@ -41,7 +41,7 @@ const Filter = (judge: (value: unknown) => Verdict, name: "AttributePredicate" |
 export const IdempotencyKey = SomeTextUpTo(MAX_KEY_CHARACTERS);
 
 export const PreviewId = v.pipe(
-  v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),
+  v.optional(v.pipe(v.string(), v.maxLength(512, "is not the id of a preview"))),
   v.description(
     "Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B",
   ),
@@ -50,11 +50,7 @@ export const PreviewId = v.pipe(
 const Send = v.strictObject({
   subscriberIds: v.optional(
     SomeOf(
-      v.pipe(
-        v.string("must be a string"),
-        v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
-        v.toLowerCase(),
-      ),
+      v.pipe(v.string(), v.regex(/^[!-~]{1,128}$/, "must be 1 to 128 visible ASCII characters"), v.toLowerCase()),
       "subscriber",
       MAX_GIVEN_IDS,
     ),
@@ -88,9 +84,9 @@ const Send = v.strictObject({
   holdout_percentage: v.optional(Percentage(0), 0),
   variant_b: v.optional(VariantB),
   split_percentage: v.optional(Percentage(1)),
-  name: v.optional(v.pipe(v.string("must be a string"), v.maxLength(200, "must have at most 200 characters"))),
+  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   idempotency_key: v.optional(IdempotencyKey),
-  bypass_quiet_hours: v.optional(v.boolean("must be true or false"), false),
+  bypass_quiet_hours: v.optional(v.boolean(), false),
   safety: v.optional(SafetyInput),
   preview_id: PreviewId,
 });
@@ -153,7 +149,7 @@ const TestedSend = v.strictObject({
     v.description("The arm that is sent, of a message with `variant_b`. Default: `a`"),
   ),
   preview_id: v.pipe(
-    v.optional(v.pipe(v.string("must be a string"), v.maxLength(512, "is not the id of a preview"))),
+    v.optional(v.pipe(v.string(), v.maxLength(512, "is not the id of a preview"))),
     v.description(
       "Of a preview of the same message, not older than 10 minutes: test subscribers get the arm of its draw, and who is held " +
         "out gets nothing",

@@ -28,12 +28,7 @@ export interface PageQuery {
 
 const count = (fallback: number) =>
   v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
-      v.transform(Number),
-      v.minValue(1, "must be at least 1"),
-    ),
+    v.pipe(v.string(), v.regex(/^[0-9]{1,9}$/, "must be a whole number"), v.transform(Number), v.minValue(1)),
     String(fallback),
   );
 

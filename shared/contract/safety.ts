@@ -11,8 +11,8 @@ interface Bounds {
 
 const rate = ({ about, min, max }: Bounds) =>
   v.pipe(
-    v.number("must be a number"),
-    v.minValue(min, `must be at least ${min}`),
+    v.number(),
+    v.minValue(min),
     v.maxValue(max, `must be at most ${max}, which is never exceeded`),
     v.description(about),
   );

@@ -5,7 +5,7 @@ import { isInternationalAddress, isLocale, withAsciiDomain } from "../rules/cont
 import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
-const Entries = v.record(v.string(), v.any(), "must be an object");
+const Entries = v.record(v.string(), v.any());
 
 /** Any JSON object; `v.record` alone accepts an array. */
 export const JsonObject: typeof Entries = {
@@ -42,11 +42,7 @@ export const Uuid = v.pipe(v.string("must be a UUID"), v.regex(UUID, "must be a 
 /** Text that is not empty: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
 export function SomeTextUpTo(max: number) {
-  return v.pipe(
-    v.string("must be a string"),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(max, `must have at most ${max} characters`),
-  );
+  return v.pipe(v.string(), v.nonEmpty(), v.maxLength(max));
 }
 
 /** One of these names. */
@@ -66,29 +62,17 @@ export const SomeOf = <S extends v.GenericSchema>(schema: S, one: string, max: n
 /** A whole number, both bounds included. */
 // @__NO_SIDE_EFFECTS__
 export const WholeNumber = (min: number, max: number) =>
-  v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(min, `must be at least ${min}`),
-    v.maxValue(max, `must be at most ${max}`),
-  );
+  v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
 /** An id that a client repeats, of whatever kind: short enough to be a part of a key. */
 export const Id = SomeTextUpTo(128);
 
 /** Text of a request that is compared or searched: `max` in characters. */
-export const TextUpTo = (max: number) =>
-  v.pipe(v.string("must be a string"), v.maxLength(max, `must have at most ${max} characters`));
+export const TextUpTo = (max: number) => v.pipe(v.string(), v.maxLength(max));
 
 /** Text that is not empty, without spaces around it: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
-export const TrimmedTextUpTo = (max: number) =>
-  v.pipe(
-    v.string("must be a string"),
-    v.trim(),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(max, `must have at most ${max} characters`),
-  );
+export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(max));
 
 /** An optional description: `max` in characters. `null` is none. */
 export const DescriptionUpTo = (max: number) => v.nullish(TextUpTo(max));
@@ -100,7 +84,7 @@ export const TemplateId = TextUpTo(2_048);
 const MAX_EMAIL_CHARACTERS = 254;
 /** An address of a subscriber; an international domain is read and stored in ASCII (meaning, 2). */
 export const EmailAddress = v.pipe(
-  v.string("must be a string"),
+  v.string(),
   v.maxLength(MAX_EMAIL_CHARACTERS, "must be an e-mail address"),
   v.check(isInternationalAddress, "must be an e-mail address"),
   v.transform(withAsciiDomain),
@@ -146,10 +130,10 @@ export const ExternalId = SomeTextUpTo(MAX_EXTERNAL_ID_CHARACTERS);
 
 /** An amount that a client sets: JSON and the table store it exactly. */
 export const Amount = v.pipe(
-  v.number("must be a number"),
-  v.integer("must be a whole number"),
+  v.number(),
+  v.integer(),
   v.minValue(0, "must not be negative"),
-  v.maxValue(1_000_000_000_000, "must be at most 1000000000000"),
+  v.maxValue(1_000_000_000_000),
 );
 
 /** The name of a user or a workspace. It is a part of mails, so it must not look like a link or a header. */

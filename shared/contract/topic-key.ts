@@ -6,7 +6,7 @@ const KEY = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const UNNAMEABLE = ["constructor", "prototype"];
 
 export const TopicKey = v.pipe(
-  v.string("must be a string"),
+  v.string(),
   v.regex(KEY, "must be 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit"),
   v.check((key) => !UNNAMEABLE.includes(key), `must not be ${UNNAMEABLE.join(" or ")}`),
 );

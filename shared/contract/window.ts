@@ -23,14 +23,7 @@ const MAX_TEXT_CHARACTERS = 128;
 /** `q` of a list: a part of a text, whatever the case. */
 export const textQuery = (what: string) =>
   v.pipe(
-    v.optional(
-      v.pipe(
-        v.string(),
-        v.trim(),
-        v.nonEmpty("must not be empty"),
-        v.maxLength(MAX_TEXT_CHARACTERS, `must have at most ${MAX_TEXT_CHARACTERS} characters`),
-      ),
-    ),
+    v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(MAX_TEXT_CHARACTERS))),
     v.description(`A part of ${what}, whatever the case`),
   );
 

@@ -1,7 +1,7 @@
 // Parses path, query and body by the declared schemas; errors name the fields as the client sent them.
 import jsonBodyParser from "@middy/http-json-body-parser";
 import * as v from "valibot";
-import { ApiError, notFound } from "../kernel/errors.ts";
+import { ApiError, invalid, malformed, notFound } from "../kernel/errors.ts";
 import { fieldPath } from "../rules/field-path.ts";
 import { checkJson } from "../rules/json-limits.ts";
 import type { Caller } from "./authenticate.ts";
@@ -34,7 +34,7 @@ export function refuseUnknownQuery(
   const unknown = Object.keys(query).filter((name) => !Object.hasOwn(entries, name));
   if (unknown.length === 0) return;
   const fields = unknown.slice(0, MAX_FIELDS).map((name) => [name.slice(0, 128), "is not a known query parameter"]);
-  throw refusalOf(shape, `${fields[0]?.join(": ")}`, Object.fromEntries(fields));
+  throw refusalOf(shape)(Object.fromEntries(fields));
 }
 
 /** The parameters of the query. A POST that has no body of its own takes them in the body too, so that none is ignored. */
@@ -75,7 +75,7 @@ export async function parseEcho(
     if (found === undefined) throw refusal;
     const echo = withoutEcho(shape.body, body, found);
     const fields = echo.changed.slice(0, MAX_FIELDS).map((path) => [path, "cannot be changed"]);
-    if (fields.length > 0) throw refusalOf(shape, `${fields[0]?.join(": ")}`, Object.fromEntries(fields));
+    if (fields.length > 0) throw refusalOf(shape)(Object.fromEntries(fields));
     return parse(shape, shape.body, echo.body);
   }
 }
@@ -137,10 +137,10 @@ export async function parseForm(
 ) {
   const { fields, file } = await form.read(bytesOf(sent), headers["content-type"]).catch((error: unknown) => {
     if (shape.refusal !== 400 || !(error instanceof ApiError) || error.code !== "FILE_TOO_LARGE") throw error;
-    throw refusalOf(shape, error.message, { [form.part]: "is too large" });
+    throw refusalOf(shape)({ [form.part]: "is too large" }, error.message);
   });
   const misplaced = misplacedFile(form.part, fields, file);
-  if (misplaced) throw refusalOf(form.refusal ? form : shape, firstOf(misplaced), misplaced);
+  if (misplaced) throw refusalOf(form.refusal ? form : shape)(misplaced);
   return { fields: parse(shape, form.fields, { ...fields }), file };
 }
 
@@ -156,7 +156,7 @@ export function refuseDeepBody(shape: RefusalStyle & Pick<Shape, "limits" | "bat
   const isObject = typeof body === "object" && body !== null && (shape.batches === true || !Array.isArray(body));
   const { path, reason } = (isObject ? checkJson(body, shape.limits) : NO_OBJECT) ?? {};
   if (reason === undefined) return;
-  throw refusalOf(shape, path ? `${path}: ${reason}` : reason, { [path || "body"]: reason });
+  throw refusalOf(shape)({ [path || "body"]: reason }, path ? undefined : reason);
 }
 
 const NO_OBJECT = { path: "", reason: "must be a JSON object" };
@@ -164,13 +164,7 @@ const NO_OBJECT = { path: "", reason: "must be a JSON object" };
 function parse(shape: RefusalStyle, schema: v.GenericSchema, input: unknown): unknown {
   const result = v.safeParse(schema, input, { abortPipeEarly: true });
   if (result.success) return result.output;
-  const fields = fieldsOf(result.issues);
-  throw refusalOf(shape, firstOf(fields), fields);
-}
-
-function firstOf(fields: Record<string, string>): string {
-  const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
-  return `${name}: ${reason}`;
+  throw refusalOf(shape)(fieldsOf(result.issues));
 }
 
 const MAX_FIELDS = 20;
@@ -214,6 +208,7 @@ const OF_THE_LIBRARY = /^Invalid [a-z ]+: (?:Expected|Received) /;
 const TYPES: Readonly<Record<string, string>> = {
   string: "a string",
   number: "a number",
+  integer: "a whole number",
   boolean: "true or false",
   array: "an array",
   object: "an object",
@@ -224,10 +219,13 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function ownWords({ type, input, requirement }: v.BaseIssue<unknown>): string {
   const things = Array.isArray(input) ? "entries" : "characters";
+  if (type === "non_empty") return "must not be empty";
   if (type === "max_length") return `must have at most ${requirement} ${things}`;
   if (type === "min_length") return `must have ${requirement} ${things} or more`;
+  if (type === "max_entries") return `must have at most ${requirement} keys`;
+  if (type === "min_value") return `must be at least ${requirement}`;
+  if (type === "max_value") return `must be at most ${requirement}`;
   return TYPES[type] ? `must be ${TYPES[type]}` : "is invalid";
 }
 
-const refusalOf = ({ refusal }: RefusalStyle, message: string, fields: Record<string, string>) =>
-  new ApiError(refusal === 400 ? "BAD_REQUEST" : "VALIDATION_ERROR", message, { fields });
+const refusalOf = ({ refusal }: RefusalStyle) => (refusal === 400 ? malformed : invalid);

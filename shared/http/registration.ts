@@ -31,13 +31,13 @@ export const registrationMode: Capability<"registration", RegistrationMode> = {
 };
 
 export const AccountEmail = v.pipe(
-  v.string("must be a string"),
+  v.string(),
   v.trim(),
   v.maxLength(254, "must be an e-mail address"),
   v.transform(withAsciiDomain),
   v.check(isEmailAddress, "must be an e-mail address"),
 );
-export const Password = v.pipe(v.string("must be a string"), v.maxLength(1_024, "must have at most 1,024 characters"));
+export const Password = v.pipe(v.string(), v.maxLength(1_024, "must have at most 1,024 characters"));
 export const NewKind = v.pipe(
   v.optional(v.picklist(workspaceKinds, "must be standard or sandbox")),
   v.description(

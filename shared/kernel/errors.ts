@@ -83,11 +83,20 @@ export const conflict = (message: string): ApiError => new ApiError("CONFLICT", 
 /** A 409: others were first, as often as it was tried. */
 export const beingChanged = (): ApiError => conflict("Somebody else is changing this at the moment. Try again.");
 
-/** A 422 that names the invalid fields. */
-export function invalid(fields: Record<string, string>): ApiError {
+type Fields = Record<string, string>;
+
+function firstOf(fields: Fields): string {
   const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
-  return new ApiError("VALIDATION_ERROR", `${name}: ${reason}`, { fields });
+  return `${name}: ${reason}`;
 }
+
+/** A 422 that names the faulty fields. */
+export const invalid = (fields: Fields, message = firstOf(fields)): ApiError =>
+  new ApiError("VALIDATION_ERROR", message, { fields });
+
+/** A 400 that names the faulty fields (AMB-3). */
+export const malformed = (fields: Fields, message = firstOf(fields)): ApiError =>
+  new ApiError("BAD_REQUEST", message, { fields });
 
 /** An error that is known by its name, as those of AWS are. */
 export const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });

@@ -20,16 +20,16 @@ const NAMED = "must be one of read, read:pii, write:drafts, write:send";
 
 const NewAgentKey = v.strictObject({
   name: v.pipe(
-    v.string("must be a string"),
+    v.string(),
     v.trim(),
-    v.nonEmpty("must not be empty"),
+    v.nonEmpty(),
     v.maxLength(128),
     v.description("What the key is for, as the list shows it"),
   ),
   scopes: v.pipe(
     v.optional(
       v.pipe(
-        v.array(v.picklist(agentScopes, NAMED), "must be an array"),
+        v.array(v.picklist(agentScopes, NAMED)),
         v.minLength(1, "must name at least one scope"),
         v.maxLength(agentScopes.length),
       ),

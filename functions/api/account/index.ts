@@ -74,7 +74,7 @@ const identityKeys = [
   ),
 ];
 
-const Scopes = v.array(OneOf(scopes), "must be an array");
+const Scopes = v.array(OneOf(scopes));
 
 export const account = group("account", "Keys and settings of a workspace, and the caller.", [
   endpoint(
@@ -93,7 +93,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
         "A member gives only what the member's own role holds: `messages:send` needs the permission `send`, which a " +
         "developer lacks.",
       body: v.strictObject({
-        name: v.pipe(v.string("must be a string"), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(128)),
+        name: v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(128)),
         scopes: v.optional(v.pipe(Scopes, v.minLength(1, "must name at least one scope"))),
       }),
       example: { body: { name: "Order service", scopes: ["messages:send", "subscribers:write"] } },

@@ -21,12 +21,7 @@ const NewAnnotation = v.pipe(
   v.strictObject({
     occurred_at: TimestampInput,
     ends_at: v.optional(TimestampInput),
-    text: v.pipe(
-      v.string("must be a string"),
-      v.trim(),
-      v.nonEmpty("must not be empty"),
-      maxCharacters(MAX_TEXT_CHARACTERS),
-    ),
+    text: v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(MAX_TEXT_CHARACTERS)),
     visibility: v.optional(v.picklist(visibilities, "must be tenant or agency_only"), "tenant"),
   }),
   v.forward(

@@ -4,7 +4,7 @@ import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { multipart } from "../../../shared/http/upload.ts";
-import { ApiError } from "../../../shared/kernel/errors.ts";
+import { malformed } from "../../../shared/kernel/errors.ts";
 import { imageTypeOf } from "../../../shared/rules/image-types.ts";
 import { timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -36,9 +36,9 @@ export const assets = group("assets", "Images for in-app content.", [
       errors: ["QUOTA_EXCEEDED"],
     },
     ({ store, timers, assetFiles, caller, form: { file } }) => {
-      if (!file) throw refusal("is required");
+      if (!file) throw malformed({ file: "is required" });
       const type = imageTypeOf(file.bytes);
-      if (!type) throw refusal("must be a png, jpeg, gif or webp image");
+      if (!type) throw malformed({ file: "must be a png, jpeg, gif or webp image" });
       const { plan } = workspaceOf(caller);
       const filename = nameOf(file.filename) ?? `image.${type.extension}`;
       return createAsset({ store, timers, assetFiles }, plan, { filename, bytes: file.bytes, type });
@@ -67,8 +67,6 @@ export const assets = group("assets", "Images for in-app content.", [
     ({ store, assetFiles, params }) => removeAsset(store, assetFiles, params.id),
   ),
 ]);
-
-const refusal = (reason: string) => new ApiError("BAD_REQUEST", `file: ${reason}`, { fields: { file: reason } });
 
 /** The last part of the path, without invisible characters; undefined if nothing is left. */
 function nameOf(given: string | undefined): string | undefined {

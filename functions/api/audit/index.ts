@@ -14,16 +14,7 @@ import { memberName } from "../../../shared/store/workspaces/members.ts";
 const MAX_FILTER_CHARACTERS = 128;
 
 const filter = (sentence: string) =>
-  v.pipe(
-    v.optional(
-      v.pipe(
-        v.string(),
-        v.nonEmpty("must not be empty"),
-        v.maxLength(MAX_FILTER_CHARACTERS, `must have at most ${MAX_FILTER_CHARACTERS} characters`),
-      ),
-    ),
-    v.description(sentence),
-  );
+  v.pipe(v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_FILTER_CHARACTERS))), v.description(sentence));
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
 

@@ -74,10 +74,7 @@ const ABOUT = {
 } as const;
 
 const GroupRole = v.strictObject({ group: said(TrimmedTextUpTo(256), ABOUT.group), role: ProvidedRole });
-const GroupRoles = v.pipe(
-  v.array(GroupRole, "must be an array"),
-  v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`),
-);
+const GroupRoles = v.pipe(v.array(GroupRole), v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`));
 const Scopes = v.pipe(TrimmedTextUpTo(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
 /** As it is given, or as it was read. */
 const DomainInput = v.union(
@@ -91,7 +88,7 @@ const DomainInput = v.union(
   "must be a domain",
 );
 const Domains = v.pipe(
-  v.array(DomainInput, "must be an array"),
+  v.array(DomainInput),
   v.minLength(1, "must name a domain"),
   v.maxLength(MAX_DOMAINS, `must have at most ${MAX_DOMAINS} domains`),
   v.description(ABOUT.domains),
@@ -110,7 +107,7 @@ const Settings = v.strictObject({
   default_role: said(v.optional(v.nullable(ProvidedRole), null), ABOUT.default_role),
   groups_claim: said(v.optional(v.nullable(TrimmedTextUpTo(128)), null), ABOUT.groups_claim),
   group_roles: said(v.optional(GroupRoles, []), ABOUT.group_roles),
-  required: said(v.optional(v.boolean("must be true or false"), false), ABOUT.required),
+  required: said(v.optional(v.boolean(), false), ABOUT.required),
 });
 
 const Shown = v.pipe(

@@ -92,7 +92,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "One that demands its identity provider is open to owners with a second factor alone. A user with a second factor gives a code too. Without it, the right password is answered with 401 " +
         "`SECOND_FACTOR_REQUIRED`, and no session begins.",
       body: v.strictObject({
-        email: v.pipe(v.string("must be a string"), v.trim(), v.maxLength(320), v.transform(withAsciiDomain)),
+        email: v.pipe(v.string(), v.trim(), v.maxLength(320), v.transform(withAsciiDomain)),
         password: Password,
         code: v.optional(Code),
         tenant_id: v.optional(Id),
@@ -232,7 +232,7 @@ export const auth = group("auth", "Registration, sessions, passwords and invitat
         "A mailed token confirms the address, and sets the password of a user who has not confirmed it. Else the " +
         "password of an existing user is checked like that of a login, and five wrong ones end the invitation.",
       body: v.strictObject({
-        token: v.pipe(v.string("must be a string"), v.maxLength(128)),
+        token: v.pipe(v.string(), v.maxLength(128)),
         name: OwnName,
         password: Password,
         code: v.optional(Code),

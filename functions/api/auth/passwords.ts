@@ -22,7 +22,7 @@ import { begin, firstOpen, issuing, Session } from "./begin.ts";
 import { Code, proveSecondFactor } from "./codes.ts";
 import { CONFIRMATIONS_PER_USER, countReset, LOGINS_PER_ADDRESS, PASSWORDS_PER_USER, sharedLimits } from "./limits.ts";
 
-const Token = v.pipe(v.string("must be a string"), v.maxLength(128));
+const Token = v.pipe(v.string(), v.maxLength(128));
 const Email = v.pipe(TrimmedTextUpTo(320), v.transform(withAsciiDomain));
 
 const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [platformWrite] });

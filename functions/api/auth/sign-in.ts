@@ -28,7 +28,7 @@ import { LOGINS_PER_ADDRESS } from "./limits.ts";
 const MAX_CODE = 4_096;
 const MAX_PAGE = 2_048;
 
-const Random = v.pipe(v.string("must be a string"), v.maxLength(64, "must have at most 64 characters"));
+const Random = v.pipe(v.string(), v.maxLength(64));
 
 const endpoint = endpoints({ credentials: [], effect: "session", inRealTime: true, uses: [egress] });
 
@@ -44,19 +44,10 @@ export const signIn = [
         "`http://127.0.0.1:<port>/signed-in`, for programs on the user's machine. That of a workspace comes back below its id.",
       body: v.pipe(
         v.strictObject({
-          email: v.optional(
-            v.pipe(v.string("must be a string"), v.trim(), v.maxLength(254), v.transform(withAsciiDomain)),
-          ),
+          email: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254), v.transform(withAsciiDomain))),
           tenant_id: v.optional(Id),
           redirect_port: v.pipe(
-            v.optional(
-              v.pipe(
-                v.number("must be a number"),
-                v.integer("must be a port number"),
-                v.minValue(1_024, "must be at least 1024"),
-                v.maxValue(65_535, "must be at most 65535"),
-              ),
-            ),
+            v.optional(v.pipe(v.number(), v.integer("must be a port number"), v.minValue(1_024), v.maxValue(65_535))),
             v.description("The port of this machine to which the browser comes back"),
           ),
         }),
@@ -111,11 +102,11 @@ export const signIn = [
         binding: v.pipe(Random, v.description("As the begin of the sign-in gave it")),
         code: SomeTextUpTo(MAX_CODE),
         iss: v.pipe(
-          v.optional(v.pipe(v.string("must be a string"), v.maxLength(512))),
+          v.optional(v.pipe(v.string(), v.maxLength(512))),
           v.description("As the provider sent it (RFC 9207)"),
         ),
         redirect_uri: v.pipe(
-          v.optional(v.pipe(v.string("must be a string"), v.maxLength(MAX_PAGE))),
+          v.optional(v.pipe(v.string(), v.maxLength(MAX_PAGE))),
           v.description(
             "Where the browser came back to, without query. Always give it: a code of another provider is then refused, " +
               "and not shown to the one that began the sign-in",

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { ACCESS_TOKEN_SECONDS } from "../../../shared/http/tokens.ts";
 
-export const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string("must be a string"), v.maxLength(256)) });
+export const RefreshToken = v.strictObject({ refresh_token: v.pipe(v.string(), v.maxLength(256)) });
 
 export const AccessToken = v.pipe(
   v.object({

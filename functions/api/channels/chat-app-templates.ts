@@ -35,10 +35,7 @@ const NewTemplate = v.strictObject({
     v.check((name) => providerName(name) !== "", "must have a letter or digit of a to z, 0 to 9"),
   ),
   body: TrimmedTextUpTo(MAX_BODY_CHARACTERS),
-  language: v.optional(
-    v.pipe(v.string("must be a string"), v.regex(LANGUAGE, "must be a language such as en or en_US")),
-    "en_US",
-  ),
+  language: v.optional(v.pipe(v.string(), v.regex(LANGUAGE, "must be a language such as en or en_US")), "en_US"),
   category: v.optional(OneOf(chatAppCategories), "MARKETING"),
 });
 

@@ -27,12 +27,7 @@ const MAX_RATE = 10_000;
 /** Dollars for a message. */
 const MAX_PRICE = 100;
 
-const Name = v.pipe(
-  v.string("must be a string"),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  maxCharacters(MAX_NAME_CHARACTERS),
-);
+const Name = v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(MAX_NAME_CHARACTERS));
 
 const NewChannel = v.strictObject({
   type: OneOf(channelTypes),
@@ -41,26 +36,12 @@ const NewChannel = v.strictObject({
 
 const ChannelChange = v.strictObject({
   name: v.optional(Name),
-  active: v.optional(v.boolean("must be true or false")),
+  active: v.optional(v.boolean()),
   rate_per_second: v.optional(
-    v.nullable(
-      v.pipe(
-        v.number("must be a number or null"),
-        v.minValue(MIN_RATE, `must be at least ${MIN_RATE}`),
-        v.maxValue(MAX_RATE, `must be at most ${MAX_RATE}`),
-      ),
-    ),
+    v.nullable(v.pipe(v.number("must be a number or null"), v.minValue(MIN_RATE), v.maxValue(MAX_RATE))),
   ),
   price_per_message: v.pipe(
-    v.optional(
-      v.nullable(
-        v.pipe(
-          v.number("must be a number or null"),
-          v.minValue(0, "must be at least 0"),
-          v.maxValue(MAX_PRICE, `must be at most ${MAX_PRICE}`),
-        ),
-      ),
-    ),
+    v.optional(v.nullable(v.pipe(v.number("must be a number or null"), v.minValue(0), v.maxValue(MAX_PRICE)))),
     v.description("What the provider charges for a message, in US dollars; `null` removes it"),
   ),
 });

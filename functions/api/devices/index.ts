@@ -25,9 +25,9 @@ const MAX_VERSION_PART = 999_999_999;
 const VERSION = 'must be a version such as "17.4.1", or an object of major, minor and patch';
 const VersionPart = v.pipe(
   v.number("must be a whole number"),
-  v.integer("must be a whole number"),
+  v.integer(),
   v.minValue(0, "must not be negative"),
-  v.maxValue(MAX_VERSION_PART, `must be at most ${MAX_VERSION_PART}`),
+  v.maxValue(MAX_VERSION_PART),
 );
 
 /** Stored parsed (NTF-16). */
@@ -66,7 +66,7 @@ const Registration = v.pipe(
     model: v.optional(SomeTextUpTo(MAX_MODEL_CHARACTERS)),
     locale: v.optional(Locale),
     timezone: v.optional(TimeZone),
-    push_enabled: v.optional(v.boolean("must be true or false")),
+    push_enabled: v.optional(v.boolean()),
     environment: v.optional(v.picklist(["sandbox", "production"], "must be sandbox or production")),
   }),
   v.rawCheck(({ dataset, addIssue }) => {

@@ -27,8 +27,8 @@ const ExportLimit = v.optional(
     v.description(`At most ${MAX_EXPORTED}: a larger one is a 422`),
     v.metadata({ maximum: MAX_EXPORTED }),
     v.transform(Number),
-    v.minValue(1, "must be at least 1"),
-    v.maxValue(MAX_EXPORTED, `must be at most ${MAX_EXPORTED}`),
+    v.minValue(1),
+    v.maxValue(MAX_EXPORTED),
   ),
   String(MAX_EXPORTED),
 );

@@ -18,8 +18,7 @@ const MAX_ID_CHARACTERS = 256;
 const MAX_EXTERNAL_ID_CHARACTERS = 512;
 const MAX_FIELDS = 20;
 
-const text = (maxLength: number) =>
-  v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), maxCharacters(maxLength));
+const text = (maxLength: number) => v.pipe(v.string(), v.nonEmpty(), maxCharacters(maxLength));
 
 /** Part of a sort key, which is limited to 1,024 bytes: characters are counted as UTF-16 units here. */
 export const AnonymousId = SomeTextUpTo(MAX_ID_CHARACTERS);
@@ -36,7 +35,7 @@ const Event = v.object({
     v.optional(text(MAX_EXTERNAL_ID_CHARACTERS)),
     v.description("Your own id of the subscriber, with a server key only. One that names nobody is a 422"),
   ),
-  platform: v.optional(v.pipe(v.string("must be a string"), v.maxLength(128, "must have at most 128 characters"))),
+  platform: v.optional(v.pipe(v.string(), v.maxLength(128))),
   properties: v.optional(
     v.pipe(
       JsonObject,
@@ -72,7 +71,7 @@ const requestFields = {
     ),
   ),
   historical: v.pipe(
-    v.optional(v.boolean("must be true or false")),
+    v.optional(v.boolean()),
     v.description(
       "With a server key only: events of the past, which count everywhere and start no journey, also not through a " +
         "segment that they change",

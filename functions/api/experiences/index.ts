@@ -30,9 +30,7 @@ import {
 import { pauseExperience } from "../../../shared/store/experiences/moves.ts";
 import type { Allowance } from "../../../shared/store/workspaces/usage.ts";
 
-const text = v.string("must be a string");
-
-const Name = v.pipe(text, v.trim(), v.nonEmpty("must not be empty"), maxCharacters(MAX_NAME_CHARACTERS));
+const Name = v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(MAX_NAME_CHARACTERS));
 
 /** INX-26: an empty one clears it. */
 const Time = v.union([v.literal(""), TimestampInput], "must be an RFC 3339 timestamp, or empty for none");
@@ -56,7 +54,7 @@ const ExperienceChange = v.strictObject({
   format: v.optional(Format),
   content: v.optional(Content),
   ...optional,
-  remove_variant_b: v.optional(v.boolean("must be true or false")),
+  remove_variant_b: v.optional(v.boolean()),
 });
 
 const CopyName = v.strictObject({ name: v.optional(Name) });

@@ -5,7 +5,7 @@ import { Id, isUuid, OneOf, TextUpTo, Uuid } from "../../../shared/contract/sche
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
-import { ApiError, notFound, requireFound } from "../../../shared/kernel/errors.ts";
+import { ApiError, malformed, notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { importSources } from "../../../shared/rules/import-sources.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -16,7 +16,7 @@ import { ImportItem } from "../../../shared/store/subscribers/import-items.ts";
 import { problemRows } from "../../../shared/store/subscribers/import-problems.ts";
 import { cancelImport, createImport, describeColumns, getImport } from "../../../shared/store/subscribers/imports.ts";
 import { exportEndpoints } from "./exports.ts";
-import { bad, MAX_MAPPED, mappingOf, readingFields, readingOptionsOf, refuseUnknownTopics } from "./reading.ts";
+import { MAX_MAPPED, mappingOf, readingFields, readingOptionsOf, refuseUnknownTopics } from "./reading.ts";
 import { Job, JobWithColumns, jobsOf, MAX_REJECTED_SHOWN } from "./shapes.ts";
 
 /** LIM-6, AMB-83. */
@@ -73,15 +73,16 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       const { listId: list, source, upload_id, dry_run } = fields;
       const mapping = mappingOf(fields.mapping);
       const reading = readingOptionsOf(fields, clock.now());
-      if (list === undefined || !isUuid(list)) throw bad("listId", "must be the UUID of a list");
-      if (!file === (upload_id === undefined)) throw bad("file", "a CSV file, or the upload_id of one, is required");
-      if (file && !isCsv(file)) throw bad("file", "must be text/csv or be named .csv");
+      if (list === undefined || !isUuid(list)) throw malformed({ listId: "must be the UUID of a list" });
+      if (!file === (upload_id === undefined))
+        throw malformed({ file: "a CSV file, or the upload_id of one, is required" });
+      if (file && !isCsv(file)) throw malformed({ file: "must be text/csv or be named .csv" });
       if (!(await listExists(store, list))) throw notFound("list");
       await refuseUnknownTopics(store, mapping);
       const id = upload_id ?? ids.uuidAt(clock.now());
       const uploadedBytes = async () => (isUuid(id) ? uploads.sizeOf(id) : undefined);
       const bytes = file ? file.bytes.length : await uploadedBytes();
-      if (bytes === undefined) throw bad("upload_id", "nothing was uploaded under this id");
+      if (bytes === undefined) throw malformed({ upload_id: "nothing was uploaded under this id" });
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);

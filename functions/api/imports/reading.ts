@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { OneOf, Region, TimeZone } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
-import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
+import { invalid, malformed } from "../../../shared/kernel/errors.ts";
 import {
   type ColumnMapping,
   columnName,
@@ -20,10 +20,6 @@ import { listTopics } from "../../../shared/store/topics/topics.ts";
 
 export const MAX_MAPPED = 1_000;
 
-/** A field of the form that cannot be right. */
-export const bad = (field: string, reason: string) =>
-  new ApiError("BAD_REQUEST", `${field}: ${reason}`, { fields: { [field]: reason } });
-
 const MappingText = v.pipe(
   v.string(),
   v.parseJson({ reviver: refusePrototypeKeys }),
@@ -35,16 +31,16 @@ const MappingText = v.pipe(
 export function mappingOf(text: string | undefined): ColumnMapping | undefined {
   if (text === undefined) return undefined;
   const parsed = v.safeParse(MappingText, text);
-  if (!parsed.success) throw bad("mapping", "must be a JSON object of texts");
+  if (!parsed.success) throw malformed({ mapping: "must be a JSON object of texts" });
   const entries = Object.entries(parsed.output);
-  if (entries.length > MAX_MAPPED) throw bad("mapping", `must have at most ${MAX_MAPPED} columns`);
+  if (entries.length > MAX_MAPPED) throw malformed({ mapping: `must have at most ${MAX_MAPPED} columns` });
   for (const [name, target] of entries) {
     const problem = name === OTHERS && target !== IGNORED ? `must be ${IGNORED}` : mappingProblem(target);
-    if (problem) throw bad(`mapping.${name}`, problem);
+    if (problem) throw malformed({ [`mapping.${name}`]: problem });
   }
   const columns = entries.map(([name]) => columnName(name));
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
-  if (twice !== undefined) throw bad("mapping", `names the column ${twice} twice`);
+  if (twice !== undefined) throw malformed({ mapping: `names the column ${twice} twice` });
   return parsed.output;
 }
 
@@ -55,7 +51,7 @@ export async function refuseUnknownTopics(store: StoreReader, mapping: ColumnMap
   const unknown = Object.entries(mapping).find((entry) =>
     mappedTopics(Object.fromEntries([entry])).some((key) => !keys.includes(key)),
   );
-  if (unknown) throw bad(`mapping.${unknown[0]}`, "no such topic in this workspace");
+  if (unknown) throw malformed({ [`mapping.${unknown[0]}`]: "no such topic in this workspace" });
 }
 
 const MAX_AHEAD_MS = 300_000;
@@ -104,7 +100,7 @@ export const readingFields = {
     v.description("When those agreed who say yes in the file without a time"),
   ),
   consent_source: v.pipe(
-    v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty("must not be empty"), v.maxLength(256))),
+    v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(256))),
     v.description("Where the consents of the file are from, if it does not say so"),
   ),
 };

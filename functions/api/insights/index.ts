@@ -22,8 +22,7 @@ import { Named } from "../../../shared/store/names.ts";
 
 const MAX_DAYS = 365;
 
-const nameUpTo = (max: number) =>
-  v.pipe(v.string("must be a string"), v.minLength(1, "must not be empty"), maxCharacters(max));
+const nameUpTo = (max: number) => v.pipe(v.string(), v.nonEmpty(), maxCharacters(max));
 const EventName = nameUpTo(MAX_EVENT_NAME_CHARACTERS);
 /** As long as a key of an event's properties may be (EVT-6). */
 const PropertyName = nameUpTo(MAX_PROPERTY_CHARACTERS);
@@ -163,7 +162,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
             v.string(),
             v.regex(/^[0-9]{1,9}$/, "must be a whole number"),
             v.transform(Number),
-            v.minValue(1, "must be at least 1"),
+            v.minValue(1),
             v.transform((days) => Math.min(days, MAX_DAYS)),
           ),
           "90",

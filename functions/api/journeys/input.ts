@@ -27,9 +27,7 @@ const MAX_BYTES = 131_072;
 /** Steps contain rules, and there may be many of both. */
 export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODES };
 
-const Text = v.string("must be a string");
-
-const EventName = v.pipe(Text, maxCharacters(MAX_EVENT_NAME_CHARACTERS));
+const EventName = v.pipe(v.string(), maxCharacters(MAX_EVENT_NAME_CHARACTERS));
 
 export const SegmentTrigger = v.pipe(
   v.strictObject({
@@ -46,7 +44,7 @@ export const EventTrigger = v.pipe(
     event_name: v.pipe(v.optional(EventName), v.description("The name of the event. Required to activate")),
     segment_id: v.pipe(v.optional(Id), v.description("Not used by this trigger: 422")),
     max_age: v.pipe(
-      v.optional(Text),
+      v.optional(v.string()),
       v.metadata({ default: "72h" }),
       v.description(
         "An event that is older when it is received starts no run: whole minutes, hours or days, or `none`",
@@ -68,12 +66,12 @@ export const EntryRulesInput = v.pipe(
       v.description("Only subscribers that match this rule at the trigger enter. Default: all"),
     ),
     allow_reentry: v.pipe(
-      v.optional(v.boolean("must be true or false")),
+      v.optional(v.boolean()),
       v.metadata({ default: false }),
       v.description("Whether a subscriber whose run has ended may enter again"),
     ),
     reentry_window: v.pipe(
-      v.nullish(Text),
+      v.nullish(v.string()),
       v.description(
         "The least time between two entries: whole minutes, hours or days, such as `24h`, at most 3650 days. Default: none",
       ),
@@ -83,12 +81,7 @@ export const EntryRulesInput = v.pipe(
 );
 
 export const JourneyInput = v.strictObject({
-  name: v.pipe(
-    Text,
-    v.trim(),
-    v.nonEmpty("must not be empty"),
-    v.maxLength(MAX_NAME_CHARACTERS, `must have at most ${MAX_NAME_CHARACTERS} characters`),
-  ),
+  name: v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(MAX_NAME_CHARACTERS)),
   trigger: v.pipe(JourneyTrigger, grammar("JourneyTrigger")),
   entry_rules: v.nullish(v.pipe(EntryRulesInput, grammar("EntryRules"))),
   steps: v.pipe(JsonObject, grammar("JourneyGraph")),

@@ -20,15 +20,12 @@ import { fromJson } from "../../../shared/store/json-text.ts";
 const MAX_ID_CHARACTERS = 128;
 
 const Version = v.pipe(
-  v.number("must be a number"),
-  v.integer("must be a whole number"),
+  v.number(),
+  v.integer(),
   v.minValue(1, "must be 1 at least"),
   v.maxValue(9_999_999, "must have at most 7 digits"),
 );
-const StepId = v.pipe(
-  v.string("must be the id of a step"),
-  v.maxLength(MAX_ID_CHARACTERS, "must have at most 128 characters"),
-);
+const StepId = v.pipe(v.string("must be the id of a step"), v.maxLength(MAX_ID_CHARACTERS));
 
 const MigrationInput = v.strictObject({
   from: v.pipe(Version, v.description("The version that the runs are on")),

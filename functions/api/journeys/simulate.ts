@@ -14,7 +14,7 @@ import { HistorySimulation, historyFields, simulateHistory } from "./simulations
 
 const MAX_EVENTS = 100;
 
-const Text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"), v.maxLength(512));
+const Text = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
 
 const PERCENT = "must be a whole number from 1 to 100";
 const Percent = v.pipe(v.number(), v.integer(PERCENT), v.minValue(1, PERCENT), v.maxValue(100, PERCENT));

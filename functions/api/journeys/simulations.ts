@@ -35,9 +35,7 @@ export const historyFields = {
     v.description("On history: the end of the window, at most 90 days after its beginning and not in the future"),
   ),
   version: v.pipe(
-    v.optional(
-      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1), v.maxValue(1_000_000)),
-    ),
+    v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
     v.description("On history: a version that was activated. Default: the journey as it is now"),
   ),
 };

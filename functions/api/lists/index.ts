@@ -26,7 +26,7 @@ const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
 const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 
 const DoubleOptIn = v.pipe(
-  v.optional(v.boolean("must be true or false")),
+  v.optional(v.boolean()),
   v.description("Whether who is added confirms it first, by the link of a mail. Default: false"),
 );
 

@@ -57,10 +57,7 @@ const Message = v.looseObject({
       "`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/read`, `prompts/list` or `prompts/get`",
     ),
   ),
-  params: v.pipe(
-    v.optional(v.looseObject({}, "must be an object")),
-    v.description("Of the method. `tools/call`: `name` and `arguments`"),
-  ),
+  params: v.pipe(v.optional(v.looseObject({})), v.description("Of the method. `tools/call`: `name` and `arguments`")),
 });
 
 const Answer = v.looseObject({

@@ -28,8 +28,7 @@ import {
   shown,
 } from "./sending.ts";
 
-const text = (maxLength: number) =>
-  v.optional(v.pipe(v.string("must be a string"), v.maxLength(maxLength, `must have at most ${maxLength} characters`)));
+const text = (maxLength: number) => v.optional(v.pipe(v.string(), v.maxLength(maxLength)));
 
 const Interaction = v.strictObject({
   job_id: v.pipe(Uuid, v.description("`notification_id` of the payload")),

@@ -22,11 +22,7 @@ import { Why, whyKinds, whyOf } from "../../../shared/store/why.ts";
 import { previewNotification } from "./preview.ts";
 
 const MAX_ASKED_CHARACTERS = 512;
-const Asked = v.pipe(
-  v.string(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_ASKED_CHARACTERS, `must have at most ${MAX_ASKED_CHARACTERS} characters`),
-);
+const Asked = v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_ASKED_CHARACTERS));
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, workspaceRead] });
 

@@ -37,7 +37,7 @@ const fields = {
     v.nullish(TopicKey),
     v.description("The key of a topic: who is not in it is skipped. `null` removes it"),
   ),
-  active: v.boolean("must be true or false"),
+  active: v.boolean(),
 };
 
 const NewSchedule = v.strictObject({

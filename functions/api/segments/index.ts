@@ -42,7 +42,7 @@ const Rule = v.pipe(
   ),
   grammar("SegmentRule"),
 );
-const IsDynamic = v.boolean("must be true or false");
+const IsDynamic = v.boolean();
 
 const Side = v.pipe(
   v.object({ estimated_count: v.number(), sample_subscriber_ids: v.array(v.string()) }),

@@ -71,7 +71,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
       summary: "Erase up to 1,000 subscribers",
       body: v.strictObject({
         subscriber_ids: SomeOf(Uuid, "subscriber", MAX_BULK, "must be an array of UUIDs"),
-        erase_properties: v.optional(v.boolean("must be true or false"), false),
+        erase_properties: v.optional(v.boolean(), false),
       }),
       returns: v.object({ deleted: v.number(), not_found: v.array(v.string()) }),
     },

@@ -31,7 +31,7 @@ const MAX_AHEAD_MS = 5 * MINUTE;
 
 const Attributes = v.pipe(
   JsonObject,
-  v.maxEntries(MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES} keys`),
+  v.maxEntries(MAX_ATTRIBUTES),
   v.check(
     (attributes) => Object.keys(attributes).every(({ length }) => length > 0 && length <= MAX_KEY_CHARACTERS),
     `must have keys of 1 to ${MAX_KEY_CHARACTERS} characters`,
@@ -110,8 +110,8 @@ export async function consentOf(
 const SearchText = v.pipe(
   v.string(),
   v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_SEARCH_CHARACTERS, `must have at most ${MAX_SEARCH_CHARACTERS} characters`),
+  v.nonEmpty(),
+  v.maxLength(MAX_SEARCH_CHARACTERS),
   v.description(
     "The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number",
   ),

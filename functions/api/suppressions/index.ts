@@ -20,12 +20,7 @@ import { importSuppressions, MAX_CHARACTERS, MAX_ROWS, SuppressionsImported } fr
 const MAX_NOTE_CHARACTERS = 500;
 const MAX_ADDRESS_CHARACTERS = 320;
 
-const Note = v.pipe(
-  v.string(),
-  v.trim(),
-  v.nonEmpty("must not be empty"),
-  v.maxLength(MAX_NOTE_CHARACTERS, `must have at most ${MAX_NOTE_CHARACTERS} characters`),
-);
+const Note = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(MAX_NOTE_CHARACTERS));
 
 const Address = v.pipe(
   v.string(),
@@ -94,11 +89,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
         `by the country of the row, else by the region of the workspace. At most ${MAX_ROWS.toLocaleString("en")} rows; what cannot be read is named and the rest is suppressed. Only an operator ` +
         "lifts these. Repeating the call changes nothing.",
       body: v.strictObject({
-        csv: v.pipe(
-          v.string(),
-          v.maxLength(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters`),
-          v.description("The text of the file"),
-        ),
+        csv: v.pipe(v.string(), v.maxLength(MAX_CHARACTERS), v.description("The text of the file")),
       }),
       returns: SuppressionsImported,
       example: { body: { csv: "email,reason\nada@example.com,hard bounce\n" } },

@@ -27,7 +27,7 @@ const Default = v.pipe(
 );
 
 const DoubleOptIn = v.pipe(
-  v.boolean("must be true or false"),
+  v.boolean(),
   v.description("A choice of the topic is `pending` until its owner confirms it by the link of a mail. Default: false"),
 );
 

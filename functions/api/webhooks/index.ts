@@ -25,7 +25,7 @@ import {
   webhookOf,
 } from "../../../shared/store/webhooks/webhooks.ts";
 
-const Description = v.nullable(v.pipe(v.string("must be a string"), v.maxLength(500)));
+const Description = v.nullable(v.pipe(v.string(), v.maxLength(500)));
 const Position = v.object({ pk: v.string(), sk: v.string() });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -70,7 +70,7 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
       body: v.strictObject({
         target_url: v.optional(TargetUrl),
         events: v.optional(Events),
-        active: v.optional(v.boolean("must be true or false")),
+        active: v.optional(v.boolean()),
         description: v.optional(Description),
       }),
       example: { body: { active: true, events: ["notification.terminal", "notification.halted"] } },

@@ -15,8 +15,6 @@ const MAX_ACTION_TITLE = 200;
 const MAX_SCREEN_CHARACTERS = 256;
 const MAX_EVENT_NAME = 128;
 
-const text = v.string("must be a string");
-
 // @__NO_SIDE_EFFECTS__
 const pick = <const Options extends readonly string[]>(options: Options) => OneOf(options);
 
@@ -26,7 +24,7 @@ export const Format = pick(["banner", "modal", "inbox_only", "card", "fullscreen
 // @__NO_SIDE_EFFECTS__
 const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
   v.pipe(
-    text,
+    v.string(),
     v.maxLength(URL_LENGTH, `must be at most ${URL_LENGTH} characters`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed || (mayBeEmpty && dataset.value === "")) return;
@@ -38,10 +36,10 @@ const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
 const ImageUrl = v.pipe(Url("image"), v.description("An http or https address, of an uploaded asset for example"));
 
 const Action = v.strictObject({
-  id: v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_ID_CHARACTERS)),
+  id: v.pipe(v.string(), v.nonEmpty(), maxCharacters(MAX_ID_CHARACTERS)),
   title: v.pipe(
-    text,
-    v.nonEmpty("must not be empty"),
+    v.string(),
+    v.nonEmpty(),
     maxCharacters(MAX_ACTION_TITLE),
     v.check((title) => validateTemplate(title) === undefined, "is not valid Liquid"),
   ),
@@ -49,7 +47,7 @@ const Action = v.strictObject({
 });
 
 const Actions = v.pipe(
-  v.array(Action, "must be an array"),
+  v.array(Action),
   v.maxLength(MAX_ACTIONS, `must have at most ${MAX_ACTIONS} actions`),
   v.check((actions) => new Set(actions.map(({ id }) => id)).size === actions.length, "must not repeat an id"),
 );
@@ -67,15 +65,12 @@ export const DEFAULT_DISPLAY = { trigger: "immediate", frequency: "once" } as co
 export const Display = v.pipe(
   v.strictObject({
     trigger: v.optional(pick(["immediate", "session_start", "event"]), DEFAULT_DISPLAY.trigger),
-    trigger_event: v.optional(v.pipe(text, v.nonEmpty("must not be empty"), maxCharacters(MAX_EVENT_NAME))),
+    trigger_event: v.optional(v.pipe(v.string(), v.nonEmpty(), maxCharacters(MAX_EVENT_NAME))),
     frequency: v.optional(pick(["once", "once_per_session"]), DEFAULT_DISPLAY.frequency),
     priority: v.optional(WholeNumber(1, MAX_PRIORITY)),
     screens: v.optional(
       v.pipe(
-        v.array(
-          v.pipe(text, v.startsWith("/", "must start with /"), maxCharacters(MAX_SCREEN_CHARACTERS)),
-          "must be an array",
-        ),
+        v.array(v.pipe(v.string(), v.startsWith("/", "must start with /"), maxCharacters(MAX_SCREEN_CHARACTERS))),
         v.maxLength(MAX_SCREENS, `must have at most ${MAX_SCREENS} screens`),
       ),
     ),

@@ -1,7 +1,7 @@
 // In-app experiences as they are authored (INX). Only a draft can be changed.
 import type { PageQuery } from "../../contract/paging.ts";
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError, conflict, requireFound } from "../../kernel/errors.ts";
+import { ApiError, conflict, malformed, requireFound } from "../../kernel/errors.ts";
 import { withoutUndefined } from "../../kernel/objects.ts";
 import type { ExperienceStatus } from "../../rules/experience-states.ts";
 import type { Interaction } from "../../rules/interactions.ts";
@@ -136,12 +136,6 @@ export async function deleteDraft(store: Store, id: string): Promise<void> {
 
 export const busy = () =>
   new ApiError("SERVICE_UNAVAILABLE", "Somebody else is changing this at the moment. Try again.");
-
-/** A 400 that names the faulty fields (AMB-3). */
-export function malformed(fields: Record<string, string>): ApiError {
-  const [[name, reason] = ["body", "is invalid"]] = Object.entries(fields);
-  return new ApiError("BAD_REQUEST", `${name}: ${reason}`, { fields });
-}
 
 /** The faulty field where the audience is a list or segment that does not exist. */
 export async function missingAudience(

@@ -1,7 +1,7 @@
 // The life of an experience after its draft (INX-30 to INX-37). Each transition is one transaction with its effects, so
 // that no experience is live without its send.
 import { timestamp } from "../../kernel/clock.ts";
-import { ApiError } from "../../kernel/errors.ts";
+import { ApiError, malformed } from "../../kernel/errors.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
@@ -13,7 +13,7 @@ import type { Timers } from "../timers.ts";
 import { endUseWrites, useWrites } from "../uses.ts";
 import type { Allowance } from "../workspaces/usage.ts";
 import { DEFAULT_DISPLAY } from "./blocks.ts";
-import { type ExperienceRecord, malformed, missingAudience } from "./experiences.ts";
+import { type ExperienceRecord, missingAudience } from "./experiences.ts";
 import type { ExperienceItem } from "./items.ts";
 import { attempt, cancelWrites, moveWrites, transacted } from "./moves.ts";
 

@@ -38,7 +38,7 @@ const FrequencyCap = v.strictObject({
 });
 
 const IdentityRequired = v.pipe(
-  v.boolean("must be true or false"),
+  v.boolean(),
   v.description("Calls with the publishable key that name a user carry `X-User-Hash`"),
 );
 
@@ -107,19 +107,17 @@ export const SettingsChange = v.strictObject({
   currency: v.pipe(v.optional(v.nullable(Currency)), v.description(CURRENCY)),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
-  frequency_caps: v.optional(
-    v.pipe(v.array(FrequencyCap, "must be an array"), v.maxLength(20, "must have at most 20 caps")),
-  ),
+  frequency_caps: v.optional(v.pipe(v.array(FrequencyCap), v.maxLength(20, "must have at most 20 caps"))),
   safety: v.optional(WorkspaceSafety),
   identity_required: v.optional(IdentityRequired),
-  double_opt_in: v.pipe(v.optional(v.boolean("must be true or false")), v.description(DOUBLE_OPT_IN)),
-  second_factor_required: v.pipe(v.optional(v.boolean("must be true or false")), v.description(SECOND_FACTOR)),
+  double_opt_in: v.pipe(v.optional(v.boolean()), v.description(DOUBLE_OPT_IN)),
+  second_factor_required: v.pipe(v.optional(v.boolean()), v.description(SECOND_FACTOR)),
   sender_name: v.optional(v.nullable(TrimmedTextUpTo(200))),
   postal_address: v.optional(v.nullable(TrimmedTextUpTo(500))),
   utm_defaults: v.pipe(v.optional(v.nullable(UtmDefaults)), v.description(UTM)),
   test_subscriber_ids: v.optional(
     v.pipe(
-      v.array(Uuid, "must be an array"),
+      v.array(Uuid),
       v.maxLength(MAX_TEST_SUBSCRIBERS, `must have at most ${MAX_TEST_SUBSCRIBERS} ids`),
       v.transform((ids) => [...new Set(ids)]),
     ),
@@ -127,7 +125,7 @@ export const SettingsChange = v.strictObject({
   agent_attributes: v.pipe(
     v.optional(
       v.pipe(
-        v.array(TrimmedTextUpTo(128), "must be an array"),
+        v.array(TrimmedTextUpTo(128)),
         v.maxLength(MAX_AGENT_ATTRIBUTES, `must have at most ${MAX_AGENT_ATTRIBUTES} keys`),
         v.transform((keys) => [...new Set(keys)]),
       ),
