@@ -1,8 +1,8 @@
 // The audit trail (RDA-23): what is in it, its pages and filters, and what it costs.
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../shared/kernel/clock.ts";
-import { auditOf } from "../support/audit.ts";
-import { pagesOf } from "../support/pages.ts";
+import { auditOf, type Entry } from "../support/audit.ts";
+import { entriesOf, pagesOf } from "../support/pages.ts";
 import { wholeTable } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import type { Tenant } from "../support/world.ts";
@@ -166,6 +166,22 @@ describe("its pages and filters", () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(24);
     const times = all.map(({ at }) => at);
     expect(times).toEqual([...times].sort().reverse());
+  });
+
+  it("the audit trail up to a time has all before it, behind more newer entries than are read at a time (RDA-23)", async () => {
+    const { world, tenant, call } = await setting();
+    for (let minute = 0; minute < 15; minute++) {
+      await Promise.all(Array.from({ length: 50 }, () => tenant.call("POST /api/v1/annotations", NOTE)));
+      await world.advance(MINUTE);
+    }
+    const read = (query: string) => entriesOf<Entry>((page) => call(`GET /api/v1/audit${page}`), `limit=100${query}`);
+
+    const all = await read("");
+    const to = all[600]!.at;
+    const older = await read(`&to=${to}`);
+
+    expect(new Set(all.map(({ id }) => id)).size).toBe(750);
+    expect(older).toEqual(all.filter(({ at }) => at <= to));
   });
 
   it("the audit trail is filtered by action, actor and time (RDA-23)", async () => {

@@ -4,7 +4,7 @@ import { MINUTE } from "../../shared/kernel/clock.ts";
 import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { jobOf } from "../support/notify.ts";
 import { addPeople, reachedOf, send } from "../support/people.ts";
-import { addPhone, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
+import { addPhone, BROWSER_KEYS, ledgerOf, mend, openChannels, outboxOf, spoil } from "../support/reached.ts";
 import { requests } from "../support/requests.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -147,11 +147,11 @@ describe("skips", () => {
 });
 
 describe("outcomes", () => {
-  const onePhone = async (options: Parameters<typeof withTenant>[0] = {}) => {
-    const { world, tenant } = await withTenant(options);
+  const onePhone = async () => {
+    const { world, tenant } = await withTenant();
     const { ios } = await openChannels(world, tenant, "ios-push");
     const [ada = ""] = await addPeople(world, tenant, 1);
-    await addPhone(world, tenant, ada, "ios", { device_id: "phone" });
+    await addPhone(world, tenant, ada, "ios");
     const push = async () => (await send(world, tenant, { subscriberIds: [ada], channel_ids: [ios] })).job;
     return { world, tenant, ada, push };
   };
@@ -166,17 +166,28 @@ describe("outcomes", () => {
     expect(items).toMatchObject([{ status: "invalid" }]);
   });
 
-  it("a device that has a new token by the time its old one is known to be dead is used on (D-DEV)", async () => {
-    const marking = requests({ of: "deliver", operation: "UpdateItem", naming: '"invalid"' });
-    const { world, tenant, ada, push } = await onePhone({ hooks: marking.hooks });
-    await spoil(world, { channel: "ios", outcome: "invalid_token" });
-    marking.next(() => addPhone(world, tenant, ada, "ios", { device_id: "phone" }));
-    await push();
-    expect(marking.isAwaited()).toBe(false);
-    await mend(world);
+  it.each([
+    ["ios", "ios-push", { token: "new" }],
+    ["web", "vapid", { subscription: { endpoint: "https://push.example.com/new", keys: BROWSER_KEYS } }],
+  ] as const)(
+    "a device of %s that has a new address by the time its old one is known to be dead is used on (D-DEV)",
+    async (platform, path, address) => {
+      const marking = requests({ of: "deliver", operation: "UpdateItem", naming: '"invalid"' });
+      const { world, tenant } = await withTenant({ hooks: marking.hooks });
+      const [[type = "", channel]] = Object.entries(await openChannels(world, tenant, path)) as [[string, string]];
+      const [ada = ""] = await addPeople(world, tenant, 1);
+      const register = (more: object) => addPhone(world, tenant, ada, platform, { device_id: "one", ...more });
+      const push = async () => (await send(world, tenant, { subscriberIds: [ada], channel_ids: [channel] })).job;
+      await register({});
+      await spoil(world, { channel: type, outcome: "invalid_token" });
+      marking.next(() => register(address));
+      await push();
+      expect(marking.isAwaited()).toBe(false);
+      await mend(world);
 
-    expect((await push()).counts).toMatchObject({ delivered: 1 });
-  });
+      expect((await push()).counts).toMatchObject({ delivered: 1 });
+    },
+  );
 
   it("an invalid device is not used again (D-DEV)", async () => {
     const { world, push } = await onePhone();

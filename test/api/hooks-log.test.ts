@@ -1,6 +1,8 @@
 // Webhook endpoints of the dashboard: changes, test deliveries, the log, redelivery and replay (D-HOOKS).
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { webhookSamples } from "../../shared/rules/webhook-events.ts";
+import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { receiving } from "../support/hooks.ts";
 import { entriesOf } from "../support/pages.ts";
 import { worlds } from "../support/worlds.ts";
@@ -184,6 +186,36 @@ it("after an hour of downtime one replay delivers everything that failed, once e
   expect(body.queued).toBe(12);
   expect(outside.received).toHaveLength(12);
   expect(await deliveries("?outcome=failed")).toEqual([]);
+});
+
+it("more than a thousand deliveries are replayed by calls that each begin where the one before ended (F11, D-HOOKS)", async () => {
+  const { world, tenant, call, outside, made, path } = await setting();
+  outside.answer(() => 400);
+  const start = world.clock.now();
+  const data = webhookSamples["subscriber.created"];
+  for (let batch = 0; batch < 51; batch++) {
+    const at = world.clock.now();
+    const keys = Array.from({ length: 20 }, (_, n) => `p${batch}-${n}`);
+    const occurrences = keys.map((key) => ({ event: "subscriber.created", key, at, data }) as const);
+    await noteDeliveries(
+      tenant.store,
+      occurrences.map((occurrence) => ({ webhook: made.id, occurrence })),
+    );
+    await world.advance(SECOND);
+  }
+  await world.advance(MINUTE);
+  outside.received.length = 0;
+  outside.answer(() => 200);
+  const to = timestamp(world.clock.now());
+  const replay = async (from: string) => (await call(`POST ${path}/replay`, { from, to, outcome: "failed" })).body;
+
+  const first = await replay(timestamp(start));
+  await world.advance(MINUTE);
+  const second = await replay(first.next_from);
+  await world.advance(MINUTE);
+
+  expect([first.queued, second]).toEqual([1_000, { queued: 20 }]);
+  expect(new Set(outside.received.map(({ headers }) => headers["x-service-delivery"])).size).toBe(1_020);
 });
 
 it("a replay is refused with 422 for a period that ends before it begins (D-HOOKS)", async () => {

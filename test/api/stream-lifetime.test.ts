@@ -139,6 +139,20 @@ describe("lifetime", () => {
     expect(streams.filter(({ ended }) => ended)).toHaveLength(1);
   });
 
+  it("newer streams of a subscriber whose leases have run out, because their worker died, end none (docs/decisions/0021#live-streams)", async () => {
+    const { world, tenant, id: subscriber, open } = await withReader();
+    const stream = await open();
+    const lease = world.clock.now() - 1;
+    for (let n = 0; n < 3; n++) {
+      const connection = world.ids.uuidAt(world.clock.now() + SECOND);
+      await tenant.store.put(SubscriberStream, { subscriber, connection }, { lease, expires: lease / SECOND + MINUTE });
+    }
+
+    await world.advance(35 * SECOND);
+
+    expect(stream.ended).toBe(false);
+  });
+
   it.each(["suspended", "deleted"] as const)(
     "the stream of a workspace that is %s ends within half a minute, and a reconnect is refused (ERR-6, ERR-7)",
     async (status) => {

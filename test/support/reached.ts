@@ -28,7 +28,7 @@ export async function openChannels(
   return ids;
 }
 
-const BROWSER_KEYS = {
+export const BROWSER_KEYS = {
   p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
   auth: "BTBZMqHH6r4Tts7J_aSIgg",
 };
