@@ -21,6 +21,18 @@ it("each line of docs/requirements.md has an id of its own, and a test that name
   expect(requirementsPage().match(/^\| .* \| {2}\|$/gm) ?? []).toEqual([]);
 });
 
+it("docs/limits.md has every limit of attempts that the code counts (D11)", () => {
+  const page = readOf("docs/generate/limits-page.ts");
+  const sources = textsOfTree().filter(([path]) => /^(?:functions|shared)\//.test(path));
+  const limits = sources.flatMap(([, text]) => [
+    ...text.matchAll(/const (\w+)(?:: AttemptLimit)? = \{ kind: .*windowMs/g),
+  ]);
+  const names = limits.map(([, name = ""]) => name);
+
+  expect(names.length).toBeGreaterThan(15);
+  expect(names.filter((name) => !page.includes(`often(${name})`))).toEqual([]);
+});
+
 it("SECURITY.md names files that are there, and titles that their tests have", () => {
   const rows = readOf("SECURITY.md").match(/^\| .* \| `.* \|$/gm) ?? [];
   expect(rows.length).toBeGreaterThan(20);

@@ -17,6 +17,8 @@ import {
   RESETS_AN_HOUR,
 } from "../../functions/api/auth/limits.ts";
 import { INVITATIONS_PER_EMAIL, INVITATIONS_PER_WORKSPACE } from "../../functions/api/team/index.ts";
+import { TESTS_PER_WORKSPACE } from "../../functions/api/tests/index.ts";
+import { ADDRESS_SHARE, MIN_PER_ADDRESS, WORKSPACE_SHARE } from "../../functions/stream/admission.ts";
 import { STAGE_LIMIT } from "../../infra/limits.ts";
 import { planNames, plans } from "../../shared/rules/plans.ts";
 import type { AttemptLimit } from "../../shared/store/workspaces/attempts.ts";
@@ -33,6 +35,8 @@ function often({ max, windowMs }: AttemptLimit): string {
   if (minutes === HOUR_MINUTES) return `${count(max)} an hour`;
   return minutes === 1 ? `${count(max)} a minute` : `${count(max)} in ${minutes} minutes`;
 }
+
+const percent = (share: number) => `${share * 100} %`;
 
 const WAIT = "waits until `Retry-After`";
 
@@ -64,6 +68,8 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 | network address; publishable key | requests with a publishable key, and four write units for each | \`sdkRequestsPerAddress\` and \`sdkRequestsPerKey\` a minute ([deploy.md](deploy.md)) | the key is in every app, and one request may cost as much as hundreds | the SDK ${WAIT}; the operator raises the setting |
 | network address | changes by the links of mails | \`sdkRequestsPerAddress\` a minute | whoever has a mail can change the choices of its recipient, at 50 units each; a provider of mailboxes that opts out for its users stays far below | ${WAIT}; the choice before stays |
 | workspace | requests with dashboard tokens and agent keys | ${planNames.map((name) => `${name} ${count(plans[name].requestsPerMinute)}`).join(", ")} a minute | one workspace leaves the others their share | ${WAIT}, or takes a larger plan |
+| workspace | test sends | ${often(TESTS_PER_WORKSPACE)} | tests count in no quota | ${WAIT} |
+| network address; workspace | live streams at once, of those that the deployment may have ([deploy.md](deploy.md), "Limits") | ${percent(ADDRESS_SHARE)}, but at least ${MIN_PER_ADDRESS}; ${percent(WORKSPACE_SHARE)}, and a 503 | each holds an invocation of Lambda | the SDK tries again, and the app reads the inbox |
 | everybody together | requests to the gateway | ${count(STAGE_LIMIT.throttlingRateLimit)} a second | the bill of a flood; a web ACL with a rate rule stops one machine before it (\`webAclArn\`) | the SDK tries again; the operator raises \`STAGE_LIMIT\` |
 
 A browser is known where somebody signed in with the password before, by a cookie that only sign-ins get, for 180 days. No limit ends

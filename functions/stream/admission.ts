@@ -12,10 +12,10 @@ const KEPT_MS = 300 * SECOND;
 /** Streams kept below the limit, so that the service refuses a stream before the platform throttles it. */
 const SPARE_STREAMS = 1;
 /** Shares of the limit: the publishable key of one workspace, or one network, must not use up all streams. */
-const WORKSPACE_SHARE = 0.8;
-const ADDRESS_SHARE = 0.2;
+export const WORKSPACE_SHARE = 0.8;
+export const ADDRESS_SHARE = 0.2;
 /** Behind one address may be a whole office. */
-const MIN_PER_ADDRESS = 20;
+export const MIN_PER_ADDRESS = 20;
 
 /** How many streams may be open at once in the whole service; 0: no limit is known (docs/decisions/0021#live-streams). */
 export const streamLimit: Capability<"streamLimit", number> = {

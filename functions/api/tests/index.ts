@@ -18,11 +18,12 @@ import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { getProfile, getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { getTemplate } from "../../../shared/store/templates/templates.ts";
 import { vaultOpening } from "../../../shared/store/vault.ts";
-import { countAttempt } from "../../../shared/store/workspaces/attempts.ts";
+import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import { deliverTest, TestDelivery, type TestSend } from "./delivery.ts";
 import { sandbox } from "./sandbox.ts";
 
-const PER_HOUR = { kind: "test-send", max: 20, windowMs: HOUR };
+/** Tests count in no quota. */
+export const TESTS_PER_WORKSPACE: AttemptLimit = { kind: "test-send", max: 20, windowMs: HOUR };
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite, workspaceRead] });
 
@@ -35,7 +36,7 @@ const testNotification = endpoint(
       "The message is sent at once, with `[Test] ` before its subjects and titles, and the answer says what became of it " +
       "at each address. Templates of the chat app are sent as they were approved. Consent and choices of topics of the " +
       "test subscribers count; quiet hours and frequency caps do not. No report, series, quota or attribution counts it, and " +
-      "the links of its mails are not tracked. At most 20 tests an hour in a workspace. A repeated call sends again.",
+      `the links of its mails are not tracked. At most ${TESTS_PER_WORKSPACE.max} tests an hour in a workspace. A repeated call sends again.`,
     body: TestNotification,
     returns: v.object({
       deliveries: v.pipe(v.array(TestDelivery), v.description("What became of the message at each address")),
@@ -48,7 +49,7 @@ const testNotification = endpoint(
   },
   async (call) => {
     const test = await testSendOf(call);
-    await countAttempt(call.platform, PER_HOUR, call.store.tenant);
+    await countAttempt(call.platform, TESTS_PER_WORKSPACE, call.store.tenant);
     return { deliveries: await deliverTest(call, test) };
   },
 );
