@@ -15,16 +15,8 @@ export interface ImportOptions extends CallOptions {
   dateFormat?: string;
   /** Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row. */
   phoneRegion?: string;
-  /** Default: what the bytes of the file say. */
-  encoding?:
-    | "utf-8"
-    | "utf-16le"
-    | "utf-16be"
-    | "windows-1252"
-    | "windows-1250"
-    | "windows-1251"
-    | "windows-1254"
-    | "shift_jis";
+  /** By one of its labels, such as `gbk` or `latin1`. Default: what the bytes of the file say. */
+  encoding?: string;
   /** False: what the rows change starts no journey. */
   startJourneys?: boolean;
   /** When those agreed who say yes in the file without a time. */

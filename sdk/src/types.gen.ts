@@ -2063,7 +2063,7 @@ export interface Import {
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
   /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
-  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1254" | "shift_jis" | undefined;
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1254" | "windows-1253" | "windows-1255" | "windows-1256" | "windows-1257" | "windows-1258" | "windows-874" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "gbk" | "gb18030" | "big5" | "euc-kr" | undefined;
   /** Rows by what their consent to e-mail did; of a dry run, by what it would do */
   consent_summary: {
     /** Rows that opted in */
@@ -2174,7 +2174,7 @@ export interface ImportsImport {
   /** Whether the file is only checked and counted. Default: `false` */
   dry_run: boolean;
   /** `gsm7`, or `ucs2` where a character is not of the GSM alphabet */
-  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1254" | "shift_jis" | undefined;
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "windows-1250" | "windows-1251" | "windows-1254" | "windows-1253" | "windows-1255" | "windows-1256" | "windows-1257" | "windows-1258" | "windows-874" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "gbk" | "gb18030" | "big5" | "euc-kr" | undefined;
   /** Rows by what their consent to e-mail did; of a dry run, by what it would do */
   consent_summary: {
     /** Rows that opted in */

@@ -31,7 +31,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     número de cliente | n° client | no client | n° cliente | no cliente | numéro client | identifiant client | id klienta | numer klienta | klant id | member id |
     membership number | mitgliedsnummer | réf client | référence client | 会員id | 会員番号 | 顧客id | 顧客番号 | お客様番号 |
     customer number | named user | named user id | extern id | kundennummer | client id | id client | id cliente | klantnummer | identity |
-    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 회원id
+    müşteri no | müşteri numarası | kundnummer | kundenr | asiakasnumero | 用户id | 会员id | 會員id | 會員編號 | 客户id | 회원id | 회원번호 | 고객번호
   `),
   email: listed(`
     email | email address | primary email | customer email | contact email | user email | work email |
@@ -52,7 +52,7 @@ export const usualNames: Record<Standard, readonly string[]> = {
     mobiltelefon | mobil | rufnummer | whatsapp number | mobiel nummer | mobile telephone | cell number |
     cell phone number | numero cellulare | número de telemóvel | numer komórkowy | numéro de portable |
     número de celular | número móvil | phone number mobile | msisdn | natel | billing phone | customer phone |
-    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | 手机 | 手机号 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
+    customer mobile | shipping phone | cep telefonu | cep | telefon numarası | телефон | 手机 | 手机号 | 手机号码 | 手機 | 手機號碼 | 行動電話 | 전화 | 휴대폰번호 | 휴대폰 | 전화번호 | 携帯電話 | 携帯電話番号 | 携帯番号 | 携帯 | 電話番号 | 電話
   `),
   first_name: listed(`
     first_name | fname | given name | first | vorname | prénom | nombre | nome | voornaam | imię | 名
@@ -92,7 +92,7 @@ const OF_OTHERS =
 export const isOfOthers = (name: string): boolean => OF_OTHERS.test(columnKey(name));
 
 const NAMES_ADDRESS = new RegExp(
-  "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|почт|пошт|이메일".normalize("NFKD"),
+  "mail|courriel|correo|epost|sahkopost|メール|邮箱|郵箱|邮件|郵件|почт|пошт|이메일".normalize("NFKD"),
 );
 /** Whether a column of addresses of mail may be that of the person. */
 export const isLikeEmail = (name: string): boolean => NAMES_ADDRESS.test(columnKey(name)) && !isOfOthers(name);
@@ -117,7 +117,7 @@ const COUNTRY = listed(`
   country | country code | country region | default address country code | address country | land | mailing country |
   mailing country code | billing country | shipping country | home country | country name | pays | país | paese |
   nazione | kraj | mobile country | address 1 country | address 1 country region | home country region |
-  business country region | location country | 国 | 国名 | phone country code | dial code | calling code |
+  business country region | location country | 国 | 国名 | 国家 | 國家 | 국가 | страна | країна | ülke | země | krajina | maa | phone country code | dial code | calling code |
   country calling code
 `);
 /** Mailchimp writes the code of a country there, and others an address. */
@@ -148,7 +148,7 @@ const ranks = new Map(
 /** How usual a name is for a field: 0 for the best; undefined for a name that does not stand for it. */
 export const rankOf = (field: Standard, key: string): number | undefined => ranks.get(field)?.get(key);
 
-const isUsualName = (name: string): boolean =>
+export const isUsualName = (name: string): boolean =>
   [...ranks.values()].some((names) => names.has(columnKey(bareName(name)))) || maybeAddress(columnKey(name));
 /** Whether a line above the rows of a file may be a title of it and no header: `Subscribers on 1 May`. */
 export function isTitle(cells: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 // Which names of columns say something of consent, and what (AMB-132).
-import { columnKey } from "./import-names.ts";
+import { columnKey, isLikeEmail, isUsualName } from "./import-names.ts";
 
 /**
  * What a true value in the column says: yes, an opt-out, or that the address is suppressed. Where something else may be
@@ -219,6 +219,10 @@ export function signedName(name: string, header: readonly string[] = []): Signed
   const ofTrade = sign === "status" && /^(?:customer|lead)/.test(key) && ({ isOfTrade: true } as const);
   return { sign, channels: ["email"], isUnnamed: true, ...moment, ...numbered, ...ofTrade };
 }
+
+/** Whether a name is one of a column as files have them. */
+export const isKnownName = (name: string): boolean =>
+  isUsualName(name) || isLikeEmail(name) || nameSign(columnKey(name)) !== undefined;
 
 /** What stands at the end of a name that says when something was so, and the words for what. */
 const WHEN = /((?:last)?(?:chang|updat|modifi)ed?)?(?:at|on|date|time|timestamp)$/;

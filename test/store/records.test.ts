@@ -1,7 +1,8 @@
 // Records of CSV files: encodings, the line that says the delimiter, and the byte at which reading continues (AMB-133).
 import { describe, expect, it } from "vitest";
-import { type Encoding, legacyEncoding } from "../../shared/store/files/encodings.ts";
+import type { Encoding } from "../../shared/store/files/encodings.ts";
 import { readRecords } from "../../shared/store/files/records.ts";
+import { chunked, encoderOf } from "../support/legacy-text.ts";
 
 const ROWS = [
   ["external_id", "note"],
@@ -50,11 +51,16 @@ const TURKISH_ROWS = [
   ["z", "ı\nş"],
 ];
 
-/** An encoding of which each byte is one letter. */
-function singleBytes(encoding: string) {
-  const letters = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, i) => i));
-  return (text: string) => Buffer.from([...text].map((letter) => letters.indexOf(letter)));
-}
+const CHINESE_ROWS = [
+  ["id", "邮箱"],
+  ["张三", '是"x"'],
+  ["z", "丰\n李四丂"],
+];
+const KOREAN_ROWS = [
+  ["id", "이름"],
+  ["김철수", '동의"x"'],
+  ["z", "거부\n한"],
+];
 
 const encoders: Record<string, (text: string) => Buffer> = {
   "utf-8": (text) => Buffer.from(text),
@@ -65,14 +71,12 @@ const encoders: Record<string, (text: string) => Buffer> = {
   "utf-16be without a mark": (text) => Buffer.from(text, "utf16le").swap16(),
   "windows-1252": (text) => Buffer.from([...text].map((letter) => SPECIAL[letter] ?? letter.charCodeAt(0))),
   "windows-1250": (text) => Buffer.from([...text].map((letter) => POLISH[letter] ?? letter.charCodeAt(0))),
-  "windows-1251": singleBytes("windows-1251"),
-  "windows-1254": singleBytes("windows-1254"),
+  "windows-1251": encoderOf("windows-1251"),
+  "windows-1254": encoderOf("windows-1254"),
+  gbk: encoderOf("gbk"),
+  "euc-kr": encoderOf("euc-kr"),
   shift_jis: (text) => Buffer.from([...text].flatMap((letter) => JAPANESE[letter] ?? letter.charCodeAt(0))),
 };
-
-async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
-  for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size);
-}
 
 async function read(bytes: Buffer, size: number, known: Parameters<typeof readRecords>[1] = {}) {
   const records = [];
@@ -93,6 +97,8 @@ describe.each([
   ["windows-1251", "windows-1251", RUSSIAN_ROWS],
   ["windows-1254", "windows-1254", TURKISH_ROWS],
   ["shift_jis", "shift_jis", JAPANESE_ROWS],
+  ["gbk", "gbk", CHINESE_ROWS],
+  ["euc-kr", "euc-kr", KOREAN_ROWS],
 ] as [string, Encoding, string[][]][])("%s", (name, encoding, rows) => {
   const bytes = encoders[name]!(textOf(rows));
   const told = name.startsWith("utf") ? {} : { encoding };
@@ -112,6 +118,21 @@ describe.each([
       }
     }
   });
+});
+
+it.each([
+  ["euc-kr", Buffer.from([0x61, 0x2c, 0x8c, 0x63, 0x0a])],
+  ["gbk", Buffer.from([0x61, 0x2c, 0xff, 0xff, 0x0a])],
+] as const)("a file with signs that are none of %s is not read (AMB-133)", async (encoding, bytes) => {
+  await expect(read(bytes, 100, { encoding })).rejects.toThrow("none of");
+});
+
+it("a last line without an end ends with its file, whatever its encoding (AMB-133, IMP-2)", async () => {
+  const bytes = encoderOf("gbk")("id,名\n1,张三\n2,李四");
+  for (const size of [1, 5, 100]) {
+    const ends = (await read(bytes, size, { encoding: "gbk" })).map(({ end }) => end);
+    expect(ends).toEqual([6, 13, bytes.length]);
+  }
 });
 
 it.each(["sep=;\r\nx;y\r\n", '\uFEFF"sep=;"\nx;y\n', "SEP=;\rx;y\r"])(
@@ -175,28 +196,4 @@ it.each([
   ["a byte of windows-1252", Buffer.from("Zo\xeb,x\n", "latin1")],
 ])("%s is no UTF-8 (AMB-133)", async (_, bytes) => {
   await expect(read(bytes, 2)).rejects.toThrow("the file is not UTF-8 text");
-});
-
-it.each([
-  ["Łukasz", "windows-1250"],
-  ["fałsz", "windows-1250"],
-  ["12 m³, 5 £, ¡Sí! ¿Qué?", "windows-1252"],
-  ["Zoë, Ünal, Élodie", "windows-1252"],
-  ["メーメー", "shift_jis"],
-  ["x,山田停", "shift_jis"],
-])("a file of legacy text with %s is %s (AMB-133)", async (text, encoding) => {
-  const bytes = Buffer.from([...text].flatMap((letter) => JAPANESE[letter] ?? POLISH[letter] ?? letter.charCodeAt(0)));
-  for (const size of [1, 100]) expect(await legacyEncoding(chunked(bytes, size))).toBe(encoding);
-});
-
-it.each([
-  ["Отписан,да", "windows-1251"],
-  ["Müşteri No", "windows-1254"],
-  ["Abonelikten Çıktı", "windows-1254"],
-  ["E-posta İzni", "windows-1254"],
-  ["Guðmundur Sigurðsson", "windows-1252"],
-  ["Þorvaldur, Nýja gata", "windows-1252"],
-] as const)("a file of legacy text with %s is %s, by its words (AMB-133)", async (text, encoding) => {
-  const bytes = singleBytes(encoding)(text);
-  for (const size of [1, 100]) expect(await legacyEncoding(chunked(bytes, size))).toBe(encoding);
 });

@@ -14,7 +14,7 @@ import {
 import { dateOrderOf, readTime } from "../../../shared/rules/import-times.ts";
 import { checkJson } from "../../../shared/rules/json-limits.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
-import { encodings } from "../../../shared/store/files/encodings.ts";
+import { encodingOf, encodings } from "../../../shared/store/files/encodings.ts";
 import type { ImportReadingOptions } from "../../../shared/store/subscribers/imports.ts";
 import { listTopics } from "../../../shared/store/topics/topics.ts";
 
@@ -57,7 +57,8 @@ export async function refuseUnknownTopics(store: StoreReader, mapping: ColumnMap
 const MAX_AHEAD_MS = 300_000;
 const DATE_FORMAT = "must be a pattern such as dd/mm/yyyy, mm/dd/yyyy or yyyy-mm-dd";
 
-const lower = v.transform((text: string) => text.trim().toLowerCase());
+/** An encoding by any of its labels. */
+const canonical = v.transform((text: string) => encodingOf(text.trim().toLowerCase()));
 const upper = v.transform((text: string) => text.trim().toUpperCase());
 
 export const readingFields = {
@@ -85,10 +86,12 @@ export const readingFields = {
     ),
   ),
   encoding: v.pipe(
-    v.optional(v.pipe(v.string(), v.maxLength(64), lower, OneOf(encodings))),
+    v.optional(v.pipe(v.string(), v.maxLength(64), canonical, OneOf(encodings))),
     v.description(
-      "Default: UTF-8 or UTF-16; of a file that is neither, Shift_JIS if it has Japanese words, Windows-1251 if " +
-        "it has words of Cyrillic, Windows-1250 if it has Polish letters, Windows-1254 if it has Turkish ones, else Windows-1252",
+      "Default: UTF-8 or UTF-16; of a file that is neither, the one in which the names of its columns are known, else the " +
+        "one whose words its words are: Shift_JIS of Japanese, Windows-1251 of Cyrillic, Windows-1250 of Polish, " +
+        "Windows-1254 of Turkish, Windows-1252 of others. Where nothing shows it, the import fails and asks for it. " +
+        "`latin1`, `gb2312` and other labels of the same are taken too",
     ),
   ),
   start_journeys: v.pipe(

@@ -2,7 +2,8 @@
 import { elementAt } from "../../../shared/rules/element-at.ts";
 import { isTitle } from "../../../shared/rules/import-names.ts";
 import { type ColumnType, columnTypes, isWhole } from "../../../shared/rules/import-values.ts";
-import { type Encoding, isNotUtf8, legacyEncoding } from "../../../shared/store/files/encodings.ts";
+import { type Encoding, isNotUtf8 } from "../../../shared/store/files/encodings.ts";
+import { legacyEncoding } from "../../../shared/store/files/legacy-encodings.ts";
 import { MAX_TITLES, type Record, readRecords } from "../../../shared/store/files/records.ts";
 import type { ImportJob } from "../../../shared/store/subscribers/imports.ts";
 import type { WorkerContext } from "./context.ts";

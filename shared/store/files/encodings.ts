@@ -9,9 +9,34 @@ export const encodings = [
   "windows-1250",
   "windows-1251",
   "windows-1254",
+  "windows-1253",
+  "windows-1255",
+  "windows-1256",
+  "windows-1257",
+  "windows-1258",
+  "windows-874",
+  "iso-8859-2",
+  "iso-8859-15",
+  "koi8-r",
+  "macintosh",
   "shift_jis",
+  "euc-jp",
+  "gbk",
+  "gb18030",
+  "big5",
+  "euc-kr",
 ] as const;
 export type Encoding = (typeof encodings)[number];
+
+/** An encoding by one of its labels, `latin1`; of what is none the text itself. */
+export function encodingOf(label: string): string {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch (error) {
+    if (error instanceof RangeError) return label;
+    throw error;
+  }
+}
 
 const UNREADABLE = "UnreadableFile";
 const NOT_UTF8 = "NotUtf8";
@@ -34,7 +59,7 @@ function markedEncoding(start: Uint8Array): Encoding | undefined {
   return first === 0xef && second === 0xbb && third === 0xbf ? "utf-8" : undefined;
 }
 
-/** How much of a file shows whether it is UTF-16, or legacy text of which kind. */
+/** How much of a file shows whether it is UTF-16. */
 export const SHOWN_BYTES = 256;
 
 /** UTF-16 that no mark names: its letters of Latin, and the marks between its cells, have each second byte 0. */
@@ -52,37 +77,6 @@ function unmarkedEncoding(start: Uint8Array): Encoding | undefined {
 export const shownEncoding = (start: Uint8Array): Encoding =>
   markedEncoding(start) ?? unmarkedEncoding(start) ?? "utf-8";
 
-/** Letters of Polish, where windows-1252 has signs that stand in no word: within one, and capitals at its beginning. */
-const CENTRAL_EUROPEAN =
-  /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
-
-/** Kana, or a word of three signs, as Japanese spreadsheets write them. In other encodings, these are marks in a row. */
-const JAPANESE = /(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]|\x81\x5b){2}|(?:[\x88-\x9f][\x40-\x7e\x80-\xfc]){3}/;
-const LONGEST_SIGN = 6;
-
-/** Words of Cyrillic: elsewhere no four letters with marks stand in a row. */
-const CYRILLIC = /[\xc0-\xff]{4}/;
-/** Where letters of Turkish stand in words of it, in which windows-1252 has þ and ý; and letters that no word of Turkish has. */
-const TURKISH = /[a-z\xe7\xf6\xfc\xf0\xfd]\xfe|\xe7\xfd|\xfd[klmnrstyz][a-z]?\xfd|\xdd(?:zni|zin|sim|stan|ptal)/i;
-const NOT_TURKISH = /[\xc1\xc6\xcd\xd3\xda\xe1\xe6\xed\xf3\xfa]/;
-
-/** Which encoding a file has that is no Unicode. @param bytes of the file, from its beginning */
-export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
-  let before = "";
-  let isLikeTurkish = false;
-  let isOther = false;
-  for await (const chunk of bytes) {
-    const text = before + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
-    if (JAPANESE.test(text)) return "shift_jis";
-    if (CYRILLIC.test(text)) return "windows-1251";
-    if (CENTRAL_EUROPEAN.test(text)) return "windows-1250";
-    isLikeTurkish ||= TURKISH.test(text);
-    isOther ||= NOT_TURKISH.test(text);
-    before = text.slice(1 - LONGEST_SIGN);
-  }
-  return isLikeTurkish && !isOther ? "windows-1254" : "windows-1252";
-}
-
 export interface Decoded {
   /** In UTF-8, checked. */
   bytes: AsyncIterable<Buffer>;
@@ -93,9 +87,13 @@ export interface Decoded {
 /** @throws an unreadable error for what is no text. */
 export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): Decoded {
   if (encoding === "utf-8") return { bytes: checkedUtf8(bytes), positionOf: (end) => end };
-  const width = encoding.startsWith("utf-16") ? 2 : 1;
+  const isWide = encoding.startsWith("utf-16");
+  const ofPairs = OF_PAIRS.has(encoding);
   // Text that is not passed yet: as much as the parser is ahead.
   const ahead: Buffer[] = [];
+  // Behind each end of a line in it. A character has one byte or several, the end of a line always one.
+  const lines: number[] = [];
+  let fileBytes = 0;
   let passed = 0;
   let position = 0;
   let isStart = true;
@@ -103,12 +101,16 @@ export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): D
     // That of windows-1252 leaves out the characters from 0x80 on.
     const decoder = encoding === "windows-1252" ? undefined : new TextDecoder(encoding, { ignoreBOM: true });
     for await (const chunk of bytes) {
+      if (!isWide) lines.push(...endsOfLines(chunk, fileBytes));
+      fileBytes += chunk.length;
       let decodedText = decoder ? decoder.decode(chunk, { stream: true }) : fromWindows1252(chunk);
       if (decoder && isStart && decodedText.startsWith("\uFEFF")) {
-        position = width;
+        position = UNIT;
         decodedText = decodedText.slice(1);
       }
       isStart &&= decodedText === "";
+      if (ofPairs && NO_SIGN.test(decodedText))
+        throw unreadable(`the file has signs that are none of ${encoding}: save it as UTF-8`);
       const utf8 = check(Buffer.from(decodedText));
       if (utf8.length === 0) continue;
       ahead.push(utf8);
@@ -120,21 +122,34 @@ export function decoded(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): D
       const first = ahead[0];
       if (!first) return position;
       const part = first.subarray(0, end - passed);
-      const passing = part.toString();
-      // The units of UTF-16, or the characters of a single byte, none of which needs two units.
-      position += encoding === "shift_jis" ? bytesOfShiftJis(passing) : passing.length * width;
+      if (isWide) position += part.toString().length * UNIT;
       passed += part.length;
       if (part.length === first.length) ahead.shift();
       else ahead[0] = first.subarray(part.length);
+      const ended = isWide ? [] : lines.splice(0, endsOfLines(part, 0).length);
+      // The last line may have no end.
+      if (!isWide) position = ahead.length === 0 ? fileBytes : (ended.at(-1) ?? position);
     }
     return position;
   };
   return { bytes: text(), positionOf };
 }
 
-/** Letters of ASCII and half-width kana have one byte, others two. */
-const bytesOfShiftJis = (text: string): number =>
-  text.length + (text.match(/[\u0081-\uFF60\uFFA0-\uFFFF]/g)?.length ?? 0);
+/** Of which a sign has two bytes or more: what is read in the wrong one, or is cut within a sign, is nonsense. */
+const OF_PAIRS: ReadonlySet<Encoding> = new Set(["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"]);
+/** What decoders write for no sign: that of euc-kr leaves the bytes that only Windows has. */
+const NO_SIGN = /[\u0080-\u009f\uFFFD]/;
+
+/** Bytes of a unit of UTF-16. */
+const UNIT = 2;
+const [LINE_FEED, RETURN] = [0x0a, 0x0d];
+
+/** Where the bytes behind ends of lines are. @param from where the text begins */
+function endsOfLines(text: Uint8Array, from: number): number[] {
+  const ends: number[] = [];
+  for (const [i, byte] of text.entries()) if (byte === LINE_FEED || byte === RETURN) ends.push(from + i + 1);
+  return ends;
+}
 
 const fromWindows1252 = (chunk: Uint8Array): string =>
   Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)

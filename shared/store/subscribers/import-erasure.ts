@@ -4,8 +4,9 @@
 import { compactPhone } from "../../rules/import-addresses.ts";
 import { present } from "../conditions.ts";
 import type { Store } from "../context.ts";
-import { type Encoding, isNotUtf8, isUnreadable, legacyEncoding } from "../files/encodings.ts";
+import { type Encoding, isNotUtf8, isUnreadable } from "../files/encodings.ts";
 import type { ImportErasing } from "../files/imports.ts";
+import { legacyEncoding } from "../files/legacy-encodings.ts";
 import { readRecords } from "../files/records.ts";
 import { fromJson } from "../json-text.ts";
 import { whereItHolds } from "../refusals.ts";
@@ -87,19 +88,26 @@ async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJ
 }
 
 /** Whether a file that no import has taken names the subscriber. One that cannot be read counts as if it did. */
-async function isNamedInUpload(traces: ImportTraces, id: string, encoding?: Encoding): Promise<boolean> {
+async function isNamedInUpload(traces: ImportTraces, id: string): Promise<boolean> {
+  try {
+    return await isNamedInFile(traces, id);
+  } catch (error) {
+    if (isUnreadable(error)) return true;
+    throw error;
+  }
+}
+
+/** @throws an unreadable error for a file that cannot be read */
+async function isNamedInFile(traces: ImportTraces, id: string, encoding?: Encoding): Promise<boolean> {
   const bytes = await traces.files.read(id, 0);
   if (!bytes) return false;
   try {
     for await (const { cells } of readRecords(bytes, { encoding })) if (isNamedIn(traces, cells)) return true;
     return false;
   } catch (error) {
-    if (isNotUtf8(error)) {
-      const again = await traces.files.read(id, 0);
-      return again ? isNamedInUpload(traces, id, await legacyEncoding(again)) : false;
-    }
-    if (isUnreadable(error)) return true;
-    throw error;
+    if (!isNotUtf8(error)) throw error;
+    const again = await traces.files.read(id, 0);
+    return again ? isNamedInFile(traces, id, await legacyEncoding(again)) : false;
   }
 }
 

@@ -1,0 +1,95 @@
+// Which encoding a file has that is no Unicode: none says so, its words do. Where they do not, nothing is guessed (AMB-133).
+import { isKnownName } from "../../rules/import-signs.ts";
+import { type Encoding, unreadable } from "./encodings.ts";
+
+/** Letters of Polish, where windows-1252 has signs that stand in no word: within one, and capitals at its beginning. */
+const CENTRAL_EUROPEAN =
+  /[a-z\xa0-\xff][\xb9\xb3\xbf\xa3\xaf\xa5][a-z\xe0-\xff]|(?<![a-z\xa0-\xff])[\xa3\xaf][a-z]{2}/i;
+/** Kana, or a word of three signs, as Japanese spreadsheets write them. In other encodings, these are marks in a row. */
+const JAPANESE = /(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]|\x81\x5b){2}|(?:[\x88-\x9f][\x40-\x7e\x80-\xfc]){3}/;
+/** Letters of Cyrillic in a row: elsewhere, few words have three with marks. */
+const CYRILLIC = /[\xc0-\xff\xa8\xaa\xaf\xb2\xb3\xb8\xba\xbf]{3}/;
+/** Where letters of Turkish stand in words of it, in which windows-1252 has þ and ý; and letters that no word of Turkish has. */
+const TURKISH = /[a-z\xe7\xf6\xfc\xf0\xfd]\xfe|\xe7\xfd|\xfd[klmnrstyz][a-z]?\xfd|\xdd(?:zni|zin|sim|stan|ptal)/i;
+const NOT_TURKISH = /[\xc1\xc6\xcd\xd3\xda\xe1\xe6\xed\xf3\xfa]/;
+const LONGEST_SIGN = 6;
+
+/** Those that the names of columns show: what their signs look like in others may be words there. */
+const BY_NAMES = ["gbk", "big5", "euc-kr", "euc-jp", "shift_jis", "koi8-r", "windows-1251"] as const;
+const HEAD_BYTES = 4_096;
+
+const onlyAscii = (text: string): string => text.replaceAll(/[^ -~]/g, "");
+
+/** The encoding in which most names of columns are known. */
+function encodingByNames(head: string): Encoding | undefined {
+  const bytes = Buffer.from(head, "latin1");
+  const known = BY_NAMES.map((encoding) => {
+    const cells = new TextDecoder(encoding).decode(bytes).split(/[,;\t|\r\n"]/);
+    // A name that is known without its signs is known in any encoding.
+    return cells.filter((cell) => isKnownName(cell) && !isKnownName(onlyAscii(cell))).length;
+  });
+  const most = Math.max(...known);
+  return most === 0 ? undefined : BY_NAMES[known.indexOf(most)];
+}
+
+/** A word with bytes beyond ASCII. */
+const WORD = /[a-z]*[\x80-\xff][a-z\x80-\xff]*/gi;
+const MAX_WORDS = 1_000;
+/** What stands between letters of one word. */
+const WITHIN = /[’‘´`·–—ªº\u00a0\u00adß]/g;
+const AROUND = /^[^\p{L}]+|[^\p{L}]+$/gu;
+/** No word has a small letter before a capital one with a mark, nor two capitals before a small one. */
+const MIXED = /\p{Ll}(?![A-Z])\p{Lu}|\p{Lu}{2}\p{Ll}/u;
+const VOWELS = /[аеёиоуыэюяіїєў]/gi;
+/** Of the letters of Cyrillic words; in those of Greek and Hebrew that are read so, fewer are. */
+const MIN_VOWELS = 0.28;
+const OF_CYRILLIC = /^\p{Script=Cyrillic}+$/u;
+/** A word of three letters has one without a mark. */
+const OF_LATIN = /^(?=.{0,2}$|.*[a-z])\p{Script=Latin}+$/iu;
+
+/** Whether most words are words in an encoding. */
+function areWords(words: readonly string[], encoding: Encoding): boolean {
+  const letters = encoding === "windows-1251" ? OF_CYRILLIC : OF_LATIN;
+  const decoder = new TextDecoder(encoding);
+  const read = words
+    .map((word) => decoder.decode(Buffer.from(word, "latin1")).replaceAll(AROUND, "").replaceAll(WITHIN, ""))
+    .filter((word) => word !== "");
+  const odd = read.filter((word) => !letters.test(word) || MIXED.test(word)).length;
+  if (odd > 0 && odd * 2 >= read.length) return false;
+  const text = read.join("");
+  return encoding !== "windows-1251" || (text.match(VOWELS)?.length ?? 0) >= MIN_VOWELS * text.length;
+}
+
+/**
+ * @param bytes of the file, from its beginning
+ * @throws an unreadable error where nothing shows it
+ */
+export async function legacyEncoding(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
+  let [before, head] = ["", ""];
+  const words: string[] = [];
+  const seen = { japanese: false, cyrillic: false, central: false, turkish: false, other: false };
+  for await (const chunk of bytes) {
+    const own = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
+    const text = before + own;
+    if (head.length < HEAD_BYTES) head = `${head}${own}`.slice(0, HEAD_BYTES);
+    if (words.length < MAX_WORDS) words.push(...(own.match(WORD) ?? []).slice(0, MAX_WORDS));
+    seen.japanese ||= JAPANESE.test(text);
+    seen.cyrillic ||= CYRILLIC.test(text);
+    seen.central ||= CENTRAL_EUROPEAN.test(text);
+    seen.turkish ||= TURKISH.test(text);
+    seen.other ||= NOT_TURKISH.test(text);
+    before = text.slice(1 - LONGEST_SIGN);
+  }
+  const named = encodingByNames(head);
+  if (named) return named;
+  if (seen.japanese) return "shift_jis";
+  const likely: Encoding[] = [
+    ...(seen.cyrillic ? (["windows-1251"] as const) : []),
+    ...(seen.central ? (["windows-1250"] as const) : []),
+    ...(seen.turkish && !seen.other ? (["windows-1254"] as const) : []),
+    "windows-1252",
+  ];
+  const found = likely.find((encoding) => areWords(words, encoding));
+  if (!found) throw unreadable("the file is not UTF-8 text, and nothing shows its encoding: name it as `encoding`");
+  return found;
+}
