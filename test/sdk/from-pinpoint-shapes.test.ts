@@ -41,7 +41,11 @@ it("an activity beside types that are null is its own, and its words are named (
   };
   const { read, lost } = await convertedOf({ "all.json": JSON.stringify([segment, journey]) });
   expect(read("journeys/welcome").steps.steps.split).toMatchObject({ type: "branch", branch: { else: "end" } });
-  expect(lost.sort()).toEqual(["Activities.split.Description", "Activities.wait.Wait", "StartCondition.Description"]);
+  expect(lost.sort()).toEqual([
+    "Activities.split.Description",
+    "StartCondition.Description",
+    "StartCondition.SegmentStartCondition",
+  ]);
 });
 
 it("dimensions of a segment that its groups do not say again are named (F26)", async () => {

@@ -31,6 +31,11 @@ describe("placeholders", () => {
     ["{{User.UserAttributes.Interests.[1]}}", { Interests: ["music", "sport"] }, "sport"],
     ["{{User.UserAttributes.FirstName.[0]}}", {}, "friend"],
     ["{% of {{User.UserAttributes.FirstName}}%}", {}, "{% of friend%}"],
+    ["{{upper User.UserAttributes.FirstName}}", { FirstName: "Ada" }, "ADA"],
+    ["{{lower User.UserAttributes.FirstName}}", {}, "friend"],
+    ["{{defaultIfEmpty Attributes.city 'your town'}}", {}, "your town"],
+    ["{{join Attributes.likes ', '}}", { likes: ["a", "b"] }, "a, b"],
+    ["a{{!-- what people do not see --}}b{{! nor this }}", {}, "ab"],
   ])("%s of %j is %s (F26)", (text, subscriber, expected) => {
     expect(shown(text, subscriber)).toBe(expected);
   });
@@ -76,6 +81,13 @@ describe("blocks", () => {
     expect(lost).toEqual(["has {{{Attributes.banner}}}, whose value is shown as text: HTML in it is none here"]);
     expect(converted("{{{Attributes.banner}}}").lost).toEqual([]);
   });
+
+  it.each(["{{join Attributes.likes}}", "{{upper Attributes.a 'b'}}", "{{capitalize Attributes.a}}"])(
+    "a helper without a filter of its meaning is left out and named: %s (F26)",
+    (text) => {
+      expect(converted(text)).toEqual({ liquid: "", lost: [`has ${text}, which was left out`] });
+    },
+  );
 
   it("a block that is never closed loses its tag alone (F26)", () => {
     const { liquid, lost } = converted("a {{#if Attributes.vip}} b");

@@ -201,6 +201,7 @@ export const unmappedFields = [
   "journeys Onboarding Activities.push.PUSH.MessageConfig.TimeToLive",
   "journeys Onboarding Limits.DailyCap",
   "journeys Onboarding QuietTime",
+  "journeys Onboarding StartCondition.SegmentStartCondition",
   "segments Phones Demographic.Make",
   "templates Call TemplateType",
   "templates Sale Content.HeaderConfig.Alignment",

@@ -9,11 +9,12 @@ import { listAll } from "../names.ts";
 import { convertCampaigns } from "../pinpoint/campaigns.ts";
 import { createChannels } from "../pinpoint/channels.ts";
 import { convertJourneys } from "../pinpoint/journeys.ts";
-import { createWriter, forEachOf, personOf } from "../pinpoint/people.ts";
+import { personOf } from "../pinpoint/people.ts";
 import { endpointsIn, type PinpointExport, readExport } from "../pinpoint/read.ts";
 import { createReport, type Report, readable } from "../pinpoint/report.ts";
 import { type Audiences, convertSegments } from "../pinpoint/segments.ts";
 import { convertTemplates } from "../pinpoint/templates.ts";
+import { createWriter, forEachOf } from "../pinpoint/writer.ts";
 import type { Resource } from "../resource.ts";
 
 const AT_ONCE = 8;
@@ -70,12 +71,14 @@ async function* people(folder: string, { endpointFiles }: PinpointExport, report
   }
 }
 
-async function readPeople(folder: string, found: PinpointExport, report: Report): Promise<void> {
+async function readPeople(folder: string, found: PinpointExport, report: Report, now: number): Promise<void> {
   for await (const { endpoint } of people(folder, found, report)) {
     report.count("endpoints read");
-    personOf(endpoint, report);
+    if (!personOf(endpoint, report, now)) reportNobody(report);
   }
 }
+
+const reportNobody = (report: Report): void => report.unmapped({ kind: "endpoints", name: "" }, "Id", "is missing");
 
 async function writePeople(
   { io }: PinpointCall,
@@ -88,8 +91,8 @@ async function writePeople(
   let done = 0;
   await forEachOf(people(folder, found, report), AT_ONCE, async ({ endpoint, path }) => {
     report.count("endpoints read");
-    const person = personOf(endpoint, report);
-    if (!person) return report.unmapped({ kind: "endpoints", name: "" }, "Id", "is missing");
+    const person = personOf(endpoint, report, io.now());
+    if (!person) return reportNobody(report);
     const id = await write(endpoint, person);
     const list = listOf(path, audiences);
     if (id && list) members.set(list, (members.get(list) ?? new Set()).add(id));
@@ -138,7 +141,7 @@ export const fromPinpoint = command({
         writeReport(out, report);
         await connection.close();
       }
-    } else await readPeople(folder, found, report);
+    } else await readPeople(folder, found, report, io.now());
     writeReport(out, report);
     print(call, out, report);
     return EXIT.ok;

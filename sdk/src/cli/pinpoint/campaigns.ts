@@ -36,10 +36,14 @@ export function convertCampaigns(found: readonly Resource[], context: Context): 
     }
     const scheduled_at = timeOf(campaign.Schedule, at, context);
     const name = free(at.name, files);
+    const { HoldoutPercent: holdout = 0 } = campaign;
+    const holdout_percentage = Math.min(MAX_HOLDOUT, Math.round(Number(holdout)));
+    if (holdout_percentage !== Number(holdout))
+      report.unmapped(at, "HoldoutPercent", `is ${String(holdout)}: ${holdout_percentage} % are held out`);
     files.set(name, {
       name,
       target: audience,
-      holdout_percentage: Math.min(MAX_HOLDOUT, Math.round(Number(campaign.HoldoutPercent ?? 0))),
+      holdout_percentage,
       messages: messages.map((message) => ({ ...message, ...(scheduled_at !== undefined && { scheduled_at }) })),
     });
     report.count("campaigns written");

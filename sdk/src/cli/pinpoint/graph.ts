@@ -5,6 +5,10 @@ export type Steps = Map<string, Resource>;
 
 const TARGETS = ["next", "then", "else", "on_event", "on_timeout"];
 
+/** The id of a step that no activity has. */
+export const freeId = (wanted: string, activities: Resource): string =>
+  Object.hasOwn(activities, wanted) ? freeId(`${wanted}_`, activities) : wanted;
+
 /** The step, where what is passed by is replaced by what follows it. */
 export function withTargets(step: Resource, beyond: (id: string) => string): Resource {
   const config = step[String(step.type)];

@@ -2,7 +2,7 @@
 
 import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
-import { reachableFrom, type Steps, withTargets } from "./graph.ts";
+import { freeId, reachableFrom, type Steps, withTargets } from "./graph.ts";
 import type { At, Report } from "./report.ts";
 import { combineBy, eventOf, type Ruled, rulesOfDimensions, unsaid } from "./rules.ts";
 import { type Audiences, BOOKKEEPING, free } from "./segments.ts";
@@ -17,7 +17,6 @@ interface Context {
 }
 
 const KNOWN = ["Id", "Name", "State", "Activities", "StartActivity", "StartCondition", "Limits"];
-const END = "end";
 
 const messages: Record<string, { medium: Medium; type: "EMAIL" | "PUSH" | "SMS" }> = {
   EMAIL: { medium: "email", type: "EMAIL" },
@@ -97,25 +96,27 @@ function startOf(
   const name = target?.type === "segment" ? target.segment : undefined;
   if (name === undefined)
     report.unmapped(at, "StartCondition", "has no dimensional segment: choose a trigger before you activate it");
+  else report.unmapped(at, "StartCondition.SegmentStartCondition", "starts its members too: here only who enters it");
   return { trigger: { type: "segment_entered", ...(name !== undefined && { segment: name }) } };
 }
 
 function graphOf({ Activities, StartActivity }: Resource, at: At, context: Context): Resource {
   const activities = isObject(Activities) ? Activities : {};
   const steps: Steps = new Map();
+  const end = freeId("end", activities);
   const next = (id: unknown) => {
-    if (typeof id !== "string" || id === "") return END;
+    if (typeof id !== "string" || id === "") return end;
     if (Object.hasOwn(activities, id)) return id;
     context.report.unmapped(at, "Activities", `has no ${id}, to which a step leads: the journey ends there`);
-    return END;
+    return end;
   };
   for (const [id, activity] of Object.entries(activities))
-    if (isObject(activity)) stepsOf(id, activity, next, { at, context, steps });
-  steps.set(END, { id: END, type: "exit" });
+    if (isObject(activity)) stepsOf(id, activity, next, { at, context, steps, activities });
+  steps.set(end, { id: end, type: "exit" });
   const passed = new Map([...steps].flatMap(([id, { pass }]) => (typeof pass === "string" ? [[id, pass]] : [])));
   const beyond = (id: string, seen: readonly string[] = []): string => {
     const to = passed.get(id);
-    return to === undefined || seen.includes(id) ? (to === undefined ? id : END) : beyond(to, [...seen, id]);
+    return to === undefined || seen.includes(id) ? (to === undefined ? id : end) : beyond(to, [...seen, id]);
   };
   const start = beyond(next(StartActivity));
   const kept = [...steps]
@@ -123,7 +124,7 @@ function graphOf({ Activities, StartActivity }: Resource, at: At, context: Conte
     .map(([id, step]) => [id, withTargets(step, beyond)] as const);
   const reached = reachableFrom(start, new Map(kept));
   for (const [id] of kept)
-    if (id !== END && !Object.hasOwn(reached, id))
+    if (id !== end && !Object.hasOwn(reached, id))
       context.report.unmapped(at, `Activities.${id}`, "is not reached any more: it was left out");
   return { start, steps: reached };
 }
@@ -132,6 +133,8 @@ interface ActivityContext {
   at: At;
   context: Context;
   steps: Steps;
+  /** By their ids. */
+  activities: Resource;
 }
 
 type Next = (id: unknown) => string;
@@ -215,7 +218,11 @@ function ruleOfCondition(condition: Resource, { audiences }: Context, within: st
 }
 
 /** How long a split waits before it is evaluated. */
-function waitBefore(time: unknown, field: string, { at, context }: ActivityContext): string | undefined {
+function waitBefore(
+  time: unknown,
+  field: string,
+  { at, context }: Pick<ActivityContext, "at" | "context">,
+): string | undefined {
   const { WaitFor, WaitUntil } = isObject(time) ? time : {};
   const wait = durationOf(WaitFor);
   if (!wait && (WaitFor ?? WaitUntil))
@@ -224,11 +231,12 @@ function waitBefore(time: unknown, field: string, { at, context }: ActivityConte
 }
 
 /** A yes/no split: on an event with a time, it waits for the event; else it is a branch, after the time if there is one. */
-function splitStep(id: string, config: Resource, next: Next, { at, context, steps }: ActivityContext): void {
+function splitStep(id: string, config: Resource, next: Next, around: ActivityContext): void {
+  const { at, context, steps } = around;
   const field = `Activities.${id}.ConditionalSplit`;
   const { Condition, EvaluationWaitTime, TrueActivity, FalseActivity } = config;
   const conditions = conditionsOf(Condition);
-  const wait = waitBefore(EvaluationWaitTime, field, { at, context, steps });
+  const wait = waitBefore(EvaluationWaitTime, field, around);
   const [only] = conditions;
   if (wait && conditions.length === 1 && isObject(only?.EventCondition) && !only.EventCondition.MessageActivity) {
     const event = eventOf(only.EventCondition.Dimensions);
@@ -250,13 +258,14 @@ function splitStep(id: string, config: Resource, next: Next, { at, context, step
     steps.set(id, { pass: next(FalseActivity) });
     return;
   }
-  addBranches(id, [branchOf(ruled.rule, next(TrueActivity), next(FalseActivity))], wait, steps);
+  addBranches(id, [{ rule: ruled.rule, to: next(TrueActivity) }], next(FalseActivity), { wait, around });
 }
 
 /** A branch for each condition, one after the other. */
-function branchSteps(id: string, config: Resource, next: Next, { at, context, steps }: ActivityContext): void {
+function branchSteps(id: string, config: Resource, next: Next, around: ActivityContext): void {
+  const { at, context, steps } = around;
   const { Branches, DefaultActivity, EvaluationWaitTime } = config;
-  const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, { at, context, steps });
+  const wait = waitBefore(EvaluationWaitTime, `Activities.${id}.MultiCondition`, around);
   const branches = (Array.isArray(Branches) ? Branches : []).filter(isObject).flatMap((branch) => {
     const ruled = isObject(branch.Condition)
       ? ruleOfCondition(branch.Condition, context, wait)
@@ -270,29 +279,23 @@ function branchSteps(id: string, config: Resource, next: Next, { at, context, st
     return [];
   });
   if (branches.length === 0) steps.set(id, { pass: next(DefaultActivity) });
-  else {
-    const otherwise = (i: number) => (branches[i + 1] ? `${id}-${i + 2}` : next(DefaultActivity));
-    addBranches(
-      id,
-      branches.map(({ rule, to }, i) => branchOf(rule, to, otherwise(i))),
-      wait,
-      steps,
-    );
-  }
+  else addBranches(id, branches, next(DefaultActivity), { wait, around });
 }
 
-const branchOf = (condition: Resource, yes: string, no: string): Resource => {
-  const branch: Resource = { condition, else: no };
-  // biome-ignore lint/suspicious/noThenProperty: the API calls it so
-  branch.then = yes;
-  return branch;
-};
-
-function addBranches(id: string, branches: readonly Resource[], wait: string | undefined, steps: Steps): void {
-  const first = wait ? `${id}-1` : id;
-  if (wait) steps.set(id, { id, type: "delay", delay: { duration: wait, next: first } });
-  for (const [i, branch] of branches.entries()) {
-    const name = i === 0 ? first : `${id}-${i + 1}`;
+/** @param otherwise where those go of whom no rule holds */
+function addBranches(
+  id: string,
+  branches: readonly { rule: Resource; to: string }[],
+  otherwise: string,
+  { wait, around: { steps, activities } }: { wait: string | undefined; around: ActivityContext },
+): void {
+  const nameOf = (i: number) => (i === 0 && !wait ? id : freeId(`${id}-${i + 1}`, activities));
+  if (wait) steps.set(id, { id, type: "delay", delay: { duration: wait, next: nameOf(0) } });
+  for (const [i, { rule, to }] of branches.entries()) {
+    const name = nameOf(i);
+    const branch: Resource = { condition: rule, else: i + 1 < branches.length ? nameOf(i + 1) : otherwise };
+    // biome-ignore lint/suspicious/noThenProperty: the API calls it so
+    branch.then = to;
     steps.set(name, { id: name, type: "branch", branch });
   }
 }

@@ -1,12 +1,9 @@
-// Endpoints of Pinpoint as subscribers and devices, one after the other: a run that is interrupted can be repeated.
-import { createHash } from "node:crypto";
-import type { Client } from "../../client.ts";
-import { ServiceError } from "../../errors.ts";
+// Endpoints of Pinpoint as subscribers and devices.
 import type { DevicesCreateBody, JsonValue, SubscribersUpsertBody } from "../../types.gen.ts";
-import { CommandError } from "../command.ts";
 import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { compact } from "./templates.ts";
+import { localeOf } from "./texts.ts";
 
 const KNOWN = [
   ...["Id", "ChannelType", "Address", "OptOut", "EndpointStatus", "EffectiveDate", "Attributes", "Metrics", "User"],
@@ -20,7 +17,7 @@ const devices: Record<string, { platform: "ios" | "android"; environment?: "sand
 const phones = ["SMS", "VOICE"];
 const PHONE = /^\+[1-9]\d{6,14}$/;
 const VERSION = /^\d{1,9}(\.\d{1,9}){0,2}$/;
-const SOURCE = "pinpoint";
+export const SOURCE = "pinpoint";
 
 /** What an endpoint says of its subscriber and its device. */
 export interface Person {
@@ -30,11 +27,12 @@ export interface Person {
   smsOptOut?: { consented_at?: string };
 }
 
-const at = ({ Id }: Resource) => ({ kind: "endpoints", name: String(Id) });
+export const at = ({ Id }: Resource) => ({ kind: "endpoints", name: String(Id) });
 
-const timeOf = (value: unknown) => {
+/** A time that is ahead says nothing: the service takes the opt-out at its receipt. */
+const timeOf = (value: unknown, now: number) => {
   const time = Date.parse(String(value));
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+  return Number.isNaN(time) || time > now ? undefined : new Date(time).toISOString();
 };
 
 function isTimeZone(text: string): boolean {
@@ -42,14 +40,6 @@ function isTimeZone(text: string): boolean {
     return new Intl.DateTimeFormat("en", { timeZone: text }) !== undefined;
   } catch {
     return false;
-  }
-}
-
-function localeOf(text: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(text.replaceAll("_", "-"))[0];
-  } catch {
-    return undefined;
   }
 }
 
@@ -65,15 +55,24 @@ const valuesOf = (attributes: unknown): Resource =>
     ]),
   );
 
-/** @returns undefined for an endpoint that names nobody */
-export function personOf(endpoint: Resource, report: Report): Person | undefined {
+/** Who it is of: files that were imported there may name nobody beside an address. */
+function ownerOf({ Id, ChannelType, Address }: Resource, { UserId }: Resource): string {
+  const isReached = ChannelType === "EMAIL" || phones.includes(String(ChannelType));
+  return String(UserId ?? Id ?? (isReached ? String(Address).trim().toLowerCase() : ""));
+}
+
+/**
+ * @param now milliseconds
+ * @returns undefined for an endpoint that names nobody
+ */
+export function personOf(endpoint: Resource, report: Report, now: number): Person | undefined {
   const user = isObject(endpoint.User) ? endpoint.User : {};
-  const external_id = String(user.UserId ?? endpoint.Id ?? "");
+  const external_id = ownerOf(endpoint, user);
   if (external_id === "") return undefined;
   report.rest(at(endpoint), endpoint, KNOWN);
   report.rest(at(endpoint), user, ["UserId", "UserAttributes"], "User.");
   const { email, phone } = addressesOf(endpoint, report);
-  const consented_at = timeOf(endpoint.EffectiveDate);
+  const consented_at = timeOf(endpoint.EffectiveDate, now);
   const hasOptedOut = isOptedOut(endpoint);
   const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
   const attributes = compact({
@@ -82,7 +81,7 @@ export function personOf(endpoint: Resource, report: Report): Person | undefined
     ...valuesOf(endpoint.Attributes),
     ...valuesOf(user.UserAttributes),
   });
-  reportHidden(endpoint, user, report);
+  reportHidden(endpoint, user, placeAttributes, report);
   const consent = { status: "opted_out" as const, source: SOURCE, ...(consented_at && { consented_at }) };
   const device = deviceOf(endpoint, external_id, report);
   return {
@@ -102,18 +101,22 @@ export function personOf(endpoint: Resource, report: Report): Person | undefined
   };
 }
 
-/** What a user's attribute of the same name hides. */
-function reportHidden(endpoint: Resource, user: Resource, report: Report): void {
-  const own = valuesOf(user.UserAttributes);
-  const others = { Metrics: endpoint.Metrics, Attributes: valuesOf(endpoint.Attributes) };
-  for (const [field, values] of Object.entries(others))
-    for (const [name, value] of Object.entries(isObject(values) ? values : {}))
-      if (Object.hasOwn(own, name) && JSON.stringify(own[name]) !== JSON.stringify(value))
-        report.unmapped(
-          at(endpoint),
-          `${field}.${name}`,
-          "is another value than the attribute of the user, which counts",
-        );
+/** What attributes of the same name hide: those of the user count, then those of the endpoint. */
+function reportHidden(endpoint: Resource, user: Resource, places: Resource, report: Report): void {
+  const values = (of: unknown): Resource => (isObject(of) ? of : {});
+  const layers = [
+    { field: "Location", own: places },
+    { field: "Metrics", own: values(endpoint.Metrics) },
+    { field: "Attributes", own: valuesOf(endpoint.Attributes) },
+    { field: "User.UserAttributes", own: valuesOf(user.UserAttributes) },
+  ];
+  for (const [i, { field, own }] of layers.entries())
+    for (const [name, value] of Object.entries(own)) {
+      const above = layers.slice(i + 1).findLast((layer) => Object.hasOwn(layer.own, name));
+      if (value === undefined || !above || JSON.stringify(above.own[name]) === JSON.stringify(value)) continue;
+      const whose = above.field === "User.UserAttributes" ? "of the user" : `among its ${above.field}`;
+      report.unmapped(at(endpoint), `${field}.${name}`, `is another value than the attribute ${whose}, which counts`);
+    }
 }
 
 function addressesOf(endpoint: Resource, report: Report): { email?: string; phone?: string } {
@@ -191,84 +194,4 @@ function deviceOf(endpoint: Resource, external_id: string, report: Report): Devi
     ...(typeof Model === "string" && Model !== "" && { model: Model }),
     ...(isOptedOut(endpoint) && { push_enabled: false }),
   };
-}
-
-/** What was written of a user before. */
-interface Seen {
-  email: boolean;
-  phone: boolean;
-  /** Of the attributes, zone and language of the first endpoint that has some: a digest, because an export may have millions of users. */
-  traits: string | undefined;
-}
-
-/** @returns undefined of an endpoint that says nothing of its user */
-function traitsOf({ attributes = {}, timezone, locale }: SubscribersUpsertBody): string | undefined {
-  const said = Object.entries({ ...attributes, timezone, locale }).filter(([, value]) => value !== undefined);
-  if (said.length === 0) return undefined;
-  return createHash("sha256").update(JSON.stringify(said.sort())).digest("base64url").slice(0, 12);
-}
-
-/** Writes people, and remembers who had an address before: the first one counts. */
-export function createWriter(client: Client, report: Report) {
-  const users = new Map<string, Seen>();
-  /** @returns the id of the subscriber; undefined if the service refused the endpoint */
-  return async (endpoint: Resource, { subscriber, device, smsOptOut }: Person): Promise<string | undefined> => {
-    const { email, phone, ...rest } = subscriber;
-    const traits = traitsOf(subscriber);
-    const before = users.get(subscriber.external_id);
-    const hasNewEmail = email !== undefined && !before?.email;
-    const hasNewPhone = phone !== undefined && !before?.phone;
-    users.set(subscriber.external_id, {
-      email: before?.email || hasNewEmail,
-      phone: before?.phone || hasNewPhone,
-      traits: before?.traits ?? traits,
-    });
-    if (email !== undefined && !hasNewEmail)
-      report.unmapped(at(endpoint), "Address", "is a second e-mail address of its user");
-    if (phone !== undefined && !hasNewPhone)
-      report.unmapped(at(endpoint), "Address", "is a second phone number of its user");
-    if (before?.traits && traits && before.traits !== traits)
-      report.unmapped(
-        at(endpoint),
-        "Attributes",
-        "differ from those of another endpoint of its user: of one that both have, one value is kept",
-      );
-    try {
-      const body = { ...rest, ...(hasNewEmail && { email }), ...(hasNewPhone && { phone }) };
-      const { id } = await client.subscribers.upsert(body);
-      if (device) await client.devices.create(device);
-      if (smsOptOut)
-        await client.subscribers.createConsent(id, {
-          channel: "sms",
-          status: "opted_out",
-          source: SOURCE,
-          ...smsOptOut,
-        });
-      report.count("endpoints written");
-      return id;
-    } catch (error) {
-      if (!(error instanceof ServiceError) || ![400, 422].includes(error.status)) throw error;
-      const [[field = "", reason = error.message] = []] = Object.entries(error.fields ?? {});
-      report.unmapped(at(endpoint), field, `was refused: ${reason}`);
-      report.count("endpoints refused");
-      return undefined;
-    }
-  };
-}
-
-/** Runs `work` for each item, several at once. */
-export async function forEachOf<T>(items: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<void>) {
-  const running = new Set<Promise<void>>();
-  let failure: unknown;
-  for await (const item of items) {
-    if (failure) break;
-    const task = work(item).catch((error: unknown) => {
-      failure ??= error;
-    });
-    running.add(task);
-    void task.then(() => running.delete(task));
-    if (running.size >= atOnce) await Promise.race(running);
-  }
-  await Promise.all(running);
-  if (failure) throw failure instanceof Error ? failure : new CommandError(String(failure));
 }

@@ -3,6 +3,7 @@
 import { createReadStream, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { CommandError } from "../command.ts";
 import { isObject, parsed, type Resource } from "../resource.ts";
@@ -85,10 +86,9 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** As a shell wrote it: some write UTF-16, or a mark before UTF-8. */
-function textOf(bytes: Buffer): string {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return bytes.toString(isUtf16 ? "utf16le" : "utf8").replace(/^\uFEFF/, "");
-}
+const textOf = (bytes: Buffer): string => bytes.toString(isUtf16(bytes) ? "utf16le" : "utf8").replace(/^\uFEFF/, "");
+
+const isUtf16 = ([first, second]: Buffer): boolean => first === 0xff && second === 0xfe;
 
 function filesIn(folder: string): string[] {
   try {
@@ -131,8 +131,21 @@ function foundIn(file: string): AsyncIterable<Found> | Found[] {
   if (document !== undefined) return [{ n: 1, found: responsesIn(document, () => undefined) }];
   const raw = createReadStream(file);
   const input = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = linesOf(input);
   return /\.csv(\.gz)?$/i.test(file) ? recordsIn(lines) : documentsIn(lines);
+}
+
+/** The lines of a text, without a mark before them. */
+async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const source = input[Symbol.asyncIterator]();
+  const { value: first = Buffer.alloc(0) } = await source.next();
+  const decoder = new TextDecoder(isUtf16(first) ? "utf-16le" : "utf-8");
+  async function* text(): AsyncGenerator<string> {
+    yield decoder.decode(first, { stream: true });
+    for await (const chunk of { [Symbol.asyncIterator]: () => source }) yield decoder.decode(chunk, { stream: true });
+    yield decoder.decode();
+  }
+  yield* createInterface({ input: Readable.from(text()), crlfDelay: Number.POSITIVE_INFINITY });
 }
 
 async function* documentsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
@@ -154,7 +167,7 @@ async function* recordsIn(lines: AsyncIterable<string>): AsyncGenerator<Found> {
     // A quoted cell may hold line breaks.
     if (text === "" || (text.split('"').length - 1) % 2 === 1) continue;
     if (!header) {
-      const first = text.replace(/^\uFEFF/, "");
+      const first = text;
       cellsOf = cellsBetween([",", ";", "\t"].find((mark) => first.includes(mark)) ?? ",");
       header = cellsOf(first).map((cell) => cell.trim());
     } else yield { n, found: [endpointOf(header, cellsOf(text))] };

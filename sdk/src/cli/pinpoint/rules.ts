@@ -1,6 +1,7 @@
 // Dimensions of Pinpoint's segments, events and conditions as rules. What a rule cannot say makes the whole unmapped: an
 // audience that is only nearly right is worse than none.
 import { isObject, type Resource } from "../resource.ts";
+import { localeOf } from "./texts.ts";
 
 interface Rule {
   kind: "rule";
@@ -46,19 +47,26 @@ function operatorsOf(dimension: unknown): Resource | undefined {
   return { $gte: new Date(day).toISOString(), $lt: new Date(day + DAY_MS).toISOString() };
 }
 
+/** The event by which Pinpoint knows who was active. */
+export const SESSION = "_session.start";
+
 function recencyOf(recency: Resource): Ruled {
   const within = { HR_24: "24h", DAY_7: "7d", DAY_14: "14d", DAY_30: "30d" }[String(recency.Duration)];
   if (!within) return unsaid("Behavior.Recency", `has the unknown duration ${String(recency.Duration)}`);
   const isActive = recency.RecencyType === "ACTIVE";
-  return ruled({ event: { name: "_session.start", within, ...(!isActive && { frequency: { max: 0 } }) } });
+  return ruled({ event: { name: SESSION, within, ...(!isActive && { frequency: { max: 0 } }) } });
 }
 
 /** Places that become attributes of a subscriber. */
-const places: Record<string, string> = { Country: "country", Locale: "locale" };
+const places: Record<string, string> = { Country: "country" };
 
 function demographicOf([name, dimension]: [string, unknown]): Ruled {
-  const operators = operatorsOf(dimension);
-  if (name === "Locale" && operators) return attribute("locale", operators);
+  if (name === "Locale" && isObject(dimension) && Array.isArray(dimension.Values)) {
+    // As it is written with people.
+    const Values = dimension.Values.map((value) => localeOf(String(value)) ?? value);
+    const operators = operatorsOf({ ...dimension, Values });
+    if (operators) return attribute("locale", operators);
+  }
   return unsaid(`Demographic.${name}`, "belongs to devices, which rules of segments do not see");
 }
 

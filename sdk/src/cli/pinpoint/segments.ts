@@ -2,7 +2,7 @@
 
 import { isObject, type Resource } from "../resource.ts";
 import type { At, Report } from "./report.ts";
-import { combineBy, type Ruled, rulesOfDimensions, unsaid } from "./rules.ts";
+import { combineBy, type Ruled, rulesOfDimensions, SESSION, unsaid } from "./rules.ts";
 
 export interface Audiences {
   /** Files by kind and name. */
@@ -52,6 +52,8 @@ export function convertSegments(found: readonly Resource[], report: Report): Aud
       report.unmapped(at, ruled.field || "Dimensions", `${ruled.reason}: the segment was not converted`);
       continue;
     }
+    if (JSON.stringify(ruled.rule).includes(`"${SESSION}"`))
+      report.unmapped(at, "Behavior.Recency", `counts ${SESSION} from the move on: before, nobody was active`);
     const name = free(at.name, segments);
     segments.set(name, { name, is_dynamic: true, rule: ruled.rule });
     byId.set(id, { type: "segment", segment: name });

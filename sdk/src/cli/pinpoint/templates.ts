@@ -20,8 +20,11 @@ export type Liquid = (text: unknown, field: string) => string | undefined;
 
 export const liquidBy =
   (report: Report, at: { kind: string; name: string }, defaults: unknown): Liquid =>
-  (text, field) =>
-    typeof text === "string" && text !== "" ? liquidOf(text, defaults, report, at, field) : undefined;
+  (text, field) => {
+    const liquid = typeof text === "string" ? liquidOf(text, defaults, report, at, field) : "";
+    // Of a text nothing may be left, and the service refuses a blank one.
+    return liquid.trim() === "" ? undefined : liquid;
+  };
 
 /** Without fields that have no value. */
 export const compact = (fields: Resource): Resource =>

@@ -41,6 +41,17 @@ const COMPARISONS: Readonly<Record<string, string>> = {
 };
 const COMPARED = /^(\S+)\s+("[^"]*"|'[^']*'|-?\d+(?:\.\d+)?)$/;
 
+/** Helpers that have a filter of the same meaning. */
+const FILTERS: Readonly<Record<string, string>> = {
+  upper: "upcase",
+  lower: "downcase",
+  defaultIfEmpty: "default",
+  join: "join",
+};
+const HELPED = new RegExp(`^(${Object.keys(FILTERS).join("|")})\\s+(\\S+)(?:\\s+("[^"]*"|'[^'"]*'))?$`);
+/** They take one beside their value. */
+const WITH_TEXT: ReadonlySet<string> = new Set(["defaultIfEmpty", "join"]);
+
 /**
  * What holds for a value, or for the element of a list that is meant: one value of an attribute is a text here, so the
  * first element is also the text itself.
@@ -87,9 +98,12 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
     return "";
   };
 
-  const placeholder = (whole: string, path: string): string => {
+  const placeholder = (whole: string, inner: string): string => {
+    if (inner.startsWith("!")) return "";
+    const [, helper = "", ofHelper = inner, argument] = HELPED.exec(inner) ?? [];
+    const path = ofHelper.replace(/\.?\[0\]$/, helper === "" ? "$&" : "");
     const variable = variableOf(path);
-    if (variable === undefined) return leftOut(whole);
+    if (variable === undefined || (helper !== "" && !argument === WITH_TEXT.has(helper))) return leftOut(whole);
     const { name, index } = variable;
     if (whole.startsWith("{{{") && field === "HtmlPart")
       report.unmapped(at, field, `has ${whole}, whose value is shown as text: HTML in it is none here`);
@@ -99,7 +113,8 @@ export function liquidOf(text: string, defaults: unknown, report: Report, at: At
       report.unmapped(at, "DefaultSubstitutions", `has a default of ${path} that cannot be said: it is left out`);
     // One value of an attribute is a text here, several are a list: the first of a text is the text.
     const element = index === undefined ? name : index === 0 ? `${name} | first` : `${name}[${index}]`;
-    return `{{ ${element}${isText ? ` | default: "${fallback}"` : ""} }}`;
+    const filter = helper === "" ? "" : ` | ${FILTERS[helper]}${argument ? `: ${argument.replaceAll("'", '"')}` : ""}`;
+    return `{{ ${element}${isText ? ` | default: "${fallback}"` : ""}${filter} }}`;
   };
 
   const rendered = (nodes: readonly Node[]): string => nodes.map(renderedNode).join("");
@@ -142,12 +157,27 @@ export function plainTextOf(html: string): string {
     .trim();
 }
 
-/** `P1DT12H` in whole minutes, hours or days; undefined if it is not a duration of those. */
+/** A tag such as `de-DE`, also as `de_DE`. */
+export function localeOf(text: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(text.replaceAll("_", "-"))[0];
+  } catch {
+    return undefined;
+  }
+}
+
+const MINUTE_SECONDS = 60;
+
+/** `P1DT12H` in whole minutes, hours or days, the next minute of what has seconds; undefined if it is not a duration of those. */
 export function durationOf(text: unknown): string | undefined {
-  const [, weeks, days, hours, minutes] =
-    /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:\d+S)?)?$/.exec(String(text)) ?? [];
+  const [, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] =
+    /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(String(text)) ?? [];
   const total =
-    Number(weeks ?? 0) * 10_080 + Number(days ?? 0) * 1_440 + Number(hours ?? 0) * 60 + Number(minutes ?? 0);
+    Number(weeks) * 10_080 +
+    Number(days) * 1_440 +
+    Number(hours) * 60 +
+    Number(minutes) +
+    Math.ceil(Number(seconds) / MINUTE_SECONDS);
   if (total === 0) return undefined;
   if (total % 1_440 === 0) return `${total / 1_440}d`;
   return total % 60 === 0 ? `${total / 60}h` : `${total}m`;
