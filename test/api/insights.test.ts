@@ -179,6 +179,19 @@ describe("funnel and summary", () => {
     expect(await funnel(id, `&start=${today}`)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 100 });
   });
 
+  it("who converted before a window of insights and converts again after a message in it is among its converted (ISG-1, ISG-10)", async () => {
+    const { world, ids, define, campaign, buy, funnel } = await setting();
+    await define();
+    const first = timestamp(world.clock.now());
+    const { id } = await campaign([undefined, timestamp(world.clock.now() + 40 * DAY)]);
+    await buy(ids[0]!, 100);
+    await world.advance(40 * DAY + HOUR);
+    await buy(ids[0]!, 200);
+
+    expect(await funnel(id)).toMatchObject({ sent: 4, converted: 1, revenue_cents: 200 });
+    expect(await funnel(id, `&start=${first}`)).toMatchObject({ sent: 8, converted: 1, revenue_cents: 300 });
+  });
+
   it("the window chooses sends, by default of the last 30 days, and what came of them counts, also after its end (ISG-10)", async () => {
     const { world, ids, define, campaign, buy, funnel, summary } = await setting();
     await define({ window_seconds: 90 * 86_400 });

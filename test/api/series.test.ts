@@ -104,6 +104,20 @@ it("a series of one campaign has its converted subscribers and their revenue (RD
   ]);
 });
 
+it("a series of one campaign has who converts again among the converted of a day, unless it has them on an earlier day (RDA-10, ISG-1)", async () => {
+  const { world, ids, define, campaign, buy, series } = await setting(await withTenant());
+  await define();
+  const { id } = await campaign([undefined, timestamp(world.clock.now() + 9 * DAY)]);
+  await buy(ids[0]!, 100);
+  await world.advance(9 * DAY + HOUR);
+  for (const who of ids.slice(0, 2)) await buy(who, 100);
+  const converted = async (start: number) =>
+    (await series(`?source_type=campaign&source_id=${id}&start=${timestamp(start)}`)).map((bucket) => bucket.converted);
+
+  expect(await converted(world.clock.now() - 10 * DAY)).toEqual([1, 1]);
+  expect(await converted(world.clock.now() - DAY)).toEqual([2]);
+});
+
 it("a series by hour has deliveries and opens, and no sends (RDA-10)", async () => {
   const { series, first } = await sold();
 

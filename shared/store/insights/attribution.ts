@@ -156,6 +156,11 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
   if (old && !isMoved && added.jobs.length + added.sources.length === 0) return [];
   const counted = new Set([...added.jobs.map(({ job }) => `job#${job}`), ...added.sources.map(nameOf)]);
   const first = new Set(converting.filter((name, i) => counted.has(name) && !converted[i]));
+  /** Those by which the subscriber converted before, after an older send. */
+  const again = added.sources.flatMap((credit) => {
+    const countedOn = converted[converting.indexOf(nameOf(credit))]?.day;
+    return countedOn !== undefined && countedOn < credit.day ? [{ ...credit, countedOn }] : [];
+  });
   const lastIn = (group: ConversionGroup) => last.find((credit) => credit.group === group)?.id;
   const row = {
     revenue,
@@ -174,7 +179,12 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
   const shard = conversionShard(shardOf(event.id));
   return [
     putItem(Conversion, key, row, old ? is("looks", old.looks ?? 0) : absent()),
-    ...[...first].map((source) => putItem(Converted, { subscriber, source }, {}, absent())),
+    ...[...first].map((source) =>
+      putItem(Converted, { subscriber, source }, { day: dayIn(sources, source) }, absent()),
+    ),
+    ...again.map(({ countedOn, ...credit }) =>
+      changeItem(Converted, { subscriber, source: nameOf(credit) }, { set: { day: credit.day } }, is("day", countedOn)),
+    ),
     ...added.jobs.map(({ job, group }) => {
       const isFirst = first.has(`job#${job}`);
       const add =
@@ -183,10 +193,13 @@ async function conversionWrites(store: Store, facts: Facts): Promise<ItemWrite<"
           : { h_n: 1, h_revenue: revenue, ...(isFirst && { h: 1 }) };
       return changeItem(JobConversionCount, { job, shard }, { add });
     }),
-    ...creditWrites({ shard, revenue }, { sources: added.sources, first, last, lastBefore: before.last }),
+    ...creditWrites({ shard, revenue }, { sources: added.sources, first, again, last, lastBefore: before.last }),
     ...(isMoved ? kindWrites(event, revenue, [lastAt, kind], [old?.last_at, old?.last_kind]) : []),
   ];
 }
+
+/** The day of a source; undefined of a job. */
+const dayIn = (sources: readonly Credit[], name: string) => sources.find((one) => nameOf(one) === name)?.day;
 
 const jobName = ({ job, group }: Pick<Touch, "job" | "group">): string => `${group}#${job}`;
 
@@ -256,6 +269,7 @@ function creditWrites(
   credits: {
     sources: readonly Credit[];
     first: ReadonlySet<string>;
+    again: readonly (Credit & { countedOn: string })[];
     last: readonly Credit[];
     lastBefore: readonly Credit[];
   },
@@ -268,8 +282,10 @@ function creditWrites(
   const all = [...credits.sources, ...credits.last, ...credits.lastBefore];
   return [...new Map(all.map((credit) => [placeOf(credit), credit])).values()].flatMap((credit) => {
     const moved = isLast(credit) - wasLast(credit);
+    const before = credits.again.find((one) => placeOf(one) === placeOf(credit));
     const add = {
       ...(isSource(credit) === 1 && { n: 1, revenue }),
+      ...(before && { [`again|${before.countedOn}`]: 1 }),
       ...(isSource(credit) === 1 && credits.first.has(nameOf(credit)) && { converters: 1 }),
       ...(moved !== 0 && { last_n: moved, last_revenue: moved * revenue }),
     };

@@ -43,20 +43,29 @@ interface CreditTotals {
   lastRevenue: number;
 }
 
-/** Totals of a group over the days of a window, or over some of them. */
-function conversionsIn(
-  rows: readonly RowOf<typeof DayTotals>[],
-  days?: ReadonlySet<string> | undefined,
-): Map<string, CreditTotals> {
+type IsCounted = (day: string) => boolean;
+
+/** The days from the beginning of a window on. */
+const since =
+  ({ start }: Pick<Window, "start">): IsCounted =>
+  (day) =>
+    day >= dayAt(start);
+
+/** Who converted on a day, without those who are among the converted of an earlier day that is counted too. */
+export const convertersOf = (row: RowOf<typeof DayTotals>, isCounted: IsCounted): number =>
+  familyOf(row, "again|").reduce((sum, [day, n]) => (isCounted(day) ? sum : sum + n), row.converters ?? 0);
+
+/** Totals of a group over some days. */
+function conversionsIn(rows: readonly RowOf<typeof DayTotals>[], isCounted: IsCounted): Map<string, CreditTotals> {
   const totals = new Map<string, CreditTotals>();
   for (const row of rows) {
     const [day = "", id = ""] = row.sk.split("#");
-    if (days && !days.has(day)) continue;
-    const { revenue = 0, converters = 0, last_n = 0, last_revenue = 0 } = row;
+    if (!isCounted(day)) continue;
+    const { revenue = 0, last_n = 0, last_revenue = 0 } = row;
     const sum = totals.get(id) ?? { id, revenue: 0, converters: 0, lastN: 0, lastRevenue: 0 };
     totals.set(id, sum);
     sum.revenue += revenue;
-    sum.converters += converters;
+    sum.converters += convertersOf(row, isCounted);
     sum.lastN += last_n;
     sum.lastRevenue += last_revenue;
   }
@@ -133,7 +142,8 @@ export async function funnelOf(
     type === "campaign" ? (sends ?? sendsOf(store, id, window)) : undefined,
   ]);
   const days = own && new Set(own.map(({ job }) => dayOf(job.dispatched_at ?? job.created_at)));
-  const { converters = 0, revenue = 0, lastN = 0, lastRevenue = 0 } = conversionsIn(rows, days).get(id) ?? {};
+  const isCounted: IsCounted = days ? (day) => days.has(day) : since(window);
+  const { converters = 0, revenue = 0, lastN = 0, lastRevenue = 0 } = conversionsIn(rows, isCounted).get(id) ?? {};
   return {
     ...(own ? campaignTotals(own) : ofJourney(rows, id)),
     converted: converters,
@@ -174,7 +184,9 @@ export function campaignTotals(sends: readonly CampaignSend[]): JourneyTotals & 
 
 /** ISG-3: each conversion counts only for its last touch, on the day of that send. */
 export async function summaryOf(store: StoreReader, group: ConversionGroup, window: Window) {
-  const sums = [...conversionsIn(await daysOf(store, group, window)).values()].filter(({ lastN }) => lastN > 0);
+  const sums = [...conversionsIn(await daysOf(store, group, window), since(window)).values()].filter(
+    ({ lastN }) => lastN > 0,
+  );
   const wanted = sums.map(({ id }) => ({ kind: group, id }));
   const names = await namesOf(store, wanted);
   return sums

@@ -44,7 +44,10 @@ export const DayTotals = item({
   row: {
     n: count,
     revenue: count,
+    /** Of those who convert the first time. */
     converters: count,
+    /** Of those who convert again, by the day on which they were counted before: who was not counted in a window is, once. */
+    "again|*": v.number(),
     last_n: count,
     last_revenue: count,
     sent: count,
@@ -76,11 +79,11 @@ export const JobConversionCount = item({
 });
 
 export const Converted = item({
-  about: "A subscriber has converted after a job or a source: converters are counted once.",
+  about: "A subscriber has converted after a job or a source, and the day on which that was counted last of a source.",
   pk: ({ subscriber }: { subscriber: string }) => `U#${subscriber}`,
   sk: ({ source }: { source: string }) => `X#${source}`,
   prefix: "X#",
-  row: {},
+  row: { day: v.optional(v.string()) },
   writers: ["attribute"],
   personal: "removed",
 });

@@ -11,7 +11,7 @@ import { familyOf } from "../families.ts";
 import { interactionCourse } from "../sends/interactions/totals.ts";
 import { countsNow } from "../sends/jobs/late.ts";
 import { countersOfDays } from "./days.ts";
-import { campaignJobs, startOfDay, type Window } from "./insights.ts";
+import { campaignJobs, convertersOf, startOfDay, type Window } from "./insights.ts";
 import { DayTotals } from "./items.ts";
 
 const measures = [
@@ -154,11 +154,15 @@ async function sourceSeries(
     store.queryAll(DayTotals, { group: source.type }, range),
     source.type === "campaign" && addCampaign(store, source.id, add),
   ]);
-  for (const { sk, sent = 0, delivered = 0, converters = 0, revenue = 0, ...stages } of rows) {
-    const { last_n = 0, last_revenue = 0 } = stages;
+  for (const row of rows) {
+    const { sk, sent = 0, delivered = 0, revenue = 0, last_n = 0, last_revenue = 0, ...stages } = row;
     const [day = "", id] = sk.split("#");
     if (id !== source.id) continue;
-    add(day, "converted", converters);
+    add(
+      day,
+      "converted",
+      convertersOf(row, (counted) => counted >= first),
+    );
     add(day, "revenue_cents", revenue);
     add(day, "conversions", last_n);
     add(day, "last_touch_revenue_cents", last_revenue);
