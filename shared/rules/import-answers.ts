@@ -9,8 +9,9 @@ export const OPTED_OUT = ["opted_out", "unsubscribed", "false", "no", "0"];
 /** Where a name says that mail came back, these say that the next may arrive. */
 export const SOFT = /^(?:soft|transient|temporary|undetermined)/;
 
-/** One of the forms, between spaces, and nothing else. */
-const any = (...lines: string[]) => new RegExp(`^(?:${lines.flatMap((line) => line.split(" ")).join("|")})$`);
+/** One of the forms, between spaces, and nothing else; as keys of columns are, without marks. */
+const any = (...lines: string[]) =>
+  new RegExp(`^(?:${lines.flatMap((line) => line.normalize("NFKD").replaceAll(/\p{M}/gu, "").split(" ")).join("|")})$`);
 const words = (...texts: string[]) => new Set(texts.flatMap((text) => text.split(" ")).map(columnKey));
 export const IN_WORDS = words(
   "opted_in optin opt_in subscribed subscribe granted given agreed accepted allowed allow send confirmed erteilt erlaubt",
@@ -96,7 +97,7 @@ export const isClear = (text: string, form: TimeForm): boolean =>
 const CANCELLED = /^(?:cancell?ed|stopp?ed|archived|held|redacted)$/;
 /** Who never confirmed a double opt-in elsewhere has not agreed, and gets nothing here. */
 const UNCONFIRMED =
-  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)|^(?:inattesa|nonconferm|oczekuj|niepotwierdz|noconfirmad|pendiente|naoconfirmad|pendente|nichtbestat|unbestat|ausstehend|nonconfirm|enattente|nietbevestigd|onbevestigd|inafwachting|未確認|仮登録)/;
+  /^pending$|^(?:un|not)confirmed|^notactiv(?:e|ated)|^(?:awaiting|waitingfor|pending)(?:double)?(?:confirm|optin)|^confirmation(?:pending|sent)|^(?:inattesa|nonconferm|oczekuj|niepotwierdz|noconfirmad|pendiente|naoconfirmad|pendente|nichtbestat|unbestat|ausstehend|nonconfirm|enattente|nietbevestigd|onbevestigd|inafwachting|未確認|仮登録|неподтвержд|непідтвердж)/;
 
 /** A negative that is denied, `Not opted out`, and no yes before one: `Non-marketable: Hard bounce`, `Not subscribed (bounced)`. */
 const DENIED = new RegExp(
@@ -116,7 +117,7 @@ export function negativeOf(status: string): "opted_out" | "suppressed" | undefin
   const sign = signOf(key);
   if (sign === "suppressed" || /^(hard)?bounce|^cleaned|^spam|^junk$|complaint|^invalid/.test(key)) return "suppressed";
   const isOut = sign === "out" || isRefusal(status) || CANCELLED.test(key) || UNCONFIRMED.test(key);
-  return isOut ? "opted_out" : undefined;
+  return isOut ? "opted_out" : standingOf(status);
 }
 
 /** Klaviyo lists reasons; an address that only unsubscribed is not dead. */
@@ -132,11 +133,15 @@ export function suppressionOf(text: string): "opted_out" | "suppressed" | undefi
 /** What a status, a reason or a type says that may be one of anything: an opt-out, or that the address is suppressed. */
 const OUT_WORDS = [
   "unsub[a-z]*\\d* opt(ed)?out\\d* (global|group|list)unsub[a-z]* bl(ock|ack)listed donot(email|contact|mail)",
-  "(un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
+  "noemails? nomarketing nonewsletters? dnc dne onholdoptout (un|non)marketable nonmarketingcontact abgemeldet abbestellt desabonnee? desinscrite? (dad[oa])?debaja desuscrit[oa] disiscritt[oa]",
   "descadastrad[oa] cancelouinscricao uitgeschreven afgemeld wypisan[yae]",
   // The names of lists and groups
   "optouts? bl(ack|ock)list donot(email|contact|mail)list dnclist desabonnes desinscrits bajas desuscrit[oa]s disiscritti descadastrad[oa]s",
   "abgemeldete abmelder abmeldungen sperrliste afmeldingen wypisani",
+  // Turkish, the languages of the north, Czech and Slovak; Russian and Ukrainian; Chinese, Korean and Japanese
+  "aboneliktencikt[a-z]+ abonelikiptali? avregistrerad[ea]? avanmald afmeldt frameldt avmeldt peruut(?:ettu|tanut) odhlasen[aey]?",
+  "отписан[аы]? отписал[а-я]+ отписка відписан[ао]? відписав[а-я]* 已?(?:退订|退訂|取消订阅|取消訂閱) 未(?:订阅|訂閱) 拒收 拒绝接收 拒絕接收 黑名单 黑名單",
+  "수신거부 수신차단 구독취소 구독해지 탈퇴 配信停止 配信不要 配信解除 登録解除 購読解除 購読停止 受信拒否 退会済?",
 ].flatMap((line) => line.split(" "));
 /** Words for an opt-out alone, whatever column they stand in: `unsubscribed`, `newsletter-optout`, `Please unsubscribe`. */
 const STANDING_ANYWHERE = any(
@@ -160,23 +165,25 @@ const STANDING_OUT = any(
   ...OUT_WORDS,
   "blocked stop(ped|all)? arret cancell?ed removed deleted noconsent redacted ausgetragen gesperrt baja archived revoked",
   "widerrufen gel(?:o|oe)scht erased gdprdeleted anonymi[sz]ed avregistrerad aboneliktencikti unactivated",
-  "removid[oa] eliminad[oa] eliminat[oa] borrad[oa] excluid[oa] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
+  "заблокирован[аы]? заблокован[ао]? bloque[e]? bloquead[oa] bloccat[oa] geblokkeerd zablokowan[ye] removid[oa] eliminad[oa] eliminat[oa] borrad[oa] excluid[oa] supprimee? usuniet[ya] verwijderd entfernt manuallydeactivated",
   "withdrawn nopermission optoutrequested cancellat[oa] no(?:more)?(?:e?mails?|marketing|newsletters?|contact|communications?|promotions?|sms|texts?)",
 );
 const STANDING_SUPPRESSED = any(
   "(hard|permanent)?bounced? gebounce?d?t? rebotad[oa] rimbalzat[oa] devolvid[oa] odbit[aey] bereinigt nettoyee? opgeschoond bade?mail(?:address)? cleaned (spam|direct|iss?p)?complain[a-z]* spam(report(ed)?)? mark(?:ed)?asspam",
   "(?!un|not)[a-z]*suppressed markedspam abused? bouncing junk quarantined mailblocked",
+  "previous(?:spamcomplaint|bounced?) reportedspam (?:abuse|fbl)complain[a-z]* (?:spam)?beschwerde plainte rebond reclamo queja klacht skarga e?mail(?:address)?invalid onholdbounced?",
+  "недоступ[а-я]+ недеиствит[а-я]+ жалоба(?:наспам)? скарга(?:наспам)? 退信 投诉 投訴 无效 無效 반송 스팸신고 不達 配信エラー 迷惑メール報告",
   "(shared|domain|global)suppression nomxrecord invalid(email|address)? undeliverable unzustellbar held",
 );
-/** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`. */
-const PERMANENT_FAILURE = /^5(?:\.\d{1,3}\.\d{1,3}|\d\d)(?:[\s:;-]|$)/;
+/** A permanent failure as mail servers write it: `5.1.1`, `550 No such user`; Mailgun has 605 to 607 for what it keeps back. */
+const PERMANENT_FAILURE = /^(?:5(?:\.\d{1,3}\.\d{1,3}|\d\d)|60[5-7])(?:[\s:;-]|$)/;
 
 /** What a mail server answers for an address that there is not: `No such user here`, `Domain is unknown`. */
 const NO_SUCH =
   /\b(?:no such|unknown|invalid|non-?existent|bad destination)\b.{0,20}\b(?:user|mailbox|recipient|address|domain|account)\b|\b(?:user|mailbox|recipient|address|domain|account)\b.{0,60}\b(?:unknown|does ?n[o']t exist|does not exist|not found|unavailable|rejected|invalid)\b/i;
 /** Words for a mail that came back for good, whatever column they stand in. */
 const SUPPRESSED_ANYWHERE = any(
-  "hardbounce[ds]? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam bouncerule",
+  "hardbounce[ds]? onholdbounced? suppressionlist spamcomplaint spamreport(?:ed)? mark(?:ed)?asspam bouncerule",
 );
 /** Few cells have a word of these, and each cell of a file is asked. */
 const MAY_SUPPRESS = /bounce|spam|suppress/i;

@@ -9,13 +9,13 @@ const NAMED = [...LANGUAGES, ..."cs da el fi hu ja ko nb no ro ru sv tr uk zh".s
 const FIRST = "A".charCodeAt(0);
 const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(FIRST + i));
 
-/** Values by their names in the languages of the service, made when first asked. */
+/** Values by their names in these languages, made when first asked. */
 function named(type: "region" | "language", codes: () => readonly string[], others: Record<string, string> = {}) {
   let found: Map<string, string> | undefined;
   return (name: string): string | undefined => {
     if (!found) {
       found = new Map(Object.entries(others));
-      const display = LANGUAGES.map((language) => new Intl.DisplayNames(language, { type }));
+      const display = NAMED.map((language) => new Intl.DisplayNames(language, { type }));
       for (const one of display) for (const code of codes()) found.set(columnKey(one.of(code) ?? code), code);
     }
     return found.get(columnKey(name));

@@ -45,7 +45,7 @@ const SUPPRESSED = any(
   "ungueltigee?mail e?mailinvalid[eoa] e?mailnonvalid[eoa] indirizzo(e?mail)?nonvalido",
   "correo(electronico)?(invalido|novalido|erroneo) e?mailno?valido ongeldige?mail e?mail(adres)?ongeldig",
   "e?mailnieprawidlow nieprawidlowye?mail nieprawidlowyadres cleantime spamreport (?<!anti)spam(at|date|time)?$",
-  "invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
+  "bade?mail e?mail(?:address)?\\d?(?:is)?bad$ invalidemail (?:un|non|not)deliverable unzustellbar zuruckgewiesen zurueckgewiesen beschwerde plainte rebond rebot queja",
   "quejas suprimid supprime rimbalz reclamo soppress devolvid reclamac gebouncet gebounced klacht onderdrukt",
   "不達 配信エラー 迷惑メール報告 odbity odbite odbita odbici odrzucon skarga unterdruckt unterdrueckt emailsuspended",
 );
@@ -55,7 +55,7 @@ const OUT = any(
   "donot(?!modify|edit|delete|change|track) nolonger(contact|e?mail|send) nomail noemail nomarketing nonewsletter nocontact no(?:more)?(?:sms|texts) blacklist",
   "blocklist blocked denylist revoked revocat withdraw ^dnc(email|mail|sms)?$ dnc$ ^(is)?dne$ removed?frommailing emailoff",
   "marketingoff ^(is|msg)?dnd dnd$ rejects?(ed)?(e?mail|sms|market|newsletter|promo) globallyunsub notsubscribed declined excluded?(?:from|for)(?:campaign|e?mail|market|newsletter) (marketing|e?mail|contact|sms)notallowed",
-  "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
+  "marketingsuspended ^deactivated(at|on|date)?$ ^(is)?deleted(at|on|date)?$ ^removed(at|on|date)$ ^(is)?deceased(at|on|date)?$ ^verstorben ^nontransactional$ ^archived?(at|on|date|time)?$ (un|non)(market|mail|e?mail|contact)able invalididentifier",
   "(?:global(?:ly)?|email|marketing)(?:is)?ineligible",
   "^(?:is|has|hat)?(?:not|never|nicht|keine?n?|ohne|pas|sans|sin|senza|sem|nao|niet|geen|zonder|nie|bez)(?:yet|mehr)?(?:opt(?:ed)?in|subscri|consent|agree|accept|permi|allow|einwillig|zustimm|angemeld|abonn|inscri|suscri|iscri|consen|acept|aceit|toestem|ingeschr|aangem|zgod|zapis)",
   "(?:no|not|without)(?:consent|permission)(?!s?set) (optin|confirmation)pending pending(optin|confirmation) ^(is)?unconfirmed$",
@@ -140,7 +140,7 @@ const EVERYWHERE =
 const STATUS_OF_ADDRESS =
   /e?mail.*(?:verification|validation|validity|deliverability)(?:status|result)?$|^(?:neverbounce|zerobounce)/;
 const STATUS =
-  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|reason|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
+  /^(?:([a-z]+list|subscriber|contact|member|customer|profile|user|list|global|person|recipient|lead|subscription|(?:email)?confirmation|optin|doubleoptin)?(status|state|statut|stato|estado)|(removal|exclusion|deletion|stop)?reason|stopstatus|(event)?type|event)$|(?:contact|communication|email|mail|marketing|sms|mobile|whatsapp)(?:permissionstatus|preferences?)$|(?:会員|配信|購読)(?:ステータス|状態|区分)$/;
 /** Magento numbers them: 1 is a subscriber, and nothing else is. */
 const NUMBERED_STATUS = /^subscriberstatus$/;
 /** Whether somebody's data may be kept is another question; whoever says no to it may mean mail too. */

@@ -1,0 +1,60 @@
+// Words for a no of statuses, reasons and tags that platforms write in their own languages (AMB-132).
+import { describe, expect, it } from "vitest";
+import { rowOf } from "../support/rows.ts";
+
+const said = (cells: Record<string, string>) => rowOf({ email: "a@b.co", ...cells }).consent?.status;
+
+describe("a status says the same in a column of no particular thing and in one of mail", () => {
+  it.each([
+    ..."Отписан|Отписался|Не подтвержден|Заблокирован|已退订|未订阅|黑名單|수신거부|구독취소|配信停止|Odhlášen|Afmeldt|Avmeldt|Peruutettu"
+      .split("|")
+      .map((word) => [word, "opted_out"]),
+    ..."Abonelikten çıktı|On Hold Opt Out|DNC|No email|Bloqué".split("|").map((word) => [word, "opted_out"]),
+    ..."Недоступен|Жалоба на спам|退信|投诉|반송|不達|Beschwerde|Plainte|Reclamo|Queja|Klacht|Skarga|Rebond|bouncing|previous bounce"
+      .split("|")
+      .map((word) => [word, "suppressed"]),
+    ..."bad email|Email invalid|Reported Spam|Abuse complaint|On Hold Bounce"
+      .split("|")
+      .map((word) => [word, "suppressed"]),
+  ])("%s is %s (AMB-132)", (word, status) => {
+    expect([said({ Status: word }), said({ "Email subscription status": word })]).toEqual([status, status]);
+  });
+});
+
+it.each([
+  ["Tags", "已退订", "opted_out"],
+  ["Tags", "수신거부", "opted_out"],
+  ["Tags", "vip,no-email", "opted_out"],
+  ["On Hold", "On Hold Opt Out", "opted_out"],
+  ["On Hold", "On Hold Bounce", "suppressed"],
+  ["email1_is_bad", "true", "suppressed"],
+  ["removal reason", "bounce", "suppressed"],
+  ["removal reason", "unsubscribed by user", "opted_out"],
+  ["Removed on", "2024-01-02", "opted_out"],
+  ["Deceased", "Yes", "opted_out"],
+  ["non_transactional", "true", "opted_out"],
+])("%s: %s is %s (AMB-132)", (name, value, status) => {
+  expect(said({ [name]: value })).toBe(status);
+});
+
+it("an address that Mailgun keeps back came back before (AMB-132)", () => {
+  expect(said({ code: "605", error: "Not delivering to previously bounced address" })).toBe("suppressed");
+});
+
+it.each([
+  ["Status", "Активен"],
+  ["Status", "已订阅"],
+  ["Status", "No complaints"],
+  ["On Hold", "No"],
+  ["Deceased", "No"],
+  ["email1_is_bad", "false"],
+  ["Tags", "email,marketing"],
+])("%s: %s says no nothing (AMB-132)", (name, value) => {
+  expect(said({ [name]: value }) ?? "unknown").toBe("unknown");
+});
+
+it("a number is of the country that a column names in its own language (AMB-133)", () => {
+  expect(
+    rowOf({ 手机: "13812345678", 邮箱: "a@b.co", 国家: "中国" }, { reading: { region: "DE" } }).attributes.phone,
+  ).toBe("+8613812345678");
+});
