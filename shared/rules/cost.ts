@@ -71,6 +71,18 @@ export const PER_RECIPIENT = {
 /** Read units of each recipient that is read by its id: the profile, and the devices. */
 const BY_ID_RCU = { in_app: 1, email: 1, address: 1, other: 1.85 };
 
+/** Why the profile of a recipient is read again: a text of its own, a choice of topic. With an address in it, it is read anyway. */
+export type ProfileReads = "texts" | "topic" | "both";
+const PROFILE_READS: Record<"in_app" | "other", Record<ProfileReads, Partial<Rate>>> = {
+  in_app: { texts: { rcu: 1 }, topic: { wcu: 0.1, rcu: 2 }, both: { wcu: 0.1, rcu: 3 } },
+  other: { texts: { rcu: 1 }, topic: { rcu: 1 }, both: { rcu: 1 } },
+};
+/** Of each recipient, for each period that a frequency cap counts: it is written with the claim. */
+const CAPPED = { in_app: { wcu: 2.2, rcu: 1 }, other: { wcu: 2.15 } } as const;
+/** Of each who is held out, with an address or without, and of each who is skipped, beside what it takes to find them. */
+const HELD_OUT = { addressed: { wcu: 1.05, rcu: 0.53 }, other: { wcu: 1.05, rcu: 0.03 } } as const;
+const SKIPPED: Partial<Rate> = { wcu: 0.03, rcu: 0.06 };
+
 /** How the audience of a send is found. */
 export type Audience = "all" | "list" | "segment" | "given";
 
@@ -140,6 +152,13 @@ export interface SentTo {
   audience: Audience;
   /** Ids that are read before the audience is planned. */
   lookedUp: number;
+  /** Of its audience, whom it does not go to. */
+  heldOut: number;
+  skipped: number;
+  /** Why profiles are read again before they are sent to. */
+  profiles?: ProfileReads | undefined;
+  /** Periods that its frequency caps count. */
+  caps: number;
   /** On the row of the job: one alone, or the inboxes of a journey's step. */
   direct: "one" | "step" | undefined;
   /** Its mails go by a mail server. */
@@ -170,7 +189,8 @@ function longReads(
 }
 
 /** What a send takes of the service. */
-export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp, long }: SentTo): Rate {
+export function takenBy(sentTo: SentTo): Rate {
+  const { reached, isWide, audience, lookedUp, direct, isBySmtp, long, heldOut, skipped, profiles, caps } = sentTo;
   const total: Rate = { wcu: 0, rcu: lookedUp, messages: 0, gbSeconds: 0 };
   const add = ({ wcu = 0, rcu = 0, messages = 0, gbSeconds = 0 }: Partial<Rate>, n: number) => {
     total.wcu += n * wcu;
@@ -190,11 +210,18 @@ export function takenBy({ reached, isWide, audience, lookedUp, direct, isBySmtp,
   }
   if (isWide) add(RANGES, 1);
   if (long) total.rcu += longReads(long, { isById: found.isById, isWide, reached });
+  let isAddressed = false;
   for (const [type, n] of Object.entries(reached)) {
     const rates = ratesOf(type, isBySmtp);
     add(PER_RECIPIENT[rates], n);
     if (direct === undefined && found.isById) total.rcu += n * BY_ID_RCU[rates];
+    if (profiles && (rates === "in_app" || rates === "other")) add(PROFILE_READS[rates][profiles], n);
+    add(CAPPED[rates === "in_app" ? rates : "other"], n * caps);
+    isAddressed ||= n > 0 && (rates === "email" || rates === "address");
   }
+  add(HELD_OUT[isAddressed ? "addressed" : "other"], heldOut);
+  add(SKIPPED, skipped);
+  if (direct === undefined && found.isById) total.rcu += heldOut + skipped;
   return total;
 }
 

@@ -2,18 +2,19 @@
 import { WORKING_MS } from "../../../shared/contract/messages.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { absent, all, is } from "../../../shared/store/conditions.ts";
+import type { Store } from "../../../shared/store/context.ts";
 import { changeItem } from "../../../shared/store/item.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { countTarget } from "../../../shared/store/lists/targets.ts";
 import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
 import { planRange } from "../../../shared/store/sends/audience/audiences.ts";
-import { deliverySettingsOf, planningRules } from "../../../shared/store/sends/audience/planning.ts";
+import { deliverySettingsOf, planningRules, profileReads } from "../../../shared/store/sends/audience/planning.ts";
 import { rangesOf, sourceOf } from "../../../shared/store/sends/chunks/range-names.ts";
 import { completeRange, getRange, isComplete } from "../../../shared/store/sends/chunks/ranges.ts";
 import { brakeFor } from "../../../shared/store/sends/jobs/brake.ts";
 import { storeContent, withContent } from "../../../shared/store/sends/jobs/job-content.ts";
 import { JobItem } from "../../../shared/store/sends/jobs/job-items.ts";
-import type { JobFailure } from "../../../shared/store/sends/jobs/job-record.ts";
+import type { Job, JobFailure } from "../../../shared/store/sends/jobs/job-record.ts";
 import { failJob, findJob, finishJob, moveJob } from "../../../shared/store/sends/jobs/jobs.ts";
 import { contentOfTemplate } from "../../../shared/store/templates/items.ts";
 import { Usage } from "../../../shared/store/workspaces/items.ts";
@@ -35,11 +36,13 @@ export async function dispatch(work: Work, { via, template }: Of<"dispatch">): P
   const reserved = await reserveSends(work);
   if (reserved.kind === "refused") return failJob(store, job, reserved.failure);
 
-  const content = template && (await storeTexts(work, template));
+  const said: Job = { ...(await withContent(store, job)), ...(template && contentOfTemplate(template)) };
+  const content = template && (await storeTexts(store, said, template));
   const settings = await workspace();
   const brake = await brakeFor(store, job, via, settings);
   const deliverySettings = {
     ...deliverySettingsOf(job, via, settings),
+    ...profileReads(said),
     ...(brake && { brake }),
     ...(job.step?.hasBrake && { isCounted: true as const }),
   };
@@ -56,12 +59,12 @@ export async function dispatch(work: Work, { via, template }: Of<"dispatch">): P
 
 /** Stores what a job says with the texts of its template. @returns the attributes of the job that lead to it */
 async function storeTexts(
-  { store, job }: Work,
-  template: NonNullable<Of<"dispatch">["template"]>,
+  store: Store,
+  said: Job,
+  { title, body }: NonNullable<Of<"dispatch">["template"]>,
 ): Promise<{ content: string; is_split?: boolean | undefined } | { title: string; body: string }> {
-  const { title, body } = template;
-  const content = await storeContent(store, { ...(await withContent(store, job)), ...contentOfTemplate(template) });
-  return content === undefined ? { title, body } : { content, is_split: job.isSplit || undefined };
+  const content = await storeContent(store, said);
+  return content === undefined ? { title, body } : { content, is_split: said.isSplit || undefined };
 }
 
 type Reserved = { kind: "reserved"; sends: number } | { kind: "refused"; failure: JobFailure };

@@ -6,7 +6,13 @@ import type { Store, StoreReader } from "../context.ts";
 import type { ItemWrite } from "../item.ts";
 import { toJson } from "../json-text.ts";
 import { planSmall } from "../sends/audience/audiences.ts";
-import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "../sends/audience/planning.ts";
+import {
+  channelSettings,
+  deliverySettingsOf,
+  planningRules,
+  profileReads,
+  selectedChannels,
+} from "../sends/audience/planning.ts";
 import { chunkWrites } from "../sends/chunks/chunks.ts";
 import { PLANNED_RANGE } from "../sends/chunks/range-names.ts";
 import { plannedRangeWrite } from "../sends/chunks/ranges.ts";
@@ -127,7 +133,8 @@ async function planGroup<S extends Sender>(
     !spec.step?.hasBrake;
   const whole = isDirect ? { ...spec, ...texts } : spec;
   const content = await storeContent(store, whole);
-  const deliverySettings = isDirect ? deliverySettingsOf(spec, via.map(channelSettings), undefined) : undefined;
+  const settings = isDirect && deliverySettingsOf(spec, via.map(channelSettings), undefined);
+  const deliverySettings = settings ? { ...settings, ...profileReads(whole) } : undefined;
   groups.push({ step: node.id, spec: whole, content, recipients, deliverySettings });
 }
 

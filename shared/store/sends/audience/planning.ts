@@ -6,6 +6,7 @@ import type { ChannelType } from "../../../rules/channel-types.ts";
 import { isPriced } from "../../../rules/cost.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
 import { disturbs } from "../../../rules/quiet-hours.ts";
+import { hasPlaceholders } from "../../../rules/render.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
@@ -42,6 +43,16 @@ export const channelSettings = (channel: ChannelRow): DeliverySettings["via"][nu
     ...(isSmtp && { isSmtp: true as const }),
   };
 };
+
+type Said = Partial<Pick<JobSpec, "topic" | "title" | "body" | "data" | "by_channel" | "variant_b" | "in_app">>;
+
+/** Why the profiles of those whom a send goes to are read, for what it costs: what they chose, or what it says to each. */
+export function profileReads({ topic, ...said }: Said): Pick<DeliverySettings, "profiles"> {
+  const { title, body, data, by_channel, variant_b, in_app } = said;
+  const isPersonal = hasPlaceholders(JSON.stringify([title, body, data, by_channel, variant_b, in_app]));
+  if (topic !== undefined) return { profiles: isPersonal ? "both" : "topic" };
+  return isPersonal ? { profiles: "texts" } : {};
+}
 
 /** The settings of a send that is dispatched now. */
 export function deliverySettingsOf(

@@ -24,13 +24,13 @@ import { scopeOf } from "../content/arms.ts";
 import { blankSubjects } from "../content/blank-subjects.ts";
 import { mailFrameOf, Rendering, renderingsOf } from "../content/renderings.ts";
 import { rendererOf } from "../content/texts.ts";
-import { audienceKindOf, costOfAudience, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
+import { audienceKindOf, costOfAudience, countedPeriods, isBySmtp, lookedUpIn, type Rating } from "../jobs/job-cost.ts";
 import type { DeliverySettings, JobSpec } from "../jobs/job-spec.ts";
 import { keep } from "./audiences.ts";
 import type { Placed } from "./candidates.ts";
 import { countsOf } from "./caps.ts";
 import { type LongReads, longReadsOf } from "./long-profiles.ts";
-import { channelSettings, deliverySettingsOf, planningRules, selectedChannels } from "./planning.ts";
+import { channelSettings, deliverySettingsOf, planningRules, profileReads, selectedChannels } from "./planning.ts";
 import { sampleOf } from "./preview-sample.ts";
 
 /** Candidates that are judged: of a larger audience they are a sample, since ids are spread evenly. */
@@ -120,8 +120,16 @@ export async function previewSend(
   };
   const futures = await futuresOf(store, said, deliverySettings, { sent: kept.filter(isSent), at, seenOf });
   const audience = given === undefined ? audienceKindOf(spec.target) : "given";
-  const long = longReadsOf(kept);
-  const rating = { prices: pricesOf(via), audience, lookedUp: lookedUpIn(spec), isBySmtp: isBySmtp(via), long };
+  const [long, caps] = [longReadsOf(kept), countedPeriods(deliverySettings)];
+  const rating = {
+    prices: pricesOf(via),
+    audience,
+    lookedUp: lookedUpIn(spec),
+    isBySmtp: isBySmtp(via),
+    long,
+    caps,
+    ...profileReads(said),
+  };
   const { preview, reached } = countOutcomes(kept, futures, { exact, ...rating });
   addTexts(preview, reached.slice(0, MAX_RENDERED), { said, futures, seenOf, at });
   const { recipients, failed } = preview.rendered;

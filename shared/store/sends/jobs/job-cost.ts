@@ -4,6 +4,7 @@ import {
   costOf,
   costOfSend,
   type Prices,
+  type ProfileReads,
   type ProviderCost,
   pricesOf,
   providerCost,
@@ -15,7 +16,7 @@ import {
 import type { LongReads } from "../audience/long-profiles.ts";
 import type { Tally } from "../chunks/tallies.ts";
 import type { JobRecord } from "./job-record.ts";
-import type { JobSpec } from "./job-spec.ts";
+import type { DeliverySettings, JobSpec } from "./job-spec.ts";
 
 export type Sent = Pick<JobRecord, "direct" | "ranges" | "target" | "source" | "deliverySettings"> & LookedUp;
 
@@ -50,6 +51,10 @@ export function expensesOf(
     isWide: ranges.length > 1,
     audience: audienceKindOf(target),
     lookedUp: lookedUpIn(ids),
+    heldOut: counts.held_out,
+    skipped: counts.skipped,
+    profiles: deliverySettings?.profiles,
+    caps: countedPeriods(deliverySettings),
     direct: direct && (source.type === "journey" ? "step" : "one"),
     isBySmtp: isBySmtp(via),
     long,
@@ -65,24 +70,30 @@ export const audienceKindOf = (target: { type: string } | null | undefined): Aud
 export const isBySmtp = (via: readonly { isSmtp?: boolean | undefined }[]): boolean =>
   via.some(({ isSmtp }) => isSmtp === true);
 
+/** Periods that the frequency caps of a send count. */
+export const countedPeriods = (settings: Pick<DeliverySettings, "caps"> | undefined): number =>
+  new Set(settings?.caps?.map(({ per }) => per)).size;
+
 /** What the cost of a send that is not made yet depends on beside how many it reaches. */
 export interface Rating {
   prices: Prices;
   audience: Audience;
   lookedUp: number;
   isBySmtp: boolean;
+  profiles?: ProfileReads | undefined;
+  caps: number;
   long?: LongReads | undefined;
 }
 
 /** @param byClass recipients by the class of channels that would reach them */
 export const costOfAudience = (
   byClass: Readonly<Record<string, number>>,
-  { total, sent }: Pick<Tally["counts"], "total" | "sent">,
+  { total, sent, held_out: heldOut, skipped }: Pick<Tally["counts"], "total" | "sent" | "held_out" | "skipped">,
   { prices, long, ...rating }: Rating,
 ): SendCost => {
   // The row of a send to one does not say how long its profile is.
   const isOne = total === 1 && sent === 1;
-  const sentTo = { reached: byClass, isWide: total >= WIDE_FROM, ...rating };
+  const sentTo = { reached: byClass, isWide: total >= WIDE_FROM, heldOut, skipped, ...rating };
   const further = isOne ? { direct: "one" as const } : { direct: undefined, long };
   return costOfSend({ ...sentTo, ...further }, providerCost(byClass, prices));
 };

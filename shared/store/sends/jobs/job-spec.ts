@@ -6,6 +6,7 @@ import type { Safety } from "../../../rules/brake.ts";
 import type { FrequencyCap } from "../../../rules/caps.ts";
 import type { ByChannel } from "../../../rules/channel-content.ts";
 import type { ChannelType } from "../../../rules/channel-types.ts";
+import type { ProfileReads } from "../../../rules/cost.ts";
 import { jobStatuses } from "../../../rules/job-states.ts";
 import type { SendTopic } from "../../../rules/topics.ts";
 import type { ChatAppContent } from "../../channels/chat-app-content.ts";
@@ -141,6 +142,8 @@ export interface DeliverySettings {
   quiet?: QuietSettings;
   /** The caps that apply to its messages (D-CAP). */
   caps?: FrequencyCap[];
+  /** Why profiles are read again before they are sent to (F10). */
+  profiles?: ProfileReads;
   /** The limits at which it halts (F21). */
   brake?: Safety;
   /** Its attempts are counted for the brake of its journey's step. */

@@ -21,6 +21,7 @@ import {
   channelSettings,
   deliverySettingsOf,
   planningRules,
+  profileReads,
   selectedChannels,
   selectedOf,
 } from "../audience/planning.ts";
@@ -172,7 +173,10 @@ async function prepareAudience(
     if (only && texts) {
       const onRow = {
         recipients: packRecipients([only]),
-        settings: toJson(deliverySettingsOf(spec, via.map(channelSettings), sending)),
+        settings: toJson({
+          ...deliverySettingsOf(spec, via.map(channelSettings), sending),
+          ...profileReads({ ...spec, ...texts }),
+        }),
         no_webhooks: direct?.noWebhooks || undefined,
       };
       return { writes: [], sent: 1, reserved: 1, direct: onRow, texts };
