@@ -153,12 +153,12 @@ export interface SentTo {
   /** Ids that are read before the audience is planned. */
   lookedUp: number;
   /** Of its audience, whom it does not go to. */
-  heldOut: number;
-  skipped: number;
+  heldOut?: number;
+  skipped?: number;
   /** Why profiles are read again before they are sent to. */
   profiles?: ProfileReads | undefined;
   /** Periods that its frequency caps count. */
-  caps: number;
+  caps?: number;
   /** On the row of the job: one alone, or the inboxes of a journey's step. */
   direct: "one" | "step" | undefined;
   /** Its mails go by a mail server. */
@@ -190,7 +190,8 @@ function longReads(
 
 /** What a send takes of the service. */
 export function takenBy(sentTo: SentTo): Rate {
-  const { reached, isWide, audience, lookedUp, direct, isBySmtp, long, heldOut, skipped, profiles, caps } = sentTo;
+  const { reached, isWide, audience, lookedUp, direct, isBySmtp, long, profiles } = sentTo;
+  const { heldOut = 0, skipped = 0, caps = 0 } = sentTo;
   const total: Rate = { wcu: 0, rcu: lookedUp, messages: 0, gbSeconds: 0 };
   const add = ({ wcu = 0, rcu = 0, messages = 0, gbSeconds = 0 }: Partial<Rate>, n: number) => {
     total.wcu += n * wcu;
