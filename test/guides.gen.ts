@@ -569,6 +569,10 @@ async function agents({ createClient, process, console }: GuideDeps) {
   console.log(key.slice(0, 12), scopes); // "service_mcp_" ["read"]
 }
 
+async function signingIn({  }: GuideDeps) {
+
+}
+
 async function configuration({ createBrowserClient, write, engagement, process }: GuideDeps) {
   write("engagement/segments/paying.json", "{\n  \"name\": \"Paying\",\n  \"is_dynamic\": true,\n  \"rule\": { \"attribute\": { \"plan\": { \"$in\": [\"pro\", \"team\"] } } }\n}\n");
 
@@ -687,6 +691,7 @@ export const runnableGuides: readonly RunnableGuide[] = [
   { name: "personal-data", run: personalData, printed: ["\"ada@example.com\" 1","\"completed\" true","true"] },
   { name: "test-clock", run: testClock, printed: ["\"sandbox\"","1","[\"webhook\",\"webhook\",\"webhook\",\"webhook\"]"] },
   { name: "agents", run: agents, printed: ["\"service_mcp_\" [\"read\"]"] },
+  { name: "signing-in", run: signingIn, printed: [] },
   { name: "configuration", run: configuration, printed: ["+ channels/App","+ segments/Paying","    1 would enter (ada), 0 would leave","+ templates/Welcome","+ journeys/Onboarding","0 unchanged, 1 in the workspace alone","+ channels/App","+ segments/Paying","+ templates/Welcome","+ journeys/Onboarding","4 changed, 0 blocked, 0 unchanged","0 changed, 0 blocked, 4 unchanged","~ segments/Paying  rule","    1 would enter (bob), 1 would leave (ada)","3 unchanged, 1 in the workspace alone"] },
   { name: "moving-from-onesignal", run: movingFromOnesignal, printed: ["[{\"level\":12,\"timezone\":\"Europe/Berlin\",\"locale\":\"de\"}]","\"active\"","1"] },
   { name: "moving-from-customer-io", run: movingFromCustomerIo, printed: ["true 1","\"active\""] },

@@ -24,6 +24,7 @@ const names = [
   "personal-data",
   "test-clock",
   "agents",
+  "signing-in",
   "configuration",
   "moving-from-onesignal",
   "moving-from-customer-io",

@@ -78,6 +78,7 @@ export function factorStories({ open, service }: FactorBench): void {
     await page.getByText("This sign-in began in another tab").waitFor();
     await page.goto(`${url}/console/w/${tenant_id}/settings/provider`);
     await page.getByLabel("Issuer").waitFor();
+    await page.getByText(`${url}/console/signed-in/${tenant_id}`).waitFor();
     expect(await violationsInThemes(page)).toEqual({});
     await reopen();
   });

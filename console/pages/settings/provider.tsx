@@ -4,6 +4,7 @@ import type { IdentityProvider as Found } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { type Fields, useFields } from "../../app/fields.ts";
 import { useQuery } from "../../app/query.ts";
+import { place } from "../../app/router.ts";
 import { say } from "../../app/toast.ts";
 import { Button } from "../../components/button.tsx";
 import { Ask } from "../../components/dialog.tsx";
@@ -17,7 +18,15 @@ const ROLES: readonly Role[] = ["admin", "marketer", "developer", "analyst", "vi
 
 export function Provider() {
   const found = useQuery("auth.getIdentityProvider", []);
-  if (found.error?.status === 404) return <Settings found={undefined} />;
+  if (found.error?.status === 404)
+    return (
+      <>
+        <Card title="At the provider">
+          <BackTo address={`${location.origin}/console/signed-in/${place.value.tenant}`} />
+        </Card>
+        <Settings found={undefined} />
+      </>
+    );
   return (
     <Loaded query={found} skeleton={<Skeleton rows={6} />}>
       {(provider) => (
@@ -30,12 +39,18 @@ export function Provider() {
   );
 }
 
+const BackTo = ({ address }: { address: string }) => (
+  <>
+    <p>The client at the provider allows this address, and no other:</p>
+    <Code text={address} />
+  </>
+);
+
 function Domains({ found: { domains, redirect_uri } }: { found: Found }) {
   const open = domains.filter(({ proven }) => !proven);
   return (
     <Card title="At the provider and in the DNS">
-      <p>The client at the provider allows this address:</p>
-      <Code text={redirect_uri} />
+      <BackTo address={redirect_uri} />
       {open.map(({ domain, record_name, record_value }) => (
         <div key={domain}>
           <p>{domain} is not proven yet. Add a TXT record with this name and this text to its DNS, then save again:</p>
