@@ -33,3 +33,14 @@ export const ofEncodedWords = (header: string): string =>
     .replaceAll(/\r\n(?=[ \t])/g, "")
     .replaceAll(/\?=\s+=\?/g, "?==?")
     .replaceAll(WORD, (_, word: string) => textOf(atob(word)));
+
+/** What a mail loads by itself, but for one image that is in it. An escape of CSS may hide any of these. */
+const LOADED =
+  /\b(?:src|background|poster)\s*=(?!\s*["']?data:)|\bsrcset\s*=|url\((?!\s*["']?data:)|image-set\(|<image\b|\\[0-9a-f]/i;
+
+/**
+ * Whether somebody outside may learn that a mail is looked at: images that the workspace keeps here tell nobody.
+ * @param origin where the workspace keeps them
+ */
+export const loadsRemote = (html: string, origin: string): boolean =>
+  LOADED.test(html.replaceAll(`${origin}/assets/`, "data:"));

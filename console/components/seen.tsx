@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { channels } from "../../shared/rules/channels.ts";
 import type { ContentKind } from "../../shared/rules/content-kinds.ts";
+import { loadsRemote } from "../app/mail-source.ts";
 import { Button } from "./button.tsx";
 
 interface Content {
@@ -90,18 +91,11 @@ const PREHEADER = /mso-hide:all">([^&<]*)/;
 
 const WEB = /^https?:/;
 
-/** What a mail loads by itself. */
-const LOADED = /(?:\b(?:src|srcset|background|poster)\s*=\s*["']?|url\(\s*["']?)\s*(https?:[^"'\s>)]*)/gi;
-
-/** Whether somebody outside would learn that the mail was looked at: images that the workspace keeps here tell nobody. */
-const loadsRemote = (html: string): boolean =>
-  [...html.matchAll(LOADED)].some(([, url = ""]) => !url.startsWith(`${location.origin}/assets/`));
-
 /** The mail in a frame of an origin of its own, which runs none of its scripts and loads no remote image unasked. */
 export function Letter({ title, html, from = "Your product", opens = false }: LetterProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [isAsked, setAsked] = useState(false);
-  const images = isAsked || !loadsRemote(html);
+  const images = isAsked || !loadsRemote(html, location.origin);
   const [height, setHeight] = useState(160);
   useEffect(() => {
     const fill = () => frame.current?.contentWindow?.postMessage({ html }, "*");

@@ -1,6 +1,6 @@
 // The outbox shows a mail as it was sent: what its source says is what the service wrote.
 import { expect, it } from "vitest";
-import { htmlOfSource, ofEncodedWords } from "../../console/app/mail-source.ts";
+import { htmlOfSource, loadsRemote, ofEncodedWords } from "../../console/app/mail-source.ts";
 import { mailSource } from "../../shared/providers/email.ts";
 import { mailParts } from "../../shared/rules/mail-parts.ts";
 
@@ -55,4 +55,26 @@ it.each(["Nordlicht Fahrräder & Zubehör GmbH", "株式会社ノルドリヒト
 
 it("what is no mail has no HTML (CON-3)", () => {
   expect(htmlOfSource('{"to":"+49"}')).toBeUndefined();
+});
+
+const OURS = "https://crm.example/assets/t/a.png";
+
+it.each([`<p>Hi</p>`, `<img src="${OURS}">`, `<td background='${OURS}'>`, `<img src="data:image/png;base64,AA">`])(
+  "%j tells nobody outside that it is looked at (CON-3)",
+  (html) => {
+    expect(loadsRemote(html, "https://crm.example")).toBe(false);
+  },
+);
+
+it.each([
+  `<img src="https://track.example/o.gif">`,
+  `<img src=//track.example/o.gif>`,
+  `<img src="&#104;ttps://track.example/o.gif">`,
+  `<img src="https://crm.example/o/token">`,
+  `<img src="${OURS}" srcset="${OURS} 1x, https://track.example/o.gif 2x">`,
+  `<style>p { background: url(https://track.example/o.gif) }</style>`,
+  `<style>p { background: u\\72l(https://track.example/o.gif) }</style>`,
+  `<svg><image href="https://track.example/o.gif"/></svg>`,
+])("%j may tell somebody outside that it is looked at (CON-3)", (html) => {
+  expect(loadsRemote(html, "https://crm.example")).toBe(true);
 });
