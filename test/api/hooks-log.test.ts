@@ -4,7 +4,7 @@ import { HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { webhookSamples } from "../../shared/rules/webhook-events.ts";
 import { noteDeliveries } from "../../shared/store/webhooks/deliveries.ts";
 import { receiving } from "../support/hooks.ts";
-import { entriesOf } from "../support/pages.ts";
+import { entriesOf, pagesOf } from "../support/pages.ts";
 import { worlds } from "../support/worlds.ts";
 
 const receivingWorld = receiving(worlds());
@@ -147,6 +147,30 @@ it("the log of a webhook is filtered by outcome and by type (D-HOOKS)", async ()
   expect(await deliveries("?outcome=failed")).toMatchObject([{ payload: { data: { external_id: "bad" } } }]);
   expect(await deliveries("?event_type=subscriber.created")).toHaveLength(2);
   expect(await deliveries("?event_type=notification.terminal")).toEqual([]);
+});
+
+it.each([
+  ["missing deliveries", "missing=true&"],
+  ["deliveries of the log", ""],
+])("%s that one page has no room for are on the next (AMB-124, D-HOOKS)", async (_, query) => {
+  const { world, tenant, call, outside, made, path } = await setting();
+  outside.answer(() => 400);
+  const data = { ...webhookSamples["subscriber.created"], external_id: "x".repeat(200_000) };
+  const keys = Array.from({ length: 30 }, (_, n) => `p${n}`);
+  const occurrences = keys.map((key) => ({ event: "subscriber.created", key, at: world.clock.now(), data }) as const);
+  await noteDeliveries(
+    tenant.store,
+    occurrences.map((occurrence) => ({ webhook: made.id, occurrence })),
+  );
+  await world.advance(MINUTE);
+
+  const pages = await pagesOf<{ sequence: number }>(
+    (page) => call(`GET ${path}/deliveries${page}`),
+    `${query}limit=100`,
+  );
+
+  expect(pages.length).toBeGreaterThan(1);
+  expect(new Set(pages.flat().map(({ sequence }) => sequence)).size).toBe(30);
 });
 
 it("a redelivery keeps id and body and adds up to four more attempts (AMB-104)", async () => {

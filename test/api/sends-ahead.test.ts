@@ -88,6 +88,19 @@ it("an operator's correction is not changed by the settlement, and later sends a
   expect(await usedBy(world, tenant)).toBe(102);
 });
 
+it("what was taken ahead in the last quarter-hour of a month and not used is returned to that month (D-BILL)", async () => {
+  const { world, tenant } = await withTenant();
+  const people = await addPeople(world, tenant, 5);
+  await world.advance(Date.parse("2026-11-30T23:50:00.000Z") - world.clock.now());
+  await sendAll(world, tenant, people, BUSY);
+  const usedIn = async (period: string) => (await usageOf(quickStore(world, tenant), period)).sends;
+  expect(await usedIn("2026-11")).toBe(TAKEN);
+
+  await world.advance(31 * MINUTE);
+
+  expect([await usedIn("2026-11"), await usedIn("2026-12")]).toEqual([BUSY, 0]);
+});
+
 it("the nightly recount settles what no watch has settled, and says so (D-BILL, ISG-4)", async () => {
   const planning = requests({ of: "fan-out" });
   planning.fail();
