@@ -16,8 +16,8 @@ const LONGEST_DETAIL = 128;
 const MAX_TOPICS = 100;
 /** Of a call with the publishable key, and more where it states a consent. */
 const [KEY_UNITS, CONSENT_UNITS] = [40, 15];
-/** Of the page to unsubscribe, and of its button. */
-const [PAGE_UNITS, OPT_OUT_UNITS] = [6, 46];
+/** Of the page to unsubscribe, and of its button, which also marks the mail. */
+const [PAGE_UNITS, OPT_OUT_UNITS] = [6, 48];
 /** Of a choice of a topic, and of an event. */
 const [TOPIC_UNITS, EVENT_UNITS] = [3, 2];
 
