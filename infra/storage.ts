@@ -119,6 +119,9 @@ export function createStorage(stack: Stack, settings: Settings): Storage {
   const stackUuid = Fn.select(2, Fn.split("/", stack.stackId));
   const originSecret = Fn.join("-", [encryptionKey.keyId, stackUuid]);
 
+  // Deleting the policy of a bucket deletes whichever it has: also that of a deployment that adopted the bucket.
+  for (const bucket of [assets, imports, archive, ...failures.values()])
+    bucket?.policy?.applyRemovalPolicy(removalPolicy);
   return { table, encryptionKey, signingKey, failures, assets, site, imports, archive, originSecret };
 }
 
@@ -157,8 +160,8 @@ function createTable(stack: Stack, { removal, warmThroughput: warm }: Settings, 
 }
 
 /**
- * The policies of adopted buckets, which the CDK leaves alone: TLS only, and CloudFront may read the assets. They replace
- * those of the deployment that made the buckets.
+ * The policies of adopted buckets, which the CDK leaves alone: TLS only, and CloudFront may read the assets. CloudFormation
+ * replaces no policy that it did not make, so that of the deployment that made the bucket is removed before (docs/operate.md).
  */
 export function addPoliciesOfAdopted(
   stack: Stack,

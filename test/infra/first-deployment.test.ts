@@ -57,6 +57,18 @@ describe("adopted storage", () => {
     expect(policies.map(({ Bucket }) => Bucket)).toContain("old-imports");
   });
 
+  it("a deployment that is removed leaves the policies of what it leaves: those that another has given its buckets since (D-HEALTH)", () => {
+    const template = synthesize({ context: { eventBus: "main", archive: "400" } });
+    const kept = ofType(template, "AWS::S3::Bucket").filter(([, { DeletionPolicy }]) => DeletionPolicy !== "Delete");
+    const keptPolicies = ofType(template, "AWS::S3::BucketPolicy").filter(
+      ([, { DeletionPolicy }]) => DeletionPolicy === "RetainExceptOnCreate",
+    );
+    expect(keptPolicies.map(([, { Properties }]) => textOf(Properties.Bucket)).sort()).toEqual(
+      kept.map(([id]) => `<${id}>`).sort(),
+    );
+    expect(kept).toHaveLength(5);
+  });
+
   it("a table without the key of its secrets is refused (D-HEALTH)", () => {
     expect(() => synthesize({ context: { existing: { table: existing.table } } })).toThrow("existing.keys");
   });
