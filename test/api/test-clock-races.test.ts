@@ -1,9 +1,14 @@
 // Moves of a sandbox's clock that crash (F4, docs/decisions/0072).
 import { expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import { ClockMove } from "../../shared/store/sandbox/items.ts";
+import { MAX_MOMENTS } from "../../shared/store/sandbox/moves.ts";
 import { mortal } from "../support/mortal.ts";
+import { quickDeps } from "../support/people.ts";
 import { requests } from "../support/requests.ts";
 import { month, sandboxIn } from "../support/sandboxes.ts";
+import { START } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -58,6 +63,23 @@ it("a crash right after the end of a move still leads to the first timer that is
   isDead = undefined;
   await world.advance(DAY + 2 * MINUTE);
   expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8"]);
+});
+
+it("a move that has come to 10,000 moments with work stops there, and the next one goes on (F4)", async () => {
+  const world = await fresh();
+  const sandbox = await sandboxIn(world);
+  const { subscriber } = await month(sandbox, world);
+  await sandbox.call("POST /v1/test/clock", { advance: "29d" });
+  const platform = platformWrite.open(quickDeps(world))(sandbox.tenant.id);
+  await platform.change(ClockMove, { tenant: sandbox.tenant.id }, { set: { moments: MAX_MOMENTS - 1 } });
+  await world.settle();
+
+  const stopped = await sandbox.call("GET /v1/test/clock");
+  expect(stopped.move).toMatchObject({ status: "stopped", moments: MAX_MOMENTS });
+  expect(Date.parse(stopped.now) - START).toBeLessThan(8 * DAY);
+
+  await sandbox.move({ advance: "29d" });
+  expect(await sandbox.inbox(subscriber)).toEqual(["Day 1", "Day 8", "Day 30"]);
 });
 
 it("a message of a sandbox that failed once and then succeeded holds up no move (F4)", async () => {
