@@ -15,6 +15,7 @@ import {
   REFRESHES_PER_ADDRESS,
   RESETS_A_DAY,
   RESETS_AN_HOUR,
+  SIGN_INS_PER_ADDRESS,
 } from "../../functions/api/auth/limits.ts";
 import { INVITATIONS_PER_EMAIL, INVITATIONS_PER_WORKSPACE } from "../../functions/api/team/index.ts";
 import { TESTS_PER_WORKSPACE } from "../../functions/api/tests/index.ts";
@@ -51,7 +52,8 @@ and written for several at once, so it is reached somewhat late. Limits of sizes
 
 | of | what | at most | why | who is refused |
 |---|---|---|---|---|
-| network address | sign-ins, resets, invitations accepted, addresses confirmed | ${often(LOGINS_PER_ADDRESS)} | one machine tries the passwords of many | ${WAIT}, or signs in from elsewhere |
+| network address | sign-ins by password, resets, invitations accepted, addresses confirmed | ${often(LOGINS_PER_ADDRESS)} | one machine tries the passwords of many | ${WAIT}, or signs in from elsewhere |
+| network address | begins and ends of sign-ins at an identity provider | ${often(SIGN_INS_PER_ADDRESS)} | each asks the provider; an office behind one address begins its day, and passwords that are tried there keep nobody out | ${WAIT}, or signs in from elsewhere |
 | network address and account | passwords | ${often(GUESSES_FROM_ADDRESS)} | one machine guesses the password of one user; the user goes on elsewhere | ${WAIT}, or has the password reset by mail |
 | known browser and account | passwords, instead of the limits beside this one | ${often(GUESSES_IN_BROWSER)} | guesses of others, even behind the same address, do not keep a user out of the own browser | ${WAIT}, or has the password reset by mail |
 | account | passwords, from all addresses together | ${often(GUESSES)} | guessing that is spread over many machines | stays in open sessions, and signs in in a known browser, at the identity provider, or when it is over |

@@ -54,7 +54,7 @@ export const limits: readonly (readonly [what: string, maximum: string])[] = [
     `${REGISTRATIONS_PER_ADDRESS.max} in ${REGISTRATIONS_PER_ADDRESS.windowMs / MINUTE_MS} minutes; then 429`,
   ],
   [
-    "sign-ins by one network address",
+    "sign-ins by password from one network address",
     `${LOGINS_PER_ADDRESS.max} in ${LOGINS_PER_ADDRESS.windowMs / MINUTE_MS} minutes; then 429`,
   ],
   ["how long a key that was revoked may still send events", `${CREDENTIAL_TTL_MS / 1_000} seconds`],

@@ -1,7 +1,11 @@
 // Signing in at the identity provider of a workspace (ACC-15, ACC-16).
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { LOGINS_PER_ADDRESS, SIGN_INS_PER_ADDRESS } from "../../functions/api/auth/limits.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
 import { CLIENT, KEY_ID, type OpenIdProvider, signedBy } from "../support/openid-provider.ts";
 import { ADA, bearer, GRACE, PASSWORD, signInWorld } from "../support/sign-in.ts";
 
@@ -128,6 +132,21 @@ describe("a sign-in", () => {
     provider.issue = issue;
 
     expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(401);
+  });
+
+  it("a sign-in is not kept out by passwords that are tried from its network, which has a limit of its own for it (ACC-15, D10)", async () => {
+    const { world, begin, post, signIn, provider, tenant } = await setting();
+    const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+    const network = "203.0.113.7";
+    await countAttempt(platform, LOGINS_PER_ADDRESS, network, LOGINS_PER_ADDRESS.max - 1);
+    expect((await post("login", { email: ADA.email, password: PASSWORD })).status).toBe(429);
+    expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(201);
+
+    const { url, binding } = await begin({ tenant_id: tenant });
+    await countAttempt(platform, SIGN_INS_PER_ADDRESS, network, SIGN_INS_PER_ADDRESS.max - 3);
+    const back = { ...provider.signIn(url, ADA), binding };
+    const statuses = [await post("sign-in/finish", back), await post("sign-in/begin", { tenant_id: tenant })];
+    expect(statuses.map(({ status }) => status)).toEqual([429, 429]);
   });
 
   it("a sign-in reaches its workspace alone: it switches to no other (ACC-15)", async () => {

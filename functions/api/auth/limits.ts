@@ -9,6 +9,8 @@ import type { Platform } from "../../../shared/store/context.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 
 export const LOGINS_PER_ADDRESS: AttemptLimit = { kind: "login-ip", max: 100, windowMs: 15 * MINUTE };
+/** At identity providers: nobody guesses there, and an office behind one address begins its day. Each has a begin and an end. */
+export const SIGN_INS_PER_ADDRESS: AttemptLimit = { kind: "sign-in-ip", max: 300, windowMs: 15 * MINUTE };
 export const GUESSES_FROM_ADDRESS: AttemptLimit = { kind: "login-email-ip", max: 10, windowMs: 15 * MINUTE };
 /** Of all machines together, against guessing that is spread over many. */
 export const GUESSES: AttemptLimit = { kind: "login-email", max: 200, windowMs: 15 * MINUTE };

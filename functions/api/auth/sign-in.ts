@@ -23,7 +23,7 @@ import {
 } from "../../../shared/store/workspaces/provider.ts";
 import { begin, firstOpen, issuing, Session } from "./begin.ts";
 import { backTo, installationProvider, signedInPage } from "./identity-provider.ts";
-import { LOGINS_PER_ADDRESS } from "./limits.ts";
+import { SIGN_INS_PER_ADDRESS } from "./limits.ts";
 
 const MAX_CODE = 4_096;
 const MAX_PAGE = 2_048;
@@ -63,7 +63,7 @@ export const signIn = [
       errors: ["NOT_FOUND", "RATE_LIMITED"],
     },
     async ({ platform, egress, serviceUrl, installationProvider, body, sourceIp }) => {
-      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, SIGN_INS_PER_ADDRESS, sourceIp);
       const { email = "", tenant_id, redirect_port } = body;
       const own = await (tenant_id === undefined
         ? providerForAddress(platform, email)
@@ -127,7 +127,7 @@ export const signIn = [
       ],
     },
     async ({ platform, signer, egress, clientSecrets, installationProvider, body, headers, sourceIp, clock, log }) => {
-      await countFrom(platform, LOGINS_PER_ADDRESS, sourceIp);
+      await countFrom(platform, SIGN_INS_PER_ADDRESS, sourceIp);
       const attempt = await endAttempt(platform, body.state, body.binding);
       if (!attempt) throw unauthorized("This sign-in has ended, or began in another browser. Begin again.");
       const { tenant, issuer, client_id: clientId, nonce, verifier, redirect_uri: redirectUri } = attempt;
