@@ -1,9 +1,9 @@
 // Personalization of a send's custom data (D-LIQUID): each string in it is a template of its own. Names are not.
 import { fieldPath } from "./field-path.ts";
+import { hasPlaceholders } from "./placeholders.ts";
 import {
   type CompiledTemplate,
   compileTemplate,
-  hasPlaceholders,
   isRenderError,
   PLACEHOLDERS,
   placeholdersOf,

@@ -1,6 +1,7 @@
 // Personalization: a restricted Liquid for titles, bodies, URLs and data strings (D-LIQUID).
 import { Context, type Emitter, Liquid, Output, type Template, toValue, toValueSync } from "liquidjs";
 import { FILTERS, NOW } from "./liquid-filters.ts";
+import { hasPlaceholders } from "./placeholders.ts";
 
 /** What a template can refer to. Attributes are available as `subscriber.x` and as `subscriber.attributes.x`. */
 export interface RenderScope {
@@ -91,8 +92,6 @@ export function validateTemplate(text: string): string | undefined {
 
 /** Whether an error is from `compileTemplate` or `render`: the message cannot be sent, and a retry has the same result. */
 export const isRenderError = (error: unknown): error is Error => error instanceof Error && error.name === "RenderError";
-
-export const hasPlaceholders = (text: string): boolean => text.includes("{{") || text.includes("{%");
 
 /** How many placeholders a template has, counted to one more than the maximum. */
 export const placeholdersOf = (text: string): number => text.split(/\{[{%]/, PLACEHOLDERS + 2).length - 1;

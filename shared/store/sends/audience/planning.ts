@@ -6,7 +6,7 @@ import type { ChannelType } from "../../../rules/channel-types.ts";
 import { isPriced } from "../../../rules/cost.ts";
 import { listOfTarget } from "../../../rules/list-consents.ts";
 import { disturbs } from "../../../rules/quiet-hours.ts";
-import { hasPlaceholders } from "../../../rules/render.ts";
+import { hasPlaceholders } from "../../../rules/placeholders.ts";
 import { isUsable, listChannels } from "../../channels/channels.ts";
 import { type ChannelRow, messagePrice } from "../../channels/items.ts";
 import type { StoreReader } from "../../context.ts";
