@@ -88,5 +88,16 @@ export function openCursor({ cursorKey }: CursorKey, scope: string, cursor: stri
   return JSON.parse(Buffer.from(text, "base64url").toString());
 }
 
+/** The cursors of one list. On the last page, where no position is `next`, it is empty. */
+export const cursorsOf = <P>(
+  root: CursorKey,
+  scope: string,
+  position: v.GenericSchema<unknown, P>,
+  parameter?: string,
+): { open(cursor: string | undefined): P | undefined; seal(next: P | undefined): string } => ({
+  open: (cursor) => (cursor === undefined ? undefined : v.parse(position, openCursor(root, scope, cursor, parameter))),
+  seal: (next) => (next === undefined ? "" : sealCursor(root, scope, next)),
+});
+
 const sign = (key: Buffer, scope: string, text: string) =>
   hmacUnder(key).update(`cursor:v1:${scope}:${text}`).digest().subarray(0, 16);

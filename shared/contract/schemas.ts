@@ -143,11 +143,16 @@ export const OwnName = v.pipe(
   v.check((name) => !/:\/\/|\bwww\.|\.[a-z]{2,}\//i.test(name), "must not contain a URL"),
 );
 
+/** Yes or no in a query or a form. */
+export const TrueOrFalse = v.pipe(
+  v.picklist(["true", "false"], "must be true or false"),
+  v.transform((text) => text === "true"),
+);
+
 /** The query of a deletion that is refused while something depends on the resource. */
 export const Force = v.object({
   force: v.pipe(
-    v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+    v.optional(TrueOrFalse, "false"),
     v.description("Whether it is deleted although something uses it, which is then switched off or paused"),
-    v.transform((text) => text === "true"),
   ),
 });

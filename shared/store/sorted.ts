@@ -1,7 +1,6 @@
 // Rows of several sorted partitions in one order, and pages of what is wanted among them.
-import { pageRoom, sealCursor } from "../contract/paging.ts";
+import { pageRoom } from "../contract/paging.ts";
 import type { Key } from "./model.ts";
-import type { RootSecrets } from "./secrets.ts";
 import { SHARDS } from "./shards.ts";
 
 /** A source of rows that are in order. */
@@ -93,8 +92,7 @@ export function newestOfShards<T>(
 }
 
 interface Wanted {
-  secrets: Pick<RootSecrets, "cursorKey">;
-  scope: string;
+  cursors: { seal(place: string | undefined): string };
   limit: number;
   /** The most that are looked at for one page. */
   max: number;
@@ -105,7 +103,7 @@ interface Wanted {
  * @param look at most so many, each with its place; none at the end
  */
 export async function wantedPage<T>(
-  { secrets, scope, limit, max }: Wanted,
+  { cursors, limit, max }: Wanted,
   look: (count: number) => Promise<readonly { place: string; found: T | undefined }[]>,
 ): Promise<{ items: T[]; next_cursor: string }> {
   const items: T[] = [];
@@ -116,10 +114,10 @@ export async function wantedPage<T>(
     if (batch.length === 0) return { items, next_cursor: "" };
     examined += batch.length;
     for (const { place, found } of batch) {
-      if (found !== undefined && !takes(found)) return { items, next_cursor: sealCursor(secrets, scope, last) };
+      if (found !== undefined && !takes(found)) return { items, next_cursor: cursors.seal(last) };
       if (found !== undefined) items.push(found);
       last = place;
     }
   }
-  return { items, next_cursor: sealCursor(secrets, scope, last) };
+  return { items, next_cursor: cursors.seal(last) };
 }

@@ -1,6 +1,6 @@
 // An agency's workspaces for its clients. Tokens for them are signed in functions/api/auth, as all tokens are.
 import * as v from "valibot";
-import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { OwnName, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { NewKind } from "../../../shared/http/registration.ts";
@@ -36,10 +36,12 @@ export const agency = group("agency", "The workspaces of an agency's clients.", 
       returns: cursorPage(Client),
     },
     async ({ platform, secrets, tenant, query: { cursor } }) => {
-      const [root, scope] = [await secrets.root(), `clients:${tenant}`];
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { clients, next } = await listClients(platform, tenant, { after, limit: MAX_PER_PAGE });
-      return { items: clients, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+      const cursors = cursorsOf(await secrets.root(), `clients:${tenant}`, Uuid);
+      const { clients, next } = await listClients(platform, tenant, {
+        after: cursors.open(cursor),
+        limit: MAX_PER_PAGE,
+      });
+      return { items: clients, next_cursor: cursors.seal(next) };
     },
   ),
 ]);

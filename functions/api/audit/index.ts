@@ -1,6 +1,6 @@
 // The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
 import * as v from "valibot";
-import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { TimestampInput } from "../../../shared/contract/schemas.ts";
 import { requirePeriod } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -43,14 +43,13 @@ export const audit = group("audit", "The audit trail: who changed what.", [
     },
     async ({ store, secrets, platform, tenant, query: { limit, cursor, ...filter } }) => {
       requirePeriod(filter);
-      const [root, scope] = [await secrets.root(), `audit:${store.tenant}`];
-      const position = cursor === undefined ? undefined : v.parse(AuditPosition, openCursor(root, scope, cursor));
+      const cursors = cursorsOf(await secrets.root(), `audit:${store.tenant}`, AuditPosition);
       const { items, next } = await listAudit(store, filter, {
-        position,
+        position: cursors.open(cursor),
         limit,
         memberName: (user) => memberName(platform, tenant, user),
       });
-      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 
@@ -69,10 +68,11 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       example: { body: {} },
     },
     async ({ store, secrets, body: { cursor } }) => {
-      const [root, scope] = [await secrets.root(), `audit-verify:${store.tenant}`];
-      const from = cursor ? v.parse(VerifyPosition, openCursor(root, scope, cursor)) : undefined;
+      const root = await secrets.root();
+      const cursors = cursorsOf(root, `audit-verify:${store.tenant}`, VerifyPosition);
+      const from = cursors.open(cursor || undefined);
       const { verified, broken, next } = await verifyAudit(store, auditKey(root, store.tenant), from);
-      return { valid: broken === null, verified, broken, next_cursor: next ? sealCursor(root, scope, next) : "" };
+      return { valid: broken === null, verified, broken, next_cursor: cursors.seal(next) };
     },
   ),
 ]);

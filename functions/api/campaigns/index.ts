@@ -4,7 +4,7 @@ import { SendCost } from "../../../shared/contract/cost.ts";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
-import { OneOf } from "../../../shared/contract/schemas.ts";
+import { OneOf, TrueOrFalse } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -67,20 +67,14 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         status: v.optional(OneOf(campaignStatuses)),
         q: textQuery("the name"),
         ...periodFields,
-        results: v.optional(
-          v.pipe(
-            v.picklist(["true", "false"], "must be true or false"),
-            v.description("Whether each comes with its results so far"),
-          ),
-          "false",
-        ),
+        results: v.pipe(v.optional(TrueOrFalse, "false"), v.description("Whether each comes with its results so far")),
       }),
       returns: numberedPage(ListedCampaign),
     },
     async ({ store, query: { page_size: size, results, ...query } }) => {
       requirePeriod(query);
       const { items, ...rest } = await listCampaigns(store, { ...query, size });
-      const found = results === "true" ? await resultsOf(store, items) : [];
+      const found = results ? await resultsOf(store, items) : [];
       return { items: items.map((one, n) => ({ ...shown(one), ...(found[n] && { results: found[n] }) })), ...rest };
     },
   ),

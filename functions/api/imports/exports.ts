@@ -1,6 +1,6 @@
 // Exports as CSV files: subscribers, members, recipients, events, reports (RDA-16).
 import * as v from "valibot";
-import { cursor, cursorPage, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, limit, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { exportLinks } from "../../../shared/http/rejected-links.ts";
@@ -120,12 +120,12 @@ export const exportEndpoints = [
       returns: cursorPage(Export),
     },
     async ({ store, exportLinks: links, secrets, query: { limit: size, cursor } }) => {
-      const [root, scope] = [await secrets.root(), `exports:${store.tenant}`];
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { items, next } = await entityPage(store, ExportItem, { after, limit: size }, { read: (row) => row });
+      const cursors = cursorsOf(await secrets.root(), `exports:${store.tenant}`, Uuid);
+      const page = { after: cursors.open(cursor), limit: size };
+      const { items, next } = await entityPage(store, ExportItem, page, { read: (row) => row });
       return {
         items: await Promise.all(items.map((job) => exportOf({ store, exportLinks: links }, job))),
-        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+        next_cursor: cursors.seal(next),
       };
     },
   ),

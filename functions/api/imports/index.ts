@@ -1,7 +1,7 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
-import { cursor, cursorPage, limit, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Id, isUuid, OneOf, TextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { cursor, cursorPage, cursorsOf, limit, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
+import { Id, isUuid, OneOf, TextUpTo, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
@@ -28,7 +28,7 @@ const Form = v.strictObject({
   listId: v.optional(v.pipe(v.string(), v.maxLength(FIELD_BYTES))),
   source: v.optional(OneOf(importSources), "csv"),
   upload_id: v.optional(Id),
-  dry_run: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+  dry_run: v.optional(TrueOrFalse, "false"),
   mapping: v.pipe(
     v.optional(TextUpTo(65_536)),
     v.description(
@@ -86,7 +86,7 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       if (bytes > MAX_FILE_BYTES)
         throw new ApiError("FILE_TOO_LARGE", `The file is larger than ${MAX_FILE_BYTES} bytes.`);
       if (file) await uploads.put(id, file.bytes);
-      await createImport(store, timers, { id, list, source, bytes, dry_run: dry_run === "true", mapping, ...reading });
+      await createImport(store, timers, { id, list, source, bytes, dry_run, mapping, ...reading });
       return { import_job_id: id, status: "pending" };
     },
   ),
@@ -160,12 +160,12 @@ export const imports = group("imports", "CSV files into lists, and exports as CS
       returns: cursorPage(Job),
     },
     async ({ store, secrets, query: { limit: size, cursor } }) => {
-      const [root, scope] = [await secrets.root(), `imports:${store.tenant}`];
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { items, next } = await entityPage(store, ImportItem, { after, limit: size }, { read: (row) => row });
+      const cursors = cursorsOf(await secrets.root(), `imports:${store.tenant}`, Uuid);
+      const page = { after: cursors.open(cursor), limit: size };
+      const { items, next } = await entityPage(store, ImportItem, page, { read: (row) => row });
       return {
         items: await jobsOf(store, items),
-        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+        next_cursor: cursors.seal(next),
       };
     },
   ),

@@ -1,6 +1,6 @@
 // Journeys: what happens to each subscriber, step by step, from a trigger to an exit.
 import * as v from "valibot";
-import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -62,9 +62,8 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       returns: v.object({ journeys: v.array(Journey), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { cursor } }) => {
-      const [root, scope] = [await secrets.root(), `journeys:${store.tenant}`];
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { items, next } = await listJourneys(store, { after, limit: MAX_PER_PAGE });
+      const cursors = cursorsOf(await secrets.root(), `journeys:${store.tenant}`, Uuid);
+      const { items, next } = await listJourneys(store, { after: cursors.open(cursor), limit: MAX_PER_PAGE });
       const ids = items.map(({ id }) => id);
       const counts = await countsOf(store, ids);
       const numbers = counts.map(({ runs }) => ({
@@ -73,7 +72,7 @@ export const journeys = group("journeys", "What happens to each subscriber, from
       }));
       return {
         journeys: items.map((journey, i) => withNumbers(journey, numbers[i])),
-        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+        next_cursor: cursors.seal(next),
       };
     },
   ),

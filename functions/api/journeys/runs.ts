@@ -1,6 +1,6 @@
 // The runs of a journey: listed, explained for one person, canceled.
 import * as v from "valibot";
-import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { OneOf, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -36,12 +36,12 @@ export const journeyRuns = [
     },
     async ({ store, secrets, params, query: { cursor, status, subscriber_id, step } }) => {
       await getJourney(store, params.id);
-      const root = await secrets.root();
       const scope = `runs:${store.tenant}:${params.id}:${status ?? ""}:${subscriber_id ?? ""}:${step ?? ""}`;
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
+      const cursors = cursorsOf(await secrets.root(), scope, Uuid);
+      const after = cursors.open(cursor);
       const query = { journey: params.id, status, step, subscriber: subscriber_id, after, limit: MAX_PER_PAGE };
       const { runs, next } = await listRuns(store, query);
-      return { items: runs, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+      return { items: runs, next_cursor: cursors.seal(next) };
     },
   ),
 

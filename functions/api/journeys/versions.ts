@@ -1,7 +1,7 @@
 // The versions of a journey that were activated, and what differs between two of them (F20).
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
-import { cursor, cursorPage, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf } from "../../../shared/contract/paging.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { diffOf } from "../../../shared/rules/journey-diff.ts";
@@ -85,12 +85,14 @@ export const journeyVersions = [
     },
     async ({ store, secrets, params, query: { cursor } }) => {
       await getJourney(store, params.id);
-      const [root, scope] = [await secrets.root(), `versions:${store.tenant}:${params.id}`];
-      const before = cursor === undefined ? undefined : v.parse(v.number(), openCursor(root, scope, cursor));
-      const { versions, next } = await listVersions(store, params.id, { before, limit: PER_PAGE });
+      const cursors = cursorsOf(await secrets.root(), `versions:${store.tenant}:${params.id}`, v.number());
+      const { versions, next } = await listVersions(store, params.id, {
+        before: cursors.open(cursor),
+        limit: PER_PAGE,
+      });
       return {
         items: versions.map(({ graph, ...version }) => ({ ...version, steps: graph })),
-        next_cursor: next === undefined ? "" : sealCursor(root, scope, next),
+        next_cursor: cursors.seal(next),
       };
     },
   ),

@@ -1,6 +1,6 @@
 // Notifications: one-off sends with audience targeting, their state, and their cancellation.
 import * as v from "valibot";
-import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
 import { Id, OneOf, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
@@ -112,12 +112,10 @@ export const notifications = group("notifications", "One-off sends with audience
     },
     async ({ store, secrets, query: { cursor, ...filter } }) => {
       requirePeriod(filter);
-      const root = await secrets.root();
-      const scope = `notifications:${store.tenant}`;
-      const after = cursor === undefined ? undefined : v.parse(Position, openCursor(root, scope, cursor)).sk;
-      const { jobs, next } = await listJobs(store, { ...filter, after });
+      const cursors = cursorsOf(await secrets.root(), `notifications:${store.tenant}`, Position);
+      const { jobs, next } = await listJobs(store, { ...filter, after: cursors.open(cursor)?.sk });
       const items = await Promise.all(jobs.map((job) => shown(store, job)));
-      return { items, next_cursor: next ? sealCursor(root, scope, { sk: next }) : "" };
+      return { items, next_cursor: cursors.seal(next === undefined ? undefined : { sk: next }) };
     },
   ),
 

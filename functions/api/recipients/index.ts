@@ -1,6 +1,6 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
-import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { OneOf } from "../../../shared/contract/schemas.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -51,11 +51,9 @@ export const recipients = group("recipients", "Who would get a notification, and
     },
     async ({ store, secrets, params, query: { limit, cursor, ...filter } }) => {
       const job = await getJob(store, params.id);
-      const root = await secrets.root();
-      const scope = `recipients:${store.tenant}:${job.id}`;
-      const from = cursor === undefined ? undefined : v.parse(RecipientPosition, openCursor(root, scope, cursor));
-      const { items, next } = await listRecipients(store, job, filter, { from, limit });
-      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+      const cursors = cursorsOf(await secrets.root(), `recipients:${store.tenant}:${job.id}`, RecipientPosition);
+      const { items, next } = await listRecipients(store, job, filter, { from: cursors.open(cursor), limit });
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 
@@ -74,11 +72,9 @@ export const recipients = group("recipients", "Who would get a notification, and
       returns: cursorPage(ActivityEntry),
     },
     async ({ store, secrets, query: { limit, after } }) => {
-      const [root, scope] = [await secrets.root(), `activity:${store.tenant}`];
-      const opened = after === undefined ? undefined : openCursor(root, scope, after, "after");
-      const position = opened === undefined ? undefined : v.parse(ActivityPosition, opened);
-      const { items, next } = await listActivity(store, { after: position, limit });
-      return { items, next_cursor: next ? sealCursor(root, scope, next) : "" };
+      const cursors = cursorsOf(await secrets.root(), `activity:${store.tenant}`, ActivityPosition, "after");
+      const { items, next } = await listActivity(store, { after: cursors.open(after), limit });
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 

@@ -1,7 +1,7 @@
 // Cron schedules: a template that is sent to all subscribers again and again, in a time zone of its own.
 import * as v from "valibot";
 import { pageFields } from "../../../shared/contract/paging.ts";
-import { SomeOf, Uuid } from "../../../shared/contract/schemas.ts";
+import { SomeOf, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -121,12 +121,7 @@ export const schedules = group("schedules", "Cron schedules.", [
       summary: "List schedules, newest first",
       query: v.object({
         ...pageFields("per_page"),
-        active: v.optional(
-          v.pipe(
-            v.picklist(["true", "false"], "must be true or false"),
-            v.transform((text) => text === "true"),
-          ),
-        ),
+        active: v.optional(TrueOrFalse),
       }),
       returns: v.object({ data: v.array(Schedule), total: v.number(), page: v.number() }),
     },

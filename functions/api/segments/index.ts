@@ -1,7 +1,7 @@
 // Segments: the subscribers that match a rule over attributes and events, computed once or kept up to date.
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
-import { cursor, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { Force, JsonObject, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -79,10 +79,9 @@ export const segments = group("segments", "Subscribers that match a rule over at
       returns: v.object({ segments: v.array(Segment), next_cursor: v.string() }),
     },
     async ({ store, secrets, query: { cursor } }) => {
-      const [root, scope] = [await secrets.root(), `segments:${store.tenant}`];
-      const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, cursor));
-      const { segments, next } = await listSegments(store, { after, limit: MAX_PER_PAGE });
-      return { segments, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+      const cursors = cursorsOf(await secrets.root(), `segments:${store.tenant}`, Uuid);
+      const { segments, next } = await listSegments(store, { after: cursors.open(cursor), limit: MAX_PER_PAGE });
+      return { segments, next_cursor: cursors.seal(next) };
     },
   ),
 

@@ -1,7 +1,7 @@
 // Subscribers: upsert from the client, listing for integrations, erasure from the dashboard.
 import * as v from "valibot";
 import { cursor, cursorPage } from "../../../shared/contract/paging.ts";
-import { SomeOf, Uuid } from "../../../shared/contract/schemas.ts";
+import { SomeOf, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, type Shape } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
@@ -54,12 +54,11 @@ export const subscribers = group("subscribers", "The users that a workspace send
       description:
         "Its events stay in exports without their actor; with `erase_properties=true` without properties too.",
       query: v.object({
-        erase_properties: v.optional(v.picklist(["true", "false"], "must be true or false"), "false"),
+        erase_properties: v.optional(TrueOrFalse, "false"),
       }),
     },
     async ({ store, params, query }) => {
-      const eraseProperties = query.erase_properties === "true";
-      const isErased = await eraseSubscriber(store, params.id, { eraseProperties });
+      const isErased = await eraseSubscriber(store, params.id, { eraseProperties: query.erase_properties });
       if (!isErased) throw notFound("subscriber");
     },
   ),

@@ -1,6 +1,6 @@
 // The clock and the outbox of a sandbox (F4, docs/decisions/0072).
 import * as v from "valibot";
-import { cursor, cursorPage, MAX_PER_PAGE, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
+import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
 import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
@@ -122,10 +122,9 @@ export const sandbox = [
     },
     async ({ store, secrets, caller, query }) => {
       const { tenant } = sandboxOf(workspaceOf(caller));
-      const [root, scope] = [await secrets.root(), `outbox:${tenant}`];
-      const after = query.cursor === undefined ? undefined : v.parse(Uuid, openCursor(root, scope, query.cursor));
-      const { items, next } = await listSent(store, { after, limit: MAX_PER_PAGE });
-      return { items, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
+      const cursors = cursorsOf(await secrets.root(), `outbox:${tenant}`, Uuid);
+      const { items, next } = await listSent(store, { after: cursors.open(query.cursor), limit: MAX_PER_PAGE });
+      return { items, next_cursor: cursors.seal(next) };
     },
   ),
 ] as const;

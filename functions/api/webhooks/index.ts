@@ -1,7 +1,7 @@
 // Webhook endpoints on the dashboard: those of /v1/hooks, with their delivery log (D-HOOKS, AMB-100).
 import * as v from "valibot";
 import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Timestamp, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { Timestamp, TimestampInput, TrueOrFalse } from "../../../shared/contract/schemas.ts";
 import { Events, TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireTarget } from "../../../shared/http/webhook-target.ts";
@@ -131,19 +131,18 @@ export const webhooks = group("webhooks", "Webhook endpoints and their delivery 
         limit: limit(20, 100),
         outcome: v.optional(Outcome),
         event_type: v.optional(Event),
-        missing: v.optional(v.picklist(["true", "false"], "must be true or false")),
+        missing: v.optional(TrueOrFalse),
       }),
       returns: cursorPage(Delivery),
     },
     async ({ store, secrets, params, query: { cursor, missing, ...filter } }) => {
       const { id } = await getWebhook(store, params.id);
       const root = await secrets.root();
-      const scope = `deliveries:${store.tenant}:${id}${missing === "true" ? ":missing" : ""}`;
+      const scope = `deliveries:${store.tenant}:${id}${missing ? ":missing" : ""}`;
       const opened = cursor === undefined ? undefined : openCursor(root, scope, cursor);
-      const { log, next } =
-        missing === "true"
-          ? await listMissing(store, id, { ...filter, after: v.parse(v.optional(v.number()), opened) })
-          : await listLog(store, id, { ...filter, after: v.parse(v.optional(Position), opened) });
+      const { log, next } = missing
+        ? await listMissing(store, id, { ...filter, after: v.parse(v.optional(v.number()), opened) })
+        : await listLog(store, id, { ...filter, after: v.parse(v.optional(Position), opened) });
       const items = log.map(({ delivery, payload }) => ({ ...delivery, payload }));
       return { items, next_cursor: next === undefined ? "" : sealCursor(root, scope, next) };
     },

@@ -1,6 +1,6 @@
 // Export of events in the order of time, page by page: a merge of the partitions that hold them (EXP-7 to EXP-11).
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { cursorsOf, pageRoom } from "../../contract/paging.ts";
 import { invalid } from "../../kernel/errors.ts";
 import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -43,34 +43,26 @@ export async function exportEvents(
   root: Pick<RootSecrets, "cursorKey">,
   query: ExportQuery,
 ): Promise<{ items: ExportedEvent[]; next_cursor: string }> {
-  const scope = `events:${store.tenant}`;
-  const window = windowOf(store, root, scope, query);
+  const cursors = cursorsOf(root, `events:${store.tenant}`, Cursor);
+  const window = windowOf(store, cursors.open(query.cursor), query);
   const merged = merge(store, window, query.limit);
   const takes = pageRoom();
   const page: StoredEvent[] = [];
-  let last: string | undefined;
   for await (const event of merged) {
     if (page.length === query.limit || !takes(event)) {
-      const { from, to } = window;
-      return { items: await resolve(store, page), next_cursor: sealCursor(root, scope, { from, to, last }) };
+      const last = placeOf(page.at(-1)!);
+      return { items: await resolve(store, page), next_cursor: cursors.seal({ ...window, last }) };
     }
     page.push(event);
-    last = placeOf(event);
   }
   return { items: await resolve(store, page), next_cursor: "" };
 }
 
-function windowOf(
-  store: StoreReader,
-  root: Pick<RootSecrets, "cursorKey">,
-  scope: string,
-  { from, to, cursor }: ExportQuery,
-): Pass {
-  if (cursor !== undefined) {
-    const window = v.parse(Cursor, openCursor(root, scope, cursor));
-    if ((from ?? window.from) !== window.from || (to ?? window.to) !== window.to)
+function windowOf(store: StoreReader, begun: Pass | undefined, { from, to }: ExportQuery): Pass {
+  if (begun) {
+    if ((from ?? begun.from) !== begun.from || (to ?? begun.to) !== begun.to)
       throw invalid({ cursor: "belongs to another window" });
-    return window;
+    return begun;
   }
   const window = { from: from ?? BEGINNING, to: to ?? new Date(store.clock.now()).toISOString() };
   if (window.from > window.to) throw invalid({ to: "must not lie before from" });

@@ -1,6 +1,6 @@
 // The members of a list or segment as a client pages through them (AMB-72, LIM-8).
 import * as v from "valibot";
-import { MAX_PER_PAGE, openCursor, sealCursor } from "../../contract/paging.ts";
+import { cursorsOf, MAX_PER_PAGE } from "../../contract/paging.ts";
 import { Timestamp, Uuid } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -30,9 +30,8 @@ export async function listMembers(
   group: Group,
   cursor: string | undefined,
 ): Promise<MemberList> {
-  const scope = `members:${store.tenant}:${group.id}`;
-  const after = cursor === undefined ? undefined : v.parse(Uuid, openCursor(secrets, scope, cursor));
-  const { members, next } = await memberPage(store, group, { after, limit: MAX_PER_PAGE });
+  const cursors = cursorsOf(secrets, `members:${store.tenant}:${group.id}`, Uuid);
+  const { members, next } = await memberPage(store, group, { after: cursors.open(cursor), limit: MAX_PER_PAGE });
   const ids = members.map(({ subscriber }) => subscriber);
   const profiles = await getProfiles(store, ids);
   return {
@@ -42,6 +41,6 @@ export async function listMembers(
         ? [{ subscriber_id: subscriber, external_id: profile.external_id, name: nameOf(profile), entered_at }]
         : [];
     }),
-    next_cursor: next === undefined ? "" : sealCursor(secrets, scope, next),
+    next_cursor: cursors.seal(next),
   };
 }

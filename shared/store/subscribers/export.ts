@@ -1,6 +1,6 @@
 // Everything about a subscriber, page by page: the profile first, then the inbox, then what happened (F14).
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { cursorsOf, pageRoom } from "../../contract/paging.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
@@ -55,8 +55,8 @@ export async function exportSubscriber(
   id: string,
   cursor: string | undefined,
 ): Promise<SubscriberExport> {
-  const scope = `export:${store.tenant}:${id}`;
-  const position = cursor === undefined ? undefined : v.parse(Position, openCursor(secrets, scope, cursor));
+  const cursors = cursorsOf(secrets, `export:${store.tenant}:${id}`, Position);
+  const position = cursors.open(cursor);
   const [profile, person] = await Promise.all([getProfile(store, id), readProfile(store, id)]);
   if (!profile || !person) throw notFound("subscriber");
   const page = { exported_at: timestamp(store.clock.now()), inbox: [], history: [] };
@@ -64,7 +64,7 @@ export async function exportSubscriber(
     const before = position.history === "" ? undefined : position.history;
     const query = { kinds: timelineKinds, limit: PAGE_ENTRIES, cursor: before };
     const { items: history, next_cursor: next } = await timelineOf(store, secrets, id, query);
-    return { ...page, history, next_cursor: next === "" ? "" : sealCursor(secrets, scope, { history: next }) };
+    return { ...page, history, next_cursor: cursors.seal(next === "" ? undefined : { history: next }) };
   }
   const takes = pageRoom();
   let isFull = false;
@@ -79,7 +79,7 @@ export async function exportSubscriber(
   });
   const last = inbox.at(-1);
   const hasMore = last && (isFull || inbox.length === PAGE_ENTRIES);
-  const next_cursor = sealCursor(secrets, scope, hasMore ? { inbox: last.id } : { history: "" });
+  const next_cursor = cursors.seal(hasMore ? { inbox: last.id } : { history: "" });
   if (position) return { ...page, inbox, next_cursor };
   const [consents, conversions] = await Promise.all([
     consentsOf(store, profile),

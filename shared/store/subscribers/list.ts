@@ -1,7 +1,7 @@
 // Subscribers newest first: sixteen sorted shards of a sparse index, merged (D-SUB-LIST,
 // docs/decisions/0021#subscriber-listing).
 import * as v from "valibot";
-import { openCursor } from "../../contract/paging.ts";
+import { cursorsOf } from "../../contract/paging.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
 import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
@@ -39,7 +39,6 @@ export async function listSubscribers(
   secrets: RootSecrets,
   query: SubscriberQuery,
 ): Promise<SubscriberPage> {
-  const scope = `subscribers:${store.tenant}`;
   if (query.external_id !== undefined) {
     const found = await findByExternalId(store, secrets, query.external_id);
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
@@ -49,16 +48,17 @@ export async function listSubscribers(
     if (owners.length > 0) return { items: owners.filter(matches(query)).slice(0, query.limit), next_cursor: "" };
     return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
   }
+  const cursors = cursorsOf(secrets, `subscribers:${store.tenant}`, Position);
   const nextRows = newestOfShards(
     {
       query: (shard, range) => store.query(SubscribersByAge, { shard }, range),
       positionOf: ({ i2sk }: RowOf<typeof SubscribersByAge>) => i2sk,
     },
-    query.cursor === undefined ? undefined : positionOf(secrets, scope, query.cursor),
+    cursors.open(query.cursor),
     query.limit,
   );
   const isWanted = matches(query);
-  return wantedPage({ secrets, scope, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
+  return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
     const places = (await nextRows(Math.min(MAX_CONCURRENT, count))).map(({ i2sk }) => i2sk);
     const profiles = await getProfiles(store, places.map(idOf), { eventual: true });
     return places.map((place, i) => ({ place, found: subscribersIn(profiles[i]).find(isWanted) }));
@@ -76,9 +76,6 @@ async function ownersOfPhone(store: StoreReader, q: string): Promise<Subscriber[
 const subscribersIn = (profile: LivingProfile | undefined): Subscriber[] => (profile ? [subscriberOf(profile)] : []);
 
 const Position = v.pipe(v.string(), v.regex(/^[0-9T:.Z-]{24}#[0-9a-f-]{36}$/));
-
-const positionOf = (secrets: RootSecrets, scope: string, cursor: string) =>
-  v.parse(Position, openCursor(secrets, scope, cursor));
 
 const matches =
   ({ updated_since, email }: SubscriberQuery) =>

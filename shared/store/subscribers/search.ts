@@ -1,7 +1,7 @@
 // Subscribers by the beginning of their external id, e-mail address, last name or full name (docs/decisions/0034, 0131).
 // Entries follow from the table's stream, so that an upsert costs nothing more.
 import * as v from "valibot";
-import { openCursor } from "../../contract/paging.ts";
+import { cursorsOf } from "../../contract/paging.ts";
 import { folded } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { idKeys, type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
@@ -88,12 +88,12 @@ export async function searchSubscribers(
   isWanted: (subscriber: Subscriber) => boolean,
 ): Promise<{ items: Subscriber[]; next_cursor: string }> {
   const text = searchText(q);
-  const scope = `subscribers:${store.tenant}:${text}`;
-  const start = cursor === undefined ? undefined : v.parse(v.string(), openCursor(secrets, scope, cursor));
+  const cursors = cursorsOf(secrets, `subscribers:${store.tenant}:${text}`, v.string());
+  const start = cursors.open(cursor);
   const looks = looksFor(q);
   const next = entriesFrom(store, looks, start, Math.ceil(limit / SHARDS.length) + SPARE);
   let seen = start;
-  return wantedPage({ secrets, scope, limit, max: MAX_EXAMINED }, async (count) => {
+  return wantedPage({ cursors, limit, max: MAX_EXAMINED }, async (count) => {
     const batch: string[] = [];
     while (batch.length < count) {
       const place = await next();

@@ -1,6 +1,6 @@
 // Suppressed addresses as operators see them: listed, made, lifted with a reason, and read from files (AMB-128, AMB-129).
 import * as v from "valibot";
-import { openCursor } from "../../contract/paging.ts";
+import { cursorsOf } from "../../contract/paging.ts";
 import { personal } from "../../contract/personal.ts";
 import { Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
@@ -86,14 +86,13 @@ export async function listSuppressions(
     const row = address && (await store.get(AddressItem, { id: addressId(address.kind, address.address) }));
     return { items: isSuppressed(row) && isWanted(row) ? [shown(row)] : [], next_cursor: "" };
   }
-  const scope = `suppressions:${store.tenant}`;
-  const before = query.cursor === undefined ? undefined : v.parse(Position, openCursor(secrets, scope, query.cursor));
+  const cursors = cursorsOf(secrets, `suppressions:${store.tenant}`, Position);
   const next = newestOfShards<AddressRow>(
     { query: (shard, range) => store.query(SuppressionsByTime, { shard }, range), positionOf },
-    before,
+    cursors.open(query.cursor),
     query.limit,
   );
-  return wantedPage({ secrets, scope, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
+  return wantedPage({ cursors, limit: query.limit, max: MAX_EXAMINED }, async (count) => {
     const rows = await next(Math.min(ROWS_AT_ONCE, count));
     return rows.map((row) => ({
       place: positionOf(row),

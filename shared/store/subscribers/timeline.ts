@@ -1,6 +1,6 @@
 // The timeline of a subscriber, newest first: merged from the rows that are there anyway (docs/decisions/0034).
 import * as v from "valibot";
-import { openCursor, pageRoom, sealCursor } from "../../contract/paging.ts";
+import { cursorsOf, pageRoom } from "../../contract/paging.ts";
 import type { StoreReader } from "../context.ts";
 import { namedSource, namesOf, wantedSource } from "../names.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -25,7 +25,8 @@ export async function timelineOf(
   { kinds, limit, cursor }: TimelineQuery,
 ): Promise<{ items: TimelineEntry[]; next_cursor: string }> {
   const scope = `timeline:${store.tenant}:${subscriber}:${[...kinds].sort().join()}`;
-  const before = cursor === undefined ? undefined : v.parse(Position, openCursor(secrets, scope, cursor));
+  const cursors = cursorsOf(secrets, scope, Position);
+  const before = cursors.open(cursor);
   const sources = kinds.flatMap((kind) => timelineSources[kind]);
   const found = await Promise.all(sources.map((read) => read(store, { subscriber, before, limit })));
   const entries = found
@@ -41,7 +42,7 @@ export async function timelineOf(
       store,
       page.map(({ entry }) => entry),
     ),
-    next_cursor: overflow < 0 || !last ? "" : sealCursor(secrets, scope, { at: last.at, id: last.id }),
+    next_cursor: cursors.seal(overflow < 0 || !last ? undefined : { at: last.at, id: last.id }),
   };
 }
 
