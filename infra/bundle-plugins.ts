@@ -1,5 +1,6 @@
 // What esbuild needs to make the bundles: entries that exist only in memory, files that are built, declarations
 // without what only the compiler, the docs and the tests read, and built-in modules that load late.
+
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 import { lookUp } from "./names.ts";
@@ -94,20 +95,24 @@ const TEXT = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/.source;
 const TEXTS = `\\s*(?:${TEXT})(?:\\s*\\+\\s*(?:${TEXT}))*,?`;
 /** What the reference says of a field, and what it and the console say of a part of a grammar or a channel. */
 const DESCRIPTION = new RegExp(`,\\s*v\\.description\\(${TEXTS}\\s*\\)`, "g");
+const SAID = new RegExp(`\\b(said)\\(\\s*(?:${TEXT})(?:\\s*\\+\\s*(?:${TEXT}))*,`, "g");
 const WORDING = new RegExp(`\\b(?:about|label|hint|example|(setting)):${TEXTS}`, "g");
 
-/** The source without such texts, on the same lines. That a field of credentials is a setting remains said. */
+/** What stands where a text was left out: that a field of credentials is a setting remains said. */
+const REST: Readonly<Record<string, string>> = { setting: 'setting: "",', said: 'said("",' };
+
+/** The source without such texts, on the same lines. */
 const without = (texts: RegExp, source: string): string =>
-  source.replaceAll(texts, (text, setting: unknown) => {
+  source.replaceAll(texts, (text, kind: string | number | undefined) => {
     const lines = "\n".repeat(text.split("\n").length - 1);
-    return setting === "setting" ? `setting: "",${lines}` : lines;
+    return (REST[kind ?? ""] ?? "") + lines;
   });
 
 export const declarations: Plugin = {
   name: "declarations",
   setup: ({ onLoad }) => {
     onLoad({ filter: /\/(?:functions|shared)\/.*\.ts$/ }, async ({ path }) => {
-      const source = without(DESCRIPTION, await readFile(path, "utf8"));
+      const source = without(SAID, without(DESCRIPTION, await readFile(path, "utf8")));
       if (PURE.test(path)) return { contents: pureStatements(without(WORDING, source)), loader: "ts" };
       return { contents: ITEM_FILES.test(path) ? pureStatements(source) : source, loader: "ts" };
     });

@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as v from "valibot";
-import { TextUpTo, Timestamp, Uuid } from "../../shared/contract/schemas.ts";
+import { said, TextUpTo, Timestamp, titled, Uuid } from "../../shared/contract/schemas.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 import { endpoints } from "../../shared/http/endpoint.ts";
 import { limitRequests, requireProvider, requireSecondFactor, requireWorkspace } from "../../shared/http/gates.ts";
@@ -24,32 +24,27 @@ import { serverSentEvents } from "./output.ts";
 const Query = v.object({
   subscriber_id: Uuid,
   sdk_key: v.optional(TextUpTo(256)),
-  user_hash: v.pipe(v.optional(TextUpTo(1_024)), v.description("Instead of the header `X-User-Hash`")),
-  last_event_id: v.pipe(
+  user_hash: said("Instead of the header `X-User-Hash`", v.optional(TextUpTo(1_024))),
+  last_event_id: said(
+    "Where to begin, if there is no header `Last-Event-ID`: the id of the newest message that the inbox showed, or " +
+      "`00000000-0000-7000-8000-000000000000` where it was empty. Messages of the minute before may come again",
     v.optional(TextUpTo(1_024)),
-    v.description(
-      "Where to begin, if there is no header `Last-Event-ID`: the id of the newest message that the inbox showed, or " +
-        "`00000000-0000-7000-8000-000000000000` where it was empty. Messages of the minute before may come again",
-    ),
   ),
 });
 
 /** SSE-6. */
-const Frame = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.description("The message's id in the inbox")),
-    notification_id: v.string(),
-    title: v.string(),
-    body: v.string(),
-    data: v.record(v.string(), v.any()),
-    sent_at: Timestamp,
-    format: v.nullable(v.string()),
-    image_url: v.nullable(v.string()),
-    actions: v.array(v.object({ id: v.string(), label: v.string(), url: v.string() })),
-    display: v.nullable(v.object({ trigger: v.string(), frequency: v.string() })),
-  }),
-  v.title("StreamMessage"),
-);
+const Frame = titled("StreamMessage", {
+  id: said("The message's id in the inbox", v.string()),
+  notification_id: v.string(),
+  title: v.string(),
+  body: v.string(),
+  data: v.record(v.string(), v.any()),
+  sent_at: Timestamp,
+  format: v.nullable(v.string()),
+  image_url: v.nullable(v.string()),
+  actions: v.array(v.object({ id: v.string(), label: v.string(), url: v.string() })),
+  display: v.nullable(v.object({ trigger: v.string(), frequency: v.string() })),
+});
 
 const uses = [storeWrite, platformWrite, streamLimit] as const;
 

@@ -1,20 +1,16 @@
 // What a send costs, or would cost (F10).
+
 import * as v from "valibot";
+import { said, titled } from "./schemas.ts";
 
-const number = ({ about }: { about: string }) => v.pipe(v.number(), v.description(about));
+const number = ({ about }: { about: string }) => said(about, v.number());
 
-export const SendCost = v.pipe(
-  v.object({
-    dollars: number({ about: "All of it, in US dollars" }),
-    service_dollars: number({ about: "Of that, the table, the queues and the functions" }),
-    provider_dollars: number({ about: "Of that, what the providers charge" }),
-    unpriced: v.pipe(
-      v.array(v.string()),
-      v.description("The types of channels without a price: their messages are not in it"),
-    ),
-    write_units: number({ about: "Write units of the table" }),
-    read_units: number({ about: "Read units of the table" }),
-    queue_messages: number({ about: "Messages of queues" }),
-  }),
-  v.title("SendCost"),
-);
+export const SendCost = titled("SendCost", {
+  dollars: number({ about: "All of it, in US dollars" }),
+  service_dollars: number({ about: "Of that, the table, the queues and the functions" }),
+  provider_dollars: number({ about: "Of that, what the providers charge" }),
+  unpriced: said("The types of channels without a price: their messages are not in it", v.array(v.string())),
+  write_units: number({ about: "Write units of the table" }),
+  read_units: number({ about: "Read units of the table" }),
+  queue_messages: number({ about: "Messages of queues" }),
+});

@@ -1,11 +1,13 @@
 // Schemas of provider credentials, as they are uploaded and stored encrypted (CRD-3 to CRD-7), and of the settings among
 // them: what may be shown (RDA-15).
+
 import { createPrivateKey } from "node:crypto";
 import * as v from "valibot";
 import type { CredentialField, CredentialsOf, SettingsOf } from "../rules/channel-fields.ts";
 import { type ProvidedChannel, providedChannels } from "../rules/channel-types.ts";
 import { channels } from "../rules/channels.ts";
 import { isEmailAddress, withAsciiDomain } from "../rules/contacts.ts";
+import { said, titled } from "./schemas.ts";
 
 type Fields<T extends ProvidedChannel> = (typeof channels)[T]["credentials"]["fields"];
 export type CredentialsFor<T extends ProvidedChannel> = {
@@ -132,16 +134,14 @@ const settings = inOrder.flatMap((type) =>
 );
 
 /** The settings of a channel as the API returns them: those of its type. */
-export const ChannelSettings = v.pipe(
-  v.object(
-    Object.fromEntries(
-      settings.map(({ settingName, kind, setting }) => [
-        settingName,
-        v.optional(v.pipe(kind === "port" ? v.number() : v.string(), v.description(setting))),
-      ]),
-    ),
+export const ChannelSettings = titled(
+  "ChannelSettings",
+  Object.fromEntries(
+    settings.map(({ settingName, kind, setting }) => [
+      settingName,
+      v.optional(said(setting, kind === "port" ? v.number() : v.string())),
+    ]),
   ),
-  v.title("ChannelSettings"),
 ) as unknown as v.GenericSchema<ChannelSettings>;
 
 export function settingsOf(credentials: Credentials): ChannelSettings {

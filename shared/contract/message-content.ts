@@ -5,7 +5,7 @@ import { textProblems } from "../rules/channel-texts.ts";
 import { type ContentProblem, contentProblems } from "../rules/content-grammar.ts";
 import { grammar } from "./grammar.ts";
 import { MessageBody, MessageTitle } from "./message-text.ts";
-import { JsonObject } from "./schemas.ts";
+import { JsonObject, said } from "./schemas.ts";
 
 /** So that a job with all its texts is one item of the table. */
 export const MAX_BY_CHANNEL_BYTES = 65_536;
@@ -49,8 +49,8 @@ export const MessageContent = v.strictObject(contentFields);
 /** The second arm of an A/B test. */
 export const VariantB = v.strictObject({
   ...contentFields,
-  by_channel: v.pipe(
+  by_channel: said(
+    "What arm B says otherwise. A field that it leaves out is that of arm A",
     v.optional(ByChannelInput),
-    v.description("What arm B says otherwise. A field that it leaves out is that of arm A"),
   ),
 });

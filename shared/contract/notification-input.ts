@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { MessageContent, VariantB } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, SomeOf, SomeTextUpTo, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
+import { ExternalId, SomeOf, SomeTextUpTo, said, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -40,11 +40,9 @@ const Filter = (judge: (value: unknown) => Verdict, name: "AttributePredicate" |
 
 export const IdempotencyKey = SomeTextUpTo(MAX_KEY_CHARACTERS);
 
-export const PreviewId = v.pipe(
+export const PreviewId = said(
+  "Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B",
   v.optional(v.pipe(v.string(), v.maxLength(512, "is not the id of a preview"))),
-  v.description(
-    "Of a preview of the same body, not older than 10 minutes: the same people are held out and get variant B",
-  ),
 );
 
 const Send = v.strictObject({
@@ -55,25 +53,20 @@ const Send = v.strictObject({
       MAX_GIVEN_IDS,
     ),
   ),
-  external_ids: v.pipe(
+  external_ids: said(
+    "Instead of `subscriberIds`: ids of the workspace's own system",
     v.optional(SomeOf(ExternalId, "subscriber", MAX_GIVEN_IDS)),
-    v.description("Instead of `subscriberIds`: ids of the workspace's own system"),
   ),
   target: v.optional(Target),
   title: v.optional(MessageTitle),
   body: v.optional(MessageBody),
-  content: v.pipe(
-    v.optional(MessageContent),
-    v.description("Instead of `title` and `body`: both, and what some channels say instead"),
-  ),
+  content: said("Instead of `title` and `body`: both, and what some channels say instead", v.optional(MessageContent)),
   template_id: v.optional(TemplateId),
   ...chatAppFields,
   data: v.optional(CustomData),
-  channel_ids: v.pipe(
+  channel_ids: said(
+    "Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active",
     v.optional(ChannelIds),
-    v.description(
-      "Ids of channels. A subscriber gets the message on each of them that reaches them, or on the best one in smart mode. Default: all that are active",
-    ),
   ),
   category: v.optional(v.picklist(["marketing", "transactional"], "must be marketing or transactional"), "marketing"),
   topic: TopicOfSend,
@@ -119,10 +112,7 @@ export const NewNotification = v.pipe(Send, wholeSend());
 
 const PreviewedSend = v.strictObject({
   ...Send.entries,
-  render_for: v.pipe(
-    v.optional(Uuid),
-    v.description("The subscriber whose message is shown. Default: the first recipient"),
-  ),
+  render_for: said("The subscriber whose message is shown. Default: the first recipient", v.optional(Uuid)),
 });
 
 /** The body of a creation, and the subscriber whose message a preview shows. */
@@ -144,33 +134,27 @@ const TestedSend = v.strictObject({
   category,
   topic,
   variant_b,
-  variant: v.pipe(
+  variant: said(
+    "The arm that is sent, of a message with `variant_b`. Default: `a`",
     v.optional(v.picklist(["a", "b"], "must be a or b")),
-    v.description("The arm that is sent, of a message with `variant_b`. Default: `a`"),
   ),
-  preview_id: v.pipe(
+  preview_id: said(
+    "Of a preview of the same message, not older than 10 minutes: test subscribers get the arm of its draw, and who is held " +
+      "out gets nothing",
     v.optional(v.pipe(v.string(), v.maxLength(512, "is not the id of a preview"))),
-    v.description(
-      "Of a preview of the same message, not older than 10 minutes: test subscribers get the arm of its draw, and who is held " +
-        "out gets nothing",
-    ),
   ),
-  as_subscriber_id: v.pipe(
+  as_subscriber_id: said(
+    "The subscriber whose attributes fill the texts. Default: each recipient's own; for your own address, those of the first test subscriber",
     v.optional(Uuid),
-    v.description(
-      "The subscriber whose attributes fill the texts. Default: each recipient's own; for your own address, those of the first test subscriber",
-    ),
   ),
-  to: v.pipe(
+  to: said(
+    "Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them",
     v.optional(
       SomeOf(
         v.union([v.literal(OWN_ADDRESS), Uuid], `must be ${OWN_ADDRESS} or a UUID`),
         "recipient",
         MAX_TEST_SUBSCRIBERS + 1,
       ),
-    ),
-    v.description(
-      "Some of the workspace's `test_subscriber_ids`, and `me` for your own address, which gets e-mail only. Default: all of them",
     ),
   ),
 });

@@ -1,6 +1,8 @@
 // What became of messages and what their recipients did, as reports return it (AMB-139, F19, F9).
+
 import * as v from "valibot";
 import { liftEntries } from "./lift.ts";
+import { said, titled } from "./schemas.ts";
 
 export const acted = {
   opened: v.number(),
@@ -11,12 +13,9 @@ export const acted = {
 
 export const reached = {
   delivered: v.number(),
-  bounced: v.pipe(
-    v.number(),
-    v.description("Whose mail came back and whom no other channel reached; not among `delivered`"),
-  ),
-  complained: v.pipe(v.number(), v.description("Who called the mail spam")),
-  unsubscribed: v.pipe(v.number(), v.description("Who opted out by a link of the mail")),
+  bounced: said("Whose mail came back and whom no other channel reached; not among `delivered`", v.number()),
+  complained: said("Who called the mail spam", v.number()),
+  unsubscribed: said("Who opted out by a link of the mail", v.number()),
   ...acted,
 };
 
@@ -24,11 +23,9 @@ const compared = v.object(liftEntries("The rate of arm B minus that of arm A"));
 
 /** The two arms of messages, and how they differ. */
 export const arms = {
-  by_variant: v.array(
-    v.pipe(v.object({ variant_id: v.string(), delivered: reached.delivered, ...acted }), v.title("VariantReport")),
-  ),
-  b_over_a: v.pipe(
+  by_variant: v.array(titled("VariantReport", { variant_id: v.string(), delivered: reached.delivered, ...acted })),
+  b_over_a: said(
+    "Opens and clicks by people, among those whom each arm reached; `null` without arms",
     v.nullable(v.object({ opened: compared, clicked: compared })),
-    v.description("Opens and clicks by people, among those whom each arm reached; `null` without arms"),
   ),
 };

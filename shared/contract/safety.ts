@@ -1,7 +1,7 @@
 // The settings of a send's brake, as the API takes and shows them (F21).
 import * as v from "valibot";
 import { breachReasons, SAFETY_BOUNDS } from "../rules/brake.ts";
-import { Timestamp, WholeNumber } from "./schemas.ts";
+import { said, Timestamp, titled, WholeNumber } from "./schemas.ts";
 
 interface Bounds {
   about: string;
@@ -17,7 +17,7 @@ const rate = ({ about, min, max }: Bounds) =>
     v.description(about),
   );
 
-const wholeNumber = ({ about, min, max }: Bounds) => v.pipe(WholeNumber(min, max), v.description(about));
+const wholeNumber = ({ about, min, max }: Bounds) => said(about, WholeNumber(min, max));
 
 const audience = { about: "Only sends to more subscribers than this have the brake", min: 0, max: 1_000_000_000 };
 
@@ -34,9 +34,9 @@ const fields = {
 export const Safety = v.pipe(v.strictObject(fields), v.title("Safety"));
 
 /** `null` switches the brake off. */
-export const SafetyInput = v.pipe(
+export const SafetyInput = said(
+  "The limits at which it halts by itself. Left out: the workspace's. `null`: none",
   v.nullable(Safety),
-  v.description("The limits at which it halts by itself. Left out: the workspace's. `null`: none"),
 );
 export type SafetyInput = v.InferOutput<typeof SafetyInput>;
 
@@ -46,19 +46,16 @@ export const DefaultSafety = v.pipe(
   v.title("DefaultSafety"),
 );
 
-const text = ({ about }: { about: string }) => v.pipe(v.string(), v.description(about));
-const number = ({ about }: { about: string }) => v.pipe(v.number(), v.description(about));
+const text = ({ about }: { about: string }) => said(about, v.string());
+const number = ({ about }: { about: string }) => said(about, v.number());
 
 /** Why a send halted. */
-export const Halt = v.pipe(
-  v.object({
-    at: v.pipe(Timestamp, v.description("When it halted")),
-    reason: v.pipe(v.picklist(breachReasons), v.description("Which limit was exceeded")),
-    channel: text({ about: "The type of the channel that it is about" }),
-    rate: number({ about: "`count` over `tried`" }),
-    limit: number({ about: "The share at which it halts, from 0 to 1" }),
-    count: number({ about: "Errors, bounces, complaints or opt-outs" }),
-    tried: number({ about: "The messages that the rate is of" }),
-  }),
-  v.title("Halt"),
-);
+export const Halt = titled("Halt", {
+  at: said("When it halted", Timestamp),
+  reason: said("Which limit was exceeded", v.picklist(breachReasons)),
+  channel: text({ about: "The type of the channel that it is about" }),
+  rate: number({ about: "`count` over `tried`" }),
+  limit: number({ about: "The share at which it halts, from 0 to 1" }),
+  count: number({ about: "Errors, bounces, complaints or opt-outs" }),
+  tried: number({ about: "The messages that the rate is of" }),
+});

@@ -5,6 +5,15 @@ import { isInternationalAddress, isLocale, withAsciiDomain } from "../rules/cont
 import { isTimeZone } from "../rules/time-zones.ts";
 import { parseTimestamp } from "../rules/timestamps.ts";
 
+/** With what the documentation says of it; bundles leave out a literal text. */
+// @__NO_SIDE_EFFECTS__
+export const said = <S extends v.GenericSchema>(sentence: string, schema: S) => v.pipe(schema, v.description(sentence));
+
+/** An object that has a name in the documentation. */
+// @__NO_SIDE_EFFECTS__
+export const titled = <E extends v.ObjectEntries>(title: string, entries: E) =>
+  v.pipe(v.object(entries), v.title(title));
+
 const Entries = v.record(v.string(), v.any());
 
 /** Any JSON object; `v.record` alone accepts an array. */
@@ -151,8 +160,8 @@ export const TrueOrFalse = v.pipe(
 
 /** The query of a deletion that is refused while something depends on the resource. */
 export const Force = v.object({
-  force: v.pipe(
+  force: said(
+    "Whether it is deleted although something uses it, which is then switched off or paused",
     v.optional(TrueOrFalse, "false"),
-    v.description("Whether it is deleted although something uses it, which is then switched off or paused"),
   ),
 });

@@ -1,5 +1,7 @@
 // The key of a topic, as requests name it (TPC-1).
+
 import * as v from "valibot";
+import { said } from "./schemas.ts";
 
 const KEY = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 /** Preferences are an object by topic, and no body may have these keys. */
@@ -11,7 +13,7 @@ export const TopicKey = v.pipe(
   v.check((key) => !UNNAMEABLE.includes(key), `must not be ${UNNAMEABLE.join(" or ")}`),
 );
 
-export const TopicOfSend = v.pipe(
+export const TopicOfSend = said(
+  "The key of a topic: subscribers who are not in it are skipped, whatever the category",
   v.optional(TopicKey),
-  v.description("The key of a topic: subscribers who are not in it are skipped, whatever the category"),
 );

@@ -4,9 +4,9 @@ import { breachReasons } from "../rules/brake.ts";
 import { interactions, platforms } from "../rules/interactions.ts";
 import { consentStatuses } from "../rules/topics.ts";
 import type { WebhookEvent } from "../rules/webhook-events.ts";
-import { Timestamp } from "./schemas.ts";
+import { said, Timestamp } from "./schemas.ts";
 
-const text = (about: string) => v.pipe(v.string(), v.description(about));
+const text = (about: string) => said(about, v.string());
 const count = (about: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(about));
 const share = (about: string) => v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description(about));
 
@@ -14,7 +14,7 @@ const job = { job_id: text("The id of the notification") };
 
 /** Why a brake halted a send or a step (F21). */
 const breach = {
-  reason: v.pipe(v.picklist(breachReasons), v.description("Which limit was exceeded")),
+  reason: said("Which limit was exceeded", v.picklist(breachReasons)),
   channel: text("The type of the channel that it is about"),
   rate: share("`count` over `tried`"),
   limit: share("The share at which it halts"),
@@ -30,86 +30,81 @@ const fate = {
   ...job,
   ...subscriber,
   channel: text("The type of the channel: `email`"),
-  reason: v.pipe(v.nullable(v.string()), v.description("Why, in the words of the ledger; `null` if nobody said")),
+  reason: said("Why, in the words of the ledger; `null` if nobody said", v.nullable(v.string())),
 };
 
 export const webhookPayloads = {
-  "subscriber.created": v.pipe(
+  "subscriber.created": said(
+    "A subscriber is new. A change of a known one does not fire it.",
     v.strictObject({
       subscriber_id: text("The subscriber"),
       external_id: text("The id of the subscriber in your own system"),
-      email: v.pipe(v.nullable(v.string()), v.description("The e-mail address, if there is one")),
-      attributes: v.pipe(v.record(v.string(), v.any()), v.description("The attributes, as an object")),
-      created: v.pipe(v.boolean(), v.description("Always `true`")),
+      email: said("The e-mail address, if there is one", v.nullable(v.string())),
+      attributes: said("The attributes, as an object", v.record(v.string(), v.any())),
+      created: said("Always `true`", v.boolean()),
     }),
-    v.description("A subscriber is new. A change of a known one does not fire it."),
   ),
-  "notification.dispatched": v.pipe(
+  "notification.dispatched": said(
+    "A send starts.",
     v.strictObject({
       ...job,
       target_size_estimate: count("About how many subscribers it is for"),
-      scheduled_at: v.pipe(
-        v.nullable(Timestamp),
-        v.description("When it was scheduled for; `null` if it was sent at once"),
-      ),
+      scheduled_at: said("When it was scheduled for; `null` if it was sent at once", v.nullable(Timestamp)),
     }),
-    v.description("A send starts."),
   ),
-  "notification.halted": v.pipe(
+  "notification.halted": said(
+    "The brake of a send stopped it: resume or cancel it.",
     v.strictObject({ ...job, ...breach }),
-    v.description("The brake of a send stopped it: resume or cancel it."),
   ),
-  "journey.halted": v.pipe(
+  "journey.halted": said(
+    "The brake of a journey's step stopped it: resume or cancel the step.",
     v.strictObject({
       journey_id: text("The journey"),
       version: count("The version of the journey"),
       step: text("The id of the step"),
       ...breach,
     }),
-    v.description("The brake of a journey's step stopped it: resume or cancel the step."),
   ),
-  "notification.terminal": v.pipe(
+  "notification.terminal": said(
+    "A send has ended.",
     v.strictObject({
       ...job,
-      status: v.pipe(v.picklist(["completed", "failed"]), v.description("`failed` if it reached no recipient")),
+      status: said("`failed` if it reached no recipient", v.picklist(["completed", "failed"])),
       delivered: count("Recipients that a provider accepted"),
       failed: count("Recipients that it did not reach"),
       total: count("`delivered` and `failed` together"),
     }),
-    v.description("A send has ended."),
   ),
-  "notification.interaction": v.pipe(
+  "notification.interaction": said(
+    "A recipient interacted with a message.",
     v.strictObject({
       ...job,
-      interaction_type: v.pipe(v.picklist(interactions), v.description("What the recipient did")),
-      platform: v.pipe(v.picklist(platforms), v.description("The system on which the message was seen")),
-      variant_id: v.pipe(v.optional(v.picklist(["a", "b"])), v.description("The arm. Only of sends with two variants")),
+      interaction_type: said("What the recipient did", v.picklist(interactions)),
+      platform: said("The system on which the message was seen", v.picklist(platforms)),
+      variant_id: said("The arm. Only of sends with two variants", v.optional(v.picklist(["a", "b"]))),
     }),
-    v.description("A recipient interacted with a message."),
   ),
-  "message.bounced": v.pipe(
+  "message.bounced": said(
+    "A mail that its provider had accepted came back: `notification.terminal` counted it as delivered.",
     v.strictObject(fate),
-    v.description("A mail that its provider had accepted came back: `notification.terminal` counted it as delivered."),
   ),
-  "message.complained": v.pipe(v.strictObject(fate), v.description("The recipient of a mail called it spam.")),
-  "consent.changed": v.pipe(
+  "message.complained": said("The recipient of a mail called it spam.", v.strictObject(fate)),
+  "consent.changed": said(
+    "A subscriber agreed to a channel or topic, or no longer does. An assertion that changes nothing does not fire it.",
     v.strictObject({
       ...subscriber,
       channel: text("`email`, `sms`, `chat_app`, or `topic:` and the key of a topic"),
-      status: v.pipe(v.picklist(consentStatuses), v.description("What holds from now on")),
-      previous: v.pipe(v.nullable(v.picklist(consentStatuses)), v.description("What held before, if anything did")),
+      status: said("What holds from now on", v.picklist(consentStatuses)),
+      previous: said("What held before, if anything did", v.nullable(v.picklist(consentStatuses))),
     }),
-    v.description(
-      "A subscriber agreed to a channel or topic, or no longer does. An assertion that changes nothing does not fire it.",
-    ),
   ),
-  "subscriber.unsubscribed": v.pipe(
+  "subscriber.unsubscribed": said(
+    "A subscriber opted out of a whole channel. `consent.changed` fires too.",
     v.strictObject({ ...subscriber, channel: text("`email`, `sms` or `chat_app`") }),
-    v.description("A subscriber opted out of a whole channel. `consent.changed` fires too."),
   ),
-  "segment.entered": v.pipe(
+  "segment.entered": said(
+    "A subscriber entered a segment, also when the segment is computed for the first time.",
     v.strictObject(membership),
-    v.description("A subscriber entered a segment, also when the segment is computed for the first time."),
   ),
-  "segment.left": v.pipe(v.strictObject(membership), v.description("A subscriber left a segment.")),
+  "segment.left": said("A subscriber left a segment.", v.strictObject(membership)),
 } satisfies Record<WebhookEvent, v.GenericSchema>;

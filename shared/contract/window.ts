@@ -2,14 +2,14 @@
 import * as v from "valibot";
 import { DAY } from "../kernel/clock.ts";
 import { invalid } from "../kernel/errors.ts";
-import { TimestampInput } from "./schemas.ts";
+import { said, TimestampInput } from "./schemas.ts";
 
 const DEFAULT_MS = 30 * DAY;
 
 /** A period of a list, both ends included and both optional. */
 export const periodFields = {
-  from: v.pipe(v.optional(TimestampInput), v.description("Created at this time or later")),
-  to: v.pipe(v.optional(TimestampInput), v.description("Created at this time or earlier")),
+  from: said("Created at this time or later", v.optional(TimestampInput)),
+  to: said("Created at this time or earlier", v.optional(TimestampInput)),
 };
 
 /** @throws 422 for a period that ends before it begins. */
@@ -22,9 +22,9 @@ const MAX_TEXT_CHARACTERS = 128;
 
 /** `q` of a list: a part of a text, whatever the case. */
 export const textQuery = (what: string) =>
-  v.pipe(
+  said(
+    `A part of ${what}, whatever the case`,
     v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(MAX_TEXT_CHARACTERS))),
-    v.description(`A part of ${what}, whatever the case`),
   );
 
 export const windowFields = { start: v.optional(TimestampInput), end: v.optional(TimestampInput) };

@@ -1,6 +1,6 @@
 // Who may register on this deployment: a setting of it, with the invitations of the operator.
 import * as v from "valibot";
-import { OwnName } from "../contract/schemas.ts";
+import { OwnName, said } from "../contract/schemas.ts";
 import { DAY, SECOND, timestamp } from "../kernel/clock.ts";
 import { type Capability, type Context, settingAmong } from "../kernel/deps.ts";
 import { ApiError, invalid } from "../kernel/errors.ts";
@@ -38,12 +38,10 @@ export const AccountEmail = v.pipe(
   v.check(isEmailAddress, "must be an e-mail address"),
 );
 export const Password = v.pipe(v.string(), v.maxLength(1_024, "must have at most 1,024 characters"));
-export const NewKind = v.pipe(
+export const NewKind = said(
+  "`sandbox`: the time of the workspace can be moved, and what it sends is recorded instead. It stays what it is. " +
+    "Default: `standard`",
   v.optional(v.picklist(workspaceKinds, "must be standard or sandbox")),
-  v.description(
-    "`sandbox`: the time of the workspace can be moved, and what it sends is recorded instead. It stays what it is. " +
-      "Default: `standard`",
-  ),
 );
 export const NewAccount = v.strictObject({
   email: AccountEmail,

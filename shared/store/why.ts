@@ -2,7 +2,7 @@
 // name, the person by id, external id or e-mail address.
 
 import * as v from "valibot";
-import { isUuid } from "../contract/schemas.ts";
+import { isUuid, said, titled } from "../contract/schemas.ts";
 import { invalid } from "../kernel/errors.ts";
 import { byText } from "../kernel/order.ts";
 import { erasedInWords } from "../rules/why-words.ts";
@@ -29,22 +29,19 @@ import type { WorkspaceRecord } from "./workspaces/workspaces.ts";
 export const whyKinds = ["send", "campaign", "journey"] as const;
 export type WhyKind = (typeof whyKinds)[number];
 
-export const Why = v.pipe(
-  v.object({
-    subscriber: v.pipe(Named, v.description("The person; the name is the external id")),
-    about: v.pipe(
-      v.object({ kind: v.picklist(whyKinds), ...Named.entries }),
-      v.description("The send, campaign or journey that was asked about"),
-    ),
-    in_words: v.pipe(v.string(), v.description("The answer in a few sentences")),
-    sends: v.pipe(
-      v.array(Explanation),
-      v.description("The send, the messages of the campaign, or those that the journey sent to the person"),
-    ),
-    journey: v.pipe(v.nullable(JourneyOfPerson), v.description("What the journey did with the person")),
-  }),
-  v.title("Why"),
-);
+export const Why = titled("Why", {
+  subscriber: said("The person; the name is the external id", Named),
+  about: said(
+    "The send, campaign or journey that was asked about",
+    v.object({ kind: v.picklist(whyKinds), ...Named.entries }),
+  ),
+  in_words: said("The answer in a few sentences", v.string()),
+  sends: said(
+    "The send, the messages of the campaign, or those that the journey sent to the person",
+    v.array(Explanation),
+  ),
+  journey: said("What the journey did with the person", v.nullable(JourneyOfPerson)),
+});
 export type Why = v.InferOutput<typeof Why>;
 
 export interface WhyDeps {

@@ -1,7 +1,7 @@
 // Keys for agents: what a member gives to a program that calls the tools of `/v1/mcp`.
 import * as v from "valibot";
 import { agentScopes } from "../../../shared/contract/roles.ts";
-import { WholeNumber } from "../../../shared/contract/schemas.ts";
+import { said, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
@@ -26,7 +26,9 @@ const NewAgentKey = v.strictObject({
     v.maxLength(128),
     v.description("What the key is for, as the list shows it"),
   ),
-  scopes: v.pipe(
+  scopes: said(
+    "`read`: counts, reports and definitions without personal data. `read:pii`: with it. `write:drafts`: makes " +
+      "drafts. `write:send`: plans sends and confirms them. Each of the others holds `read` as well",
     v.optional(
       v.pipe(
         v.array(v.picklist(agentScopes, NAMED)),
@@ -35,14 +37,10 @@ const NewAgentKey = v.strictObject({
       ),
       ["read"],
     ),
-    v.description(
-      "`read`: counts, reports and definitions without personal data. `read:pii`: with it. `write:drafts`: makes " +
-        "drafts. `write:send`: plans sends and confirms them. Each of the others holds `read` as well",
-    ),
   ),
-  expires_in_days: v.pipe(
+  expires_in_days: said(
+    "After this many days the key opens nothing",
     v.optional(WholeNumber(1, MAX_DAYS), DEFAULT_DAYS),
-    v.description("After this many days the key opens nothing"),
   ),
 });
 

@@ -1,7 +1,7 @@
 // The keys and the settings of a workspace, and who is calling.
 import * as v from "valibot";
 import { roles, scopes } from "../../../shared/contract/roles.ts";
-import { OneOf, Timestamp } from "../../../shared/contract/schemas.ts";
+import { OneOf, said, Timestamp } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -48,7 +48,7 @@ const identityKeys = [
         "`identity_required` of the workspace, calls with the publishable key that name a user are refused without it.",
       returns: v.object({
         ...IdentityKey.entries,
-        key: v.pipe(v.string(), v.description("What your backend keeps; the text itself is the key of the HMAC")),
+        key: said("What your backend keeps; the text itself is the key of the HMAC", v.string()),
       }),
       status: 201,
       errors: ["CONFLICT"],
@@ -146,21 +146,17 @@ export const account = group("account", "Keys and settings of a workspace, and t
           plan: v.string(),
           status: v.string(),
           kind: workspaceFields.kind,
-          currency: v.pipe(v.nullable(v.string()), v.description("What its revenue is in; `null`: not said")),
+          currency: said("What its revenue is in; `null`: not said", v.nullable(v.string())),
         }),
         role: v.picklist(roles),
         read_only: v.boolean(),
-        second_factor_missing: v.pipe(
+        second_factor_missing: said(
+          "The workspace demands a second factor, and this session has none: it reaches the account alone",
           v.boolean(),
-          v.description(
-            "The workspace demands a second factor, and this session has none: it reaches the account alone",
-          ),
         ),
-        sign_in_missing: v.pipe(
+        sign_in_missing: said(
+          "The workspace demands its identity provider, and this session did not begin there: it reaches the account alone",
           v.boolean(),
-          v.description(
-            "The workspace demands its identity provider, and this session did not begin there: it reaches the account alone",
-          ),
         ),
         workspaces: v.array(v.object({ tenant_id: v.string(), name: v.string(), role: v.picklist(roles) })),
         now: Timestamp,

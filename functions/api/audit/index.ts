@@ -1,7 +1,7 @@
 // The audit trail: who changed what, and the proof that it was not rewritten (RDA-23).
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
-import { TimestampInput } from "../../../shared/contract/schemas.ts";
+import { said, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { requirePeriod } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { AuditEntryShape, AuditPosition, listAudit } from "../../../shared/store/audit/list.ts";
@@ -14,7 +14,7 @@ import { memberName } from "../../../shared/store/workspaces/members.ts";
 const MAX_FILTER_CHARACTERS = 128;
 
 const filter = (sentence: string) =>
-  v.pipe(v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_FILTER_CHARACTERS))), v.description(sentence));
+  said(sentence, v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_FILTER_CHARACTERS))));
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead, secrets] });
 
@@ -34,8 +34,8 @@ export const audit = group("audit", "The audit trail: who changed what.", [
       query: v.object({
         actor: filter("Only calls of this user or key, by id"),
         action: filter("Only this operation (`campaigns.release`), or all of a group (`campaigns`)"),
-        from: v.pipe(v.optional(TimestampInput), v.description("Begun at this time or later")),
-        to: v.pipe(v.optional(TimestampInput), v.description("Begun at this time or earlier")),
+        from: said("Begun at this time or later", v.optional(TimestampInput)),
+        to: said("Begun at this time or earlier", v.optional(TimestampInput)),
         limit: limit(50, 100),
         cursor,
       }),
@@ -62,7 +62,7 @@ export const audit = group("audit", "The audit trail: who changed what.", [
         "Each entry holds the MAC of the one before it, and the ends are sealed. A call verifies about 10,000 entries; " +
         "while `next_cursor` is not empty, call again with it. Verification stops at the first broken entry.",
       body: v.strictObject({
-        cursor: v.pipe(cursor, v.description("`next_cursor` of the call before")),
+        cursor: said("`next_cursor` of the call before", cursor),
       }),
       returns: AuditVerdict,
       example: { body: {} },

@@ -1,5 +1,7 @@
 // How every session of a user begins: by registration, login, switch, invitation or a new password.
+
 import * as v from "valibot";
+import { titled } from "../../../shared/contract/schemas.ts";
 import { opensWithoutProvider } from "../../../shared/http/authenticate.ts";
 import { signInRequired } from "../../../shared/http/gates.ts";
 import { tokenSigner } from "../../../shared/http/signing.ts";
@@ -13,14 +15,11 @@ import type { WorkspaceRow } from "../../../shared/store/workspaces/workspaces.t
 import { AccessToken, bearer } from "./tokens.ts";
 
 export const Tokens = v.object({ ...AccessToken.entries, refresh_token: v.string() });
-export const Session = v.pipe(
-  v.object({
-    user: User,
-    tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
-    ...Tokens.entries,
-  }),
-  v.title("Session"),
-);
+export const Session = titled("Session", {
+  user: User,
+  tenant: v.object({ id: v.string(), name: v.string(), plan: v.string(), role: v.string() }),
+  ...Tokens.entries,
+});
 
 export const issuing = [platformWrite, tokenSigner] as const;
 type IssuingContext = Context<typeof issuing>;
@@ -91,10 +90,8 @@ export async function firstOpen(
     ({ tenant }) => named === undefined || tenant === named,
   );
   if (memberships.length === 0) throw unauthorized("The user belongs to no such workspace.");
-  const workspaces = await platform.getAll(
-    WorkspaceItem,
-    memberships.map(({ tenant }) => ({ tenant })),
-  );
+  const keys = memberships.map(({ tenant }) => ({ tenant }));
+  const workspaces = await platform.getAll(WorkspaceItem, keys);
   const open = memberships.flatMap((membership, at) => {
     const workspace = workspaces[at];
     if (!workspace || workspace.status === "deleted") return [];

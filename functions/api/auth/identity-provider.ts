@@ -1,6 +1,6 @@
 // The identity provider of a workspace, named by an owner (ACC-14, ACC-17).
 import * as v from "valibot";
-import { OneOf, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { OneOf, said, TrimmedTextUpTo, titled } from "../../../shared/contract/schemas.ts";
 import type { Egress } from "../../../shared/egress/egress.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
@@ -51,10 +51,8 @@ const MAX_DOMAINS = 10;
 const MAX_GROUPS = 50;
 const SCOPE = "openid email profile";
 
-const said = <S extends v.GenericSchema>(schema: S, sentence: string) => v.pipe(schema, v.description(sentence));
-
 const Domain = v.pipe(
-  said(TrimmedTextUpTo(253), "The part after the @ of an address"),
+  said("The part after the @ of an address", TrimmedTextUpTo(253)),
   v.toLowerCase(),
   v.transform((domain) => withAsciiDomain(`@${domain}`).slice(1)),
   v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, "must be a domain"),
@@ -73,7 +71,7 @@ const ABOUT = {
   required: "Only sessions that began at the provider reach the workspace, and owners with a second factor",
 } as const;
 
-const GroupRole = v.strictObject({ group: said(TrimmedTextUpTo(256), ABOUT.group), role: ProvidedRole });
+const GroupRole = v.strictObject({ group: said(ABOUT.group, TrimmedTextUpTo(256)), role: ProvidedRole });
 const GroupRoles = v.pipe(v.array(GroupRole), v.maxLength(MAX_GROUPS, `must have at most ${MAX_GROUPS}`));
 const Scopes = v.pipe(TrimmedTextUpTo(256), v.regex(/(?:^| )openid(?: |$)/, "must have openid in it"));
 /** As it is given, or as it was read. */
@@ -96,48 +94,45 @@ const Domains = v.pipe(
 );
 
 const Settings = v.strictObject({
-  issuer: said(TrimmedTextUpTo(512), ABOUT.issuer),
-  client_id: said(TrimmedTextUpTo(256), ABOUT.client_id),
+  issuer: said(ABOUT.issuer, TrimmedTextUpTo(512)),
+  client_id: said(ABOUT.client_id, TrimmedTextUpTo(256)),
   client_secret: said(
-    v.optional(v.nullable(TrimmedTextUpTo(1_024))),
     "Left out: as it was, while issuer and client stay. It is never returned",
+    v.optional(v.nullable(TrimmedTextUpTo(1_024))),
   ),
-  scope: said(v.optional(Scopes, SCOPE), ABOUT.scope),
+  scope: said(ABOUT.scope, v.optional(Scopes, SCOPE)),
   domains: Domains,
-  default_role: said(v.optional(v.nullable(ProvidedRole), null), ABOUT.default_role),
-  groups_claim: said(v.optional(v.nullable(TrimmedTextUpTo(128)), null), ABOUT.groups_claim),
-  group_roles: said(v.optional(GroupRoles, []), ABOUT.group_roles),
-  required: said(v.optional(v.boolean(), false), ABOUT.required),
+  default_role: said(ABOUT.default_role, v.optional(v.nullable(ProvidedRole), null)),
+  groups_claim: said(ABOUT.groups_claim, v.optional(v.nullable(TrimmedTextUpTo(128)), null)),
+  group_roles: said(ABOUT.group_roles, v.optional(GroupRoles, [])),
+  required: said(ABOUT.required, v.optional(v.boolean(), false)),
 });
 
-const Shown = v.pipe(
-  v.object({
-    issuer: said(v.string(), ABOUT.issuer),
-    client_id: said(v.string(), ABOUT.client_id),
-    has_client_secret: said(v.boolean(), "A client secret is stored"),
-    scope: said(v.string(), ABOUT.scope),
-    domains: said(
-      v.array(
-        v.object({
-          domain: said(v.string(), "The part after the @ of an address"),
-          proven: said(v.boolean(), "Its DNS has the record"),
-          record_name: said(v.string(), "The name of the TXT record"),
-          record_value: said(v.string(), "What the record says"),
-        }),
-      ),
-      ABOUT.domains,
+const Shown = titled("IdentityProvider", {
+  issuer: said(ABOUT.issuer, v.string()),
+  client_id: said(ABOUT.client_id, v.string()),
+  has_client_secret: said("A client secret is stored", v.boolean()),
+  scope: said(ABOUT.scope, v.string()),
+  domains: said(
+    ABOUT.domains,
+    v.array(
+      v.object({
+        domain: said("The part after the @ of an address", v.string()),
+        proven: said("Its DNS has the record", v.boolean()),
+        record_name: said("The name of the TXT record", v.string()),
+        record_value: said("What the record says", v.string()),
+      }),
     ),
-    default_role: said(v.nullable(v.picklist(providedRoles)), ABOUT.default_role),
-    groups_claim: said(v.nullable(v.string()), ABOUT.groups_claim),
-    group_roles: said(
-      v.array(v.object({ group: said(v.string(), ABOUT.group), role: v.picklist(providedRoles) })),
-      ABOUT.group_roles,
-    ),
-    required: said(v.boolean(), ABOUT.required),
-    redirect_uri: said(v.string(), "What the provider's client allows as redirect URI, and no other"),
-  }),
-  v.title("IdentityProvider"),
-);
+  ),
+  default_role: said(ABOUT.default_role, v.nullable(v.picklist(providedRoles))),
+  groups_claim: said(ABOUT.groups_claim, v.nullable(v.string())),
+  group_roles: said(
+    ABOUT.group_roles,
+    v.array(v.object({ group: said(ABOUT.group, v.string()), role: v.picklist(providedRoles) })),
+  ),
+  required: said(ABOUT.required, v.boolean()),
+  redirect_uri: said("What the provider's client allows as redirect URI, and no other", v.string()),
+});
 
 const endpoint = endpoints({
   credentials: ["dashboard"],

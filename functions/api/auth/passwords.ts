@@ -1,6 +1,6 @@
 // Forgotten, reset and changed passwords, and the confirmation of an e-mail address (ACC-1 to ACC-4).
 import * as v from "valibot";
-import { TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password, refuseWeak } from "../../../shared/http/registration.ts";
@@ -90,7 +90,7 @@ export const passwords = [
     {
       summary: "Change the caller's password; all other sessions end",
       body: v.strictObject({
-        current_password: v.pipe(Password, v.description("The password that is valid until now")),
+        current_password: said("The password that is valid until now", Password),
         password: Password,
       }),
       errors: ["RATE_LIMITED", "CONFLICT"],

@@ -1,5 +1,7 @@
 // The second factor of the caller: set up, asked for at a sign-in, removed (ACC-10 to ACC-13).
+
 import * as v from "valibot";
+import { said } from "../../../shared/contract/schemas.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { Password } from "../../../shared/http/registration.ts";
@@ -27,7 +29,7 @@ const ISSUER = "Engagement messaging";
 type UserRow = RowOf<typeof UserItem>;
 
 const RecoveryCodes = v.object({
-  recovery_codes: v.pipe(v.array(v.string()), v.description("Each signs in once without the authenticator")),
+  recovery_codes: said("Each signs in once without the authenticator", v.array(v.string())),
 });
 
 const endpoint = endpoints({
@@ -46,9 +48,9 @@ export const secondFactor = [
     {
       summary: "Whether the caller has a second factor",
       returns: v.object({
-        enabled: v.pipe(v.boolean(), v.description("A code is asked for at every sign-in")),
-        recovery_codes_left: v.pipe(v.number(), v.description("How many recovery codes are not used yet")),
-        required: v.pipe(v.boolean(), v.description("The workspace demands one")),
+        enabled: said("A code is asked for at every sign-in", v.boolean()),
+        recovery_codes_left: said("How many recovery codes are not used yet", v.number()),
+        required: said("The workspace demands one", v.boolean()),
       }),
     },
     async ({ platform, caller }) => {
@@ -69,10 +71,10 @@ export const secondFactor = [
     {
       summary: "Get a key for an authenticator; it counts once a code of it was confirmed",
       description: "TOTP: SHA-1, six digits, 30 seconds. Only this answer has the key.",
-      body: v.strictObject({ current_password: v.pipe(Password, v.description("The password that is valid now")) }),
+      body: v.strictObject({ current_password: said("The password that is valid now", Password) }),
       returns: v.object({
-        key: v.pipe(v.string(), v.description("In base32, to be typed")),
-        uri: v.pipe(v.string(), v.description("The same for a QR code")),
+        key: said("In base32, to be typed", v.string()),
+        uri: said("The same for a QR code", v.string()),
       }),
       status: 201,
       errors: ["CONFLICT", "RATE_LIMITED"],

@@ -1,24 +1,21 @@
 // The caller's sessions: where they are, and their end (ACC-5).
 import * as v from "valibot";
-import { Timestamp } from "../../../shared/contract/schemas.ts";
+import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
 import { endSession, listSessions } from "../../../shared/store/workspaces/refresh.ts";
 import { requireUser } from "./passwords.ts";
 
-const SessionEntry = v.pipe(
-  v.object({
-    id: v.string(),
-    tenant_id: v.pipe(v.string(), v.description("The workspace that it began in")),
-    device: v.pipe(v.string(), v.description("Browser and system, or what another client calls itself")),
-    address: v.pipe(v.string(), v.description("The network address that it began from")),
-    created_at: Timestamp,
-    last_used_at: v.pipe(Timestamp, v.description("When its refresh token was used last")),
-    current: v.pipe(v.boolean(), v.description("The session of the token that this call was made with")),
-  }),
-  v.title("SessionEntry"),
-);
+const SessionEntry = titled("SessionEntry", {
+  id: v.string(),
+  tenant_id: said("The workspace that it began in", v.string()),
+  device: said("Browser and system, or what another client calls itself", v.string()),
+  address: said("The network address that it began from", v.string()),
+  created_at: Timestamp,
+  last_used_at: said("When its refresh token was used last", Timestamp),
+  current: said("The session of the token that this call was made with", v.boolean()),
+});
 
 const endpoint = endpoints({
   credentials: ["dashboard"],

@@ -1,6 +1,6 @@
 // Signing in at the identity provider of a workspace: code flow with PKCE, state and nonce (ACC-15, ACC-16).
 import * as v from "valibot";
-import { Id, SomeTextUpTo } from "../../../shared/contract/schemas.ts";
+import { Id, SomeTextUpTo, said } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { authorizationUrl, discover, exchange, type Result, verify } from "../../../shared/http/openid.ts";
 import { ApiError, invalid, requireFound, unauthorized } from "../../../shared/kernel/errors.ts";
@@ -46,18 +46,18 @@ export const signIn = [
         v.strictObject({
           email: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254), v.transform(withAsciiDomain))),
           tenant_id: v.optional(Id),
-          redirect_port: v.pipe(
+          redirect_port: said(
+            "The port of this machine to which the browser comes back",
             v.optional(v.pipe(v.number(), v.integer("must be a port number"), v.minValue(1_024), v.maxValue(65_535))),
-            v.description("The port of this machine to which the browser comes back"),
           ),
         }),
         v.check(({ email, tenant_id }) => email !== undefined || tenant_id !== undefined, "needs email or tenant_id"),
       ),
       example: { body: { email: "ada@example.com" } },
       returns: v.object({
-        url: v.pipe(v.string(), v.description("Where the browser goes")),
-        state: v.pipe(v.string(), v.description("Comes back with the code")),
-        binding: v.pipe(v.string(), v.description("Stays in the browser that begins")),
+        url: said("Where the browser goes", v.string()),
+        state: said("Comes back with the code", v.string()),
+        binding: said("Stays in the browser that begins", v.string()),
       }),
       status: 201,
       errors: ["NOT_FOUND", "RATE_LIMITED"],
@@ -99,18 +99,13 @@ export const signIn = [
         "the user that does not demand its own. It has a second factor where the provider says so (`amr` has `mfa`).",
       body: v.strictObject({
         state: Random,
-        binding: v.pipe(Random, v.description("As the begin of the sign-in gave it")),
+        binding: said("As the begin of the sign-in gave it", Random),
         code: SomeTextUpTo(MAX_CODE),
-        iss: v.pipe(
-          v.optional(v.pipe(v.string(), v.maxLength(512))),
-          v.description("As the provider sent it (RFC 9207)"),
-        ),
-        redirect_uri: v.pipe(
+        iss: said("As the provider sent it (RFC 9207)", v.optional(v.pipe(v.string(), v.maxLength(512)))),
+        redirect_uri: said(
+          "Where the browser came back to, without query. Always give it: a code of another provider is then refused, " +
+            "and not shown to the one that began the sign-in",
           v.optional(v.pipe(v.string(), v.maxLength(MAX_PAGE))),
-          v.description(
-            "Where the browser came back to, without query. Always give it: a code of another provider is then refused, " +
-              "and not shown to the one that began the sign-in",
-          ),
         ),
       }),
       returns: Session,

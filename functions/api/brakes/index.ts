@@ -1,6 +1,8 @@
 // The brakes of a journey's steps that send (F21): what is known of each, and how a halted one goes on or ends.
+
 import * as v from "valibot";
 import { Halt, Safety, SafetyInput } from "../../../shared/contract/safety.ts";
+import { said, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { conflict, notFound } from "../../../shared/kernel/errors.ts";
 import type { Graph } from "../../../shared/rules/journey-graph.ts";
@@ -13,27 +15,24 @@ import { haltOfStep, stepStates } from "../../../shared/store/journeys/step-stat
 import { getVersion, listVersions } from "../../../shared/store/journeys/versions.ts";
 import type { WorkspaceRecord } from "../../../shared/store/workspaces/workspaces.ts";
 
-const counts = (description: string) => v.pipe(v.record(v.string(), v.number()), v.description(description));
+const counts = (description: string) => said(description, v.record(v.string(), v.number()));
 
-const JourneyBrake = v.pipe(
-  v.object({
-    version: v.pipe(v.number(), v.description("The version of the journey")),
-    step: v.pipe(v.string(), v.description("The id of the step")),
-    status: v.pipe(
-      v.picklist(["open", "halted", "canceled"]),
-      v.description("`halted`: runs wait at the step. `canceled`: it was, and runs that arrive there are canceled"),
-    ),
-    safety: v.pipe(v.nullable(Safety), v.description("The limits at which it halts; `null`: switched off")),
-    halted: v.pipe(v.nullable(Halt), v.description("Why it halted, until it is resumed")),
-    under_way: v.pipe(v.number(), v.description("Messages that were begun and not tried yet")),
-    tried: counts("Of the last messages, those that were tried, by channel type"),
-    errors: counts("Of these, refused by the provider or without an answer"),
-    bounced: v.pipe(v.number(), v.description("Mails that bounced since it was resumed, or from the beginning")),
-    complained: v.pipe(v.number(), v.description("Complaints about its mails in that time")),
-    opted_out: v.pipe(v.number(), v.description("Opt-outs by its mails in that time")),
-  }),
-  v.title("JourneyBrake"),
-);
+const JourneyBrake = titled("JourneyBrake", {
+  version: said("The version of the journey", v.number()),
+  step: said("The id of the step", v.string()),
+  status: said(
+    "`halted`: runs wait at the step. `canceled`: it was, and runs that arrive there are canceled",
+    v.picklist(["open", "halted", "canceled"]),
+  ),
+  safety: said("The limits at which it halts; `null`: switched off", v.nullable(Safety)),
+  halted: said("Why it halted, until it is resumed", v.nullable(Halt)),
+  under_way: said("Messages that were begun and not tried yet", v.number()),
+  tried: counts("Of the last messages, those that were tried, by channel type"),
+  errors: counts("Of these, refused by the provider or without an answer"),
+  bounced: said("Mails that bounced since it was resumed, or from the beginning", v.number()),
+  complained: said("Complaints about its mails in that time", v.number()),
+  opted_out: said("Opt-outs by its mails in that time", v.number()),
+});
 
 const fields = {
   version: v.pipe(

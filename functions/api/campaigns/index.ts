@@ -4,7 +4,7 @@ import { SendCost } from "../../../shared/contract/cost.ts";
 import { PreviewId } from "../../../shared/contract/notification-input.ts";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
-import { OneOf, TrueOrFalse } from "../../../shared/contract/schemas.ts";
+import { OneOf, said, TrueOrFalse, titled } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery, windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -67,7 +67,7 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         status: v.optional(OneOf(campaignStatuses)),
         q: textQuery("the name"),
         ...periodFields,
-        results: v.pipe(v.optional(TrueOrFalse, "false"), v.description("Whether each comes with its results so far")),
+        results: said("Whether each comes with its results so far", v.optional(TrueOrFalse, "false")),
       }),
       returns: numberedPage(ListedCampaign),
     },
@@ -207,47 +207,38 @@ export const campaigns = group("campaigns", "Several messages to one audience.",
         ...reached,
         ...failures,
         last_error: campaignFields.last_error,
-        converted: v.pipe(v.number(), v.description("As in the funnel: subscribers who converted after any message")),
-        revenue_cents: v.pipe(v.number(), v.description("As in the funnel: of all conversions after any message")),
-        conversions: v.pipe(v.number(), v.description("By last touch, as in the sums of sources")),
-        last_touch_revenue_cents: v.pipe(v.number(), v.description("By last touch, in cents")),
+        converted: said("As in the funnel: subscribers who converted after any message", v.number()),
+        revenue_cents: said("As in the funnel: of all conversions after any message", v.number()),
+        conversions: said("By last touch, as in the sums of sources", v.number()),
+        last_touch_revenue_cents: said("By last touch, in cents", v.number()),
         cost: v.pipe(
           v.object({
             ...SendCost.pipe[0].entries,
-            per_conversion: v.pipe(
-              v.nullable(v.number()),
-              v.description("`dollars` over `converted`; `null` without conversions"),
-            ),
+            per_conversion: said("`dollars` over `converted`; `null` without conversions", v.nullable(v.number())),
           }),
           v.description("What these messages cost so far, computed from their numbers at list prices"),
           v.title("CampaignCost"),
         ),
         by_channel: v.array(
-          v.pipe(
-            v.object({
-              channel: v.string(),
-              ...reached,
-              provider_dollars: v.pipe(
-                v.nullable(v.number()),
-                v.description("What its provider charges, in US dollars; `null` where no price is set"),
-              ),
-            }),
-            v.title("ChannelReport"),
-          ),
+          titled("ChannelReport", {
+            channel: v.string(),
+            ...reached,
+            provider_dollars: said(
+              "What its provider charges, in US dollars; `null` where no price is set",
+              v.nullable(v.number()),
+            ),
+          }),
         ),
         skip_reasons: v.record(v.string(), v.number()),
         ...arms,
         by_message: v.array(
-          v.pipe(
-            v.object({
-              position: v.number(),
-              label: v.string(),
-              ...reached,
-              dollars: v.pipe(v.number(), v.description("What it cost so far, in US dollars")),
-              error: v.optional(MessageError),
-            }),
-            v.title("MessageReport"),
-          ),
+          titled("MessageReport", {
+            position: v.number(),
+            label: v.string(),
+            ...reached,
+            dollars: said("What it cost so far, in US dollars", v.number()),
+            error: v.optional(MessageError),
+          }),
         ),
       }),
     },

@@ -1,8 +1,10 @@
 // What the API returns of a campaign: its fields, its numbers, and the keys of its audience that no subscriber has.
+
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { acted, reached } from "../../../shared/contract/results.ts";
 import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
+import { said, titled } from "../../../shared/contract/schemas.ts";
 import { compileRule } from "../../../shared/rules/segment-evaluation.ts";
 import type { Campaign } from "../../../shared/store/campaigns/campaigns.ts";
 import { CampaignMessage, campaignFields, MessageError, messageFields } from "../../../shared/store/campaigns/items.ts";
@@ -25,35 +27,30 @@ export const CampaignShape = v.object({
 export const failures = { failed: v.number(), fail_reasons: v.record(v.string(), v.number()), uncertain };
 
 /** F21. */
-export const halted = v.pipe(
+export const halted = said(
+  "The sends that their brake stopped",
   v.array(v.object({ job_id: v.string(), ...Halt.entries })),
-  v.description("The sends that their brake stopped"),
 );
 
-export const ListedCampaign = v.pipe(
-  v.object({
-    ...CampaignShape.entries,
-    results: v.optional(
-      v.pipe(
-        v.object({
-          sent: v.number(),
-          delivered: reached.delivered,
-          opened_human: acted.opened_human,
-          clicked_human: acted.clicked_human,
-          unsubscribed: reached.unsubscribed,
-          opened_by_day: v.pipe(
-            v.array(v.number()),
-            v.description(
-              "Who first opened it, by days in UTC from the first dispatch to the last on which somebody did",
-            ),
-          ),
-        }),
-        v.description("What came of it so far, with `results`; left out before anything went out"),
-      ),
+export const ListedCampaign = titled("ListedCampaign", {
+  ...CampaignShape.entries,
+  results: v.optional(
+    said(
+      "What came of it so far, with `results`; left out before anything went out",
+      v.object({
+        sent: v.number(),
+        delivered: reached.delivered,
+        opened_human: acted.opened_human,
+        clicked_human: acted.clicked_human,
+        unsubscribed: reached.unsubscribed,
+        opened_by_day: said(
+          "Who first opened it, by days in UTC from the first dispatch to the last on which somebody did",
+          v.array(v.number()),
+        ),
+      }),
     ),
-  }),
-  v.title("ListedCampaign"),
-);
+  ),
+});
 
 /** The top level repeats the first message; its time is the campaign's, if that has one (CMP-10, AMB-66). */
 export function shown(campaign: Campaign) {

@@ -1,6 +1,6 @@
 // Channels: the ways a workspace sends, the verification of their credentials, and the templates of the chat app.
 import * as v from "valibot";
-import { Force, maxCharacters, OneOf } from "../../../shared/contract/schemas.ts";
+import { Force, maxCharacters, OneOf, said } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { callbacks } from "../../../shared/http/callbacks.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -40,9 +40,9 @@ const ChannelChange = v.strictObject({
   rate_per_second: v.optional(
     v.nullable(v.pipe(v.number("must be a number or null"), v.minValue(MIN_RATE), v.maxValue(MAX_RATE))),
   ),
-  price_per_message: v.pipe(
+  price_per_message: said(
+    "What the provider charges for a message, in US dollars; `null` removes it",
     v.optional(v.nullable(v.pipe(v.number("must be a number or null"), v.minValue(0), v.maxValue(MAX_PRICE)))),
-    v.description("What the provider charges for a message, in US dollars; `null` removes it"),
   ),
 });
 

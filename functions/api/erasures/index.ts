@@ -1,5 +1,7 @@
 // Receipts of erasures: what was removed of a subscriber, signed (F14).
+
 import * as v from "valibot";
+import { said } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import { requireFound } from "../../../shared/kernel/errors.ts";
@@ -15,12 +17,10 @@ import {
 
 const SignedReceipt = v.object({
   ...ErasureReceipt.entries,
-  receipt: v.pipe(
+  receipt: said(
+    "The answer as a signed JWT (EdDSA) for your records, with the workspace as `tenant_id`; null until the erasure is " +
+      "completed. `GET /.well-known/receipts.json` has the key",
     v.nullable(v.string()),
-    v.description(
-      "The answer as a signed JWT (EdDSA) for your records, with the workspace as `tenant_id`; null until the erasure is " +
-        "completed. `GET /.well-known/receipts.json` has the key",
-    ),
   ),
 });
 

@@ -1,6 +1,14 @@
 // Validation of events, by the tier of the sender. Each problem is reported under the name of its event (AMB-22).
 import * as v from "valibot";
-import { JsonObject, maxCharacters, SomeTextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import {
+  JsonObject,
+  maxCharacters,
+  SomeTextUpTo,
+  said,
+  TimestampInput,
+  titled,
+  Uuid,
+} from "../../../shared/contract/schemas.ts";
 import { fieldsOf } from "../../../shared/http/input.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -31,9 +39,9 @@ const Event = v.object({
   ),
   subscriber_id: v.optional(Uuid),
   anonymous_id: v.optional(AnonymousId),
-  external_id: v.pipe(
+  external_id: said(
+    "Your own id of the subscriber, with a server key only. One that names nobody is a 422",
     v.optional(text(MAX_EXTERNAL_ID_CHARACTERS)),
-    v.description("Your own id of the subscriber, with a server key only. One that names nobody is a 422"),
   ),
   platform: v.optional(v.pipe(v.string(), v.maxLength(128))),
   properties: v.optional(
@@ -46,15 +54,13 @@ const Event = v.object({
       v.description("At most 50 keys; keys and texts of at most 256 characters"),
     ),
   ),
-  occurred_at: v.pipe(
+  occurred_at: said(
+    "Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key; else 422. With a " +
+      "server key one more than 5 minutes ahead is a 422, with an SDK key one ahead is taken as when it is received",
     v.optional(TimestampInput),
-    v.description(
-      "Default: when it is received. At most 48 hours ago with an SDK key and 90 days with a server key; else 422. With a " +
-        "server key one more than 5 minutes ahead is a 422, with an SDK key one ahead is taken as when it is received",
-    ),
   ),
   idempotency_key: v.optional(text(255)),
-  id: v.pipe(v.optional(v.any()), v.description("Ignored, as are `source` and `received_at`: the service sets them")),
+  id: said("Ignored, as are `source` and `received_at`: the service sets them", v.optional(v.any())),
   source: v.optional(v.any()),
   received_at: v.optional(v.any()),
 });
@@ -63,19 +69,15 @@ export type EventInput = v.InferOutput<typeof Event>;
 
 /** What concerns a request as a whole. */
 const requestFields = {
-  sent_at: v.pipe(
+  sent_at: said(
+    "With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a " +
+      "minute, the times of the events are corrected by the difference",
     v.optional(TimestampInput),
-    v.description(
-      "With an SDK key only: when the request is sent, by the clock of the device. If that is wrong by more than a " +
-        "minute, the times of the events are corrected by the difference",
-    ),
   ),
-  historical: v.pipe(
+  historical: said(
+    "With a server key only: events of the past, which count everywhere and start no journey, also not through a " +
+      "segment that they change",
     v.optional(v.boolean()),
-    v.description(
-      "With a server key only: events of the past, which count everywhere and start no journey, also not through a " +
-        "segment that they change",
-    ),
   ),
 };
 const RequestSettings = v.object(requestFields);
@@ -87,7 +89,7 @@ const keyOf: Record<Tier, string> = { client: "an SDK key", server: "a server ke
 
 const Events = v.union([
   v.pipe(v.strictObject({ events: v.array(Event), ...requestFields }), v.title("EventBatch")),
-  v.pipe(v.object({ ...Event.entries, ...requestFields }), v.title("Event")),
+  titled("Event", { ...Event.entries, ...requestFields }),
 ]);
 
 /** For the reference only: the limits depend on the sender, so `readEvents` validates. */

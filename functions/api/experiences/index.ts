@@ -1,7 +1,7 @@
 // In-app experiences: authored as drafts, published to an audience, paused, resumed and ended.
 import * as v from "valibot";
 import { numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { maxCharacters, OneOf, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { maxCharacters, OneOf, said, TimestampInput } from "../../../shared/contract/schemas.ts";
 import { Percentage } from "../../../shared/contract/send-input.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -42,7 +42,7 @@ const optional = {
   end_at: v.optional(Time),
   variant_b: v.optional(VariantB),
   split_percentage: v.optional(
-    v.pipe(Percentage(1), v.description("The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B")),
+    said("The share of arm A in percent, 1 to 99. Default: 50 where there is an arm B", Percentage(1)),
   ),
   holdout_percentage: v.optional(Percentage(0)),
 };
@@ -70,7 +70,7 @@ const ExperienceStats = v.object({
   experience_id: v.string(),
   status: v.picklist(experienceStatuses),
   ...Counted.entries,
-  unique_reach: v.pipe(v.number(), v.description("Subscribers who have seen it")),
+  unique_reach: said("Subscribers who have seen it", v.number()),
   dismiss_rate: v.number(),
   by_variant: v.optional(v.array(v.object({ variant_id: v.picklist(["a", "b"]), ...Counted.entries }))),
 });

@@ -1,7 +1,7 @@
 // Exports as CSV files: subscribers, members, recipients, events, reports (RDA-16).
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import { said, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { exportLinks } from "../../../shared/http/rejected-links.ts";
 import { timestamp } from "../../../shared/kernel/clock.ts";
@@ -19,9 +19,9 @@ const Period = v.optional(
     v.description("The period, both ends optional. Of reports: when messages were dispatched and people converted"),
   ),
 );
-const id = (description: string) => v.pipe(Uuid, v.description(description));
+const id = (description: string) => said(description, Uuid);
 const what = <const E extends v.ObjectEntries>(description: string, entries: E) =>
-  v.pipe(v.strictObject(entries), v.description(description));
+  said(description, v.strictObject(entries));
 
 const NewExport = v.variant(
   "kind",
@@ -42,15 +42,15 @@ const NewExport = v.variant(
 
 const Export = v.object({
   id: v.string(),
-  kind: v.pipe(v.picklist(exportKinds), v.description("What is exported")),
+  kind: said("What is exported", v.picklist(exportKinds)),
   status: v.picklist(exportStatuses),
-  rows: v.pipe(v.nullable(v.number()), v.description("Rows of the file without its header; `null` before it is whole")),
-  url: v.pipe(
+  rows: said("Rows of the file without its header; `null` before it is whole", v.nullable(v.number())),
+  url: said(
+    "The address of the file, valid for a day: each answer has a new one. `null` unless completed",
     v.nullable(v.string()),
-    v.description("The address of the file, valid for a day: each answer has a new one. `null` unless completed"),
   ),
-  error: v.pipe(v.nullable(v.string()), v.description("Why it failed or was deleted")),
-  expires_at: v.pipe(v.nullable(Timestamp), v.description("Until when the file can be downloaded, three days")),
+  error: said("Why it failed or was deleted", v.nullable(v.string())),
+  expires_at: said("Until when the file can be downloaded, three days", v.nullable(Timestamp)),
   created_at: Timestamp,
   completed_at: v.nullable(Timestamp),
 });

@@ -1,7 +1,7 @@
 // Imports of CSV files into lists: in our own format, or as two other platforms export them.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { Id, isUuid, OneOf, TextUpTo, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
+import { Id, isUuid, OneOf, said, TextUpTo, TrueOrFalse, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { openedRejectedLink, rejectedLinks, warningsLinks } from "../../../shared/http/rejected-links.ts";
 import { FIELD_BYTES, multipart, type UploadedFile } from "../../../shared/http/upload.ts";
@@ -29,13 +29,11 @@ const Form = v.strictObject({
   source: v.optional(OneOf(importSources), "csv"),
   upload_id: v.optional(Id),
   dry_run: v.optional(TrueOrFalse, "false"),
-  mapping: v.pipe(
+  mapping: said(
+    "What columns mean, as JSON: `" +
+      '{"Mail": "email", "Tier": "attribute:tier", "Weekly": "topic:weekly", "Note": "ignore"}' +
+      `\`, at most ${MAX_MAPPED} of them. Others keep their usual meaning; \`"*": "ignore"\` leaves out those that would become attributes. A header has at most 1,000 columns and 64 KB.`,
     v.optional(TextUpTo(65_536)),
-    v.description(
-      "What columns mean, as JSON: `" +
-        '{"Mail": "email", "Tier": "attribute:tier", "Weekly": "topic:weekly", "Note": "ignore"}' +
-        `\`, at most ${MAX_MAPPED} of them. Others keep their usual meaning; \`"*": "ignore"\` leaves out those that would become attributes. A header has at most 1,000 columns and 64 KB.`,
-    ),
   ),
   ...readingFields,
 });

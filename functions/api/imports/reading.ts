@@ -1,6 +1,6 @@
 // How the caller of an import says that its file is read, and what its columns mean (AMB-133).
 import * as v from "valibot";
-import { OneOf, Region, TimeZone } from "../../../shared/contract/schemas.ts";
+import { OneOf, Region, said, TimeZone } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { invalid, malformed } from "../../../shared/kernel/errors.ts";
 import {
@@ -62,11 +62,12 @@ const canonical = v.transform((text: string) => encodingOf(text.trim().toLowerCa
 const upper = v.transform((text: string) => text.trim().toUpperCase());
 
 export const readingFields = {
-  time_zone: v.pipe(
+  time_zone: said(
+    "Of times without a zone, and of bare dates. Default: the time zone of the workspace",
     v.optional(TimeZone),
-    v.description("Of times without a zone, and of bare dates. Default: the time zone of the workspace"),
   ),
-  date_format: v.pipe(
+  date_format: said(
+    "How days such as 03/04/2024 are read, as `dd/mm/yyyy`. Without it only those are that can be read in one way",
     v.optional(
       v.pipe(
         v.string(),
@@ -74,37 +75,30 @@ export const readingFields = {
         v.check((text) => dateOrderOf(text) !== undefined, DATE_FORMAT),
       ),
     ),
-    v.description(
-      "How days such as 03/04/2024 are read, as `dd/mm/yyyy`. Without it only those are that can be read in one way",
-    ),
   ),
-  phone_region: v.pipe(
+  phone_region: said(
+    "Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row, else the region " +
+      "of the workspace",
     v.optional(v.pipe(v.string(), v.maxLength(64), upper, Region)),
-    v.description(
-      "Where phone numbers without a country code are from, as ISO 3166. Default: the country of the row, else the region " +
-        "of the workspace",
-    ),
   ),
-  encoding: v.pipe(
+  encoding: said(
+    "Default: UTF-8 or UTF-16; of a file that is neither, the one in which the names of its columns are known, else the " +
+      "one whose words its words are: Shift_JIS of Japanese, Windows-1251 of Cyrillic, Windows-1250 of Polish, " +
+      "Windows-1254 of Turkish, Windows-1252 of others. Where nothing shows it, the import fails and asks for it. " +
+      "`latin1`, `gb2312` and other labels of the same are taken too",
     v.optional(v.pipe(v.string(), v.maxLength(64), canonical, OneOf(encodings))),
-    v.description(
-      "Default: UTF-8 or UTF-16; of a file that is neither, the one in which the names of its columns are known, else the " +
-        "one whose words its words are: Shift_JIS of Japanese, Windows-1251 of Cyrillic, Windows-1250 of Polish, " +
-        "Windows-1254 of Turkish, Windows-1252 of others. Where nothing shows it, the import fails and asks for it. " +
-        "`latin1`, `gb2312` and other labels of the same are taken too",
-    ),
   ),
-  start_journeys: v.pipe(
+  start_journeys: said(
+    "`false`: what the rows change counts in segments and reports, and starts no journey",
     v.optional(v.picklist(["true", "false"], "must be true or false"), "true"),
-    v.description("`false`: what the rows change counts in segments and reports, and starts no journey"),
   ),
-  consent_at: v.pipe(
+  consent_at: said(
+    "When those agreed who say yes in the file without a time",
     v.optional(v.pipe(v.string(), v.trim(), v.maxLength(64))),
-    v.description("When those agreed who say yes in the file without a time"),
   ),
-  consent_source: v.pipe(
+  consent_source: said(
+    "Where the consents of the file are from, if it does not say so",
     v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(256))),
-    v.description("Where the consents of the file are from, if it does not say so"),
   ),
 };
 

@@ -1,6 +1,6 @@
 // What the API says of an import: its counts, the list that it fills, and files of what could not be taken.
 import * as v from "valibot";
-import { LastError, Timestamp } from "../../../shared/contract/schemas.ts";
+import { LastError, said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
 import { importStatuses } from "../../../shared/rules/import-states.ts";
 import type { StoreReader } from "../../../shared/store/context.ts";
 import { encodings } from "../../../shared/store/files/encodings.ts";
@@ -21,20 +21,20 @@ const ChoiceCounts = v.object({
   unchanged: v.number(),
 });
 
-const PhoneCounts = v.pipe(
+const PhoneCounts = said(
+  "What became of the phone numbers of the rows",
   v.object({
-    kept: v.pipe(v.number(), v.description("Those that were in E.164 form")),
-    converted: v.pipe(v.number(), v.description("Those that were brought into E.164 form")),
-    unreadable: v.pipe(v.number(), v.description("Those that stay as the file has them, and are not sent to")),
+    kept: said("Those that were in E.164 form", v.number()),
+    converted: said("Those that were brought into E.164 form", v.number()),
+    unreadable: said("Those that stay as the file has them, and are not sent to", v.number()),
   }),
-  v.description("What became of the phone numbers of the rows"),
 );
 
 export const Job = v.object({
   import_job_id: v.string(),
-  list: v.pipe(
+  list: said(
+    "The list that it fills; without a name once it is deleted",
     v.object({ id: v.string(), name: v.nullable(v.string()) }),
-    v.description("The list that it fills; without a name once it is deleted"),
   ),
   status: v.picklist(importStatuses),
   processed_rows: v.number(),
@@ -47,26 +47,21 @@ export const Job = v.object({
   consent_summary: v.object({
     ...ChoiceCounts.entries,
     suppressed: v.number(),
-    yes_without_time: v.pipe(
-      v.number(),
-      v.description("Of the unknown ones: they say yes, and the file has no time of it"),
-    ),
-    future: v.pipe(v.number(), v.description("Of the unknown ones: their time is ahead of the import")),
+    yes_without_time: said("Of the unknown ones: they say yes, and the file has no time of it", v.number()),
+    future: said("Of the unknown ones: their time is ahead of the import", v.number()),
   }),
   phone_summary: PhoneCounts,
   topic_summary: v.record(v.string(), ChoiceCounts),
-  channel_summary: v.pipe(
+  channel_summary: said(
+    "By `sms` and `chat_app`, the rows by what they did to its consent; of a dry run, by what they would do",
     v.record(v.string(), ChoiceCounts),
-    v.description(
-      "By `sms` and `chat_app`, the rows by what they did to its consent; of a dry run, by what they would do",
-    ),
   ),
-  new_subscribers: v.pipe(v.optional(v.number()), v.description("How many subscribers a dry run would create")),
+  new_subscribers: said("How many subscribers a dry run would create", v.optional(v.number())),
   unknown_topics: v.array(v.string()),
   rejected_rows_url: v.optional(v.string()),
-  warnings_url: v.pipe(
+  warnings_url: said(
+    "A CSV file of the rows of which something could not be taken, such as a phone number",
     v.optional(v.string()),
-    v.description("A CSV file of the rows of which something could not be taken, such as a phone number"),
   ),
   created_at: Timestamp,
 });
@@ -77,15 +72,12 @@ export const JobWithColumns = v.object({
   ...Job.entries,
   /** Of a file whose header was read. */
   columns: v.array(
-    v.pipe(
-      v.object({
-        header: v.string(),
-        meaning: v.string(),
-        sample: v.nullable(v.string()),
-        suggestion: v.nullable(v.string()),
-      }),
-      v.title("ImportColumn"),
-    ),
+    titled("ImportColumn", {
+      header: v.string(),
+      meaning: v.string(),
+      sample: v.nullable(v.string()),
+      suggestion: v.nullable(v.string()),
+    }),
   ),
   /** The first of the rejected rows. */
   rejected_sample: v.array(v.object({ line: v.number(), reason: v.string() })),

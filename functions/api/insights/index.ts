@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
 import { liftEntries } from "../../../shared/contract/lift.ts";
-import { Id, maxCharacters, OneOf, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
+import { Id, maxCharacters, OneOf, said, Timestamp, Uuid, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { windowFields, windowOf } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { MAX_EVENT_NAME_CHARACTERS, MAX_PROPERTY_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -35,7 +35,6 @@ const revenue =
   "Revenue of all conversions after any message of the source, in cents: a conversion may count for several sources";
 const conversions = "Conversions whose last touch it was: each counts once in the workspace";
 const lastTouchRevenue = "Revenue of these conversions by last touch, in cents";
-const described = (count: v.GenericSchema<unknown, number>, text: string) => v.pipe(count, v.description(text));
 const Arm = v.object({ size: Count, converters: Count, conversion_rate: v.number(), revenue_cents: Count });
 
 const COUNTED_LATE =
@@ -55,11 +54,8 @@ ${COUNTED_LATE}`;
 
 const Figure = v.nullable(Count);
 const SeriesBucket = v.object({
-  at: v.pipe(Timestamp, v.description("When the bucket begins")),
-  group: v.pipe(
-    v.nullable(v.string()),
-    v.description("The type of channel or the category; `null` without `group_by`"),
-  ),
+  at: said("When the bucket begins", Timestamp),
+  group: said("The type of channel or the category; `null` without `group_by`", v.nullable(v.string())),
   sent: Figure,
   delivered: Figure,
   failed: Figure,
@@ -71,10 +67,10 @@ const SeriesBucket = v.object({
   opened_human: Figure,
   clicked: Figure,
   clicked_human: Figure,
-  converted: v.pipe(Figure, v.description(`${converted}; \`null\` without a source`)),
-  revenue_cents: v.pipe(Figure, v.description(`${revenue}; \`null\` without a source`)),
-  conversions: v.pipe(Figure, v.description(conversions)),
-  last_touch_revenue_cents: v.pipe(Figure, v.description(lastTouchRevenue)),
+  converted: said(`${converted}; \`null\` without a source`, Figure),
+  revenue_cents: said(`${revenue}; \`null\` without a source`, Figure),
+  conversions: said(conversions, Figure),
+  last_touch_revenue_cents: said(lastTouchRevenue, Figure),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
@@ -105,15 +101,13 @@ export const insights = group("insights", "Results of sends, and the lift they c
         opened_human: Count,
         clicked: Count,
         clicked_human: Count,
-        converted: described(Count, converted),
-        revenue_cents: described(Count, revenue),
-        conversions: described(Count, conversions),
-        last_touch_revenue_cents: described(Count, lastTouchRevenue),
-        cost: v.pipe(
+        converted: said(converted, Count),
+        revenue_cents: said(revenue, Count),
+        conversions: said(conversions, Count),
+        last_touch_revenue_cents: said(lastTouchRevenue, Count),
+        cost: said(
+          "What its sends cost, computed from their numbers at list prices. Of a journey: those that ended, without the moves of its runs",
           SendCost,
-          v.description(
-            "What its sends cost, computed from their numbers at list prices. Of a journey: those that ended, without the moves of its runs",
-          ),
         ),
       }),
     },
@@ -137,10 +131,10 @@ export const insights = group("insights", "Results of sends, and the lift they c
         rows: v.array(
           v.object({
             source_id: v.string(),
-            source: v.pipe(Named, v.description("The campaign, journey or channel with its name")),
-            conversions: described(Count, conversions),
-            revenue_cents: described(Count, "As `last_touch_revenue_cents`"),
-            last_touch_revenue_cents: described(Count, lastTouchRevenue),
+            source: said("The campaign, journey or channel with its name", Named),
+            conversions: said(conversions, Count),
+            revenue_cents: said("As `last_touch_revenue_cents`", Count),
+            last_touch_revenue_cents: said(lastTouchRevenue, Count),
           }),
         ),
       }),
@@ -183,13 +177,13 @@ export const insights = group("insights", "Results of sends, and the lift they c
       summary: "Get figures over time: of the workspace, a channel, a category, a campaign or a journey",
       description: SERIES,
       query: v.object({
-        interval: v.pipe(
+        interval: said(
+          "The length of a bucket, in UTC. Hours have deliveries and opens only, without groups",
           v.optional(v.picklist(["day", "hour"], "must be day or hour"), "day"),
-          v.description("The length of a bucket, in UTC. Hours have deliveries and opens only, without groups"),
         ),
-        group_by: v.pipe(
+        group_by: said(
+          "One bucket for each type of channel, or each category. Default: all in one",
           v.optional(v.picklist(["channel", "category"], "must be channel or category")),
-          v.description("One bucket for each type of channel, or each category. Default: all in one"),
         ),
         source_type: v.optional(v.picklist(["campaign", "journey"], "must be campaign or journey")),
         source_id: v.optional(Uuid),
@@ -212,7 +206,7 @@ export const insights = group("insights", "Results of sends, and the lift they c
       query: v.object({ job_id: Id }),
       returns: v.object({
         job_id: v.string(),
-        job: v.pipe(Named, v.description("The send with its name, or its title")),
+        job: said("The send with its name, or its title", Named),
         treated: Arm,
         holdout: Arm,
         ...liftEntries("The conversion rate of `treated` minus that of `holdout`"),

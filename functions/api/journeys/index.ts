@@ -1,7 +1,7 @@
 // Journeys: what happens to each subscriber, step by step, from a trigger to an exit.
 import * as v from "valibot";
 import { cursor, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { Uuid } from "../../../shared/contract/schemas.ts";
+import { said, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -212,19 +212,19 @@ export const journeys = group("journeys", "What happens to each subscriber, from
         "Of one version, the runs are counted when they are asked for: those of erased subscribers are left out, and beyond " +
         "10,000 runs of the journey the numbers are estimates.",
       query: v.object({
-        version: v.pipe(
+        version: said(
+          "Only runs of this version, which was activated",
           v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/, "must be the number of a version"))),
-          v.description("Only runs of this version, which was activated"),
         ),
       }),
       returns: v.object({
         runs: v.record(v.string(), v.number()),
         steps: v.record(v.string(), v.object({ active: v.number(), outcomes: v.record(v.string(), v.number()) })),
-        refused: v.pipe(
+        refused: said(
+          "What would have started a run and did not, by reason; not of a version",
           v.optional(v.record(v.string(), v.number())),
-          v.description("What would have started a run and did not, by reason; not of a version"),
         ),
-        exact: v.pipe(v.optional(v.boolean()), v.description("Of a version: whether every run was counted")),
+        exact: said("Of a version: whether every run was counted", v.optional(v.boolean())),
       }),
     },
     async ({ store, params, query: { version } }) => {

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { byChannelProblems } from "../../../shared/contract/message-content.ts";
-import { Id, JsonObject, maxCharacters } from "../../../shared/contract/schemas.ts";
+import { Id, JsonObject, maxCharacters, said } from "../../../shared/contract/schemas.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
 import { BLANK, isBlank } from "../../../shared/rules/characters.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "../../../shared/rules/event-limits.ts";
@@ -29,20 +29,21 @@ export const JOURNEY_LIMITS = { depth: RULE_JSON_DEPTH + 4, keys: 60 * RULE_NODE
 
 const EventName = v.pipe(v.string(), maxCharacters(MAX_EVENT_NAME_CHARACTERS));
 
-export const SegmentTrigger = v.pipe(
+export const SegmentTrigger = said(
+  "The subscriber enters a segment, or leaves it.",
   v.strictObject({
-    type: v.pipe(v.picklist(["segment_entered", "segment_exited"]), v.description("Which of the two")),
-    segment_id: v.pipe(v.optional(Id), v.description("The segment. Required to activate")),
-    event_name: v.pipe(v.optional(EventName), v.description("Not used by this trigger: 422")),
+    type: said("Which of the two", v.picklist(["segment_entered", "segment_exited"])),
+    segment_id: said("The segment. Required to activate", v.optional(Id)),
+    event_name: said("Not used by this trigger: 422", v.optional(EventName)),
   }),
-  v.description("The subscriber enters a segment, or leaves it."),
 );
 
-export const EventTrigger = v.pipe(
+export const EventTrigger = said(
+  "The subscriber has an event.",
   v.strictObject({
-    type: v.pipe(v.literal("event"), v.description("The kind of trigger")),
-    event_name: v.pipe(v.optional(EventName), v.description("The name of the event. Required to activate")),
-    segment_id: v.pipe(v.optional(Id), v.description("Not used by this trigger: 422")),
+    type: said("The kind of trigger", v.literal("event")),
+    event_name: said("The name of the event. Required to activate", v.optional(EventName)),
+    segment_id: said("Not used by this trigger: 422", v.optional(Id)),
     max_age: v.pipe(
       v.optional(v.string()),
       v.metadata({ default: "72h" }),
@@ -51,33 +52,30 @@ export const EventTrigger = v.pipe(
       ),
     ),
   }),
-  v.description("The subscriber has an event."),
 );
 
-export const JourneyTrigger = v.pipe(
+export const JourneyTrigger = said(
+  "What starts a run for a subscriber.",
   v.variant("type", [SegmentTrigger, EventTrigger], `must be one of ${triggerTypes.join(", ")}`),
-  v.description("What starts a run for a subscriber."),
 );
 
-export const EntryRulesInput = v.pipe(
+export const EntryRulesInput = said(
+  "Who may enter, and how often.",
   v.strictObject({
-    eligibility: v.pipe(
+    eligibility: said(
+      "Only subscribers that match this rule at the trigger enter. Default: all",
       v.nullish(v.pipe(JsonObject, grammar("SegmentRule"))),
-      v.description("Only subscribers that match this rule at the trigger enter. Default: all"),
     ),
     allow_reentry: v.pipe(
       v.optional(v.boolean()),
       v.metadata({ default: false }),
       v.description("Whether a subscriber whose run has ended may enter again"),
     ),
-    reentry_window: v.pipe(
+    reentry_window: said(
+      "The least time between two entries: whole minutes, hours or days, such as `24h`, at most 3650 days. Default: none",
       v.nullish(v.string()),
-      v.description(
-        "The least time between two entries: whole minutes, hours or days, such as `24h`, at most 3650 days. Default: none",
-      ),
     ),
   }),
-  v.description("Who may enter, and how often."),
 );
 
 export const JourneyInput = v.strictObject({

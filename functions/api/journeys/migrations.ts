@@ -1,6 +1,6 @@
 // Waiting runs are moved to another version of their journey (F20).
 import * as v from "valibot";
-import { Timestamp } from "../../../shared/contract/schemas.ts";
+import { said, Timestamp, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { conflict, invalid } from "../../../shared/kernel/errors.ts";
 import { STEPS_OF_A_JOURNEY } from "../../../shared/rules/journey-grammar.ts";
@@ -28,9 +28,10 @@ const Version = v.pipe(
 const StepId = v.pipe(v.string("must be the id of a step"), v.maxLength(MAX_ID_CHARACTERS));
 
 const MigrationInput = v.strictObject({
-  from: v.pipe(Version, v.description("The version that the runs are on")),
-  to: v.pipe(Version, v.description("The version that they move to")),
-  steps: v.pipe(
+  from: said("The version that the runs are on", Version),
+  to: said("The version that they move to", Version),
+  steps: said(
+    "By steps of the first version: the steps of the other one where their runs continue",
     v.optional(
       v.pipe(
         v.record(StepId, StepId, "must be an object of ids of steps"),
@@ -38,23 +39,19 @@ const MigrationInput = v.strictObject({
       ),
       {},
     ),
-    v.description("By steps of the first version: the steps of the other one where their runs continue"),
   ),
 });
 
-const MigrationOutput = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.description("The id")),
-    status: v.pipe(v.picklist(["processing", "completed"]), v.description("Whether all runs were looked at")),
-    from: v.pipe(v.number(), v.description("The version that the runs are on")),
-    to: v.pipe(v.number(), v.description("The version that they move to")),
-    steps: v.pipe(v.record(v.string(), v.string()), v.description("The steps that correspond, also those of one id")),
-    moved: v.pipe(v.number(), v.description("Runs that were moved")),
-    progress: v.pipe(v.number(), v.description("The share of the journey's runs that was looked at, 0 to 1")),
-    created_at: Timestamp,
-  }),
-  v.title("JourneyMigration"),
-);
+const MigrationOutput = titled("JourneyMigration", {
+  id: said("The id", v.string()),
+  status: said("Whether all runs were looked at", v.picklist(["processing", "completed"])),
+  from: said("The version that the runs are on", v.number()),
+  to: said("The version that they move to", v.number()),
+  steps: said("The steps that correspond, also those of one id", v.record(v.string(), v.string())),
+  moved: said("Runs that were moved", v.number()),
+  progress: said("The share of the journey's runs that was looked at, 0 to 1", v.number()),
+  created_at: Timestamp,
+});
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 

@@ -1,7 +1,7 @@
 // The runs of a journey: listed, explained for one person, canceled.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { OneOf, Uuid } from "../../../shared/contract/schemas.ts";
+import { OneOf, said, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { runStatuses } from "../../../shared/rules/run-states.ts";
@@ -27,9 +27,9 @@ export const journeyRuns = [
         cursor,
         status: v.optional(OneOf(runStatuses)),
         subscriber_id: v.optional(Uuid),
-        step: v.pipe(
+        step: said(
+          "Only active runs that are on this step",
           v.optional(v.pipe(v.string(), v.maxLength(MAX_STEP_CHARACTERS))),
-          v.description("Only active runs that are on this step"),
         ),
       }),
       returns: cursorPage(Run),

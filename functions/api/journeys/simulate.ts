@@ -1,6 +1,6 @@
 // What a journey would do: its present steps, walked through on a clock of their own.
 import * as v from "valibot";
-import { JsonObject, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import { JsonObject, said, Timestamp, TimestampInput, titled, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { invalid, requireFound } from "../../../shared/kernel/errors.ts";
@@ -25,15 +25,14 @@ const Sample = v.strictObject({
 });
 
 const SimulationInput = v.strictObject({
-  subscriber_id: v.pipe(v.optional(Uuid), v.description("A subscriber, with what is known of it now")),
-  sample: v.pipe(
+  subscriber_id: said("A subscriber, with what is known of it now", v.optional(Uuid)),
+  sample: said(
+    "Or a subscriber that there is not. On history: the share of subscribers that is looked at, in percent (default 100); " +
+      "the counts are of these alone",
     v.optional(v.union([Percent, Sample], "must be a subscriber, or on history a number from 1 to 100")),
-    v.description(
-      "Or a subscriber that there is not. On history: the share of subscribers that is looked at, in percent (default 100); " +
-        "the counts are of these alone",
-    ),
   ),
-  events: v.pipe(
+  events: said(
+    "Events as if they happened. The first one of the trigger's name starts the run",
     v.optional(
       v.pipe(
         v.array(
@@ -48,84 +47,69 @@ const SimulationInput = v.strictObject({
       ),
       [],
     ),
-    v.description("Events as if they happened. The first one of the trigger's name starts the run"),
   ),
-  start_at: v.pipe(
-    v.optional(TimestampInput),
-    v.description("When the run begins. Default: with the event that starts it, else now"),
-  ),
+  start_at: said("When the run begins. Default: with the event that starts it, else now", v.optional(TimestampInput)),
   ...historyFields,
 });
 type SimulationInput = v.InferOutput<typeof SimulationInput>;
 
 const Clause = v.pipe(ClauseResult, v.title("SimulatedClause"));
 
-const Walk = v.pipe(
-  v.object({
-    entry: v.pipe(
-      v.object({
-        at: v.pipe(Timestamp, v.description("When the run begins, or would have")),
-        reason: v.pipe(
-          v.nullable(v.picklist(["already_active", "reentry_window", "not_eligible"])),
-          v.description("Why no run begins; `null`: one does"),
-        ),
-        clauses: v.pipe(v.array(Clause), v.description("Of `not_eligible`: the rule of entry, clause by clause")),
-      }),
-      v.description("Whether the subscriber enters"),
-    ),
-    steps: v.pipe(
-      v.array(
-        v.pipe(
-          v.object({
-            step: v.pipe(v.string(), v.description("The id of the step")),
-            type: v.pipe(
-              v.picklist(["send", "delay", "branch", "wait_for_event", "exit"]),
-              v.description("The type of the step"),
-            ),
-            at: v.pipe(Timestamp, v.description("When the run leaves the step")),
-            outcome: v.pipe(
-              v.string(),
-              v.description(
-                "`sent`, `failed`, `skipped:no_consent` …, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit`",
-              ),
-            ),
-            channels: v.pipe(v.array(v.string()), v.description("Of a send: the types of channels that it goes by")),
-            deferred_until: v.pipe(
-              v.nullable(Timestamp),
-              v.description("Of a send: the end of the quiet hours that it waits for on some channel"),
-            ),
-            clauses: v.pipe(v.array(Clause), v.description("Of a branch: its condition, clause by clause")),
-            rendering: v.pipe(
-              v.nullable(
-                v.object({
-                  title: v.pipe(v.string(), v.description("The title as the recipient would read it")),
-                  body: v.pipe(v.string(), v.description("The text as the recipient would read it")),
-                  unknown_variables: v.pipe(v.array(v.string()), v.description("Variables without a value")),
-                }),
-              ),
-              v.description("Of a send: its text; `null` if it cannot be rendered"),
-            ),
-          }),
-          v.title("SimulatedStep"),
-        ),
+const Walk = titled("SimulatedWalk", {
+  entry: said(
+    "Whether the subscriber enters",
+    v.object({
+      at: said("When the run begins, or would have", Timestamp),
+      reason: said(
+        "Why no run begins; `null`: one does",
+        v.nullable(v.picklist(["already_active", "reentry_window", "not_eligible"])),
       ),
-      v.description("The steps in the order in which the run leaves them"),
-    ),
-    ended: v.pipe(
-      v.object({
-        status: v.pipe(
-          v.picklist(["completed", "exited", "waiting", "refused"]),
-          v.description("`waiting`: nothing that was given moves the run on. `refused`: none begins"),
+      clauses: said("Of `not_eligible`: the rule of entry, clause by clause", v.array(Clause)),
+    }),
+  ),
+  steps: said(
+    "The steps in the order in which the run leaves them",
+    v.array(
+      titled("SimulatedStep", {
+        step: said("The id of the step", v.string()),
+        type: said("The type of the step", v.picklist(["send", "delay", "branch", "wait_for_event", "exit"])),
+        at: said("When the run leaves the step", Timestamp),
+        outcome: said(
+          "`sent`, `failed`, `skipped:no_consent` …, `delayed`, `branch:then`, `branch:else`, `wait:event`, `wait:timeout` or `exit`",
+          v.string(),
         ),
-        step: v.pipe(v.string(), v.description("The step on which it ended or waits")),
-        at: v.pipe(Timestamp, v.description("When it ended, or the last moment that was looked at")),
-        reason: v.pipe(v.nullable(v.string()), v.description("Why it ended; `null` while it waits")),
+        channels: said("Of a send: the types of channels that it goes by", v.array(v.string())),
+        deferred_until: said(
+          "Of a send: the end of the quiet hours that it waits for on some channel",
+          v.nullable(Timestamp),
+        ),
+        clauses: said("Of a branch: its condition, clause by clause", v.array(Clause)),
+        rendering: said(
+          "Of a send: its text; `null` if it cannot be rendered",
+          v.nullable(
+            v.object({
+              title: said("The title as the recipient would read it", v.string()),
+              body: said("The text as the recipient would read it", v.string()),
+              unknown_variables: said("Variables without a value", v.array(v.string())),
+            }),
+          ),
+        ),
       }),
-      v.description("How the simulation ended"),
     ),
-  }),
-  v.title("SimulatedWalk"),
-);
+  ),
+  ended: said(
+    "How the simulation ended",
+    v.object({
+      status: said(
+        "`waiting`: nothing that was given moves the run on. `refused`: none begins",
+        v.picklist(["completed", "exited", "waiting", "refused"]),
+      ),
+      step: said("The step on which it ended or waits", v.string()),
+      at: said("When it ended, or the last moment that was looked at", Timestamp),
+      reason: said("Why it ended; `null` while it waits", v.nullable(v.string())),
+    }),
+  ),
+});
 
 /** The fields of a walk, and those of a simulation on history: the others must not be given. @throws 422 */
 function historyOf({ from, to, version, sample, subscriber_id, events, start_at }: SimulationInput) {

@@ -1,7 +1,7 @@
 // What a journey would have done with what has happened (F3): its steps on stored events, on a clock of their own.
 import * as v from "valibot";
 import { SendCost } from "../../../shared/contract/cost.ts";
-import { Timestamp, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { said, Timestamp, TimestampInput, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { type Clock, timestamp } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
@@ -29,86 +29,71 @@ const DAY_MS = 86_400_000;
 
 /** What makes a simulation one on history. */
 export const historyFields = {
-  from: v.pipe(v.optional(TimestampInput), v.description("On history: the beginning of the window")),
-  to: v.pipe(
+  from: said("On history: the beginning of the window", v.optional(TimestampInput)),
+  to: said(
+    "On history: the end of the window, at most 90 days after its beginning and not in the future",
     v.optional(TimestampInput),
-    v.description("On history: the end of the window, at most 90 days after its beginning and not in the future"),
   ),
-  version: v.pipe(
+  version: said(
+    "On history: a version that was activated. Default: the journey as it is now",
     v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
-    v.description("On history: a version that was activated. Default: the journey as it is now"),
   ),
 };
 
 const Numbers = v.record(v.string(), v.number());
-const Result = v.pipe(
-  v.object({
-    subscribers: v.pipe(v.number(), v.description("How many subscribers entered")),
-    entered: v.pipe(v.number(), v.description("How many runs began")),
-    runs: v.pipe(
-      v.object({
-        active: v.pipe(v.number(), v.description("Runs that had not ended when the window did")),
-        completed: v.pipe(v.number(), v.description("Runs that took their last step")),
-        exited: v.pipe(v.number(), v.description("Runs that an exit condition ended")),
+const Result = titled("SimulationResult", {
+  subscribers: said("How many subscribers entered", v.number()),
+  entered: said("How many runs began", v.number()),
+  runs: said(
+    "Runs by their status at the end of the window",
+    v.object({
+      active: said("Runs that had not ended when the window did", v.number()),
+      completed: said("Runs that took their last step", v.number()),
+      exited: said("Runs that an exit condition ended", v.number()),
+    }),
+  ),
+  steps: said(
+    "For each step: the runs that are on it at the end, and its outcomes, as in the statistics",
+    v.record(v.string(), v.object({ active: v.number(), outcomes: Numbers })),
+  ),
+  edges: said(
+    "The ways from step to step, and how often each was taken",
+    v.array(
+      titled("SimulatedEdge", {
+        ...JourneyEdge.pipe[0].entries,
+        taken: said("How often it was taken", v.number()),
       }),
-      v.description("Runs by their status at the end of the window"),
     ),
-    steps: v.pipe(
-      v.record(v.string(), v.object({ active: v.number(), outcomes: Numbers })),
-      v.description("For each step: the runs that are on it at the end, and its outcomes, as in the statistics"),
+  ),
+  dead: said("The ways that were never taken", v.array(JourneyEdge)),
+  loops: said("By step: how often a run took it again", Numbers),
+  sends: said(
+    "Messages by day and channel",
+    v.array(
+      titled("SimulatedSends", {
+        day: said("The day in UTC on which the messages would go out", v.string()),
+        channel: said("The type of the channel", v.string()),
+        sent: said("Messages", v.number()),
+      }),
     ),
-    edges: v.pipe(
-      v.array(
-        v.pipe(
-          v.object({
-            ...JourneyEdge.pipe[0].entries,
-            taken: v.pipe(v.number(), v.description("How often it was taken")),
-          }),
-          v.title("SimulatedEdge"),
-        ),
-      ),
-      v.description("The ways from step to step, and how often each was taken"),
-    ),
-    dead: v.pipe(v.array(JourneyEdge), v.description("The ways that were never taken")),
-    loops: v.pipe(Numbers, v.description("By step: how often a run took it again")),
-    sends: v.pipe(
-      v.array(
-        v.pipe(
-          v.object({
-            day: v.pipe(v.string(), v.description("The day in UTC on which the messages would go out")),
-            channel: v.pipe(v.string(), v.description("The type of the channel")),
-            sent: v.pipe(v.number(), v.description("Messages")),
-          }),
-          v.title("SimulatedSends"),
-        ),
-      ),
-      v.description("Messages by day and channel"),
-    ),
-    skipped: v.pipe(Numbers, v.description("Sends that would reach nobody, by reason: consent, no address, `capped`")),
-    deferred: v.pipe(v.number(), v.description("Sends that would wait for the end of quiet hours")),
-    cut_short: v.pipe(
-      v.number(),
-      v.description("Subscribers with more than 2,000 events or 1,000 moves, of which the rest is left out"),
-    ),
-    cost: v.pipe(SendCost, v.description("What the sends would cost at list prices")),
-  }),
-  v.title("SimulationResult"),
-);
+  ),
+  skipped: said("Sends that would reach nobody, by reason: consent, no address, `capped`", Numbers),
+  deferred: said("Sends that would wait for the end of quiet hours", v.number()),
+  cut_short: said("Subscribers with more than 2,000 events or 1,000 moves, of which the rest is left out", v.number()),
+  cost: said("What the sends would cost at list prices", SendCost),
+});
 
-export const HistorySimulation = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.description("The id of the simulation")),
-    status: v.pipe(v.picklist(simulationStatuses), v.description("Whether the result is complete")),
-    version: v.pipe(v.number(), v.description("The version of the journey that was simulated")),
-    from: v.pipe(Timestamp, v.description("The beginning of the window")),
-    to: v.pipe(Timestamp, v.description("The end of the window")),
-    sample: v.pipe(v.number(), v.description("The share of subscribers that is looked at, in percent")),
-    progress: v.pipe(v.number(), v.description("The share of the window that has been played, 0 to 1")),
-    result: v.pipe(Result, v.description("What was counted so far; all of it once `status` is `completed`")),
-    error: v.pipe(v.nullable(v.string()), v.description("Why it failed; `null` otherwise")),
-  }),
-  v.title("HistorySimulation"),
-);
+export const HistorySimulation = titled("HistorySimulation", {
+  id: said("The id of the simulation", v.string()),
+  status: said("Whether the result is complete", v.picklist(simulationStatuses)),
+  version: said("The version of the journey that was simulated", v.number()),
+  from: said("The beginning of the window", Timestamp),
+  to: said("The end of the window", Timestamp),
+  sample: said("The share of subscribers that is looked at, in percent", v.number()),
+  progress: said("The share of the window that has been played, 0 to 1", v.number()),
+  result: said("What was counted so far; all of it once `status` is `completed`", Result),
+  error: said("Why it failed; `null` otherwise", v.nullable(v.string())),
+});
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
 

@@ -1,7 +1,9 @@
 // The versions of a journey that were activated, and what differs between two of them (F20).
+
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { cursor, cursorPage, cursorsOf } from "../../../shared/contract/paging.ts";
+import { said, titled } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { notFound } from "../../../shared/kernel/errors.ts";
 import { diffOf } from "../../../shared/rules/journey-diff.ts";
@@ -15,57 +17,42 @@ const PER_PAGE = 20;
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeRead] });
 
-export const JourneyEdge = v.pipe(
-  v.object({
-    from: v.pipe(v.string(), v.description("The step that it leaves")),
-    by: v.pipe(
-      v.string(),
-      v.description("`next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout`"),
-    ),
-    to: v.pipe(v.nullable(v.string()), v.description("The step that it leads to; `null` where the run completes")),
-  }),
-  v.title("JourneyEdge"),
-);
+export const JourneyEdge = titled("JourneyEdge", {
+  from: said("The step that it leaves", v.string()),
+  by: said("`next`, or the outcome: `branch:then`, `branch:else`, `wait:event`, `wait:timeout`", v.string()),
+  to: said("The step that it leads to; `null` where the run completes", v.nullable(v.string())),
+});
 
-const JourneyVersion = v.pipe(
-  v.object({
-    version: v.pipe(v.number(), v.description("The number of the version")),
-    trigger: Journey.entries.trigger,
-    entry_rules: Journey.entries.entry_rules,
-    steps: v.pipe(v.record(v.string(), v.any()), grammar("JourneyGraph")),
-  }),
-  v.title("JourneyVersion"),
-);
+const JourneyVersion = titled("JourneyVersion", {
+  version: said("The number of the version", v.number()),
+  trigger: Journey.entries.trigger,
+  entry_rules: Journey.entries.entry_rules,
+  steps: v.pipe(v.record(v.string(), v.any()), grammar("JourneyGraph")),
+});
 
-const steps = (description: string) => v.pipe(v.array(v.string()), v.description(description));
+const steps = (description: string) => said(description, v.array(v.string()));
 
-const Diff = v.pipe(
-  v.object({
-    added: steps("Steps that only the second version has"),
-    removed: steps("Steps that only the first version has"),
-    changed: v.pipe(
-      v.array(
-        v.pipe(
-          v.object({
-            step: v.pipe(v.string(), v.description("The id of the step")),
-            fields: steps("The settings that differ; `type` where the type does"),
-          }),
-          v.title("ChangedStep"),
-        ),
-      ),
-      v.description("Steps of both versions that differ"),
-    ),
-    edges: v.pipe(
-      v.object({
-        added: v.pipe(v.array(JourneyEdge), v.description("Ways that only the second version has")),
-        removed: v.pipe(v.array(JourneyEdge), v.description("Ways that only the first version has")),
+const Diff = titled("JourneyDiff", {
+  added: steps("Steps that only the second version has"),
+  removed: steps("Steps that only the first version has"),
+  changed: said(
+    "Steps of both versions that differ",
+    v.array(
+      titled("ChangedStep", {
+        step: said("The id of the step", v.string()),
+        fields: steps("The settings that differ; `type` where the type does"),
       }),
-      v.description("The ways from step to step that differ"),
     ),
-    others: steps("Of `trigger`, `entry_rules`, `start` and `exit_conditions`, those that differ"),
-  }),
-  v.title("JourneyDiff"),
-);
+  ),
+  edges: said(
+    "The ways from step to step that differ",
+    v.object({
+      added: said("Ways that only the second version has", v.array(JourneyEdge)),
+      removed: said("Ways that only the first version has", v.array(JourneyEdge)),
+    }),
+  ),
+  others: steps("Of `trigger`, `entry_rules`, `start` and `exit_conditions`, those that differ"),
+});
 
 /** @throws 404 for a version that was never activated. */
 export async function requireVersion(store: StoreReader, journey: string, version: string | number): Promise<Version> {

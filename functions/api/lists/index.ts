@@ -1,7 +1,7 @@
 // Subscriber lists: subscribers added by hand or by import, as a target of sends.
 import * as v from "valibot";
 import { cursor, numberedPage, pageFields } from "../../../shared/contract/paging.ts";
-import { DescriptionUpTo, SomeOf, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { DescriptionUpTo, SomeOf, said, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { secrets, timers } from "../../../shared/store/capabilities.ts";
 import { storeRead, storeWrite } from "../../../shared/store/context.ts";
@@ -25,9 +25,9 @@ const MAX_IDS = 1_000;
 const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
 const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
 
-const DoubleOptIn = v.pipe(
+const DoubleOptIn = said(
+  "Whether who is added confirms it first, by the link of a mail. Default: false",
   v.optional(v.boolean()),
-  v.description("Whether who is added confirms it first, by the link of a mail. Default: false"),
 );
 
 const ListChange = v.pipe(

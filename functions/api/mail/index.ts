@@ -1,6 +1,8 @@
 // The links of mails: unsubscribe, preferences, open and click. They need no credential: the token of a link is the proof.
+
 import * as v from "valibot";
 import type { MailToken } from "../../../shared/contract/mail-tokens.ts";
+import { said } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group, redirect } from "../../../shared/http/endpoint.ts";
 import { SECOND } from "../../../shared/kernel/clock.ts";
@@ -40,13 +42,13 @@ const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const TopicKeys = v.pipe(v.array(TopicKey), v.maxLength(MAX_TOPICS));
 
 const PreferencesForm = v.object({
-  shown: v.pipe(
+  shown: said(
+    "The keys of the topics that the page showed, a field for each. Default: none, and nothing changes",
     v.optional(TopicKeys),
-    v.description("The keys of the topics that the page showed, a field for each. Default: none, and nothing changes"),
   ),
-  in: v.pipe(
+  in: said(
+    "The keys of those that the subscriber wants, a field for each. Default: none of them",
     v.optional(TopicKeys),
-    v.description("The keys of those that the subscriber wants, a field for each. Default: none of them"),
   ),
 });
 

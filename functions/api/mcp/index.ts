@@ -1,6 +1,6 @@
 // The surface of agents: one endpoint of the Model Context Protocol, whose tools are endpoints of the other groups.
 import * as v from "valibot";
-import { TextUpTo } from "../../../shared/contract/schemas.ts";
+import { said, TextUpTo } from "../../../shared/contract/schemas.ts";
 import { type Call, endpoints, group, replyWith } from "../../../shared/http/endpoint.ts";
 import { limitRequests } from "../../../shared/http/gates.ts";
 import { requestTokens } from "../../../shared/http/request-tokens.ts";
@@ -46,36 +46,34 @@ const LIST_TTL_MS = 300_000;
 const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
 
 const Message = v.looseObject({
-  jsonrpc: v.pipe(v.literal("2.0", 'must be "2.0"'), v.description("The version of JSON-RPC")),
-  id: v.pipe(
+  jsonrpc: said("The version of JSON-RPC", v.literal("2.0", 'must be "2.0"')),
+  id: said(
+    "Names a request. Absent: a notification, which is not answered",
     v.optional(v.union([TextUpTo(256), v.pipe(v.number(), v.safeInteger())], "must be a string or a number")),
-    v.description("Names a request. Absent: a notification, which is not answered"),
   ),
-  method: v.pipe(
+  method: said(
+    "`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/read`, `prompts/list` or `prompts/get`",
     v.optional(TextUpTo(128)),
-    v.description(
-      "`initialize`, `server/discover`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/read`, `prompts/list` or `prompts/get`",
-    ),
   ),
-  params: v.pipe(v.optional(v.looseObject({})), v.description("Of the method. `tools/call`: `name` and `arguments`")),
+  params: said("Of the method. `tools/call`: `name` and `arguments`", v.optional(v.looseObject({}))),
 });
 
 const Answer = v.looseObject({
-  jsonrpc: v.pipe(v.literal("2.0"), v.description("The version of JSON-RPC")),
-  id: v.pipe(
+  jsonrpc: said("The version of JSON-RPC", v.literal("2.0")),
+  id: said(
+    "That of the request; `null` where the request could not be read",
     v.optional(v.nullable(v.union([v.string(), v.number()]))),
-    v.description("That of the request; `null` where the request could not be read"),
   ),
-  result: v.optional(v.pipe(v.looseObject({}), v.description("The result of the method"))),
-  error: v.pipe(
+  result: v.optional(said("The result of the method", v.looseObject({}))),
+  error: said(
+    "Instead of a result, where the protocol was not kept",
     v.optional(
       v.object({
-        code: v.pipe(v.number(), v.description("Of JSON-RPC or of the Model Context Protocol")),
-        message: v.pipe(v.string(), v.description("What is wrong, for people")),
-        data: v.pipe(v.optional(v.any()), v.description("More about it: the supported revisions")),
+        code: said("Of JSON-RPC or of the Model Context Protocol", v.number()),
+        message: said("What is wrong, for people", v.string()),
+        data: said("More about it: the supported revisions", v.optional(v.any())),
       }),
     ),
-    v.description("Instead of a result, where the protocol was not kept"),
   ),
 });
 

@@ -114,10 +114,8 @@ async function subjectOf({ run, route, given }: Told): Promise<unknown> {
 async function conditionalSends(store: StoreReader, results: readonly unknown[]): Promise<ReadonlySet<string>> {
   const things = results.flatMap((result) => [result, ...listed(result)]);
   const jobs = things.flatMap((one) => (isJsonObject(one) && typeof one.id === "string" ? [one.id] : []));
-  const rows = await store.getAll(
-    ConditionalSend,
-    jobs.map((job) => ({ job })),
-  );
+  const keys = jobs.map((job) => ({ job }));
+  const rows = await store.getAll(ConditionalSend, keys);
   return new Set(jobs.filter((_, i) => rows[i] !== undefined));
 }
 

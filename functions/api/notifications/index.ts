@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
 import { arms, reached } from "../../../shared/contract/results.ts";
-import { Id, OneOf, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import { Id, OneOf, said, TextUpTo, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { periodFields, requirePeriod, textQuery } from "../../../shared/contract/window.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { interactions, platforms } from "../../../shared/rules/interactions.ts";
@@ -31,7 +31,7 @@ import {
 const text = (maxLength: number) => v.optional(v.pipe(v.string(), v.maxLength(maxLength)));
 
 const Interaction = v.strictObject({
-  job_id: v.pipe(Uuid, v.description("`notification_id` of the payload")),
+  job_id: said("`notification_id` of the payload", Uuid),
   interaction: OneOf(interactions),
   platform: OneOf(platforms),
   occurred_at: TimestampInput,

@@ -5,7 +5,7 @@ import { grammar } from "../../../shared/contract/grammar.ts";
 import { IdempotencyKey, NewNotification } from "../../../shared/contract/notification-input.ts";
 import { personal } from "../../../shared/contract/personal.ts";
 import { Halt, SafetyInput } from "../../../shared/contract/safety.ts";
-import { Timestamp } from "../../../shared/contract/schemas.ts";
+import { said, Timestamp } from "../../../shared/contract/schemas.ts";
 import { ShownContent } from "../../../shared/contract/shown-content.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, existing, type Shape } from "../../../shared/http/endpoint.ts";
@@ -64,9 +64,7 @@ export const Notification = v.object({
   // The text of a send may be written for one subscriber.
   title: personal(title),
   body: personal(body),
-  content: personal(
-    v.pipe(v.optional(ShownContent), v.description("All that it says; only of a send with content by channel")),
-  ),
+  content: personal(said("All that it says; only of a send with content by channel", v.optional(ShownContent))),
   data: personal(v.nullable(JsonRecord)),
   template_id,
   chat_app_template_id: v.optional(v.string()),
@@ -80,7 +78,7 @@ export const Notification = v.object({
   channel_arbitration_mode,
   holdout_percentage,
   split_percentage,
-  topic: v.pipe(v.optional(v.string()), v.description("The key of its topic, where it names one")),
+  topic: said("The key of its topic, where it names one", v.optional(v.string())),
   variant_b: personal(v.nullable(ShownContent)),
   source: v.object({ type: v.string(), id: v.nullable(v.string()) }),
   sent,
@@ -89,7 +87,7 @@ export const Notification = v.object({
   uncertain,
   /** F21. */
   safety: SafetyInput,
-  halted: v.pipe(v.optional(Halt), v.description("Why its brake stopped it, until it is resumed")),
+  halted: said("Why its brake stopped it, until it is resumed", v.optional(Halt)),
   /** Recipients that wait for the end of quiet hours (D-QUIET). */
   deferred: v.number(),
   /** Of a send in progress by channels with a rate (AMB-111). */
@@ -98,11 +96,11 @@ export const Notification = v.object({
       v.object({
         channel_id: v.string(),
         rate_per_second: v.number(),
-        until: v.pipe(Timestamp, v.description("When everything that was begun so far will have been sent")),
+        until: said("When everything that was begun so far will have been sent", Timestamp),
       }),
     ),
   ),
-  cost: v.pipe(SendCost, v.description("What it cost so far, computed from its numbers at list prices")),
+  cost: said("What it cost so far, computed from its numbers at list prices", SendCost),
   error: v.nullable(v.string()),
   created_at,
   dispatched_at: v.nullable(Timestamp),
@@ -157,8 +155,8 @@ export const creating = {
   returns: v.object({
     id: v.string(),
     sent: v.number(),
-    unknown: v.optional(v.pipe(v.number(), v.description("How many of the given ids are of no subscriber"))),
-    unknown_ids: v.optional(v.pipe(v.array(v.string()), v.description("The first 100 of them"))),
+    unknown: v.optional(said("How many of the given ids are of no subscriber", v.number())),
+    unknown_ids: v.optional(said("The first 100 of them", v.array(v.string()))),
   }),
   status: 201,
   idempotent: true,

@@ -1,6 +1,6 @@
 // Preferences: the topics as one subscriber has them, for apps and backends (TPC-3).
 import * as v from "valibot";
-import { ExternalId, Uuid } from "../../../shared/contract/schemas.ts";
+import { ExternalId, said, titled, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid, notFound } from "../../../shared/kernel/errors.ts";
@@ -12,19 +12,16 @@ import { type Choices, choose, Preference, preferencesOf } from "../../../shared
 import { listTopics, MAX_TOPICS } from "../../../shared/store/topics/topics.ts";
 
 const subscriberFields = {
-  subscriber_id: v.pipe(v.optional(Uuid), v.description("The subscriber, by its id")),
-  external_id: v.pipe(v.optional(ExternalId), v.description("The subscriber, by the workspace's own id")),
+  subscriber_id: said("The subscriber, by its id", v.optional(Uuid)),
+  external_id: said("The subscriber, by the workspace's own id", v.optional(ExternalId)),
 };
 
 type Named = { subscriber_id?: string | undefined; external_id?: string | undefined };
 
-const Preferences = v.pipe(
-  v.object({ subscriber_id: v.string(), topics: v.array(Preference) }),
-  v.title("Preferences"),
-);
+const Preferences = titled("Preferences", { subscriber_id: v.string(), topics: v.array(Preference) });
 
 const Status = v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out");
-const Chosen = v.pipe(Status, v.description("Whether the subscriber wants it"));
+const Chosen = said("Whether the subscriber wants it", Status);
 const AT_MOST = `must name at most ${MAX_TOPICS} topics`;
 
 const Topics = v.pipe(

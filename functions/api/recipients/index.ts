@@ -1,7 +1,7 @@
 // Who gets a notification and why: the preview of a send, and the explanation for one recipient.
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, limit } from "../../../shared/contract/paging.ts";
-import { OneOf } from "../../../shared/contract/schemas.ts";
+import { OneOf, said } from "../../../shared/contract/schemas.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -38,12 +38,12 @@ export const recipients = group("recipients", "Who would get a notification, and
         "In the order of the plan. A page may be short, or empty with a cursor, where a filter leaves most out. " +
         "Subscribers that the plan skipped are listed for 30 days. A send that failed before it was dispatched has nobody.",
       query: v.object({
-        state: v.pipe(v.optional(OneOf(recipientStates)), v.description("Only recipients in this state")),
-        reason: v.pipe(
+        state: said("Only recipients in this state", v.optional(OneOf(recipientStates))),
+        reason: said(
+          "Only recipients skipped or failed for this reason",
           v.optional(v.pipe(v.string(), v.maxLength(200))),
-          v.description("Only recipients skipped or failed for this reason"),
         ),
-        channel: v.pipe(v.optional(OneOf(channelTypes)), v.description("Only recipients of this channel")),
+        channel: said("Only recipients of this channel", v.optional(OneOf(channelTypes))),
         limit: limit(50, 100),
         cursor,
       }),
@@ -66,7 +66,7 @@ export const recipients = group("recipients", "Who would get a notification, and
         "Those of the newest send first, in the order of its plan. A page may be short. What changes later shows when the " +
         "list is read again.",
       query: v.object({
-        after: v.pipe(cursor, v.description("The `next_cursor` of the page before")),
+        after: said("The `next_cursor` of the page before", cursor),
         limit: limit(50, 100),
       }),
       returns: cursorPage(ActivityEntry),
@@ -104,10 +104,10 @@ export const recipients = group("recipients", "Who would get a notification, and
         "One call: the person by id, external id or e-mail address, and one of send, campaign and journey by id or name. " +
         "`in_words` is the answer; the rest is what it says.",
       query: v.object({
-        person: v.pipe(Asked, v.description("An id, an external id or an e-mail address")),
-        send: v.pipe(v.optional(Asked), v.description("The id, name or title of a send: the newest of that name")),
-        campaign: v.pipe(v.optional(Asked), v.description("The id or name of a campaign")),
-        journey: v.pipe(v.optional(Asked), v.description("The id or name of a journey")),
+        person: said("An id, an external id or an e-mail address", Asked),
+        send: said("The id, name or title of a send: the newest of that name", v.optional(Asked)),
+        campaign: said("The id or name of a campaign", v.optional(Asked)),
+        journey: said("The id or name of a journey", v.optional(Asked)),
       }),
       returns: Why,
       example: { query: { person: "ada", send: "Autumn sale" } },

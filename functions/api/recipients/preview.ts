@@ -1,6 +1,8 @@
 // The preview of a send (F8): takes the body of a creation, and writes nothing.
+
 import * as v from "valibot";
 import { PreviewedNotification } from "../../../shared/contract/notification-input.ts";
+import { said, titled } from "../../../shared/contract/schemas.ts";
 import { attributesSeenBy, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { invalid } from "../../../shared/kernel/errors.ts";
@@ -29,17 +31,14 @@ export const previewNotification = endpoint(
       "Nothing is written or sent. `renderings` is the message on each channel, for `render_for` or the first recipient, with warnings. " +
       "A send whose message cannot be rendered for anybody is refused.",
     body: PreviewedNotification,
-    returns: v.pipe(
-      v.object({
-        preview_id: v.pipe(
-          v.string(),
-          v.description("The draw of this preview: a send of the same body that names it holds out the same people"),
-        ),
-        warnings: KeyWarnings,
-        ...SendPreview.entries,
-      }),
-      v.title("NotificationPreview"),
-    ),
+    returns: titled("NotificationPreview", {
+      preview_id: said(
+        "The draw of this preview: a send of the same body that names it holds out the same people",
+        v.string(),
+      ),
+      warnings: KeyWarnings,
+      ...SendPreview.entries,
+    }),
     example: { body: { target: { type: "all" }, title: "Hello {{ subscriber.first_name }}", body: "It works." } },
     errors: ["TEMPLATE_NOT_FOUND", "FEATURE_NOT_AVAILABLE"],
   },

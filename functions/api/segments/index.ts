@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../shared/contract/grammar.ts";
 import { cursor, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { Force, JsonObject, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { Force, JsonObject, TrimmedTextUpTo, titled, Uuid } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { editAsSeen, IF_MATCH, tagged } from "../../../shared/http/if-match.ts";
@@ -44,18 +44,12 @@ const Rule = v.pipe(
 );
 const IsDynamic = v.boolean();
 
-const Side = v.pipe(
-  v.object({ estimated_count: v.number(), sample_subscriber_ids: v.array(v.string()) }),
-  v.title("SegmentMovement"),
-);
+const Side = titled("SegmentMovement", { estimated_count: v.number(), sample_subscriber_ids: v.array(v.string()) });
 
-const CheckedSegment = v.pipe(
-  v.object({
-    ...Segment.entries,
-    warnings: KeyWarnings,
-  }),
-  v.title("CheckedSegment"),
-);
+const CheckedSegment = titled("CheckedSegment", {
+  ...Segment.entries,
+  warnings: KeyWarnings,
+});
 
 type CheckedSegment = v.InferOutput<typeof CheckedSegment> & Segment;
 
@@ -247,10 +241,8 @@ export const segments = group("segments", "Subscribers that match a rule over at
       returns: v.object({ member: v.boolean(), reasons: v.array(ClauseResult) }),
     },
     async ({ store, params }) => {
-      const { member, reasons } = requireFound(
-        await explainMembership(store, params.id, params.subscriberId),
-        "segment or subscriber",
-      );
+      const explained = await explainMembership(store, params.id, params.subscriberId);
+      const { member, reasons } = requireFound(explained, "segment or subscriber");
       return { member, reasons };
     },
   ),

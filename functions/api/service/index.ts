@@ -1,5 +1,7 @@
 // The service itself: its health. The description of its API is files (docs/site).
+
 import * as v from "valibot";
+import { said } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { release } from "../../../shared/runtime/resources.ts";
 import { platformRead } from "../../../shared/store/context.ts";
@@ -18,7 +20,7 @@ export const service = group("service", "Health.", [
         version: v.string(),
         /** Of the repository that was deployed; `unknown` without Git. */
         commit: v.string(),
-        region: v.pipe(v.string(), v.description("The AWS region of all data; `local` on a laptop")),
+        region: said("The AWS region of all data; `local` on a laptop", v.string()),
       }),
     },
     async ({ platform, release }) => {

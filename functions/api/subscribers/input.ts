@@ -6,6 +6,7 @@ import {
   ExternalId,
   JsonObject,
   Locale,
+  said,
   TextUpTo,
   TimestampInput,
   TimeZone,
@@ -41,7 +42,8 @@ const Attributes = v.pipe(
 const TOPIC_CHANNEL = /^topic:[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export const ConsentInput = v.strictObject({
-  channel: v.pipe(
+  channel: said(
+    `${consentChannels.map((channel) => `\`${channel}\``).join(", ")}, or \`topic:<key>\` for a choice of topic`,
     v.optional(
       v.union(
         [v.picklist(consentChannels), v.pipe(v.string(), v.regex(TOPIC_CHANNEL))],
@@ -49,15 +51,9 @@ export const ConsentInput = v.strictObject({
       ),
       "email",
     ),
-    v.description(
-      `${consentChannels.map((channel) => `\`${channel}\``).join(", ")}, or \`topic:<key>\` for a choice of topic`,
-    ),
   ),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
-  consented_at: v.pipe(
-    v.optional(TimestampInput),
-    v.description("Default: now. At most 5 minutes ahead, and then now"),
-  ),
+  consented_at: said("Default: now. At most 5 minutes ahead, and then now", v.optional(TimestampInput)),
   source: v.optional(v.pipe(v.string(), v.maxLength(256))),
   ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
   text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
@@ -134,9 +130,9 @@ const Kinds = v.pipe(
 );
 
 export const timelineQuery = v.object({
-  kinds: v.pipe(
+  kinds: said(
+    `Only entries of these kinds, separated by commas: ${timelineKinds.join(", ")}`,
     v.optional(Kinds, timelineKinds.join(",")),
-    v.description(`Only entries of these kinds, separated by commas: ${timelineKinds.join(", ")}`),
   ),
   limit: limit(50, 100),
   cursor,

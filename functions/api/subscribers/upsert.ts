@@ -1,5 +1,7 @@
 // Upserts of subscribers: by the client itself, and by the workspace's backend.
+
 import * as v from "valibot";
+import { said } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { type Call, endpoints, type Shape } from "../../../shared/http/endpoint.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
@@ -31,10 +33,7 @@ const ownUpserting = {
   ...upserting,
   returns: v.object({
     ...Subscriber.entries,
-    user_hash: v.pipe(
-      v.optional(v.string()),
-      v.description("`X-User-Hash` of `id`, where the workspace demands signed ids"),
-    ),
+    user_hash: said("`X-User-Hash` of `id`, where the workspace demands signed ids", v.optional(v.string())),
   }),
 } as const satisfies Shape;
 

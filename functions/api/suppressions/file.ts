@@ -1,5 +1,7 @@
 // Reads a file of suppressed addresses, as providers of mail export them (AMB-128).
+
 import * as v from "valibot";
+import { said } from "../../../shared/contract/schemas.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { chunksOf } from "../../../shared/rules/chunks.ts";
 import { BETWEEN_ADDRESSES, readEmail } from "../../../shared/rules/import-addresses.ts";
@@ -31,12 +33,12 @@ const MAX_REJECTED = 100;
 const MAX_NOTE_CHARACTERS = 500;
 
 export const SuppressionsImported = v.object({
-  suppressed: v.pipe(v.number(), v.description("Addresses that are suppressed from now on")),
-  unchanged: v.pipe(v.number(), v.description("Addresses that were suppressed before")),
-  rejected: v.pipe(v.number(), v.description("Rows without an address that can be read")),
-  problems: v.pipe(
+  suppressed: said("Addresses that are suppressed from now on", v.number()),
+  unchanged: said("Addresses that were suppressed before", v.number()),
+  rejected: said("Rows without an address that can be read", v.number()),
+  problems: said(
+    `The first ${MAX_REJECTED} of them, by their line in the file`,
     v.array(v.object({ line: v.number(), reason: v.string() })),
-    v.description(`The first ${MAX_REJECTED} of them, by their line in the file`),
   ),
 });
 

@@ -1,7 +1,7 @@
 // Suppressed addresses: no subscriber with one of them gets a message (AMB-128).
 import * as v from "valibot";
 import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
-import { OneOf } from "../../../shared/contract/schemas.ts";
+import { OneOf, said } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
@@ -44,12 +44,12 @@ export const suppressions = group("suppressions", "Addresses that get no message
       summary: "List suppressed addresses, newest first",
       description: "A page may be short, or empty with a cursor, where a filter leaves most out.",
       query: v.object({
-        address: v.pipe(
+        address: said(
+          "Only this e-mail address or phone number",
           v.optional(v.pipe(v.string(), v.maxLength(MAX_ADDRESS_CHARACTERS, "is no address"))),
-          v.description("Only this e-mail address or phone number"),
         ),
-        reason: v.pipe(v.optional(OneOf(suppressionReasons)), v.description("Only those suppressed for this reason")),
-        source: v.pipe(v.optional(v.pipe(v.string(), v.maxLength(200))), v.description("Only those from this source")),
+        reason: said("Only those suppressed for this reason", v.optional(OneOf(suppressionReasons))),
+        source: said("Only those from this source", v.optional(v.pipe(v.string(), v.maxLength(200)))),
         limit: limit(50, 100),
         cursor,
       }),
@@ -68,7 +68,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
         "an operator already stays as it is; other reasons become `manual`, which only an operator lifts.",
       body: v.strictObject({
         address: Address,
-        note: v.pipe(v.optional(Note), v.description("Why")),
+        note: said("Why", v.optional(Note)),
       }),
       returns: Suppression,
       status: 201,
@@ -112,7 +112,7 @@ export const suppressions = group("suppressions", "Addresses that get no message
     {
       summary: "Lift a suppression",
       description: "Messages go to the address again. The reason stays with the address.",
-      query: v.object({ reason: v.pipe(Note, v.description("Why it is lifted")) }),
+      query: v.object({ reason: said("Why it is lifted", Note) }),
     },
     async ({ store, params, query }) => {
       const isLifted = await lift(store, params.id, query.reason);

@@ -1,7 +1,7 @@
 // Who belongs to a workspace, in which role, and who is invited.
 import * as v from "valibot";
 import { roles } from "../../../shared/contract/roles.ts";
-import { OneOf } from "../../../shared/contract/schemas.ts";
+import { OneOf, said } from "../../../shared/contract/schemas.ts";
 import { workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { AccountEmail } from "../../../shared/http/registration.ts";
@@ -86,7 +86,7 @@ export const team = group("team", "Members, roles and invitations.", [
       example: { body: { email: "grace@example.com", role: "marketer" } },
       returns: v.object({
         ...Invitation.entries,
-        mailed: v.pipe(v.boolean(), v.description("Whether the token was mailed; then it is not in this answer")),
+        mailed: said("Whether the token was mailed; then it is not in this answer", v.boolean()),
         token: v.optional(v.string()),
       }),
       status: 201,

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { CustomData } from "../../../shared/contract/custom-data.ts";
 import { MessageContent } from "../../../shared/contract/message-content.ts";
 import { pageFields } from "../../../shared/contract/paging.ts";
-import { Force, OneOf, SomeOf, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
+import { Force, OneOf, SomeOf, said, TextUpTo, TrimmedTextUpTo, Uuid } from "../../../shared/contract/schemas.ts";
 import { TopicOfSend } from "../../../shared/contract/topic-key.ts";
 import { attributesSeenBy } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
@@ -45,22 +45,20 @@ const TemplateChange = v.pipe(
 const PreviewedContent = v.strictObject({
   content: MessageContent,
   data: v.optional(CustomData),
-  render_for: v.pipe(
+  render_for: said(
+    "The subscriber whose attributes fill the texts. Left out: a subscriber without attributes",
     v.optional(Uuid),
-    v.description("The subscriber whose attributes fill the texts. Left out: a subscriber without attributes"),
   ),
-  channels: v.pipe(
+  channels: said(
+    "The kinds of channels that are shown. Default: all of them",
     v.optional(SomeOf(OneOf(channelTypes), "channel", channelTypes.length), [...channelTypes]),
-    v.description("The kinds of channels that are shown. Default: all of them"),
   ),
-  category: v.pipe(
+  category: said(
+    "Of a send with this content: marketing mail has the footer of the workspace, and its links carry `utm_defaults`",
     v.optional(v.picklist(categories, "must be marketing or transactional")),
-    v.description(
-      "Of a send with this content: marketing mail has the footer of the workspace, and its links carry `utm_defaults`",
-    ),
   ),
-  topic: v.pipe(TopicOfSend, v.description("Of the send: its mail has a link to the preferences")),
-  name: v.pipe(v.optional(Name), v.description("Of the send: what `utm_campaign` says where the workspace sets none")),
+  topic: said("Of the send: its mail has a link to the preferences", TopicOfSend),
+  name: said("Of the send: what `utm_campaign` says where the workspace sets none", v.optional(Name)),
 });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [storeWrite] });

@@ -1,6 +1,8 @@
 // Delivers a test send: rendered and sent by the code of sends, but at once and outside the ledger (docs/decisions/0040).
+
 import * as v from "valibot";
 import type { Credentials } from "../../../shared/contract/credentials.ts";
+import { said } from "../../../shared/contract/schemas.ts";
 import { addressOf, providerOf } from "../../../shared/providers/addresses.ts";
 import { filledTemplate, templateRenderer } from "../../../shared/providers/chat-app-texts.ts";
 import { type Providers, rejected } from "../../../shared/providers/provider.ts";
@@ -43,13 +45,10 @@ const stateOf = {
 } as const;
 
 export const TestDelivery = v.object({
-  subscriber_id: v.pipe(v.nullable(v.string()), v.description("The test subscriber; `null` for your own address")),
+  subscriber_id: said("The test subscriber; `null` for your own address", v.nullable(v.string())),
   channel: v.picklist(channelTypes),
-  state: v.pipe(
-    v.picklist(states),
-    v.description("`unknown`: the provider may have it, and did not confirm it in time"),
-  ),
-  reason: v.pipe(v.nullable(v.string()), v.description("Why it was not sent; `null` if it was")),
+  state: said("`unknown`: the provider may have it, and did not confirm it in time", v.picklist(states)),
+  reason: said("Why it was not sent; `null` if it was", v.nullable(v.string())),
 });
 export type TestDelivery = v.InferOutput<typeof TestDelivery>;
 

@@ -1,6 +1,8 @@
 // A test send (RDA-9): to the workspace's test subscribers and to the caller's own address, outside all reports.
+
 import * as v from "valibot";
 import { OWN_ADDRESS, TestNotification } from "../../../shared/contract/notification-input.ts";
+import { said } from "../../../shared/contract/schemas.ts";
 import { type Caller, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { HOUR } from "../../../shared/kernel/clock.ts";
@@ -39,7 +41,7 @@ const testNotification = endpoint(
       `the links of its mails are not tracked. At most ${TESTS_PER_WORKSPACE.max} tests an hour in a workspace. A repeated call sends again.`,
     body: TestNotification,
     returns: v.object({
-      deliveries: v.pipe(v.array(TestDelivery), v.description("What became of the message at each address")),
+      deliveries: said("What became of the message at each address", v.array(TestDelivery)),
     }),
     example: {
       body: { title: "Hello {{ subscriber.first_name }}", body: "It works.", to: [OWN_ADDRESS] },

@@ -1,7 +1,7 @@
 // The clock and the outbox of a sandbox (F4, docs/decisions/0072).
 import * as v from "valibot";
 import { cursor, cursorPage, cursorsOf, MAX_PER_PAGE } from "../../../shared/contract/paging.ts";
-import { TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
+import { said, TextUpTo, Timestamp, TimestampInput, Uuid } from "../../../shared/contract/schemas.ts";
 import { type Workspace, workspaceOf } from "../../../shared/http/authenticate.ts";
 import { endpoints, replyWith } from "../../../shared/http/endpoint.ts";
 import { SECOND, timestamp } from "../../../shared/kernel/clock.ts";
@@ -28,24 +28,22 @@ const WAIT_MS = 15 * SECOND;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2 * SECOND;
 const TestClock = v.object({
-  now: v.pipe(Timestamp, v.description("The time of the sandbox. It passes as usual, except during a move")),
-  move: v.pipe(v.nullable(Move), v.description("The latest move of the clock")),
+  now: said("The time of the sandbox. It passes as usual, except during a move", Timestamp),
+  move: said("The latest move of the clock", v.nullable(Move)),
 });
 
-const said = <S extends v.GenericSchema>(schema: S, text: string) => v.pipe(schema, v.description(text));
-
 const Sent = v.object({
-  id: said(sentFields.id, "Names the entry of the outbox"),
-  channel: said(sentFields.channel, "The type of the channel, or `webhook`"),
-  at: said(sentFields.at, "When it would have been sent, by the time of the sandbox"),
-  to: said(sentFields.to, "The address, the device's token or the target URL"),
-  subscriber_id: said(sentFields.subscriber_id, "The recipient; `null` for a webhook"),
-  job_id: said(sentFields.job_id, "The send it belongs to; `null` for a webhook"),
-  title: said(sentFields.title, "The title or the subject; `null` for a webhook"),
-  body: said(sentFields.body, "The text, the HTML of a mail or the body of a webhook, cut at 100,000 characters"),
+  id: said("Names the entry of the outbox", sentFields.id),
+  channel: said("The type of the channel, or `webhook`", sentFields.channel),
+  at: said("When it would have been sent, by the time of the sandbox", sentFields.at),
+  to: said("The address, the device's token or the target URL", sentFields.to),
+  subscriber_id: said("The recipient; `null` for a webhook", sentFields.subscriber_id),
+  job_id: said("The send it belongs to; `null` for a webhook", sentFields.job_id),
+  title: said("The title or the subject; `null` for a webhook", sentFields.title),
+  body: said("The text, the HTML of a mail or the body of a webhook, cut at 100,000 characters", sentFields.body),
   headers: said(
-    v.record(v.string(), v.string()),
     "The headers of a webhook; of a message its `data` and its link to unsubscribe",
+    v.record(v.string(), v.string()),
   ),
 });
 
@@ -67,11 +65,8 @@ export const sandbox = [
         "What is due is done before the answer; a move that takes longer is answered by 202, and `GET /v1/test/clock` " +
         `says how far it is. A move goes 400 days at most, and stops after ${MAX_MOMENTS.toLocaleString("en")} moments with work.`,
       body: v.strictObject({
-        advance: v.pipe(
-          v.optional(TextUpTo(16)),
-          v.description("How far: whole minutes, hours or days (`72h`). Either this or `to`"),
-        ),
-        to: v.pipe(v.optional(TimestampInput), v.description("Until when. Either this or `advance`")),
+        advance: said("How far: whole minutes, hours or days (`72h`). Either this or `to`", v.optional(TextUpTo(16))),
+        to: said("Until when. Either this or `advance`", v.optional(TimestampInput)),
       }),
       example: { body: { advance: "72h" } },
       returns: TestClock,

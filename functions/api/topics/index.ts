@@ -1,6 +1,6 @@
 // Topics: what messages are about, so that subscribers can opt in and out of each (TPC-1).
 import * as v from "valibot";
-import { DescriptionUpTo, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
+import { DescriptionUpTo, said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { TopicKey } from "../../../shared/contract/topic-key.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { topicDefaults } from "../../../shared/rules/topics.ts";
@@ -21,14 +21,14 @@ const MAX_DESCRIPTION_CHARACTERS = 500;
 
 const Name = TrimmedTextUpTo(MAX_NAME_CHARACTERS);
 const Description = DescriptionUpTo(MAX_DESCRIPTION_CHARACTERS);
-const Default = v.pipe(
+const Default = said(
+  "Whether a subscriber without a choice is in the topic",
   v.picklist(topicDefaults, "must be in or out"),
-  v.description("Whether a subscriber without a choice is in the topic"),
 );
 
-const DoubleOptIn = v.pipe(
+const DoubleOptIn = said(
+  "A choice of the topic is `pending` until its owner confirms it by the link of a mail. Default: false",
   v.boolean(),
-  v.description("A choice of the topic is `pending` until its owner confirms it by the link of a mail. Default: false"),
 );
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });

@@ -1,6 +1,6 @@
 // Reads the audit trail: the newest calls of all chains, each with its outcome.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
@@ -18,39 +18,33 @@ const MAX_LOOKED_AT = 2_000;
 
 const outcomes = ["ok", "refused", "failed", "unknown"] as const;
 
-export const AuditEntryShape = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.description("The chain and the number of the row in it")),
-    at: Timestamp,
-    action: v.pipe(v.string(), v.description("The operation, as the SDK names it")),
-    actor: v.pipe(
-      v.object({
-        type: v.picklist(actorTypes),
-        ...Named.entries,
-        role: v.nullable(v.string()),
-      }),
-      v.description("The user or key that called"),
-    ),
-    target: v.pipe(v.nullable(v.string()), v.description("The id of what it changed or created")),
-    subject: v.pipe(
-      v.nullable(v.object({ kind: v.picklist(namedKinds), ...Named.entries })),
-      v.description("The same with its kind and name, where it is a thing with a name"),
-    ),
-    outcome: v.pipe(
-      v.picklist(outcomes),
-      v.description("`unknown`: it was interrupted or has not ended, and may have had its effect"),
-    ),
-    status: v.pipe(v.nullable(v.number()), v.description("The status of the answer")),
-    code: v.pipe(v.nullable(v.string()), v.description("The code of the refusal")),
-    request_id: v.pipe(v.string(), v.description("The `X-Request-Id` of the answer")),
-    ip: v.pipe(v.nullable(v.string()), v.description("The network address of the caller")),
-    sends: v.pipe(
-      v.nullable(SealedSendsShape),
-      v.description("All sends of a server key in a quarter-hour, which are one entry; else `null`"),
-    ),
-  }),
-  v.title("AuditEntry"),
-);
+export const AuditEntryShape = titled("AuditEntry", {
+  id: said("The chain and the number of the row in it", v.string()),
+  at: Timestamp,
+  action: said("The operation, as the SDK names it", v.string()),
+  actor: said(
+    "The user or key that called",
+    v.object({
+      type: v.picklist(actorTypes),
+      ...Named.entries,
+      role: v.nullable(v.string()),
+    }),
+  ),
+  target: said("The id of what it changed or created", v.nullable(v.string())),
+  subject: said(
+    "The same with its kind and name, where it is a thing with a name",
+    v.nullable(v.object({ kind: v.picklist(namedKinds), ...Named.entries })),
+  ),
+  outcome: said("`unknown`: it was interrupted or has not ended, and may have had its effect", v.picklist(outcomes)),
+  status: said("The status of the answer", v.nullable(v.number())),
+  code: said("The code of the refusal", v.nullable(v.string())),
+  request_id: said("The `X-Request-Id` of the answer", v.string()),
+  ip: said("The network address of the caller", v.nullable(v.string())),
+  sends: said(
+    "All sends of a server key in a quarter-hour, which are one entry; else `null`",
+    v.nullable(SealedSendsShape),
+  ),
+});
 export type AuditEntryShape = v.InferOutput<typeof AuditEntryShape>;
 
 export interface AuditFilter {

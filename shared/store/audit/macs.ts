@@ -23,12 +23,10 @@ const SEALED_FIELDS = [
 ] as const satisfies readonly (keyof SealedRow)[];
 
 /** The MAC of a row, which covers that of the row before it in the chain (`prev`). */
-export const rowMac = (key: Buffer, row: SealedRow): string =>
-  macOf(
-    key,
-    "row",
-    SEALED_FIELDS.map((name) => row[name]),
-  );
+export function rowMac(key: Buffer, row: SealedRow): string {
+  const fields = SEALED_FIELDS.map((name) => row[name]);
+  return macOf(key, "row", fields);
+}
 
 /** The MAC of what a call answered, which is noted in its row afterwards. */
 export const outcomeMac = (

@@ -1,7 +1,7 @@
 // Sends of server keys in the audit trail: one entry for all sends of a key in a quarter-hour, with the sum of their MACs
 // (RDA-23, docs/decisions/0102). A send whose row is changed or removed later adds up to something else.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -16,9 +16,9 @@ import { addedSeals } from "./seals.ts";
 import type { Sealing } from "./trail.ts";
 
 export const SealedSendsShape = v.object({
-  count: v.pipe(v.number(), v.description("How many sends")),
-  from: v.pipe(Timestamp, v.description("The quarter-hour in which they were made: its beginning")),
-  to: v.pipe(Timestamp, v.description("Its end")),
+  count: said("How many sends", v.number()),
+  from: said("The quarter-hour in which they were made: its beginning", Timestamp),
+  to: said("Its end", Timestamp),
 });
 
 export const shownSends = ({ quarter, count }: SealedSends): v.InferOutput<typeof SealedSendsShape> => ({

@@ -1,6 +1,6 @@
 // Verifies the audit trail: every row is as it was written, none is missing, and the ends of the chains are there.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
@@ -18,32 +18,27 @@ const PAGE_ROWS = 1_000;
 
 const faults = ["changed", "missing", "end_missing", "outcome_changed", "sends_changed"] as const;
 
-export const AuditVerdict = v.pipe(
-  v.object({
-    valid: v.pipe(v.boolean(), v.description("Nothing that was verified is broken")),
-    verified: v.pipe(v.number(), v.description("How many rows were verified")),
-    broken: v.pipe(
-      v.nullable(
-        v.object({
-          id: v.pipe(v.string(), v.description("The first broken row")),
-          reason: v.pipe(
-            v.picklist(faults),
-            v.description(
-              "`changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end " +
-                "of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written. " +
-                "`sends_changed`: sends of its quarter-hour are not as they were made, or are missing",
-            ),
-          ),
-          at: v.nullable(Timestamp),
-          action: v.pipe(v.nullable(v.string()), v.description("What the row says now; `null` if it is missing")),
-        }),
-      ),
-      v.description("`null` if nothing is broken"),
+export const AuditVerdict = titled("AuditVerdict", {
+  valid: said("Nothing that was verified is broken", v.boolean()),
+  verified: said("How many rows were verified", v.number()),
+  broken: said(
+    "`null` if nothing is broken",
+    v.nullable(
+      v.object({
+        id: said("The first broken row", v.string()),
+        reason: said(
+          "`changed`: it is not as it was written. `missing`: there are rows after it. `end_missing`: the sealed end " +
+            "of the chain is not there. `outcome_changed`: an outcome that it holds is not as it was written. " +
+            "`sends_changed`: sends of its quarter-hour are not as they were made, or are missing",
+          v.picklist(faults),
+        ),
+        at: v.nullable(Timestamp),
+        action: said("What the row says now; `null` if it is missing", v.nullable(v.string())),
+      }),
     ),
-    next_cursor: v.pipe(v.string(), v.description("For the next call, where more rows are left; else empty")),
-  }),
-  v.title("AuditVerdict"),
-);
+  ),
+  next_cursor: said("For the next call, where more rows are left; else empty", v.string()),
+});
 type Verdict = v.InferOutput<typeof AuditVerdict>;
 type Broken = NonNullable<Verdict["broken"]>;
 

@@ -219,13 +219,8 @@ async function titlesOf(
   const templated = messages.filter(({ content }) => messages.length > 1 && content === undefined);
   const ids = new Set(templated.map(({ job_id }) => job_id));
   const templateKeys = templated.map(({ template_id = "" }) => ({ id: template_id }));
-  const [jobs, templates] = await Promise.all([
-    withContents(
-      store,
-      found.filter(({ id }) => ids.has(id)),
-    ),
-    store.getAll(TemplateItem, templateKeys),
-  ]);
+  const wanted = found.filter(({ id }) => ids.has(id));
+  const [jobs, templates] = await Promise.all([withContents(store, wanted), store.getAll(TemplateItem, templateKeys)]);
   const sent = new Map(jobs.map(({ id, title }) => [id, title]));
   return new Map(
     templated.flatMap(({ id, job_id }, n) => {

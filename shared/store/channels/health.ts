@@ -1,6 +1,6 @@
 // How a channel is (RDA-15): whether it can send, how its provider answered, its rate now, and what uses it.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
@@ -18,66 +18,50 @@ import { SenderDomain, senderDomainOf } from "./sender-domains.ts";
 const RATES_OVER_MS = 30 * DAY;
 
 const Named = v.array(v.object({ id: v.string(), name: v.string() }));
-const Campaigns = v.pipe(Named, v.description("Campaigns that are scheduled or live"));
-const Journeys = v.pipe(Named, v.description("Active journeys"));
-const Schedules = v.pipe(
-  v.array(v.object({ id: v.string(), cron_expression: v.string() })),
-  v.description("Active schedules"),
-);
+const Campaigns = said("Campaigns that are scheduled or live", Named);
+const Journeys = said("Active journeys", Named);
+const Schedules = said("Active schedules", v.array(v.object({ id: v.string(), cron_expression: v.string() })));
 const Rate = v.nullable(v.number());
 
-export const ChannelHealth = v.pipe(
-  v.object({
-    can_send: v.pipe(v.boolean(), v.description("Whether it is switched on and its credentials are verified")),
-    active: v.pipe(v.boolean(), v.description("Whether it is switched on")),
-    status: v.picklist(channelStatuses),
-    verified_at: v.nullable(Timestamp),
-    verification_error: v.nullable(v.string()),
-    verification_requested_at: v.pipe(
-      v.nullable(Timestamp),
-      v.description("When the verification under way was requested; `null` if there is none"),
+export const ChannelHealth = titled("ChannelHealth", {
+  can_send: said("Whether it is switched on and its credentials are verified", v.boolean()),
+  active: said("Whether it is switched on", v.boolean()),
+  status: v.picklist(channelStatuses),
+  verified_at: v.nullable(Timestamp),
+  verification_error: v.nullable(v.string()),
+  verification_requested_at: said(
+    "When the verification under way was requested; `null` if there is none",
+    v.nullable(Timestamp),
+  ),
+  last_success_at: said(
+    "When its provider accepted a message last; `null` for in-app, which has no provider",
+    v.nullable(Timestamp),
+  ),
+  last_error: said(
+    "Why its provider did not accept a message last, whatever was accepted since; `null` if it never did",
+    v.nullable(v.object({ at: said("When it was", Timestamp), reason: v.string() })),
+  ),
+  rate_per_second: said("The most messages a second now; `null`: not limited", Rate),
+  throttle: said(
+    "Set while the rate is lower than its own because the provider throttled it",
+    v.nullable(
+      v.object({
+        since: said("When the provider throttled it last", Timestamp),
+        rate_per_second: said("The rate by now; it rises by 5 % each half minute", v.number()),
+      }),
     ),
-    last_success_at: v.pipe(
-      v.nullable(Timestamp),
-      v.description("When its provider accepted a message last; `null` for in-app, which has no provider"),
-    ),
-    last_error: v.pipe(
-      v.nullable(v.object({ at: v.pipe(Timestamp, v.description("When it was")), reason: v.string() })),
-      v.description(
-        "Why its provider did not accept a message last, whatever was accepted since; `null` if it never did",
-      ),
-    ),
-    rate_per_second: v.pipe(Rate, v.description("The most messages a second now; `null`: not limited")),
-    throttle: v.pipe(
-      v.nullable(
-        v.object({
-          since: v.pipe(Timestamp, v.description("When the provider throttled it last")),
-          rate_per_second: v.pipe(v.number(), v.description("The rate by now; it rises by 5 % each half minute")),
-        }),
-      ),
-      v.description("Set while the rate is lower than its own because the provider throttled it"),
-    ),
-    busy_until: v.pipe(
-      v.nullable(Timestamp),
-      v.description("Until when what is in progress takes up its rate; `null` if nothing waits"),
-    ),
-    bounce_rate: v.pipe(Rate, v.description("Bounced of delivered, from 0 to 1; `null` where none is reported")),
-    complaint_rate: v.pipe(Rate, v.description("Complaints of delivered, from 0 to 1; `null` where none is reported")),
-    domain: v.pipe(
-      v.nullable(SenderDomain),
-      v.description(
-        "Of e-mail: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, " +
-          "and before the first",
-      ),
-    ),
-    used_by: v.pipe(
-      v.object({ campaigns: Campaigns, schedules: Schedules, journeys: Journeys }),
-      v.description("What would send by it"),
-    ),
-    checked_at: v.pipe(Timestamp, v.description("The time of this answer")),
-  }),
-  v.title("ChannelHealth"),
-);
+  ),
+  busy_until: said("Until when what is in progress takes up its rate; `null` if nothing waits", v.nullable(Timestamp)),
+  bounce_rate: said("Bounced of delivered, from 0 to 1; `null` where none is reported", Rate),
+  complaint_rate: said("Complaints of delivered, from 0 to 1; `null` where none is reported", Rate),
+  domain: said(
+    "Of e-mail: what DNS and the provider said of the sender's domain at the last verification; `null` of other channels, " +
+      "and before the first",
+    v.nullable(SenderDomain),
+  ),
+  used_by: said("What would send by it", v.object({ campaigns: Campaigns, schedules: Schedules, journeys: Journeys })),
+  checked_at: said("The time of this answer", Timestamp),
+});
 type ChannelHealth = v.InferOutput<typeof ChannelHealth>;
 
 /** @throws 404. */

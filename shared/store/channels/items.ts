@@ -1,7 +1,7 @@
 // The stored form of channels, their credentials and their chat-app templates (CHN, CRD, WAT).
 import * as v from "valibot";
 import { ChannelSettings, credentialTypes } from "../../contract/credentials.ts";
-import { LastError, Timestamp } from "../../contract/schemas.ts";
+import { LastError, said, Timestamp, titled } from "../../contract/schemas.ts";
 import { channelStatuses } from "../../rules/channel-states.ts";
 import { channelTypes } from "../../rules/channel-types.ts";
 import { chatAppCategories, chatAppTemplateStatuses } from "../../rules/chat-app-template-states.ts";
@@ -20,15 +20,12 @@ export const Channel = v.object({
   verified_at: v.optional(Timestamp),
   verification_error: v.optional(v.string()),
   last_error: v.optional(LastError),
-  rate_per_second: v.optional(v.pipe(v.number(), v.description("The most messages a second; absent: not limited"))),
+  rate_per_second: v.optional(said("The most messages a second; absent: not limited", v.number())),
   price_per_message: v.optional(
-    v.pipe(v.number(), v.description("What its provider charges for a message, in US dollars, where that was set")),
+    said("What its provider charges for a message, in US dollars, where that was set", v.number()),
   ),
   settings: v.optional(
-    v.pipe(
-      ChannelSettings,
-      v.description("What is known of its credentials, without secrets; absent without credentials"),
-    ),
+    said("What is known of its credentials, without secrets; absent without credentials", ChannelSettings),
   ),
   created_at: Timestamp,
 });
@@ -63,17 +60,14 @@ export const messagePrice = ({ type, price_per_message, settings }: ChannelRow):
   priceOf(type, price_per_message, settings && fromJson(settings).provider);
 
 /** What the API returns of credentials (CRD-1). */
-export const CredentialConfirmation = v.pipe(
-  v.object({
-    id: v.string(),
-    channel_id: v.string(),
-    type: v.picklist(credentialTypes),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    vapid_public_key: v.optional(v.pipe(v.string(), v.description("What browsers subscribe with; only for `vapid`"))),
-  }),
-  v.title("CredentialConfirmation"),
-);
+export const CredentialConfirmation = titled("CredentialConfirmation", {
+  id: v.string(),
+  channel_id: v.string(),
+  type: v.picklist(credentialTypes),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  vapid_public_key: v.optional(said("What browsers subscribe with; only for `vapid`", v.string())),
+});
 export type CredentialConfirmation = v.InferOutput<typeof CredentialConfirmation>;
 
 export const CredentialsItem = item({
@@ -94,22 +88,19 @@ export const CredentialsItem = item({
 });
 export type CredentialsRow = RowOf<typeof CredentialsItem>;
 
-export const ChatAppTemplate = v.pipe(
-  v.object({
-    id: v.string(),
-    channel_id: v.string(),
-    name: v.string(),
-    language: v.string(),
-    category: v.picklist(chatAppCategories),
-    body: v.string(),
-    status: v.picklist(chatAppTemplateStatuses),
-    provider_template_id: v.optional(v.string()),
-    status_reason: v.optional(v.string()),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  }),
-  v.title("ChatAppTemplate"),
-);
+export const ChatAppTemplate = titled("ChatAppTemplate", {
+  id: v.string(),
+  channel_id: v.string(),
+  name: v.string(),
+  language: v.string(),
+  category: v.picklist(chatAppCategories),
+  body: v.string(),
+  status: v.picklist(chatAppTemplateStatuses),
+  provider_template_id: v.optional(v.string()),
+  status_reason: v.optional(v.string()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 
 export const PaceItem = item({
   about: "How far the slots of a channel with a rate are given, how its provider slowed it, and how it answered last.",

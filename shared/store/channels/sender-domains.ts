@@ -1,6 +1,6 @@
 // The state of the domain that a channel sends mail from, as it was when the channel was verified last (RDA-24).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { dmarcPolicies, recordStates, type Standing } from "../../rules/mail-domain.ts";
 import { is } from "../conditions.ts";
 import type { Store } from "../context.ts";
@@ -11,45 +11,39 @@ import { ChannelItem, SenderDomainItem, type SenderDomainState } from "./items.t
 import type { OpenVerification } from "./verifications.ts";
 
 const standingFields = {
-  state: v.pipe(
-    v.picklist(recordStates),
-    v.description("`weak`: it counts, and should say more. `unknown`: it could not be found out"),
-  ),
-  name: v.pipe(v.string(), v.description("The name in DNS")),
-  record: v.pipe(v.nullable(v.string()), v.description("The record as it was found; `null` without one")),
-  advice: v.pipe(v.nullable(v.string()), v.description("What to do, for people; `null` where nothing is to be done")),
-  wanted: v.pipe(
+  state: said("`weak`: it counts, and should say more. `unknown`: it could not be found out", v.picklist(recordStates)),
+  name: said("The name in DNS", v.string()),
+  record: said("The record as it was found; `null` without one", v.nullable(v.string())),
+  advice: said("What to do, for people; `null` where nothing is to be done", v.nullable(v.string())),
+  wanted: said(
+    "The records to publish, where they are known",
     v.array(
       v.object({
         type: v.picklist(["TXT", "CNAME"]),
-        name: v.pipe(v.string(), v.description("The name of the record")),
-        value: v.pipe(v.string(), v.description("What it says")),
-        is_there: v.pipe(v.boolean(), v.description("Whether DNS has it")),
+        name: said("The name of the record", v.string()),
+        value: said("What it says", v.string()),
+        is_there: said("Whether DNS has it", v.boolean()),
       }),
     ),
-    v.description("The records to publish, where they are known"),
   ),
 };
 
-export const SenderDomain = v.pipe(
-  v.object({
-    domain: v.pipe(v.string(), v.description("The domain of the sender's address")),
-    spf: v.pipe(v.object(standingFields), v.description("Which servers may send: of the domain in the return address")),
-    dkim: v.pipe(v.object(standingFields), v.description("Whether mails are signed")),
-    dmarc: v.pipe(
-      v.object({
-        ...standingFields,
-        policy: v.pipe(
-          v.nullable(v.picklist(dmarcPolicies)),
-          v.description("What receivers do with mails that fail; `null` without a valid record"),
-        ),
-      }),
-      v.description("What receivers are asked to do with mails in the domain's name that fail both"),
-    ),
-    checked_at: v.pipe(Timestamp, v.description("When it was looked up")),
-  }),
-  v.title("SenderDomain"),
-);
+export const SenderDomain = titled("SenderDomain", {
+  domain: said("The domain of the sender's address", v.string()),
+  spf: said("Which servers may send: of the domain in the return address", v.object(standingFields)),
+  dkim: said("Whether mails are signed", v.object(standingFields)),
+  dmarc: said(
+    "What receivers are asked to do with mails in the domain's name that fail both",
+    v.object({
+      ...standingFields,
+      policy: said(
+        "What receivers do with mails that fail; `null` without a valid record",
+        v.nullable(v.picklist(dmarcPolicies)),
+      ),
+    }),
+  ),
+  checked_at: said("When it was looked up", Timestamp),
+});
 type SenderDomain = v.InferOutput<typeof SenderDomain>;
 
 /** The state as the API returns it. */

@@ -67,13 +67,10 @@ function randomShard({ ids }: Store): number {
 
 const keyOfShard = ({ clock }: Store, shard: number) => ({ shard, period: periodAt(clock.now()).name });
 
-const taking = (store: Store, quota: number, shard: number, n: number): ItemWrite =>
-  changeItem(
-    EventUsage,
-    keyOfShard(store, shard),
-    { add: { events: n } },
-    any(absent("events"), atMost("events", shareOf(quota, shard) - n)),
-  );
+function taking(store: Store, quota: number, shard: number, n: number): ItemWrite {
+  const hasRoom = any(absent("events"), atMost("events", shareOf(quota, shard) - n));
+  return changeItem(EventUsage, keyOfShard(store, shard), { add: { events: n } }, hasRoom);
+}
 
 const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> => happened(store.transact(writes));
 

@@ -1,6 +1,6 @@
 // The stored form of uploaded images (AST).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { assetStatuses } from "../../rules/asset-states.ts";
 import { imageTypes } from "../../rules/image-types.ts";
 import { counterRow } from "../counters.ts";
@@ -9,10 +9,10 @@ import { entity, item, type RowOf } from "../item.ts";
 /** An uploaded image as the API returns it. */
 export const Asset = v.object({
   id: v.string(),
-  filename: v.pipe(v.string(), v.description("As it was sent, without folders")),
-  content_type: v.pipe(v.picklist(imageTypes), v.description("By its bytes, whatever was said at the upload")),
+  filename: said("As it was sent, without folders", v.string()),
+  content_type: said("By its bytes, whatever was said at the upload", v.picklist(imageTypes)),
   size_bytes: v.number(),
-  url: v.pipe(v.string(), v.description("Public; its bytes never change")),
+  url: said("Public; its bytes never change", v.string()),
   created_at: Timestamp,
 });
 export type Asset = v.InferOutput<typeof Asset>;

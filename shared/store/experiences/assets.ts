@@ -117,16 +117,11 @@ export async function storedBytes(store: StoreReader): Promise<number> {
   return (await store.get(AssetTotals, {}))?.bytes ?? 0;
 }
 
-const reservation = (plan: PlanName, size: number): ItemWrite<"workspace"> =>
-  changeItem(
-    AssetTotals,
-    {},
-    countChange({ bytes: size, assets: 1 }),
-    all(
-      any(absent("bytes"), atMost("bytes", plans[plan].assetBytes - size)),
-      any(absent("assets"), below("assets", MAX_ENTITIES)),
-    ),
-  );
+function reservation(plan: PlanName, size: number): ItemWrite<"workspace"> {
+  const fits = any(absent("bytes"), atMost("bytes", plans[plan].assetBytes - size));
+  const isOneOfFew = any(absent("assets"), below("assets", MAX_ENTITIES));
+  return changeItem(AssetTotals, {}, countChange({ bytes: size, assets: 1 }), all(fits, isOneOfFew));
+}
 
 function limitRefusal(plan: PlanName, size: number, totals: RowOf<typeof AssetTotals> | undefined): ApiError {
   const { bytes = 0, assets = 0 } = totals ?? {};

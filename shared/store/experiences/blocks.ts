@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../contract/grammar.ts";
 import { MessageBody, MessageTitle } from "../../contract/message-text.ts";
-import { maxCharacters, OneOf, Uuid, WholeNumber } from "../../contract/schemas.ts";
+import { maxCharacters, OneOf, said, Uuid, WholeNumber } from "../../contract/schemas.ts";
 import { validateTemplate } from "../../rules/render.ts";
 import { checkUrlTemplate, URL_LENGTH } from "../../rules/safe-url.ts";
 
@@ -33,7 +33,7 @@ const Url = (kind: "link" | "image", { mayBeEmpty = false } = {}) =>
     }),
   );
 
-const ImageUrl = v.pipe(Url("image"), v.description("An http or https address, of an uploaded asset for example"));
+const ImageUrl = said("An http or https address, of an uploaded asset for example", Url("image"));
 
 const Action = v.strictObject({
   id: v.pipe(v.string(), v.nonEmpty(), maxCharacters(MAX_ID_CHARACTERS)),
@@ -43,7 +43,7 @@ const Action = v.strictObject({
     maxCharacters(MAX_ACTION_TITLE),
     v.check((title) => validateTemplate(title) === undefined, "is not valid Liquid"),
   ),
-  url: v.pipe(Url("link", { mayBeEmpty: true }), v.description("An empty one dismisses the message")),
+  url: said("An empty one dismisses the message", Url("link", { mayBeEmpty: true })),
 });
 
 const Actions = v.pipe(
@@ -105,7 +105,7 @@ export const Audience = v.pipe(
   grammar("Target"),
 );
 
-export const VariantB = v.pipe(
+export const VariantB = said(
+  "All texts of arm B: a field that is left out is not taken from arm A",
   v.strictObject({ title: MessageTitle, body: v.optional(MessageBody), image_url: v.optional(ImageUrl) }),
-  v.description("All texts of arm B: a field that is left out is not taken from arm A"),
 );

@@ -1,6 +1,6 @@
 // The stored form of in-app experiences (INX).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { experienceStatuses } from "../../rules/experience-states.ts";
 import { entity, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
@@ -18,7 +18,7 @@ export const Experience = v.object({
   audience: v.optional(Audience),
   start_at: v.optional(Timestamp),
   end_at: v.optional(Timestamp),
-  notification_id: v.optional(v.pipe(v.string(), v.description("The send that publishing began"))),
+  notification_id: v.optional(said("The send that publishing began", v.string())),
   variant_b: v.optional(VariantB),
   split_percentage: v.optional(v.number()),
   holdout_percentage: v.number(),

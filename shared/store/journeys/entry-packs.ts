@@ -42,15 +42,10 @@ export const beginEach = (store: Store, pack: string, beginnings: readonly Begin
 const isOf = (row: RunRow, pack: string, run: string): boolean => row.pack === pack && row.id === run;
 
 /** Another worker may have put it, and an erasure or the end of the journey may have changed it since. */
-const putEntry = (store: Store, run: Pick<RunRow, "id" | "journey_id" | "subscriber_id" | "status">): Promise<void> =>
-  whereItHolds(
-    store.put(
-      RunEntry,
-      runEntryKey(run.journey_id, run.id),
-      { subscriber: run.subscriber_id, status: run.status },
-      absent(),
-    ),
-  );
+function putEntry(store: Store, run: Pick<RunRow, "id" | "journey_id" | "subscriber_id" | "status">): Promise<void> {
+  const entry = { subscriber: run.subscriber_id, status: run.status };
+  return whereItHolds(store.put(RunEntry, runEntryKey(run.journey_id, run.id), entry, absent()));
+}
 
 /** Prevents that a run begins in a pack. @returns whether it has; what finds it is there then */
 export async function withdrawEntry(store: Store, pack: string, place: RunPlace, run: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 // One person in one journey (AMB-147): what would have started a run and what came of it, its runs, and what would
 // happen if it were triggered now.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
@@ -31,75 +31,68 @@ const MAX_RUNS = 100;
 
 const refusal = v.picklist(refusalReasons);
 
-export const JourneyOfPerson = v.pipe(
-  v.object({
-    journey_id: v.string(),
-    subscriber_id: v.string(),
-    in_words: v.pipe(v.string(), v.description("The answer in a few sentences")),
-    triggers: v.pipe(
-      v.array(
-        v.object({
-          at: v.pipe(Timestamp, v.description("When it was received")),
-          event_id: v.pipe(v.string(), v.description("Empty for a segment")),
-          event_name: v.pipe(v.string(), v.description("Empty for a segment")),
-          segment: v.pipe(
-            v.optional(v.object({ id: v.string(), name: v.nullable(v.string()), entered: v.boolean() })),
-            v.description("The segment that was entered, or left, where that starts runs"),
-          ),
-          occurred_at: Timestamp,
-          outcome: v.pipe(
-            v.picklist(triggerOutcomes),
-            v.description(
-              "`entered`, or why not. `not_active`: the journey was not active yet, or is archived. `not_handled`: it came a " +
-                "moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was " +
-                "identified as this person later",
-            ),
-          ),
-          run_id: v.pipe(v.nullable(v.string()), v.description("The run that it started, or that stood in the way")),
-        }),
-      ),
-      v.description(
-        `Events of the last 90 days that could start a run, newest first, at most ${MAX_TRIGGERS}; of a segment only its newest ` +
-          "entry, or exit, is known",
-      ),
-    ),
-    runs: v.pipe(v.array(Run), v.description(`Newest first, at most ${MAX_RUNS}`)),
-    waiting: v.pipe(
-      v.nullable(
-        v.object({
-          run_id: v.string(),
-          step: v.string(),
-          type: v.picklist(stepTypes),
-          event_name: v.pipe(v.nullable(v.string()), v.description("The event that it waits for")),
-          until: v.nullable(Timestamp),
-          next: v.pipe(
-            v.array(
-              v.object({
-                by: v.pipe(v.string(), v.description("`next`, `wait:event` or `wait:timeout`")),
-                to: v.pipe(v.nullable(v.string()), v.description("A step; `null` where the run completes")),
-              }),
-            ),
-            v.description("Where it would go on, by what comes"),
-          ),
-        }),
-      ),
-      v.description("What the active run waits for, and what would happen next; `null` without one"),
-    ),
-    now: v.pipe(
+export const JourneyOfPerson = titled("JourneyOfPerson", {
+  journey_id: v.string(),
+  subscriber_id: v.string(),
+  in_words: said("The answer in a few sentences", v.string()),
+  triggers: said(
+    `Events of the last 90 days that could start a run, newest first, at most ${MAX_TRIGGERS}; of a segment only its newest ` +
+      "entry, or exit, is known",
+    v.array(
       v.object({
-        would_enter: v.pipe(v.boolean(), v.description("Whether a trigger would start a run now")),
-        reason: v.pipe(v.nullable(v.union([refusal, v.literal("not_active")])), v.description("Why not")),
-        clauses: v.pipe(v.array(ClauseResult), v.description("The rules of entry, clause by clause, as of now")),
+        at: said("When it was received", Timestamp),
+        event_id: said("Empty for a segment", v.string()),
+        event_name: said("Empty for a segment", v.string()),
+        segment: said(
+          "The segment that was entered, or left, where that starts runs",
+          v.optional(v.object({ id: v.string(), name: v.nullable(v.string()), entered: v.boolean() })),
+        ),
+        occurred_at: Timestamp,
+        outcome: said(
+          "`entered`, or why not. `not_active`: the journey was not active yet, or is archived. `not_handled`: it came a " +
+            "moment ago, or is held while the workspace is suspended. `not_identified`: it came from a visitor who was " +
+            "identified as this person later",
+          v.picklist(triggerOutcomes),
+        ),
+        run_id: said("The run that it started, or that stood in the way", v.nullable(v.string())),
       }),
-      v.description("What a trigger would do now"),
     ),
-    assumes: v.pipe(
-      v.array(v.string()),
-      v.description("Where something of today stands in for what was then: said in words, empty if nothing does"),
+  ),
+  runs: said(`Newest first, at most ${MAX_RUNS}`, v.array(Run)),
+  waiting: said(
+    "What the active run waits for, and what would happen next; `null` without one",
+    v.nullable(
+      v.object({
+        run_id: v.string(),
+        step: v.string(),
+        type: v.picklist(stepTypes),
+        event_name: said("The event that it waits for", v.nullable(v.string())),
+        until: v.nullable(Timestamp),
+        next: said(
+          "Where it would go on, by what comes",
+          v.array(
+            v.object({
+              by: said("`next`, `wait:event` or `wait:timeout`", v.string()),
+              to: said("A step; `null` where the run completes", v.nullable(v.string())),
+            }),
+          ),
+        ),
+      }),
     ),
-  }),
-  v.title("JourneyOfPerson"),
-);
+  ),
+  now: said(
+    "What a trigger would do now",
+    v.object({
+      would_enter: said("Whether a trigger would start a run now", v.boolean()),
+      reason: said("Why not", v.nullable(v.union([refusal, v.literal("not_active")]))),
+      clauses: said("The rules of entry, clause by clause, as of now", v.array(ClauseResult)),
+    }),
+  ),
+  assumes: said(
+    "Where something of today stands in for what was then: said in words, empty if nothing does",
+    v.array(v.string()),
+  ),
+});
 export type JourneyOfPerson = v.InferOutput<typeof JourneyOfPerson>;
 
 function closedBy(status: Journey["status"]): "paused" | "not_active" | undefined {

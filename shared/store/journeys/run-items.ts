@@ -1,6 +1,6 @@
 // The stored form of the runs of journeys (D-JNY-RUN).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { runStatuses } from "../../rules/run-states.ts";
 import { item, type KeyOf, type RowOf } from "../item.ts";
 import { json } from "../json-text.ts";
@@ -9,7 +9,7 @@ import { json } from "../json-text.ts";
 export const Cause = v.object({
   event_id: v.optional(v.string()),
   event_name: v.optional(v.string()),
-  occurred_at: v.pipe(v.optional(Timestamp), v.description("Of an event that was received later than it occurred")),
+  occurred_at: said("Of an event that was received later than it occurred", v.optional(Timestamp)),
   segment_id: v.optional(v.string()),
 });
 export type Cause = v.InferOutput<typeof Cause>;

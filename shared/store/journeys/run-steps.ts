@@ -1,22 +1,20 @@
 // What happened at the steps of a run, as the API returns it.
 
 import * as v from "valibot";
+import { said } from "../../contract/schemas.ts";
 import { compareTexts } from "../../kernel/order.ts";
 import { familyOf } from "../families.ts";
 import type { RunRow } from "./run-items.ts";
 
-export const RunSteps = v.pipe(
+export const RunSteps = said(
+  "What happened at the steps that it took, in the order of their ids",
   v.array(
     v.object({
-      step: v.pipe(v.string(), v.description("The id of the step")),
-      outcome: v.pipe(
-        v.string(),
-        v.description("`sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` …"),
-      ),
-      count: v.pipe(v.number(), v.description("How often: a run may come back to a step")),
+      step: said("The id of the step", v.string()),
+      outcome: said("`sent`, `failed`, `bounced`, `skipped:no_consent`, `delayed`, `wait:timeout` …", v.string()),
+      count: said("How often: a run may come back to a step", v.number()),
     }),
   ),
-  v.description("What happened at the steps that it took, in the order of their ids"),
 );
 
 /** What happened at its steps: `o:<step>|<outcome>`. */

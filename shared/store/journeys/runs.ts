@@ -3,7 +3,7 @@
 // a pack (run-packs.ts). Runs are read here without open packs, so that every move of them is counted once.
 import * as v from "valibot";
 import { Halt } from "../../contract/safety.ts";
-import { isUuid, Timestamp } from "../../contract/schemas.ts";
+import { isUuid, said, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { beingChanged, conflict, notFound } from "../../kernel/errors.ts";
 import type { Outcome, Position } from "../../rules/journey-run.ts";
@@ -23,19 +23,19 @@ import { RunSteps, stepsOf } from "./run-steps.ts";
 export const Run = v.object({
   ...runFields,
   current_step: v.string(),
-  entered_at: v.pipe(Timestamp, v.description("When what started it was received")),
-  ended_at: v.pipe(
+  entered_at: said("When what started it was received", Timestamp),
+  ended_at: said(
+    "When it ended. A run counts from when its event occurred, so this may be before `entered_at`",
     v.nullable(Timestamp),
-    v.description("When it ended. A run counts from when its event occurred, so this may be before `entered_at`"),
   ),
   end_reason: v.nullable(v.string()),
   context: Cause,
   steps: RunSteps,
-  waiting_until: v.pipe(
+  waiting_until: said(
+    "Until when it waits at its step; `null` if it does not, or for an event without a limit",
     v.nullable(Timestamp),
-    v.description("Until when it waits at its step; `null` if it does not, or for an event without a limit"),
   ),
-  halted: v.pipe(v.optional(Halt), v.description("Of a run that waits at a send step which its brake halted: why")),
+  halted: said("Of a run that waits at a send step which its brake halted: why", v.optional(Halt)),
 });
 export type Run = v.InferOutput<typeof Run>;
 
@@ -114,11 +114,8 @@ export function runMove(run: RunState, to: Destination, outcomes: readonly Outco
     add: outcomeAddends(outcomes),
     remove: ([...positionFields, "pack"] as const).filter((name) => kept[name] === undefined),
   };
-  const counts = sumOf(
-    statusAddends(run.status, run.current_step, -1),
-    statusAddends(status, step, 1),
-    outcomeAddends(outcomes),
-  );
+  const before = statusAddends(run.status, run.current_step, -1);
+  const counts = sumOf(before, statusAddends(status, step, 1), outcomeAddends(outcomes));
   const from = to.kind === "ends" ? runMoves[actionOf[to.status]].from : (["active"] as const);
   return { key: run.key, change, when: all(is("id", run.id), is("seq", run.seq), oneOf("status", from)), counts };
 }

@@ -32,10 +32,8 @@ type Sent = Pick<JobRecord, "id" | "source" | "dispatched_at">;
 
 /** The writes for the end of jobs, one for each journey and day; none for jobs of other sources. */
 export function endedWrites(jobs: readonly JobRecord[]): ItemWrite<"workspace">[] {
-  const groups = Map.groupBy(
-    jobs,
-    ({ source, dispatched_at }) => `${source.type} ${source.id} ${dayOf(dispatched_at ?? "")}`,
-  );
+  const dayOfSource = ({ source, dispatched_at }: Sent) => `${source.type} ${source.id} ${dayOf(dispatched_at ?? "")}`;
+  const groups = Map.groupBy(jobs, dayOfSource);
   return [...groups.values()].flatMap((group) => {
     const sum = (stage: "sent" | "delivered" | "failed") => group.reduce((n, { counts }) => n + counts[stage], 0);
     const uncertain = group.reduce((n, { fail_reasons }) => n + uncertainIn(fail_reasons), 0);

@@ -53,11 +53,9 @@ export async function settleMembers(
 ): Promise<string[]> {
   const group = groupOf(list);
   const listKeys = subscribers.map((subscriber) => ({ subscriber, list }));
+  const memberKeys = subscribers.map((id) => memberKey(group, id));
   const [members, memberships] = await Promise.all([
-    store.getAll(
-      Member,
-      subscribers.map((id) => memberKey(group, id)),
-    ),
+    store.getAll(Member, memberKeys),
     store.getAll(ListMembership, listKeys),
   ]);
   const unfinished = subscribers.filter((_, i) => members[i]?.pack === pack && !memberships[i]);

@@ -1,6 +1,8 @@
 // Subscriber lists (D-LIST): unique names, members added by hand or by import, member counts kept in counters.
+
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../../contract/paging.ts";
+import { said } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { conflict, notFound, requireFound } from "../../kernel/errors.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -20,11 +22,9 @@ export const SubscriberList = v.object({
   name: listFields.name,
   description: listFields.description,
   subscriber_count: v.number(),
-  double_opt_in: v.pipe(
+  double_opt_in: said(
+    "Who is added is `pending` and no member until the owner of the address confirms it by the link of a mail",
     v.boolean(),
-    v.description(
-      "Who is added is `pending` and no member until the owner of the address confirms it by the link of a mail",
-    ),
   ),
   created_at: listFields.created_at,
   updated_at: listFields.updated_at,

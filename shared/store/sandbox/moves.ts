@@ -1,6 +1,6 @@
 // Moves of a sandbox's clock: one at a time, by steps that each belong to the worker that holds the lease.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { conflict } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -23,17 +23,17 @@ export const MAX_MOMENTS = 10_000;
 export type MoveRow = RowOf<typeof ClockMove>;
 
 export const Move = v.object({
-  id: v.pipe(v.string(), v.description("Names the move")),
-  status: v.pipe(
+  id: said("Names the move", v.string()),
+  status: said(
+    "`stopped`: it ended early, after as many moments as one move may have",
     v.picklist(["running", "completed", "stopped"]),
-    v.description("`stopped`: it ended early, after as many moments as one move may have"),
   ),
-  from: v.pipe(Timestamp, v.description("The time of the sandbox when the move was asked for")),
-  to: v.pipe(Timestamp, v.description("The time at which it is to end")),
-  moments: v.pipe(v.number(), v.description("How many minutes with work it has come to")),
-  messages: v.pipe(v.number(), v.description("How many timers fell due in them")),
-  started_at: v.pipe(Timestamp, v.description("When the move was asked for, in real time")),
-  ended_at: v.pipe(v.nullable(Timestamp), v.description("When it ended, in real time")),
+  from: said("The time of the sandbox when the move was asked for", Timestamp),
+  to: said("The time at which it is to end", Timestamp),
+  moments: said("How many minutes with work it has come to", v.number()),
+  messages: said("How many timers fell due in them", v.number()),
+  started_at: said("When the move was asked for, in real time", Timestamp),
+  ended_at: said("When it ended, in real time", v.nullable(Timestamp)),
 });
 export type Move = v.InferOutput<typeof Move>;
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { PageQuery } from "../../contract/paging.ts";
-import { LastError, Timestamp } from "../../contract/schemas.ts";
+import { LastError, said, Timestamp } from "../../contract/schemas.ts";
 import { HOUR, MINUTE, timestamp } from "../../kernel/clock.ts";
 import { invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { CampaignStatus } from "../../rules/campaign-states.ts";
@@ -22,7 +22,7 @@ import { CampaignSchedule, ScheduleItem, scheduleFields } from "./items.ts";
 export const Schedule = v.object({
   ...scheduleFields,
   target: v.object({ type: v.literal("all") }),
-  topic: v.pipe(v.optional(v.string()), v.description("The key of its topic, where it names one")),
+  topic: said("The key of its topic, where it names one", v.optional(v.string())),
   /** The campaign that it belongs to (AMB-15). */
   campaign_id: v.nullable(v.string()),
   active: v.boolean(),
@@ -190,18 +190,16 @@ export function tickJobId({ tenant, clock }: Pick<Store, "tenant" | "clock">, sc
 }
 
 /** The write that advances a schedule from a tick to the next one, if the tick belongs to its current revision. */
-export const tickWrite = (
+export function tickWrite(
   { id, revision }: Pick<ScheduleRow, "id" | "revision">,
   tick: number,
   next: number | undefined,
   missed?: string,
-): ItemWrite<"workspace"> =>
-  changeItem(
-    ScheduleItem,
-    { id },
-    { set: { next, last_missed_at: missed }, remove: next === undefined ? ["next"] : [] },
-    all(is("revision", revision), is("active", true), atMost("next", tick)),
-  );
+): ItemWrite<"workspace"> {
+  const isDue = all(is("revision", revision), is("active", true), atMost("next", tick));
+  const remove = next === undefined ? (["next"] as const) : [];
+  return changeItem(ScheduleItem, { id }, { set: { next, last_missed_at: missed }, remove }, isDue);
+}
 
 /** By then the message of a tick was delivered or dead-lettered, and the tick is not yet too late to be sent. */
 const WATCH_MS = 50 * MINUTE;

@@ -2,7 +2,7 @@
 
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from "node:crypto";
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
@@ -28,29 +28,29 @@ export type RemovedStore = (typeof removedStores)[number];
 export type Removed = Partial<Record<RemovedStore, number>>;
 
 export const ErasureReceipt = v.object({
-  subscriber_id: v.pipe(v.string(), v.description("The id of the erased subscriber")),
-  state: v.pipe(
+  subscriber_id: said("The id of the erased subscriber", v.string()),
+  state: said(
+    "`completed` once no trace is left; about two minutes after the request",
     v.picklist(["running", "completed"]),
-    v.description("`completed` once no trace is left; about two minutes after the request"),
   ),
-  requested_at: v.pipe(Timestamp, v.description("When the erasure was requested; from then on no call finds the data")),
-  completed_at: v.pipe(v.nullable(Timestamp), v.description("When the last trace was removed")),
-  properties_erased: v.pipe(v.boolean(), v.description("Whether the properties of events were erased as well")),
-  removed: v.pipe(
+  requested_at: said("When the erasure was requested; from then on no call finds the data", Timestamp),
+  completed_at: said("When the last trace was removed", v.nullable(Timestamp)),
+  properties_erased: said("Whether the properties of events were erased as well", v.boolean()),
+  removed: said(
+    "Counts above zero",
     v.array(
       v.object({
-        store: v.pipe(
+        store: said(
+          "What was stored. `events` and `sends` keep their counts without the subscriber",
           v.picklist(removedStores),
-          v.description("What was stored. `events` and `sends` keep their counts without the subscriber"),
         ),
-        count: v.pipe(v.number(), v.description("Rows or files removed or anonymized")),
+        count: said("Rows or files removed or anonymized", v.number()),
       }),
     ),
-    v.description("Counts above zero"),
   ),
-  exact: v.pipe(
+  exact: said(
+    "False where a pass was interrupted or ran twice: the traces are gone, the counts are estimates",
     v.boolean(),
-    v.description("False where a pass was interrupted or ran twice: the traces are gone, the counts are estimates"),
   ),
 });
 export type ErasureReceipt = v.InferOutput<typeof ErasureReceipt>;

@@ -1,7 +1,7 @@
 // Everything about a subscriber, page by page: the profile first, then the inbox, then what happened (F14).
 import * as v from "valibot";
 import { cursorsOf, pageRoom } from "../../contract/paging.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { StoreReader } from "../context.ts";
@@ -20,26 +20,18 @@ import { TimelineEntry, timelineKinds } from "./timeline-entries.ts";
 const PAGE_ENTRIES = 200;
 
 /** What the first page alone has is absent on the others. */
-export const SubscriberExport = v.pipe(
-  v.object({
-    exported_at: v.pipe(Timestamp, v.description("When this page was read")),
-    subscriber: v.pipe(
-      v.optional(SubscriberProfile),
-      v.description("Who it is, with devices, topics and the newest lists and segments"),
-    ),
-    consents: v.optional(v.pipe(v.array(Consent), v.description("The whole history of consents, newest first"))),
-    conversions: v.optional(
-      v.pipe(v.array(v.string()), v.description("Sends and sources after which the subscriber converted")),
-    ),
-    inbox: v.pipe(v.array(InboxMessage), v.description("Messages of the inbox with their texts, newest first")),
-    history: v.pipe(
-      v.array(TimelineEntry),
-      v.description("What happened: sends, events with their properties, journeys, segments, lists and devices"),
-    ),
-    next_cursor: v.string(),
-  }),
-  v.title("SubscriberExport"),
-);
+export const SubscriberExport = titled("SubscriberExport", {
+  exported_at: said("When this page was read", Timestamp),
+  subscriber: said("Who it is, with devices, topics and the newest lists and segments", v.optional(SubscriberProfile)),
+  consents: v.optional(said("The whole history of consents, newest first", v.array(Consent))),
+  conversions: v.optional(said("Sends and sources after which the subscriber converted", v.array(v.string()))),
+  inbox: said("Messages of the inbox with their texts, newest first", v.array(InboxMessage)),
+  history: said(
+    "What happened: sends, events with their properties, journeys, segments, lists and devices",
+    v.array(TimelineEntry),
+  ),
+  next_cursor: v.string(),
+});
 type SubscriberExport = v.InferInput<typeof SubscriberExport>;
 
 /** Where a page begins: below a message of the inbox, or at a page of the history. */

@@ -244,13 +244,10 @@ export function completeImport(store: Store, job: ImportJob, written: WrittenFil
   const { id, processed = 0, failed = 0, dry_run } = job;
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
+  const move = { lifecycle: importMoves, action: "complete", change: { set: { ...written, completed_at } } } as const;
   return happened(
     store.transact([
-      moveWrite(
-        ImportItem,
-        { id },
-        { lifecycle: importMoves, action: "complete", change: { set: { ...written, completed_at } } },
-      ),
+      moveWrite(ImportItem, { id }, move),
       ...(dry_run ? [] : [annotationWrite(store, { kind: "import_completed", text, ref_id: id })]),
     ]),
   );

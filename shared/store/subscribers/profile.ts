@@ -1,6 +1,6 @@
 // A subscriber as a person reads it: what is known of it, its devices, consents, lists and segments.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { Timestamp, titled } from "../../contract/schemas.ts";
 import { consentChannels } from "../../rules/channel-types.ts";
 import { consentStatuses } from "../../rules/topics.ts";
 import { is } from "../conditions.ts";
@@ -20,18 +20,15 @@ export const MAX_MEMBERSHIPS = 100;
 const CurrentConsent = v.object({ channel: v.string(), status: v.picklist(consentStatuses), consented_at: Timestamp });
 const Membership = v.object({ id: v.string(), name: v.string(), entered_at: Timestamp });
 
-export const SubscriberProfile = v.pipe(
-  v.object({
-    ...Subscriber.entries,
-    devices: v.array(Device),
-    /** What counts on each channel: of the person, or of the address that it has now. */
-    consents: v.array(CurrentConsent),
-    topics: v.array(Preference),
-    lists: v.array(Membership),
-    segments: v.array(Membership),
-  }),
-  v.title("SubscriberProfile"),
-);
+export const SubscriberProfile = titled("SubscriberProfile", {
+  ...Subscriber.entries,
+  devices: v.array(Device),
+  /** What counts on each channel: of the person, or of the address that it has now. */
+  consents: v.array(CurrentConsent),
+  topics: v.array(Preference),
+  lists: v.array(Membership),
+  segments: v.array(Membership),
+});
 type SubscriberProfile = v.InferOutput<typeof SubscriberProfile>;
 
 /** Undefined if there is no such subscriber or it was erased. */

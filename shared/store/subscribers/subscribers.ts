@@ -2,7 +2,7 @@
 
 import * as v from "valibot";
 import { personal } from "../../contract/personal.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { invalid } from "../../kernel/errors.ts";
 import { hmacUnder } from "../../kernel/hmac.ts";
@@ -185,7 +185,7 @@ export function attributesOf(row: ProfileRow): Record<string, Value> {
 
 /** A field of lists of people. */
 export const PersonName = personal(
-  v.pipe(v.nullable(v.string()), v.description("The attributes `first_name` and `last_name`; `null` without them")),
+  said("The attributes `first_name` and `last_name`; `null` without them", v.nullable(v.string())),
 );
 
 /** What people call a subscriber; `null` where no name is known. */

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { cursorsOf } from "../../contract/paging.ts";
 import { personal } from "../../contract/personal.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { addressKinds, normalizedAddress, type SuppressionReason, suppressionReasons } from "../../rules/addresses.ts";
 import { present } from "../conditions.ts";
@@ -13,26 +13,20 @@ import { newestOfShards, wantedPage } from "../sorted.ts";
 import { AddressItem, addressId, SuppressionsByTime } from "./address-items.ts";
 import { type AddressRow, type Suppressing, suppressAddress } from "./addresses.ts";
 
-export const Suppression = v.pipe(
-  v.object({
-    id: v.string(),
-    kind: v.pipe(v.picklist(addressKinds), v.description("What kind of address it is")),
-    address: personal(
-      v.pipe(
-        v.nullable(v.string()),
-        v.description("In lower case, its domain in ASCII; `null` once a subscriber with it was erased"),
-      ),
-    ),
-    reason: v.pipe(
-      v.picklist(suppressionReasons),
-      v.description("`bounce`: it does not exist. `complaint`: its owner called a message spam. Else who said so"),
-    ),
-    source: v.pipe(v.nullable(v.string()), v.description("Where it comes from: the provider, an operator, a file")),
-    note: personal(v.pipe(v.nullable(v.string()), v.description("What was said about it"))),
-    suppressed_at: v.pipe(Timestamp, v.description("Since when it gets nothing; of a file, as the file says")),
-  }),
-  v.title("Suppression"),
-);
+export const Suppression = titled("Suppression", {
+  id: v.string(),
+  kind: said("What kind of address it is", v.picklist(addressKinds)),
+  address: personal(
+    said("In lower case, its domain in ASCII; `null` once a subscriber with it was erased", v.nullable(v.string())),
+  ),
+  reason: said(
+    "`bounce`: it does not exist. `complaint`: its owner called a message spam. Else who said so",
+    v.picklist(suppressionReasons),
+  ),
+  source: said("Where it comes from: the provider, an operator, a file", v.nullable(v.string())),
+  note: personal(said("What was said about it", v.nullable(v.string()))),
+  suppressed_at: said("Since when it gets nothing; of a file, as the file says", Timestamp),
+});
 export type Suppression = v.InferOutput<typeof Suppression>;
 
 type Suppressed = AddressRow & { reason: SuppressionReason; suppressed_at: string };

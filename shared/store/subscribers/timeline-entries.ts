@@ -1,6 +1,6 @@
 // What a timeline shows of a subscriber, by kind (RDA-5).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { breachReasons } from "../../rules/brake.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { recipientStates } from "../../rules/recipient-states.ts";
@@ -12,9 +12,9 @@ import { Named, NamedSource } from "../names.ts";
 
 const text = v.nullable(v.string());
 
-const halted = v.pipe(
+const halted = said(
+  "Of a run that waits at a send step which its brake halted: the limit that was exceeded",
   v.optional(v.picklist(breachReasons)),
-  v.description("Of a run that waits at a send step which its brake halted: the limit that was exceeded"),
 );
 
 /** `ref` is the id of what the entry is about: a send, an event, a journey, a segment, … */
@@ -22,7 +22,7 @@ const common = {
   at: Timestamp,
   title: v.string(),
   ref: v.string(),
-  subject: v.pipe(v.optional(Named), v.description("What the entry is about: `ref` with its name")),
+  subject: said("What the entry is about: `ref` with its name", v.optional(Named)),
 };
 
 export const TimelineEntry = v.variant("kind", [
@@ -33,16 +33,10 @@ export const TimelineEntry = v.variant("kind", [
     data: v.object({
       channel: text,
       device_id: text,
-      reason: v.pipe(
-        text,
-        v.description("Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused`"),
-      ),
+      reason: said("Why it failed, was skipped or waits: `quiet_hours`, `throttled`, `halted`, `paused`", text),
       variant_id: text,
-      origin: v.pipe(
-        v.optional(v.nullable(NamedSource)),
-        v.description("What the send came from; `null` for one of the API"),
-      ),
-      deferred_until: v.pipe(v.nullable(Timestamp), v.description("The end of the quiet hours that it waits for")),
+      origin: said("What the send came from; `null` for one of the API", v.optional(v.nullable(NamedSource))),
+      deferred_until: said("The end of the quiet hours that it waits for", v.nullable(Timestamp)),
     }),
   }),
   v.object({
@@ -60,16 +54,16 @@ export const TimelineEntry = v.variant("kind", [
   v.object({
     kind: v.literal("journey"),
     ...common,
-    state: v.pipe(
+    state: said(
+      "`refused`: something that starts runs of the journey started none",
       v.picklist(["entered", ...runStatuses, "refused"]),
-      v.description("`refused`: something that starts runs of the journey started none"),
     ),
     data: v.object({
-      run_id: v.pipe(v.string(), v.description("Empty where no run began or stood in the way")),
+      run_id: said("Empty where no run began or stood in the way", v.string()),
       version: v.number(),
       step: v.string(),
       end_reason: text,
-      refusal: v.pipe(v.optional(v.picklist(refusalReasons)), v.description("Why no run began")),
+      refusal: said("Why no run began", v.optional(v.picklist(refusalReasons))),
       halted,
       steps: RunSteps,
     }),

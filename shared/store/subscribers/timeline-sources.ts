@@ -85,14 +85,10 @@ const touches: Source = (store, bounds) =>
 
 const messages: Source = (store, bounds) => {
   const to = bounds.before ? `I#${lowestId(Date.parse(bounds.before.at) + 1)}` : "I#~";
+  const range = { from: "I#", to, newestFirst: true, limit: bounds.limit, eventual: true };
   return untilEnough(
     bounds,
-    (after) =>
-      store.query(
-        Message,
-        { subscriber: bounds.subscriber },
-        { from: "I#", to, newestFirst: true, limit: bounds.limit, eventual: true, after },
-      ),
+    (after) => store.query(Message, { subscriber: bounds.subscriber }, { ...range, after }),
     (row) => {
       if (isTestId(row.job)) return [];
       const data = {

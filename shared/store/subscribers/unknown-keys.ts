@@ -1,24 +1,23 @@
 // Keys of a rule or filter that no subscriber has: most often a misspelling, which `$ne` would send to everybody (AMB-148).
+
 import * as v from "valibot";
+import { said, titled } from "../../contract/schemas.ts";
 import type { StoreReader } from "../context.ts";
 import { MAX_NAMES, namesOf } from "./names.ts";
 
-const KeyWarning = v.pipe(
-  v.object({
-    code: v.literal("unknown_attribute"),
-    key: v.pipe(v.string(), v.description("The key, as it is written in the rule or filter")),
-    message: v.string(),
-  }),
-  v.title("KeyWarning"),
-);
+const KeyWarning = titled("KeyWarning", {
+  code: v.literal("unknown_attribute"),
+  key: said("The key, as it is written in the rule or filter", v.string()),
+  message: v.string(),
+});
 type KeyWarning = v.InferOutput<typeof KeyWarning>;
 
 /** Fields of the subscriber itself, which rules see beside the attributes. */
 const FIELDS: ReadonlySet<string> = new Set(["external_id", "email", "created_at"]);
 
-export const KeyWarnings = v.pipe(
+export const KeyWarnings = said(
+  "The keys of the rule or filter that no subscriber has; absent where there is none",
   v.optional(v.array(KeyWarning)),
-  v.description("The keys of the rule or filter that no subscriber has; absent where there is none"),
 );
 
 /**

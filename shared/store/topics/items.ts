@@ -1,6 +1,6 @@
 // The stored form of topics (TPC). The choice of a subscriber is a consent: see subscribers/items.ts.
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp } from "../../contract/schemas.ts";
 import { topicDefaults } from "../../rules/topics.ts";
 import { item } from "../item.ts";
 
@@ -10,9 +10,9 @@ export const topicFields = {
   name: v.string(),
   description: v.nullable(v.string()),
   default: v.picklist(topicDefaults),
-  double_opt_in: v.pipe(
+  double_opt_in: said(
+    "A choice of the topic is `pending` until its owner confirms it by the link of a mail",
     v.boolean(),
-    v.description("A choice of the topic is `pending` until its owner confirms it by the link of a mail"),
   ),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -1,7 +1,7 @@
 // What a subscriber wants to hear about (TPC-3): a choice is a consent, so that its history, its erasure and its purge
 // are those of consents (docs/decisions/0038).
 import * as v from "valibot";
-import { Timestamp } from "../../contract/schemas.ts";
+import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -20,20 +20,17 @@ import type { Topic } from "./topics.ts";
 /** Choices of one transaction, which holds a row of the history for each, and the profile: as many as it takes. */
 const CHOICES_AT_ONCE = 99;
 
-export const Preference = v.pipe(
-  v.object({
-    key: topicFields.key,
-    name: topicFields.name,
-    description: topicFields.description,
-    default: topicFields.default,
-    status: v.pipe(
-      v.picklist(["opted_in", "opted_out"]),
-      v.description("Whether the subscriber is in the topic: by the newest choice, else by the default"),
-    ),
-    consented_at: v.pipe(v.nullable(Timestamp), v.description("When it was chosen; `null` while the default decides")),
-  }),
-  v.title("Preference"),
-);
+export const Preference = titled("Preference", {
+  key: topicFields.key,
+  name: topicFields.name,
+  description: topicFields.description,
+  default: topicFields.default,
+  status: said(
+    "Whether the subscriber is in the topic: by the newest choice, else by the default",
+    v.picklist(["opted_in", "opted_out"]),
+  ),
+  consented_at: said("When it was chosen; `null` while the default decides", v.nullable(Timestamp)),
+});
 export type Preference = v.InferOutput<typeof Preference>;
 
 export type Choices = Readonly<Record<string, "opted_in" | "opted_out">>;

@@ -1,5 +1,7 @@
 // The topics of a workspace (TPC-1), and what a send keeps of its topic.
-import * as v from "valibot";
+
+import type * as v from "valibot";
+import { titled } from "../../contract/schemas.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, conflict, invalid, notFound, requireFound } from "../../kernel/errors.ts";
 import type { SendTopic } from "../../rules/topics.ts";
@@ -11,7 +13,7 @@ import { TopicCount, TopicItem, topicFields } from "./items.ts";
 
 export const MAX_TOPICS = 100;
 
-export const Topic = v.pipe(v.object(topicFields), v.title("Topic"));
+export const Topic = titled("Topic", topicFields);
 export type Topic = v.InferOutput<typeof Topic>;
 
 type TopicRow = RowOf<typeof TopicItem>;

@@ -172,13 +172,10 @@ export const successWrites = ({
     : [changeItem(WebhookItem, { id }, { set: { consecutive_failures: 0 }, remove: ["first_failure_at"] }, present())];
 
 /** The write that counts a failed delivery (WHK-11). */
-export const failureWrite = ({ clock }: Pick<Store, "clock">, id: string): ItemWrite<"workspace"> =>
-  changeItem(
-    WebhookItem,
-    { id },
-    { add: { consecutive_failures: 1 }, initial: { first_failure_at: clock.now() } },
-    present(),
-  );
+export function failureWrite({ clock }: Pick<Store, "clock">, id: string): ItemWrite<"workspace"> {
+  const change = { add: { consecutive_failures: 1 }, initial: { first_failure_at: clock.now() } };
+  return changeItem(WebhookItem, { id }, change, present());
+}
 
 /** Disables an endpoint where every delivery of at least a day failed (AMB-103). It may be called at any time. */
 export async function disableFailing(store: Store, id: string): Promise<void> {

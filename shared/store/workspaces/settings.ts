@@ -2,7 +2,16 @@
 import * as v from "valibot";
 import { MAX_TEST_SUBSCRIBERS } from "../../contract/notification-input.ts";
 import { DefaultSafety } from "../../contract/safety.ts";
-import { Currency, OwnName, Region, TimeZone, TrimmedTextUpTo, Uuid, WholeNumber } from "../../contract/schemas.ts";
+import {
+  Currency,
+  OwnName,
+  Region,
+  said,
+  TimeZone,
+  TrimmedTextUpTo,
+  Uuid,
+  WholeNumber,
+} from "../../contract/schemas.ts";
 import { channelTypes, classOf } from "../../rules/channel-types.ts";
 
 const LocalTime = v.pipe(
@@ -37,10 +46,7 @@ const FrequencyCap = v.strictObject({
   per: v.picklist(["day", "week"], "must be day or week"),
 });
 
-const IdentityRequired = v.pipe(
-  v.boolean(),
-  v.description("Calls with the publishable key that name a user carry `X-User-Hash`"),
-);
+const IdentityRequired = said("Calls with the publishable key that name a user carry `X-User-Hash`", v.boolean());
 
 const DOUBLE_OPT_IN =
   "An opt-in to e-mail is `pending` until its owner confirms it by the link of a mail. Default: false";
@@ -56,9 +62,9 @@ const MAX_AGENT_ATTRIBUTES = 50;
 const AGENT_ATTRIBUTES =
   "The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none";
 
-const WorkspaceSafety = v.pipe(
+const WorkspaceSafety = said(
+  "The limits at which sends without limits of their own halt; `null`: none",
   v.nullable(DefaultSafety),
-  v.description("The limits at which sends without limits of their own halt; `null`: none"),
 );
 
 const UTM =
@@ -68,23 +74,23 @@ const UTM =
 export const WorkspaceSettings = v.object({
   name: v.string(),
   timezone: v.string(),
-  region: v.pipe(v.nullable(v.string()), v.description(REGION)),
-  currency: v.pipe(v.nullable(v.string()), v.description(CURRENCY)),
+  region: said(REGION, v.nullable(v.string())),
+  currency: said(CURRENCY, v.nullable(v.string())),
   email_consent_mode: v.picklist(["opt_out", "opt_in"]),
   quiet_hours: v.nullable(QuietHours),
   frequency_caps: v.array(FrequencyCap),
   safety: WorkspaceSafety,
   identity_required: IdentityRequired,
-  double_opt_in: v.pipe(v.boolean(), v.description(DOUBLE_OPT_IN)),
-  second_factor_required: v.pipe(v.boolean(), v.description(SECOND_FACTOR)),
+  double_opt_in: said(DOUBLE_OPT_IN, v.boolean()),
+  second_factor_required: said(SECOND_FACTOR, v.boolean()),
   sender_name: v.nullable(v.string()),
   postal_address: v.nullable(v.string()),
-  utm_defaults: v.pipe(
+  utm_defaults: said(
+    UTM,
     v.nullable(v.object({ source: v.string(), medium: v.string(), campaign: v.optional(v.string()) })),
-    v.description(UTM),
   ),
   test_subscriber_ids: v.array(v.string()),
-  agent_attributes: v.pipe(v.array(v.string()), v.description(AGENT_ATTRIBUTES)),
+  agent_attributes: said(AGENT_ATTRIBUTES, v.array(v.string())),
 });
 export type WorkspaceSettings = v.InferOutput<typeof WorkspaceSettings>;
 
@@ -103,18 +109,18 @@ const UtmDefaults = v.strictObject({
 export const SettingsChange = v.strictObject({
   name: v.optional(OwnName),
   timezone: v.optional(TimeZone),
-  region: v.pipe(v.optional(v.nullable(Region)), v.description(REGION)),
-  currency: v.pipe(v.optional(v.nullable(Currency)), v.description(CURRENCY)),
+  region: said(REGION, v.optional(v.nullable(Region))),
+  currency: said(CURRENCY, v.optional(v.nullable(Currency))),
   email_consent_mode: v.optional(v.picklist(["opt_out", "opt_in"], "must be opt_out or opt_in")),
   quiet_hours: v.optional(v.nullable(QuietHours)),
   frequency_caps: v.optional(v.pipe(v.array(FrequencyCap), v.maxLength(20, "must have at most 20 caps"))),
   safety: v.optional(WorkspaceSafety),
   identity_required: v.optional(IdentityRequired),
-  double_opt_in: v.pipe(v.optional(v.boolean()), v.description(DOUBLE_OPT_IN)),
-  second_factor_required: v.pipe(v.optional(v.boolean()), v.description(SECOND_FACTOR)),
+  double_opt_in: said(DOUBLE_OPT_IN, v.optional(v.boolean())),
+  second_factor_required: said(SECOND_FACTOR, v.optional(v.boolean())),
   sender_name: v.optional(v.nullable(TrimmedTextUpTo(200))),
   postal_address: v.optional(v.nullable(TrimmedTextUpTo(500))),
-  utm_defaults: v.pipe(v.optional(v.nullable(UtmDefaults)), v.description(UTM)),
+  utm_defaults: said(UTM, v.optional(v.nullable(UtmDefaults))),
   test_subscriber_ids: v.optional(
     v.pipe(
       v.array(Uuid),
@@ -122,7 +128,8 @@ export const SettingsChange = v.strictObject({
       v.transform((ids) => [...new Set(ids)]),
     ),
   ),
-  agent_attributes: v.pipe(
+  agent_attributes: said(
+    AGENT_ATTRIBUTES,
     v.optional(
       v.pipe(
         v.array(TrimmedTextUpTo(128)),
@@ -130,6 +137,5 @@ export const SettingsChange = v.strictObject({
         v.transform((keys) => [...new Set(keys)]),
       ),
     ),
-    v.description(AGENT_ATTRIBUTES),
   ),
 });

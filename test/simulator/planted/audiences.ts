@@ -29,8 +29,8 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a run that moves is still counted where it was",
     area: "journeys",
     file: runs,
-    find: "    statusAddends(run.status, run.current_step, -1),\n",
-    replace: "",
+    find: "sumOf(before, statusAddends(status, step, 1)",
+    replace: "sumOf(statusAddends(status, step, 1)",
   },
   {
     name: "a tick that comes early is dropped",

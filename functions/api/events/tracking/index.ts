@@ -1,5 +1,7 @@
 // Segment's tracking API: apps that have its libraries send here what they sent there (docs/decisions/0100).
+
 import * as v from "valibot";
+import { said, titled } from "../../../../shared/contract/schemas.ts";
 import type { Presented, PresentingRequest } from "../../../../shared/http/access.ts";
 import { workspaceOf } from "../../../../shared/http/authenticate.ts";
 import { type Call, endpoints, replyWith, type Shape } from "../../../../shared/http/endpoint.ts";
@@ -41,24 +43,16 @@ const Counts = v.record(v.string(), v.number());
 
 /** For the reference: everything is optional, and other fields are ignored. */
 const MessageFields = v.object({
-  type: v.pipe(v.optional(v.picklist(messageTypes)), v.description("In a batch: what the message is")),
-  userId: v.pipe(
-    v.optional(v.pipe(v.string(), v.maxLength(512))),
-    v.description("The `external_id` of the subscriber"),
-  ),
-  anonymousId: v.pipe(
-    v.optional(v.pipe(v.string(), v.maxLength(256))),
-    v.description("The id of a visitor who is not known yet"),
-  ),
-  event: v.pipe(v.optional(v.string()), v.description("The name of the event, of `track`")),
-  properties: v.pipe(v.optional(v.record(v.string(), v.any())), v.description("The properties of the event")),
+  type: said("In a batch: what the message is", v.optional(v.picklist(messageTypes))),
+  userId: said("The `external_id` of the subscriber", v.optional(v.pipe(v.string(), v.maxLength(512)))),
+  anonymousId: said("The id of a visitor who is not known yet", v.optional(v.pipe(v.string(), v.maxLength(256)))),
+  event: said("The name of the event, of `track`", v.optional(v.string())),
+  properties: said("The properties of the event", v.optional(v.record(v.string(), v.any()))),
 });
 const BatchFields = v.object({
-  batch: v.pipe(
+  batch: said(
+    "Messages of any types; with the SDK key the first 50 are taken, of three users, else the first 1,000",
     v.array(MessageFields),
-    v.description(
-      "Messages of any types; with the SDK key the first 50 are taken, of three users, else the first 1,000",
-    ),
   ),
 });
 
@@ -74,16 +68,13 @@ const taking = {
     "left out, and counted in the answer.",
   raw: "application/json",
   rawFields: MessageFields,
-  returns: v.pipe(
-    v.object({
-      success: v.pipe(v.literal(true), v.description("Always true: what was not kept is counted beside it")),
-      accepted: v.pipe(v.number(), v.description("Messages that were taken")),
-      dropped: v.pipe(v.optional(Counts), v.description("Messages that were left out, by reason")),
-      shortened: v.pipe(v.optional(v.number()), v.description("Texts that were cut to the limit")),
-      omitted: v.pipe(v.optional(v.number()), v.description("Values that were left out")),
-    }),
-    v.title("TrackingAnswer"),
-  ),
+  returns: titled("TrackingAnswer", {
+    success: said("Always true: what was not kept is counted beside it", v.literal(true)),
+    accepted: said("Messages that were taken", v.number()),
+    dropped: said("Messages that were left out, by reason", v.optional(Counts)),
+    shortened: said("Texts that were cut to the limit", v.optional(v.number())),
+    omitted: said("Values that were left out", v.optional(v.number())),
+  }),
   errors: ["BAD_REQUEST", "NOT_FOUND", "PAYMENT_REQUIRED", "QUOTA_EXCEEDED"],
 } as const satisfies Shape;
 
@@ -91,23 +82,20 @@ const tracked = { userId: "ada", event: "Order Completed", properties: { total: 
 const example = { params: { call: "track" }, body: tracked };
 
 const ProjectSettings = v.object({
-  integrations: v.pipe(
+  integrations: said(
+    "Where the library sends to: here alone",
     v.object({
-      "Segment.io": v.pipe(
+      "Segment.io": said(
+        "This service, under the name that the library knows",
         v.object({
-          apiKey: v.pipe(v.string(), v.description("The SDK key that was asked for")),
-          apiHost: v.pipe(v.string(), v.description("Where messages are sent to: host and path")),
-          protocol: v.pipe(v.string(), v.description("`https`, or `http` on a laptop")),
+          apiKey: said("The SDK key that was asked for", v.string()),
+          apiHost: said("Where messages are sent to: host and path", v.string()),
+          protocol: said("`https`, or `http` on a laptop", v.string()),
         }),
-        v.description("This service, under the name that the library knows"),
       ),
     }),
-    v.description("Where the library sends to: here alone"),
   ),
-  metrics: v.pipe(
-    v.object({ sampleRate: v.pipe(v.literal(0), v.description("Always 0")) }),
-    v.description("No figures of the library itself are taken"),
-  ),
+  metrics: said("No figures of the library itself are taken", v.object({ sampleRate: said("Always 0", v.literal(0)) })),
 });
 
 const endpoint = endpoints({ credentials: ["sdk", "server"], unaudited: ["server"], uses: [] });

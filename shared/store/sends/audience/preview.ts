@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { SendCost } from "../../../contract/cost.ts";
 import { personal } from "../../../contract/personal.ts";
-import { Timestamp } from "../../../contract/schemas.ts";
+import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
 import type { Judgement } from "../../../rules/audience.ts";
@@ -72,7 +72,7 @@ export const SendPreview = v.object({
   /** Some of the ones that would be skipped, by reason. */
   skipped_samples: v.record(v.string(), v.array(v.string())),
   /** What it would cost in the deployment's own account, at list prices (F10). */
-  cost: v.pipe(SendCost, v.description("What it would cost at list prices, an estimate")),
+  cost: said("What it would cost at list prices, an estimate", SendCost),
   rendered: v.object({ recipients: v.number(), failed: v.number(), unknown_variables: Numbers }),
   /** Who the renderings are for; `null` if they are for somebody without attributes. */
   rendered_for: v.nullable(v.string()),

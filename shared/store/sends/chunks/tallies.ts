@@ -1,6 +1,7 @@
 // The numbers of a send: each is added once on its way from chunk to range to job (docs/decisions/0002).
 
 import * as v from "valibot";
+import { said } from "../../../contract/schemas.ts";
 import { compareTexts } from "../../../kernel/order.ts";
 import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses } from "../../../rules/channel-types.ts";
@@ -31,9 +32,9 @@ export const tallyFields = {
 };
 
 /** F1: those among `failed` whose provider did not confirm the message. */
-export const uncertain = v.pipe(
+export const uncertain = said(
+  "Those among `failed` who may have got it: the provider did not confirm, and it is not sent again",
   v.number(),
-  v.description("Those among `failed` who may have got it: the provider did not confirm, and it is not sent again"),
 );
 export const uncertainIn = (failReasons: Record<string, number>): number => failReasons[UNCONFIRMED] ?? 0;
 

@@ -1,7 +1,9 @@
 // What comes back of a send after it was handed over: bounces, complaints and opt-outs. They are counted on the row of its
 // job, beside its tally, which stays as it was closed; what is shown has both (AMB-139, docs/decisions/0098). So is what
 // became of mails whose provider did not answer, which the tally counts as failed.
+
 import * as v from "valibot";
+import { said } from "../../../contract/schemas.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
 import { fateOf, type RecipientFate } from "../../../rules/recipient-fates.ts";
 import { LANES } from "../../../rules/step-brake.ts";
@@ -17,7 +19,7 @@ import { JobItem, type LateResult } from "./job-items.ts";
 import type { JobRecord } from "./job-record.ts";
 import { findJob } from "./jobs.ts";
 
-const figure = (sentence: string) => v.pipe(v.number(), v.description(sentence));
+const figure = (sentence: string) => said(sentence, v.number());
 
 export const shownCounts = v.object({
   ...tallyFields.counts.entries,

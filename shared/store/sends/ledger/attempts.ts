@@ -1,6 +1,6 @@
 // What became of one recipient of a send, and of each attempt to reach it (F2).
 import * as v from "valibot";
-import { Timestamp } from "../../../contract/schemas.ts";
+import { said, Timestamp } from "../../../contract/schemas.ts";
 import { channelClasses } from "../../../rules/channel-types.ts";
 import { recipientStates } from "../../../rules/recipient-states.ts";
 
@@ -21,27 +21,22 @@ export const Attempt = v.object({
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
   provider_id: v.nullable(v.string()),
-  shortened: v.pipe(v.boolean(), v.description("Whether its text was too long for the provider, and was cut")),
+  shortened: said("Whether its text was too long for the provider, and was cut", v.boolean()),
   attempted_at: v.array(Timestamp),
-  complained: v.pipe(v.boolean(), v.description("Whether its recipient reported the mail as spam")),
+  complained: said("Whether its recipient reported the mail as spam", v.boolean()),
   /** The cap that was reached, and what it had counted. */
   cap: v.nullable(ReachedCap),
-  claimed_with: v.pipe(
+  claimed_with: said(
+    "What held for the address when the message was claimed; `null` where it needs no consent, or is not known",
     v.nullable(
       v.object({
-        consent: v.pipe(v.nullable(v.string()), v.description("Of the channel; `null`: none was ever given")),
-        suppression: v.pipe(
+        consent: said("Of the channel; `null`: none was ever given", v.nullable(v.string())),
+        suppression: said("Why the address was suppressed; `null`: it was not", v.nullable(v.string())),
+        topic_choice: said(
+          "Of the topic of the send; `null`: its default decided, or the send has none",
           v.nullable(v.string()),
-          v.description("Why the address was suppressed; `null`: it was not"),
-        ),
-        topic_choice: v.pipe(
-          v.nullable(v.string()),
-          v.description("Of the topic of the send; `null`: its default decided, or the send has none"),
         ),
       }),
-    ),
-    v.description(
-      "What held for the address when the message was claimed; `null` where it needs no consent, or is not known",
     ),
   ),
 });

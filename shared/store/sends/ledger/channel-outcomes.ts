@@ -1,6 +1,6 @@
 // What became of one recipient's message on each of its addresses: each has its own state, reason and time.
 import * as v from "valibot";
-import { Timestamp } from "../../../contract/schemas.ts";
+import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { timeOfUuid } from "../../../kernel/ids.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
@@ -17,12 +17,12 @@ export const ChannelOutcome = v.object({
   channel: v.picklist(channelTypes),
   device_id: v.nullable(v.string()),
   state: v.picklist(recipientStates),
-  reason: v.pipe(
+  reason: said(
+    "Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it",
     v.nullable(v.string()),
-    v.description("Why: of a waiting one `quiet_hours`, `throttled`, `halted` or `paused`, else as the send counts it"),
   ),
-  at: v.pipe(v.nullable(Timestamp), v.description("When it was tried last; `null`: not yet")),
-  deferred_until: v.pipe(v.nullable(Timestamp), v.description("The end of the quiet hours that it waits for")),
+  at: said("When it was tried last; `null`: not yet", v.nullable(Timestamp)),
+  deferred_until: said("The end of the quiet hours that it waits for", v.nullable(Timestamp)),
 });
 export type ChannelOutcome = v.InferOutput<typeof ChannelOutcome>;
 

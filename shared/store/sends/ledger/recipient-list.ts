@@ -2,7 +2,7 @@
 // chunks say which of them can hold what a filter wants: the others are not opened.
 import * as v from "valibot";
 import { pageRoom } from "../../../contract/paging.ts";
-import { Timestamp } from "../../../contract/schemas.ts";
+import { said, Timestamp } from "../../../contract/schemas.ts";
 import { timestamp } from "../../../kernel/clock.ts";
 import { isPseudonym } from "../../../kernel/ids.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
@@ -40,9 +40,9 @@ export const ListedRecipient = v.object({
   at: v.nullable(Timestamp),
   /** The end of the quiet hours that its messages wait for. */
   deferred_until: v.nullable(Timestamp),
-  channels: v.pipe(
+  channels: said(
+    "What became of the message on each channel; empty for one who is sent nothing",
     v.array(ChannelOutcome),
-    v.description("What became of the message on each channel; empty for one who is sent nothing"),
   ),
 });
 type ListedRecipient = v.InferOutput<typeof ListedRecipient>;

@@ -89,17 +89,16 @@ export const timeOfTouch = ({ sk }: Pick<TouchRow, "sk">): number => Date.parse(
 const MAX_REASON_CHARACTERS = 200;
 
 /** The row of a subscriber who is sent nothing, or nothing yet. @param at when the chunk was first claimed */
-export const assignmentWrite = (
+export function assignmentWrite(
   at: number,
   chunkRef: ChunkRef,
   subscriber: string,
   state: Assignment,
-): ItemWrite<"workspace"> =>
-  putItem(
-    TouchItem,
-    { subscriber, at: timestamp(at), job: chunkRef.job, target: state },
-    { job: chunkRef.job, place: chunkRefText(chunkRef), state },
-  );
+): ItemWrite<"workspace"> {
+  const { job } = chunkRef;
+  const key = { subscriber, at: timestamp(at), job, target: state };
+  return putItem(TouchItem, key, { job, place: chunkRefText(chunkRef), state });
+}
 
 /** The outcome for an address that was tried `tries` times before; undefined if the next attempt left no row. */
 export function recorded(row: TouchRow | undefined, tries: number): Verdict | undefined {
@@ -150,10 +149,7 @@ export async function mailOfSecond(
 }
 
 /** Marks the mail by whose link its recipient opted out, once. */
-export const optedOutWrite = (subscriber: string, row: TouchRow): ItemWrite<"workspace"> =>
-  changeItem(
-    TouchItem,
-    touchKey(subscriber, timeOfTouch(row), row.job, { channel: "email" }),
-    { set: { opted_out: true } },
-    all(present("job"), absent("opted_out")),
-  );
+export function optedOutWrite(subscriber: string, row: TouchRow): ItemWrite<"workspace"> {
+  const key = touchKey(subscriber, timeOfTouch(row), row.job, { channel: "email" });
+  return changeItem(TouchItem, key, { set: { opted_out: true } }, all(present("job"), absent("opted_out")));
+}

@@ -1,6 +1,8 @@
 // What goes out now: the recipients of the newest sends, as the list of a send's recipients shows them. Nothing is
 // written for it (docs/decisions/0034).
+
 import * as v from "valibot";
+import { said, titled } from "../../../contract/schemas.ts";
 import { DAY, timestamp } from "../../../kernel/clock.ts";
 import type { StoreReader } from "../../context.ts";
 import { Named, NamedSource, namedSource, namesOf, wantedSource } from "../../names.ts";
@@ -9,23 +11,20 @@ import type { JobRecord } from "../jobs/job-record.ts";
 import { getJob } from "../jobs/jobs.ts";
 import { ListedRecipient, listRecipients, RecipientPosition } from "../ledger/recipient-list.ts";
 
-export const ActivityEntry = v.pipe(
-  v.object({
-    notification_id: v.string(),
-    notification: v.pipe(Named, v.description("The send with its name, or its title")),
-    source: v.pipe(v.nullable(NamedSource), v.description("What the send came from; `null` for one of the API")),
-    subscriber_id: ListedRecipient.entries.subscriber_id,
-    external_id: ListedRecipient.entries.external_id,
-    name: ListedRecipient.entries.name,
-    channel: ListedRecipient.entries.channel,
-    state: ListedRecipient.entries.state,
-    reason: ListedRecipient.entries.reason,
-    at: ListedRecipient.entries.at,
-    deferred_until: ListedRecipient.entries.deferred_until,
-    channels: ListedRecipient.entries.channels,
-  }),
-  v.title("ActivityEntry"),
-);
+export const ActivityEntry = titled("ActivityEntry", {
+  notification_id: v.string(),
+  notification: said("The send with its name, or its title", Named),
+  source: said("What the send came from; `null` for one of the API", v.nullable(NamedSource)),
+  subscriber_id: ListedRecipient.entries.subscriber_id,
+  external_id: ListedRecipient.entries.external_id,
+  name: ListedRecipient.entries.name,
+  channel: ListedRecipient.entries.channel,
+  state: ListedRecipient.entries.state,
+  reason: ListedRecipient.entries.reason,
+  at: ListedRecipient.entries.at,
+  deferred_until: ListedRecipient.entries.deferred_until,
+  channels: ListedRecipient.entries.channels,
+});
 type ActivityEntry = v.InferOutput<typeof ActivityEntry>;
 type Unnamed = Omit<ActivityEntry, "notification" | "source">;
 

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { grammar } from "../../../contract/grammar.ts";
 import { personal } from "../../../contract/personal.ts";
-import { Timestamp } from "../../../contract/schemas.ts";
+import { said, Timestamp } from "../../../contract/schemas.ts";
 import { channelTypes } from "../../../rules/channel-types.ts";
 import { recipientStates } from "../../../rules/recipient-states.ts";
 import { topicDefaults } from "../../../rules/topics.ts";
@@ -38,47 +38,47 @@ const RulesNow = v.object({
     v.object({
       key: v.string(),
       default: v.picklist(topicDefaults),
-      choice: v.pipe(v.nullable(v.string()), v.description("The newest choice; `null` while the default decides")),
-      chosen_at: v.pipe(v.nullable(Timestamp), v.description("When that was said")),
+      choice: said("The newest choice; `null` while the default decides", v.nullable(v.string())),
+      chosen_at: said("When that was said", v.nullable(Timestamp)),
       reachable: v.boolean(),
     }),
   ),
-  email_consent_mode: v.pipe(
+  email_consent_mode: said(
+    "Whether marketing mail goes to all who did not object, or only to those who agreed",
     v.picklist(["opt_out", "opt_in"]),
-    v.description("Whether marketing mail goes to all who did not object, or only to those who agreed"),
   ),
-  segment: v.pipe(
+  segment: said(
+    "The segment that it goes to; `null` for a send to others, and where the segment is gone",
     v.nullable(
       v.object({
         id: v.string(),
         name: v.string(),
         is_dynamic: v.boolean(),
         member: v.boolean(),
-        unmet: v.pipe(personal(v.nullable(v.string())), v.description("What of its rule does not hold, in words")),
+        unmet: said("What of its rule does not hold, in words", personal(v.nullable(v.string()))),
       }),
     ),
-    v.description("The segment that it goes to; `null` for a send to others, and where the segment is gone"),
   ),
-  list: v.pipe(
+  list: said(
+    "The list that it goes to; `null` for a send to others, and where the list is gone",
     v.nullable(
       v.object({
         id: v.string(),
         name: v.string(),
-        consent: v.pipe(v.nullable(v.string()), v.description("`pending`: was asked to confirm, and has not yet")),
-        consent_at: v.pipe(v.nullable(Timestamp), v.description("When that was said")),
+        consent: said("`pending`: was asked to confirm, and has not yet", v.nullable(v.string())),
+        consent_at: said("When that was said", v.nullable(Timestamp)),
       }),
     ),
-    v.description("The list that it goes to; `null` for a send to others, and where the list is gone"),
   ),
-  unusable_channels: v.pipe(
+  unusable_channels: said(
+    "Of the channels that the send names, those that cannot send now",
     v.array(
       v.object({
         id: v.string(),
         name: v.nullable(v.string()),
-        why: v.pipe(v.picklist(["switched_off", "not_verified", "deleted"]), v.description("Why it cannot")),
+        why: said("Why it cannot", v.picklist(["switched_off", "not_verified", "deleted"])),
       }),
     ),
-    v.description("Of the channels that the send names, those that cannot send now"),
   ),
   channels: v.array(
     v.object({
@@ -86,24 +86,24 @@ const RulesNow = v.object({
       reachable: v.boolean(),
       reason: v.nullable(v.string()),
       devices: v.number(),
-      devices_off: v.pipe(
+      devices_off: said(
+        "Devices of the channel whose token the provider refused, or whose owner disabled pushes",
         v.number(),
-        v.description("Devices of the channel whose token the provider refused, or whose owner disabled pushes"),
       ),
       consent: v.nullable(v.string()),
-      consent_at: v.pipe(v.nullable(Timestamp), v.description("Since when that holds")),
-      consent_of: v.pipe(
+      consent_at: said("Since when that holds", v.nullable(Timestamp)),
+      consent_of: said(
+        "Whose it is: `address` of whoever has the address, as after an opt-out by a link in a mail",
         v.nullable(v.picklist(["person", "address"])),
-        v.description("Whose it is: `address` of whoever has the address, as after an opt-out by a link in a mail"),
       ),
-      suppression: v.pipe(
+      suppression: said(
+        "Why nothing is sent to the address; `null`: it is not suppressed",
         v.nullable(
           v.object({
             reason: v.string(),
-            suppressed_at: v.pipe(Timestamp, v.description("Since when")),
+            suppressed_at: said("Since when", Timestamp),
           }),
         ),
-        v.description("Why nothing is sent to the address; `null`: it is not suppressed"),
       ),
     }),
   ),
@@ -116,16 +116,16 @@ export type RulesNow = v.InferOutput<typeof RulesNow>;
 const Wait = v.object({
   channel: v.picklist(channelTypes),
   device_id: v.nullable(v.string()),
-  why: v.pipe(
+  why: said(
+    "`throttled`: the provider takes no more messages for the moment, which counts as no attempt",
     v.picklist(["quiet_hours", "throttled", "retry"]),
-    v.description("`throttled`: the provider takes no more messages for the moment, which counts as no attempt"),
   ),
-  since: v.pipe(
+  since: said(
+    "The last attempt, or since when its provider throttles it; `null`: there was none",
     v.nullable(Timestamp),
-    v.description("The last attempt, or since when its provider throttles it; `null`: there was none"),
   ),
-  attempts: v.pipe(v.number(), v.description("How often it was tried")),
-  until: v.pipe(Timestamp, v.description("It is tried again then, or as soon as its turn comes after it")),
+  attempts: said("How often it was tried", v.number()),
+  until: said("It is tried again then, or as soon as its turn comes after it", Timestamp),
 });
 export type Wait = v.InferOutput<typeof Wait>;
 
@@ -134,12 +134,10 @@ const ShownMessage = v.object({
   channel: v.picklist(channelTypes),
   title: personal(v.nullable(v.string())),
   body: personal(v.nullable(v.string())),
-  html: v.pipe(personal(v.optional(v.string())), v.description("Of e-mail, without the links that count clicks")),
-  attributes_changed: v.pipe(
+  html: said("Of e-mail, without the links that count clicks", personal(v.optional(v.string()))),
+  attributes_changed: said(
+    "It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known",
     v.nullable(v.boolean()),
-    v.description(
-      "It was rendered again, and attributes that it shows have changed since; `null`: whether they have is not known",
-    ),
   ),
 });
 export type ShownMessage = v.InferOutput<typeof ShownMessage>;
@@ -150,7 +148,7 @@ export const Explanation = v.object({
   decision: v.picklist(decisions),
   state: v.picklist(recipientStates),
   reason: v.nullable(v.string()),
-  in_words: v.pipe(v.string(), v.description("The answer in a few sentences")),
+  in_words: said("The answer in a few sentences", v.string()),
   /** The end of the quiet hours that its messages wait for. */
   deferred_until: v.nullable(Timestamp),
   holdout: Share,
@@ -158,24 +156,19 @@ export const Explanation = v.object({
   split: v.nullable(Share),
   variant_id: v.nullable(v.string()),
   /** Of a send with a canary (F21). */
-  canary: v.pipe(
-    v.nullable(Share),
-    v.description("The share that gets the send first, and the subscriber's place; `null` without one"),
-  ),
-  channels: v.pipe(
+  canary: said("The share that gets the send first, and the subscriber's place; `null` without one", v.nullable(Share)),
+  channels: said(
+    "What became of the message on each channel; empty for one who is sent nothing",
     v.array(ChannelOutcome),
-    v.description("What became of the message on each channel; empty for one who is sent nothing"),
   ),
   attempts: v.array(Attempt),
-  waits: v.pipe(
+  waits: said(
+    "The addresses that wait for another attempt, or for the end of quiet hours; empty once the send is over",
     v.array(Wait),
-    v.description(
-      "The addresses that wait for another attempt, or for the end of quiet hours; empty once the send is over",
-    ),
   ),
-  messages: v.pipe(
+  messages: said(
+    "The message as the subscriber got it on each channel that was tried, from the content of this send",
     v.array(ShownMessage),
-    v.description("The message as the subscriber got it on each channel that was tried, from the content of this send"),
   ),
   /** Null for a subscriber that does not exist. */
   now: v.nullable(RulesNow),
