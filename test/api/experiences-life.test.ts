@@ -127,6 +127,20 @@ describe("pause and resume", () => {
     expect(await inboxOf(world, tenant, people[0]!)).toHaveLength(1);
   });
 
+  it("a resume of an experience to come that was paused because its segment was deleted is refused with 400 (AMB-119, INX-34)", async () => {
+    const { world, tenant } = await withPeople(1);
+    const rule = { attribute: { external_id: { $exists: true } } };
+    const { id: segment_id } = (await tenant.call("POST /api/v1/segments", { name: "All", rule })).body;
+    await world.settle();
+    const id = await draft(tenant, { start_at: at(2 * HOUR), audience: { type: "segment", segment_id } });
+    await take(world, tenant, id, "publish");
+    await tenant.call(`DELETE /api/v1/segments/${segment_id}?force=true`);
+    await world.advance(3 * HOUR);
+
+    expect((await act(world, tenant, id, "resume")).status).toBe(400);
+    expect((await read(tenant, id)).body.status).toBe("paused");
+  });
+
   it("a pause just before the time of its send cancels it, or hides what was delivered (INX-33, ARC-10)", async () => {
     const { world, tenant, ids: people } = await withPeople(1);
     const id = await draft(tenant, { start_at: at(10 * MINUTE) });

@@ -199,6 +199,25 @@ describe("a delivery whose worker died in an attempt", () => {
     expect(outside.received).toHaveLength(5);
   });
 
+  it("an answer that comes after its delivery is to be sent again does not end the new series (AMB-104)", async () => {
+    const worker = mortal("post-webhook");
+    const { world, tenant, webhook, outside, upsert, log, redeliver } = await setting({ hooks: worker.hooks });
+    worker.dieAt(RECORD, "before");
+    await upsert();
+    await world.advance(20 * SECOND);
+    worker.revive();
+    const [{ id }] = await log();
+    expect((await redeliver(id)).status).toBe(202);
+    const answer = { kind: "answered", status: 200 } as const;
+    const late = { n: 1, at: world.clock.now(), result: answer, outcome: "delivered" as const };
+    await recordAttempt(tenant.store, { webhook, id }, late, { extraItems: [] });
+    await world.advance(HOUR);
+
+    const attempts = [1, 2].map((n) => ({ n, status_code: 200 }));
+    expect(await log()).toMatchObject([{ outcome: "delivered", attempt_count: 2, attempts }]);
+    expect(outside.received).toHaveLength(2);
+  });
+
   it("an answer that comes after its attempt was given up ends the failures in a row (WHK-11, AMB-103)", async () => {
     let giveUp: ((id: string) => Promise<unknown>) | undefined;
     const { world, tenant, webhook, outside, upsert, log } = await setting({
