@@ -32,7 +32,7 @@ function pendingSentence(said: SaidOfSend): string {
   const { reason, goes_at, waits, campaign, othersAfter } = said;
   if (reason === "paused") return `Not yet: its campaign is ${campaign ?? "paused or archived"}.`;
   if (reason !== null)
-    return `Not yet${because(reason)}${reason === "halted" ? detailOf(said) : ""}${againWords(waits)}.`;
+    return `Not yet${because(reason)}${reason === "halted" ? detailOf(said) : ""}${againWords(waits)}.${settingWords(reason)}`;
   if (goes_at) return `Not yet: the send goes out on ${moment(goes_at)}.`;
   if (othersAfter) return `Not yet: a part of the audience gets it first, the others ${othersAfter} minutes later.`;
   return "Not yet: it is still in the queue of the send.";

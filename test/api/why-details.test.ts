@@ -115,7 +115,8 @@ it("who has neither device nor address is told both (F2)", async () => {
   await send("News", { external_ids: ["ada"], channel_ids: [web_push, email] });
 
   expect(await words("ada", { send: "News" })).toBe(
-    "Not sent: no device that can receive it (none is registered; Email: no address for the chosen channels).",
+    "Not sent: no device that can receive it (none is registered; Email: no address for the chosen channels). " +
+      "To change: Devices on the page of the person.",
   );
 });
 
@@ -253,7 +254,7 @@ it("who waits for the first part of the audience is told so, and what the brake 
   const [{ external_id: held }] = await pendingOf(more.id);
 
   expect(await words(held, { send: "More" })).toMatch(
-    /^Not yet: the send has halted until it is resumed \(email error rate 100 % of \d+, limit 10 %\)\.$/,
+    /^Not yet: the send has halted until it is resumed \(email error rate 100 % of \d+, limit 10 %\)\. To change: Resume, on the page of the send\.$/,
   );
 });
 

@@ -216,7 +216,9 @@ it("a message that is blank for a person is said to be, in the list of recipient
   const blank = "{{ subscriber.nothing }}";
   await send(blank, { subscriberIds: [ada], channel_ids: [channel], body: blank, name: "Blank" });
 
-  const words = "Not sent: its text is blank for this person, or cannot be made.";
+  const words =
+    "Not sent: its text is blank for this person, or cannot be made. " +
+    "To change: the content of the send, or Attributes on the page of the person.";
   expect((await why("ada", { send: "Blank" })).in_words).toBe(words);
   await upsert("bob", { attributes: { nothing: "Something" } });
   await send(blank, { external_ids: ["ada", "bob"], channel_ids: [channel], body: blank, name: "Both" });
