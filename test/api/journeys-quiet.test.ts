@@ -121,3 +121,39 @@ it("a message that waits is not sent to somebody whose run exits or is canceled 
   );
   expect((await stats(id)).steps.pay.outcomes).toEqual({ sent: 2, "skipped:canceled": 2 });
 });
+
+/** The first visit pushes and ends at once, or waits as long as asked; a later one, of a vip, waits to be paid. */
+const revisited = (push: object, pause: object) => {
+  const paid = { wait_for_event: { event_name: "never", on_event: "end" } };
+  const steps = { way: branch(attribute("vip", true), "paid", "pay"), paid, pay: push, pause, end: "exit" as const };
+  return graphOf(steps, [{ event: { name: "paid" } }]);
+};
+
+it("a message that waits is sent although a later visit of its person exits (JND-9, JND-12, D-QUIET)", async () => {
+  const { world, person, active, push, withPhone, track, titles } = await quietJourneys();
+  await active(revisited(push("pay", "end"), pause), { entry_rules: { allow_reentry: true } });
+  await withPhone("ada");
+  await track("ada", "signed_up");
+  await person("ada", { vip: true });
+  await world.advance(MINUTE);
+  for (const event of ["signed_up", "paid"]) await track("ada", event);
+
+  await world.advance(MORNING);
+
+  expect(await titles()).toEqual(["pay"]);
+});
+
+it("a message that waits is not sent to who exited, and has come again since (JND-9, JND-12, D-QUIET)", async () => {
+  const { world, person, active, push, withPhone, track, runs, titles } = await quietJourneys();
+  const id = await active(revisited(push("pay", "pause"), pause), { entry_rules: { allow_reentry: true } });
+  await withPhone("ada");
+  for (const event of ["signed_up", "paid"]) await track("ada", event);
+  await person("ada", { vip: true });
+  await world.advance(MINUTE);
+  await track("ada", "signed_up");
+  expect((await runs(id)).map(({ status }: { status: string }) => status)).toEqual(["active", "exited"]);
+
+  await world.advance(MORNING);
+
+  expect(await titles()).toEqual([]);
+});

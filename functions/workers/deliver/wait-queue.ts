@@ -5,7 +5,7 @@ import { type Progress, putOff, type SendOutcome, unitsOf } from "../../../share
 import { disturbs, quietUntil } from "../../../shared/rules/quiet-hours.ts";
 import { EXPIRED } from "../../../shared/rules/reasons.ts";
 import { statusOf } from "../../../shared/store/journeys/journeys.ts";
-import { isWithdrawn, newestRuns } from "../../../shared/store/journeys/run-rows.ts";
+import { runsAt } from "../../../shared/store/journeys/run-rows.ts";
 import { zoneFor } from "../../../shared/store/sends/chunks/deferred.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
 import { recipientOf, targetOf, type WaitQueue, type Work } from "./work.ts";
@@ -92,12 +92,8 @@ async function whoLeft({ store, job }: Work, subscribers: readonly string[]): Pr
   if (type !== "journey" || journey === null) return new Set();
   const known = [...new Set(subscribers)].filter((subscriber) => !isPseudonym(subscriber));
   const places = known.map((subscriber) => ({ subscriber, journey }));
-  const runs = await newestRuns(store, places);
+  const runs = await runsAt(store, places, job.created_at);
   return new Set(
-    runs.flatMap((run) => {
-      const hasLeft = run?.status === "exited" || run?.status === "canceled";
-      // One that began later is another visit: the message is of the one before.
-      return run && hasLeft && !isWithdrawn(run) && run.entered_at <= job.created_at ? [run.subscriber_id] : [];
-    }),
+    runs.flatMap((run) => (run?.status === "exited" || run?.status === "canceled" ? [run.subscriber_id] : [])),
   );
 }

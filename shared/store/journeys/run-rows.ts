@@ -1,10 +1,11 @@
 // Where the rows of runs are: the newest run of a subscriber in a journey has a key without its id, so that one write can
 // begin it and guard entry. The one before it is kept under its id (docs/decisions/0067).
 
+import { elementAt } from "../../rules/element-at.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { StoreReader } from "../context.ts";
 import { type ConditionOf, type ItemWrite, putItem } from "../item.ts";
-import { NEWEST, RunItem, type RunKey, type RunRow } from "./run-items.ts";
+import { NEWEST, RunItem, type RunKey, type RunRow, runPrefix } from "./run-items.ts";
 
 /** A subscriber in a journey. */
 export interface RunPlace {
@@ -30,6 +31,23 @@ export const isWithdrawn = ({ expires }: Pick<RunRow, "expires">): boolean => ex
 /** The newest runs, in the order of their places; some may be withdrawn. */
 export const newestRuns = (store: StoreReader, places: readonly RunPlace[]): Promise<(RunRow | undefined)[]> =>
   store.getAll(RunItem, places.map(newestKey));
+
+/** The runs that were the newest at a time, in the order of their places: one that began later is another visit. */
+export async function runsAt(
+  store: StoreReader,
+  places: readonly RunPlace[],
+  at: string,
+): Promise<(RunRow | undefined)[]> {
+  const newest = await newestRuns(store, places);
+  const found = newest.map(async (run, i) => {
+    if (!run) return undefined;
+    if (run.entered_at <= at) return isWithdrawn(run) ? undefined : run;
+    const { subscriber, journey } = elementAt(places, i);
+    const former = await store.queryAll(RunItem, { subscriber }, { prefix: runPrefix(journey) });
+    return former.findLast((row) => !isWithdrawn(row) && row.entered_at <= at);
+  });
+  return Promise.all(found);
+}
 
 /** What must be true for a run to begin, and the run before it. */
 export interface EntryGuard {

@@ -66,8 +66,10 @@ const LATE_SKIPS = ["capped", "topic_opt_out", "canceled"];
 /** JND-9: a message that waited for quiet hours is not sent to somebody whose run has exited, or was canceled, meanwhile. */
 function hasLeft(world: World, { source, created_at }: Job, { subscriber_id }: Recipient): boolean {
   if (source.type !== "journey") return false;
-  const run = world.runs.findLast((one) => one.journey_id === source.id && one.subscriber_id === subscriber_id);
-  return run !== undefined && ["exited", "canceled"].includes(run.status) && run.entered_at <= created_at;
+  const own = world.runs.filter((one) => one.journey_id === source.id && one.subscriber_id === subscriber_id);
+  // One that began later is another visit: the message is of the one before.
+  const run = own.findLast(({ entered_at }) => entered_at <= created_at);
+  return run !== undefined && ["exited", "canceled"].includes(run.status);
 }
 
 /** Quiet hours that have begun defer a retry too; the end of those that it waited for is asked for again. */
