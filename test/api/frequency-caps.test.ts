@@ -94,16 +94,15 @@ describe("what a cap counts", () => {
   it.each([
     ["all channels", WEEKLY],
     ["push", { ...WEEKLY, channel_class: "push" }],
-  ])("a message that its provider throttled is counted once by a cap of %s (D-CAP, AMB-111)", async (_, cap) => {
+  ])("each of several messages that were throttled is counted once by a cap of %s (D-CAP, AMB-111)", async (_, cap) => {
     const { world, person, push, channelsReached } = await setting([cap]);
-    await person("ada");
-    await spoil(world, { channel: "ios", outcome: "rate_limited", times: 1 });
+    for (const name of ["ada", "bob"]) await person(name);
+    await spoil(world, { channel: "ios", outcome: "rate_limited", times: 2 });
     await push();
     await world.advance(HOUR);
+    expect(await channelsReached()).toHaveLength(2);
 
-    expect(await push()).toMatchObject(CAPPED);
-
-    expect(await channelsReached()).toHaveLength(1);
+    expect(await push()).toMatchObject({ counts: { sent: 0, skipped: 2 }, skip_reasons: { capped: 2 } });
   });
 
   it("a category that no cap names is sent beyond a cap, and uses up none of it (D-CAP)", async () => {

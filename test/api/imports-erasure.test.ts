@@ -94,6 +94,20 @@ it.each([
   expect(more).toEqual([]);
 });
 
+it("rows with a warning that name an erased subscriber are deleted with their file, where none was rejected (SUB-9)", async () => {
+  const { world, run, job, files, traces, upsert, erase } = await setting();
+  const id = await upsert(ADA);
+  const warned = await run(`${HEADER}ada-7f3a,,4.91511E+11,Lovelace\n`);
+  expect(warned).toMatchObject({ failed_rows: 0, warnings_url: expect.any(String) });
+
+  await erase(id);
+  await world.settle();
+
+  expect(await traces()).toEqual([]);
+  expect(await files()).toEqual({});
+  expect(await job(warned.import_job_id)).not.toHaveProperty("warnings_url");
+});
+
 it("an erasure leaves the files of other workspaces (SUB-9, GEN-8)", async () => {
   const { world, run, upload, files, upsert } = await setting();
   await run(`${HEADER}ada-7f3a,bad-address,,Lovelace\n`);

@@ -112,6 +112,23 @@ it("an import leaves a choice that was made after the time in the file (TPC-5)",
   expect((await choices("cyd")).news).toMatch(/^opted_out/);
 });
 
+it.each([
+  ["a topic", "topic:news", "topic:news,topic_at:news"],
+  ["SMS", "sms", "consent_status:sms,consent_at:sms"],
+])(
+  "an opt-out of %s in a file holds, although an opt-in came after its time (AMB-132)",
+  async (_, channel, columns) => {
+    const { tenant, run, consents } = await withTopics();
+    const ada = await tenant.upsert({ external_id: "ada", attributes: { phone: "+4915112345670" } });
+    const agreed = { channel, status: "opted_in", source: "checkout" };
+    expect((await tenant.call(`POST /api/v1/subscribers/${ada}/consents`, agreed)).status).toBe(201);
+
+    await run(`external_id,${columns}\nada,opted_out,2026-03-01T00:00:00Z\n`);
+
+    expect(await consents("ada")).toContainEqual(expect.objectContaining({ channel, status: "opted_out" }));
+  },
+);
+
 it("the consent that an import makes has the import as its evidence (TPC-5)", async () => {
   const { run, consents } = await withTopics();
 

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY, MINUTE } from "../../shared/kernel/clock.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
+import { mailing } from "../support/mails.ts";
 import { pushProvider, withPhones } from "../support/push-provider.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
@@ -122,6 +123,31 @@ it("the canary of a journey's step is sent to first, and the others after its wa
 
   await world.advance(10 * MINUTE);
   expect(provider.calls.toSorted()).toEqual(ids.toSorted());
+});
+
+it("what came back before a step was resumed counts no more after it is resumed again (F21)", async () => {
+  const { call, active, track, tenant, world } = await pushing(0);
+  const { channel } = await mailing(world, tenant);
+  const safety = { max_bounce_rate: 0.01 };
+  const hello = { send: { channel_ids: [channel], content: { title: "t", body: "b" }, safety, next: "end" } };
+  const id = await active(graphOf({ hello, end: "exit" }));
+  const enter = async (external_id: string, email: string) => {
+    await tenant.upsert({ external_id, email });
+    await track(external_id, "signed_up");
+    await world.advance(MINUTE);
+  };
+  const brake = async () => (await call(`GET /api/v1/journeys/${id}/brakes`)).body.items[0]?.status;
+  for (const round of ["one", "two"]) {
+    await enter(`bad-${round}`, `bounce+${round}@simulator.amazonses.com`);
+    await enter(`good-${round}`, `${round}@example.com`);
+    expect(await brake()).toBe("halted");
+    await call(`POST /api/v1/journeys/${id}/brakes/resume`, { version: 1, step: "hello" });
+    await world.advance(DAY);
+  }
+
+  await enter("eve", "eve@example.com");
+
+  expect(await brake()).toBe("open");
 });
 
 it("a step without safety has no brake (F21)", async () => {

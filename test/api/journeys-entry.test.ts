@@ -75,6 +75,7 @@ describe("entry", () => {
     ["without re-entry a subscriber has one run ever", "1m", undefined, [1, 1, 1, 1]],
     ["re-entry takes that the last run has ended", "1h", { allow_reentry: true }, [1, 1, 2, 3]],
     ["re-entry takes that its window is over", "1m", { allow_reentry: true, reentry_window: "24h" }, [1, 1, 1, 2]],
+    ["a window begins with the entry", "1h", { allow_reentry: true, reentry_window: "65m" }, [1, 1, 2, 3]],
   ])("%s (D-JNY-RUN, JND-12)", async (_, duration, entry_rules, runsAfterEachEvent) => {
     const { world, active, person, track, runs } = await setting();
     const id = await active(delayed(duration), entry_rules && { entry_rules });

@@ -59,6 +59,17 @@ it("events that a client sends later, in one request, count in the order in whic
   expect(await results()).toEqual([{ "wait:event": 1 }, { "wait:event": 1 }, 1]);
 });
 
+it("a wait takes what occurred in its window, also where something else of the same request came after it (JND-13)", async () => {
+  const { accept, results, at } = await threeJourneys();
+  await accept({ event_name: "signed_up", occurred_at: at(-3 * HOUR) });
+  await accept(
+    { event_name: "paid", occurred_at: at(-150 * MINUTE) },
+    { event_name: "seen", occurred_at: at(-100 * MINUTE) },
+  );
+
+  expect(await results()).toEqual([{ "wait:event": 1 }, { "wait:event": 1 }, 1]);
+});
+
 it("a wait does not take what occurred after its window, which a send of a late run lengthens (JND-13)", async () => {
   const { accept, results, at } = await threeJourneys();
   await accept(

@@ -277,4 +277,16 @@ describe("/api/v1/suppressions", () => {
     expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ address: null, reason: "bounce" }]);
     expect((await to(await upsert("again", { email: BOUNCES }))).skip_reasons).toEqual({ suppressed: 1 });
   });
+
+  it("the note of a suppression is gone after the erasure of a subscriber with the address (AMB-128, SUB-9)", async () => {
+    const { world, tenant } = await withTenant();
+    const { call, upsert } = client(tenant);
+    const ada = await upsert("ada", { email: "ada@example.com" });
+    await call("POST /api/v1/suppressions", { address: "ada@example.com", note: "Ada asked on the phone" });
+
+    await call(`DELETE /api/v1/subscribers/${ada}`);
+    await world.advance(5 * MINUTE);
+
+    expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ address: null, note: null }]);
+  });
 });

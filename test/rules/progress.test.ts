@@ -116,6 +116,18 @@ it("a deferred recipient comes again at the time, once, and is neither delivered
   );
 });
 
+it("a failure is tried again after a minute, or as much later as its provider says (docs/decisions/0013)", () => {
+  const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
+  const fresh: Unit = { recipient: 0, target: 0, tries: [], due: 0 };
+  const waitFor = (retryAfterSeconds: number) => {
+    const state = newProgress();
+    note(state, fresh, addressee, { outcome: { status: "retryable", reason: "500", retryAfterSeconds }, at: 1_000 });
+    return state.next[0]!.due - 1_000;
+  };
+
+  expect([0, 30, 600].map(waitFor)).toEqual([60_000, 60_000, 600_000]);
+});
+
 it("a throttle leaves the tries as they are, waits longer each time, and fails after a day (AMB-111)", () => {
   const start = Date.UTC(2026, 10, 20);
   const addressee: Addressee = { targets: [{ channel: "sms" }], isSmart: false };
