@@ -123,7 +123,7 @@ it("a message that waits is not sent to somebody whose run exits or is canceled 
 });
 
 /** The first visit pushes and ends at once, or waits as long as asked; a later one, of a vip, waits to be paid. */
-const revisited = (push: object, pause: object) => {
+const revisited = (push: Record<string, unknown>, pause: Record<string, unknown>) => {
   const paid = { wait_for_event: { event_name: "never", on_event: "end" } };
   const steps = { way: branch(attribute("vip", true), "paid", "pay"), paid, pay: push, pause, end: "exit" as const };
   return graphOf(steps, [{ event: { name: "paid" } }]);
