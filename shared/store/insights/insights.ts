@@ -11,7 +11,7 @@ import { familyOf } from "../families.ts";
 import type { RowOf } from "../item.ts";
 import { type JourneyTotals, journeyCost, journeyTotals } from "../journeys/totals.ts";
 import { namesOf } from "../names.ts";
-import { soFar } from "../sends/chunks/deferred.ts";
+import { jobNow, soFar } from "../sends/chunks/deferred.ts";
 import type { Tally } from "../sends/chunks/tallies.ts";
 import { type InteractionTotals, interactionTotals } from "../sends/interactions/totals.ts";
 import { costOfJob } from "../sends/jobs/job-cost.ts";
@@ -113,7 +113,8 @@ export const jobIdsOf = ({ messages }: Pick<Campaign, "messages">): string[] =>
   messages.flatMap(({ job_id }) => (job_id === "" ? [] : [job_id]));
 
 export async function campaignJobs(store: StoreReader, campaign: Campaign): Promise<JobRecord[]> {
-  return (await findJobs(store, jobIdsOf(campaign))).flatMap((job) => job ?? []);
+  const found = (await findJobs(store, jobIdsOf(campaign))).flatMap((job) => job ?? []);
+  return Promise.all(found.map((job) => jobNow(store, job)));
 }
 
 /** Those that were dispatched within a window. */

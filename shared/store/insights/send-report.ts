@@ -1,14 +1,16 @@
 // What became of one send, and of its arms (F9).
 import { liftFields, liftOf } from "../../rules/lift.ts";
 import type { StoreReader } from "../context.ts";
+import { jobNow } from "../sends/chunks/deferred.ts";
 import { interactionTotals } from "../sends/interactions/totals.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { reachedByArm } from "../sends/jobs/late.ts";
 import { type CampaignSend, campaignTotals } from "./insights.ts";
 
 /** The results of a send so far, whoever made it; `by_variant` is empty without arms. */
-export async function sendReportOf(store: StoreReader, job: JobRecord) {
-  const sends = [{ job, totals: await interactionTotals(store, job.id) }];
+export async function sendReportOf(store: StoreReader, send: JobRecord) {
+  const [job, totals] = await Promise.all([jobNow(store, send), interactionTotals(store, send.id)]);
+  const sends = [{ job, totals }];
   const { failed: _failed, uncertain: _uncertain, cost: _cost, ...results } = campaignTotals(sends);
   return { ...results, ...armsOf(sends) };
 }

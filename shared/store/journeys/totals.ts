@@ -90,11 +90,12 @@ function addWrites(
   return [changeItem(DayTotals, { group: "journey", day: dayOf(dispatched_at), id: source.id, shard }, { add })];
 }
 
-/** The sums of one journey in the rows of some days. */
+/** The sums of one journey in the rows of some days. A mail may come back before its send has ended and counts. */
 export function journeyTotals(rows: readonly RowOf<typeof DayTotals>[], journey: string): JourneyTotals {
   const totals = Object.fromEntries(stages.map((stage) => [stage, 0])) as JourneyTotals;
   for (const row of rows)
     if (row.sk.split("#")[1] === journey) for (const stage of stages) totals[stage] += row[stage] ?? 0;
+  for (const stage of stages) totals[stage] = Math.max(0, totals[stage]);
   return totals;
 }
 

@@ -51,6 +51,12 @@ export async function soFar(store: StoreReader, job: JobRecord): Promise<Tally &
   return { ...tally, counts, deferred: begun.reduce((sum, { deferred = 0 }) => sum + deferred, 0) };
 }
 
+/** A job with its totals until now: its row has those of what is closed. */
+export const jobNow = async (store: StoreReader, job: JobRecord): Promise<JobRecord> => ({
+  ...job,
+  ...(await soFar(store, job)),
+});
+
 /** What a chunk has still to do, by the places of its recipients; nothing once it is closed. */
 export function waitsIn(claim: Pick<ClaimState, "progress" | "closed"> | undefined): Map<number, Unit[]> {
   if (!claim || claim.closed) return new Map();

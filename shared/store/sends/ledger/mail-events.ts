@@ -82,7 +82,8 @@ export async function recordFate(store: Store, event: FateOfMail): Promise<"reco
   const { job, subscriber, at, fate } = event;
   const recorded = await recordInLedger(store, event);
   const outcome = stepOutcomes[fate];
-  if (outcome === undefined) return recorded;
+  // Without its row, nobody knows yet whom other channels reached: the event comes again.
+  if (outcome === undefined || recorded === "missing") return recorded;
 
   if (isOfJourney(job)) {
     const send = await findJob(store, job);
