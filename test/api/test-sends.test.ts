@@ -1,6 +1,7 @@
 // Test sends (RDA-9): who gets them, how they are marked, and that nothing counts them.
 import { describe, expect, it } from "vitest";
 import { HOUR, timestamp } from "../../shared/kernel/clock.ts";
+import { withBuyers } from "../support/conversions.ts";
 import { addPeople, inboxOf, send } from "../support/people.ts";
 import { addPhone, ledgerOf, openChannels, outboxOf } from "../support/reached.ts";
 import type { Tenant } from "../support/world.ts";
@@ -93,6 +94,18 @@ it("no list, report, ledger or bill knows of a test, even if a phone reports a t
   expect((await call(`GET /api/v1/subscribers/${ada}/timeline?kinds=message`)).body.items).toEqual([]);
   expect(await ledgerOf(tenant, ada)).toEqual([]);
   expect(await usage()).toEqual(before);
+});
+
+it("what is bought after a test counts for the campaign before it (RDA-9, AMB-97)", async () => {
+  const { world, tenant, ids, channel, define, campaign, buy, summary } = await withBuyers(await withTenant(), 1);
+  await define();
+  const { id } = await campaign();
+  await tenant.call("PATCH /api/v1/workspace", { test_subscriber_ids: ids });
+  await world.advance(HOUR);
+  expect((await testSend(tenant, { channel_ids: [channel] })).status).toBe(200);
+  await buy(ids[0]!, 100);
+
+  expect(await summary("campaign")).toMatchObject([{ source_id: id, conversions: 1, revenue_cents: 100 }]);
 });
 
 it("a test shows the variant and the person that it is asked for (RDA-9)", async () => {
