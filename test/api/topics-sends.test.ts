@@ -134,6 +134,21 @@ it("a choice between the plan and the delivery of a send counts, where it reache
   expect(await inbox("ben")).toEqual([]);
 });
 
+it("who left a topic before a delivery and came back since is told the choice of then (F2, TPC-2)", async () => {
+  const { world, tenant, call, person, push, ids } = await quietSetting(withTenant);
+  await call("POST /api/v1/topics", { key: "news", name: "News" });
+  await person("ben", "Asia/Tokyo");
+  const choose = (news: string) =>
+    world.call("PUT /v1/preferences", { as: tenant.sdk, body: { external_id: "ben", topics: { news } } });
+  const { job } = await push({ topic: "news", channel_ids: [ids.ios] });
+  await choose("opted_out");
+  await world.advance(TOKYO_MORNING + HOUR);
+  await choose("opted_in");
+
+  const { body } = await call(`GET /api/v1/why?person=ben&send=${job.id}`);
+  expect(body.in_words).toContain("(news: opted out)");
+});
+
 it("the lift counts who left a topic after the plan as treated, and nobody who had left it before (D-ATTRIB)", async () => {
   const { call, job } = await leftMeanwhile("ada", "ben", "cyd");
 
