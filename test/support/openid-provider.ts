@@ -25,6 +25,8 @@ interface Given {
 export interface OpenIdProvider {
   /** What its tokens say instead, for one that is wrong. */
   changes: Record<string, unknown>;
+  /** Published beside its own. */
+  otherKeys: object[];
   /** Changes its description of itself. */
   description: Record<string, unknown>;
   /** Makes a token of the header and the claims; by default signed with its key. */
@@ -52,6 +54,7 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
   const own: OpenIdProvider = {
     changes: {},
     description: {},
+    otherKeys: [],
     proofs: [],
     beside: undefined,
     down: false,
@@ -101,7 +104,9 @@ export function openIdProvider({ clock, providers }: Pick<LocalService, "clock" 
     if (path === "/keys")
       return {
         status: 200,
-        body: { keys: [{ ...publicKey.export({ format: "jwk" }), kid: KEY_ID, use: "sig", alg: "RS256" }] },
+        body: {
+          keys: [{ ...publicKey.export({ format: "jwk" }), kid: KEY_ID, use: "sig", alg: "RS256" }, ...own.otherKeys],
+        },
       };
     if (path === "/me" && own.beside && headers.authorization === "Bearer t0ken")
       return { status: 200, body: own.beside };

@@ -1,0 +1,23 @@
+// What one network address may begin and end at identity providers (docs/limits.md).
+import { expect, it } from "vitest";
+import { LOGINS_PER_ADDRESS, SIGN_INS_PER_ADDRESS } from "../../functions/api/auth/limits.ts";
+import type { TenantId } from "../../shared/kernel/ids.ts";
+import { platformWrite } from "../../shared/store/context.ts";
+import { countAttempt } from "../../shared/store/workspaces/attempts.ts";
+import { ADA, PASSWORD, signInWorld } from "../support/sign-in.ts";
+
+it("a sign-in is not kept out by passwords that are tried from its network, which has a limit of its own for it (ACC-15, D10)", async () => {
+  const { world, begin, post, signIn, provider, connected } = await signInWorld();
+  const { tenant } = await connected();
+  const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
+  const network = "203.0.113.7";
+  await countAttempt(platform, LOGINS_PER_ADDRESS, network, LOGINS_PER_ADDRESS.max - 1);
+  expect((await post("login", { email: ADA.email, password: PASSWORD })).status).toBe(429);
+  expect((await signIn(ADA, { tenant_id: tenant })).status).toBe(201);
+
+  const { url, binding } = await begin({ tenant_id: tenant });
+  await countAttempt(platform, SIGN_INS_PER_ADDRESS, network, SIGN_INS_PER_ADDRESS.max - 3);
+  const back = { ...provider.signIn(url, ADA), binding };
+  const statuses = [await post("sign-in/finish", back), await post("sign-in/begin", { tenant_id: tenant })];
+  expect(statuses.map(({ status }) => status)).toEqual([429, 429]);
+});
