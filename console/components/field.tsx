@@ -173,7 +173,7 @@ interface ChoicesProps<V extends string> {
   options: Options<V>;
   onInput: (value: V) => void;
   fault?: string | undefined;
-  hint?: string;
+  hint?: ComponentChildren;
 }
 
 export function Choices<V extends string>({ legend, name, value, options, onInput, fault, hint }: ChoicesProps<V>) {

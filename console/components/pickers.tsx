@@ -1,6 +1,7 @@
 // Choices that several pages offer: an audience, channels, a topic, a control group.
 import type { Channel, Target } from "../../sdk/src/types.gen.ts";
 import { useQuery } from "../app/query.ts";
+import { pathTo } from "../app/router.ts";
 import { channelName } from "../app/sentences.ts";
 import { number } from "../app/time.ts";
 import { Choices, SelectField } from "./field.tsx";
@@ -93,6 +94,13 @@ function noteOf({ active, status }: Usable): string {
   return status === "pending" ? "not verified yet" : "cannot send";
 }
 
+/** A new workspace has in-app alone, and does not say that there is more. */
+const ToConnect = () => (
+  <>
+    Email, push, SMS and chat apps need an account of yours: <a href={pathTo("channels")}>Connect a channel</a>
+  </>
+);
+
 interface ChannelPickerProps {
   /** Undefined: every channel that can send. */
   chosen: readonly string[] | undefined;
@@ -118,6 +126,7 @@ export function ChannelPicker({ chosen, onInput, fault }: ChannelPickerProps) {
             ...(!isUsable(state) && { disabled: true, note: noteOf(state) }),
           }))}
           onInput={(id) => onInput(value.includes(id) ? value.filter((one) => one !== id) : [...value, id])}
+          hint={all.every(({ type }) => type === "in_app") && <ToConnect />}
         />
       )}
     </Loaded>
