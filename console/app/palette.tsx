@@ -6,6 +6,7 @@ import { api } from "./api.ts";
 import { panel } from "./keys.ts";
 import { createLookup, numbered } from "./lookup.ts";
 import { personName } from "./person-name.ts";
+import { sendName } from "./placeholders.ts";
 import { go, pathTo } from "./router.ts";
 import { signOut } from "./session.ts";
 
@@ -37,6 +38,8 @@ const actions: readonly Hit[] = [
 const WAIT_MS = 250;
 const MAX_FOUND = 5;
 const PAGE = 100;
+/** What started a send that stands for itself. */
+const OWN_SENDS = ["api", "notification", "schedule"];
 
 type Found = readonly { id: string; name: string; email?: string | null | undefined }[];
 
@@ -86,6 +89,29 @@ const searches: readonly {
         api.campaigns.list({ q, page_size: MAX_FOUND }, options).then(({ items }) => items),
       ),
     hrefOf: (id) => pathTo("campaigns", id),
+  },
+  {
+    page: "activity",
+    icon: "send",
+    noun: "send",
+    find: async (q, options) =>
+      (await api.notifications.list({ q, limit: MAX_FOUND, exclude_source_type: "journey" }, options)).items
+        // Those of a campaign and of an experience are found by that.
+        .filter(({ source }) => OWN_SENDS.includes(source.type))
+        .map((send) => ({ id: send.id, name: sendName(send) })),
+    hrefOf: (id) => pathTo("activity", id),
+  },
+  {
+    page: "experiences",
+    icon: "content",
+    noun: "experience",
+    find: (text) =>
+      lookup.find(
+        "experiences",
+        text,
+        numbered(async (page) => (await api.experiences.list({ page, page_size: PAGE })).items, PAGE),
+      ),
+    hrefOf: (id) => pathTo("content", `experiences/${id}`),
   },
   {
     page: "journeys",

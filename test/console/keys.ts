@@ -51,6 +51,25 @@ export function keyStories(open: () => Promise<Tab>): void {
     await page.keyboard.press("Escape");
   });
 
+  it("a send is found by its title, in the palette and in the list, which says who was held out (CON-4, CON-3)", async () => {
+    const { page, visit } = await open();
+    await visit("send");
+    await page.getByLabel("Title").fill("Lamps of the week");
+    await page.getByLabel("Body", { exact: true }).fill("Three of them.");
+    await page.getByRole("button", { name: "Review and send" }).click();
+    await page.getByRole("button", { name: /^Send to \d+ (person|people)$/ }).click();
+    await page.getByRole("heading", { name: "Lamps of the week", level: 1 }).waitFor();
+    await visit("activity");
+    await page.getByLabel("Search by name or title").fill("lamps OF");
+    await page.getByRole("row", { name: /^Lamps of the week .* One-off \d+ \d+ \d+ \d+ \d+ / }).waitFor();
+    await page.getByLabel("Search by name or title").fill("no such send");
+    await page.getByText("Nothing in Demo is called so.").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog.palette input").fill("lamps");
+    await page.locator("dialog.palette [role=option]").filter({ hasText: "Lamps of the weeksend" }).click();
+    await page.getByRole("heading", { name: "Lamps of the week", level: 1 }).waitFor();
+  });
+
   it("a condition that is added to a segment has the focus (CON-4)", async () => {
     const { page, visit } = await open();
     const focused = (label: string) => page.getByLabel(label, { exact: true }).and(page.locator(":focus")).waitFor();

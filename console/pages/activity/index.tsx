@@ -7,7 +7,7 @@ import { number } from "../../app/time.ts";
 import { Badge, stateOf } from "../../components/badge.tsx";
 import { Collection } from "../../components/collection.tsx";
 import { asOptions } from "../../components/field.tsx";
-import { chosenOf, Filter } from "../../components/filters.tsx";
+import { chosenOf, Filter, Search, searched } from "../../components/filters.tsx";
 import { Time } from "../../components/page.tsx";
 import { Send } from "./send.tsx";
 
@@ -31,8 +31,10 @@ const SOURCES: Record<string, string> = {
 function Sends() {
   const status = chosenOf("status", STATUSES);
   const withJourneys = place.value.query.get("journeys") === "1";
+  const q = searched();
   const asked = {
     limit: 50,
+    ...(q && { q }),
     ...(status && { status }),
     ...(!withJourneys && { exclude_source_type: "journey" as const }),
   };
@@ -51,6 +53,7 @@ function Sends() {
       hrefOf={({ id }) => pathTo("activity", id)}
       filters={
         <>
+          <Search label="Search by name or title" />
           <Filter
             name="status"
             label="Status"
@@ -68,7 +71,7 @@ function Sends() {
         </>
       }
       empty={{
-        title: `Nothing in ${me.value?.tenant.name ?? "this workspace"}${status ? ` is ${status}` : " was sent yet"}.`,
+        title: `Nothing in ${me.value?.tenant.name ?? "this workspace"}${q ? " is called so" : status ? ` is ${status}` : " was sent yet"}.`,
         about: !withJourneys && "Messages of journeys are not shown here unless you ask for them.",
         action: <a href={pathTo("send")}>Write a message</a>,
       }}
@@ -87,6 +90,7 @@ function Sends() {
         { title: "Delivered", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.delivered) },
         { title: "Failed", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.failed) },
         { title: "Skipped", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.skipped) },
+        { title: "Held out", isMinor: true, isNumber: true, cell: ({ counts }) => number(counts.held_out) },
         { title: "When", cell: ({ created_at, scheduled_at }) => <Time at={scheduled_at ?? created_at} /> },
       ]}
       add={{ operation: "notifications.create", label: "Send a message", icon: "send", by: pathTo("send") }}
