@@ -49,6 +49,10 @@ const wordsOf = (outcome: string): string => {
   return reason ? `${what}: ${reasonText(reason)}` : what;
 };
 
+/** The way out of the last step, which its own line says in words. */
+const saidByStep = (reason: string | null): boolean =>
+  Object.values(ways).some((all) => all.some(({ outcome }) => outcome === reason));
+
 function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
   return (
     <ol class="stack tight" aria-live="polite">
@@ -67,7 +71,7 @@ function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
               <li key={path} class={matched ? "met" : "unmet"}>
                 <Icon name={matched ? "check" : "cross"} />
                 <span>
-                  {path} is {JSON.stringify(actual) ?? "unknown"}
+                  {path.replace(/^attribute\./, "")} is {JSON.stringify(actual) ?? "unknown"}
                 </span>
               </li>
             ))}
@@ -76,7 +80,7 @@ function Walk({ walk: { steps, ended } }: { walk: WalkAnswer }) {
       ))}
       <li>
         <Badge state={ended.status} /> <span class="dim">{fullTime(ended.at)}</span>{" "}
-        {ended.reason?.replaceAll("_", " ")}
+        {!saidByStep(ended.reason) && ended.reason?.replaceAll("_", " ")}
       </li>
     </ol>
   );
