@@ -8,7 +8,7 @@ import { takeFault } from "./channels.ts";
 import { isReasons, reach } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, MINUTE } from "./kit.ts";
+import { ANY, type Body, MINUTE, Unpromised } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
@@ -216,6 +216,9 @@ function conclude(_world: World, recipient: Recipient): void {
   if (recipient.deferred_until !== null) return;
   const states: string[] = recipient.deliveries.map(({ state }) => state);
   recipient.state = ["delivered", "pending", "bounced", "failed"].find((one) => states.includes(one)) ?? "skipped";
+  // Its step is `bounced` until the other channel reaches its recipient, or `sent` until that has failed too.
+  if (recipient.outcome && states.includes("bounced") && states.includes("pending"))
+    throw new Unpromised("a mail of a step comes back while another channel is tried again");
   if (recipient.state === "pending") return;
   const isSkip = recipient.state === "skipped";
   follow(recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : recipient.state);
