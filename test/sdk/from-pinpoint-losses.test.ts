@@ -37,9 +37,6 @@ it("another address of a user counts where the first is refused (F26)", async ()
   const User = { UserId: "ada" };
   const lines = [
     endpoint("e1", { Address: "not an address", OptOut: "NONE", User }),
-    ...Array.from({ length: 20 }, (_, n) =>
-      endpoint(`o${n}`, { ChannelType: "GCM", Address: `t${n}`, OptOut: "NONE" }),
-    ),
     endpoint("e2", { Address: "ada@example.com", OptOut: "NONE", User }),
   ];
   const { get } = await convertedOf({ "endpoints.json": lines.join("\n") }, "--people");
@@ -56,6 +53,25 @@ it.each([
   expect([counts["endpoints written"], lost]).toEqual([3, []]);
   const people: { external_id: string }[] = (await get("/api/v1/subscribers")).items;
   expect(people.map(({ external_id }) => external_id).sort()).toEqual(["+447700900123", "ada@example.com", "e1"]);
+});
+
+it("a number among the attributes of a user is none to write to, and rules and texts find it (F26)", async () => {
+  const User = { UserId: "ada", UserAttributes: { phone: ["+447700900123"] } };
+  const phone = { AttributeType: "INCLUSIVE", Values: ["+447700900123"] };
+  const segment = { Id: "s", Name: "S", SegmentType: "DIMENSIONAL", Dimensions: { UserAttributes: { phone } } };
+  const template = { TemplateName: "T", TemplateType: "SMS", Body: "{{User.UserAttributes.phone}}" };
+  const { lost, read, get } = await convertedOf(
+    {
+      "e.jsonl": endpoint("e1", { Address: "ada@example.com", User }),
+      "all.json": JSON.stringify([segment, template]),
+    },
+    "--people",
+  );
+  const [ada] = (await get("/api/v1/subscribers?external_id=ada")).items;
+  expect(JSON.parse(ada.attributes)).toEqual({ pinpoint_phone: "+447700900123" });
+  expect(read("segments/s").rule.attribute).toEqual({ pinpoint_phone: { $in: ["+447700900123"] } });
+  expect(read("templates/t").content.body).toBe("{{ subscriber.pinpoint_phone }}");
+  expect(lost).toEqual(["phone"]);
 });
 
 it("a place that an attribute of the user hides is named (F26)", async () => {

@@ -1,5 +1,4 @@
 // Journeys of Pinpoint as drafts: activities become steps. What has no counterpart is passed by, and reported.
-
 import { isObject, type Resource } from "../resource.ts";
 import type { Channels, Medium } from "./channels.ts";
 import { freeId, reachableFrom, type Steps, withTargets } from "./graph.ts";

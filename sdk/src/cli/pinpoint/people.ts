@@ -3,7 +3,7 @@ import type { DevicesCreateBody, JsonValue, SubscribersUpsertBody } from "../../
 import { isObject, type Resource } from "../resource.ts";
 import type { Report } from "./report.ts";
 import { compact } from "./templates.ts";
-import { localeOf } from "./texts.ts";
+import { keyOf, localeOf } from "./texts.ts";
 
 const KNOWN = [
   ...["Id", "ChannelType", "Address", "OptOut", "EndpointStatus", "EffectiveDate", "Attributes", "Metrics", "User"],
@@ -75,12 +75,15 @@ export function personOf(endpoint: Resource, report: Report, now: number): Perso
   const consented_at = timeOf(endpoint.EffectiveDate, now);
   const hasOptedOut = isOptedOut(endpoint);
   const { timezone, locale, ...placeAttributes } = surroundingsOf(endpoint, report);
-  const attributes = compact({
-    ...placeAttributes,
+  const given = {
     ...(isObject(endpoint.Metrics) ? endpoint.Metrics : {}),
     ...valuesOf(endpoint.Attributes),
     ...valuesOf(user.UserAttributes),
-  });
+  };
+  for (const name of Object.keys(given))
+    if (keyOf(name) !== name) report.unmapped(at(endpoint), name, `is the attribute ${keyOf(name)} here`);
+  const own = Object.fromEntries(Object.entries(given).map(([name, value]) => [keyOf(name), value]));
+  const attributes = compact({ ...placeAttributes, ...own });
   reportHidden(endpoint, user, placeAttributes, report);
   const consent = { status: "opted_out" as const, source: SOURCE, ...(consented_at && { consented_at }) };
   const device = deviceOf(endpoint, external_id, report);

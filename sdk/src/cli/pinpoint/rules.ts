@@ -1,7 +1,7 @@
 // Dimensions of Pinpoint's segments, events and conditions as rules. What a rule cannot say makes the whole unmapped: an
 // audience that is only nearly right is worse than none.
 import { isObject, type Resource } from "../resource.ts";
-import { localeOf } from "./texts.ts";
+import { keyOf, localeOf } from "./texts.ts";
 
 interface Rule {
   kind: "rule";
@@ -70,21 +70,23 @@ function demographicOf([name, dimension]: [string, unknown]): Ruled {
   return unsaid(`Demographic.${name}`, "belongs to devices, which rules of segments do not see");
 }
 
-/** All dimensions of a set, which must hold together. */
-function partsOf(dimensions: Resource): Ruled[] {
+/** All dimensions of a set, which must hold together. @param keyed the key of an attribute or property by its name there */
+function partsOf(dimensions: Resource, keyed: (name: string) => string): Ruled[] {
   return Object.entries(dimensions).flatMap(([field, value]): Ruled[] => {
     if (!isObject(value)) return [];
     if (field === "Attributes" || field === "UserAttributes")
       return Object.entries(value).map(([key, dimension]) => {
         const operators = operatorsOf(dimension);
         const type = isObject(dimension) ? dimension.AttributeType : undefined;
-        return operators ? attribute(key, operators) : unsaid(`${field}.${key}`, `is compared by ${String(type)}`);
+        return operators
+          ? attribute(keyed(key), operators)
+          : unsaid(`${field}.${key}`, `is compared by ${String(type)}`);
       });
     if (field === "Metrics")
       return Object.entries(value).map(([key, metric]) => {
         const operator = isObject(metric) ? comparisons[String(metric.ComparisonOperator)] : undefined;
         return operator
-          ? attribute(key, { [operator]: (metric as Resource).Value })
+          ? attribute(keyed(key), { [operator]: (metric as Resource).Value })
           : unsaid(`Metrics.${key}`, "is unknown");
       });
     if (field === "Behavior") return isObject(value.Recency) ? [recencyOf(value.Recency)] : [];
@@ -108,7 +110,7 @@ export function combine(op: "and" | "or", parts: readonly Ruled[]): Ruled {
   return ruled(nodes.length === 1 ? nodes[0]! : { group: { op, nodes } });
 }
 
-export const rulesOfDimensions = (dimensions: Resource): Ruled => combine("and", partsOf(dimensions));
+export const rulesOfDimensions = (dimensions: Resource): Ruled => combine("and", partsOf(dimensions, keyOf));
 
 const opposites: Record<string, string> = { $in: "$nin", $nin: "$in", $eq: "$ne", $ne: "$eq" };
 
@@ -147,7 +149,7 @@ export function eventOf(dimensions: unknown): EventFound | Unsaid {
   if (name === undefined) return unsaid("EventType", "is missing");
   if (others.length > 0 || (isObject(EventType) && EventType.DimensionType === "EXCLUSIVE"))
     return unsaid("EventType", "must be one event");
-  const parts = partsOf({ Attributes, Metrics });
+  const parts = partsOf({ Attributes, Metrics }, (name) => name);
   if (parts.length === 0) return { kind: "event", name };
 
   const all = combine("and", parts);

@@ -19,6 +19,11 @@ const values: Record<string, string> = {
   "Demographic.Timezone": "subscriber.timezone",
 };
 
+/** By these the service reaches somebody, knows the time there, and chooses a language. */
+const OF_THE_SERVICE = ["phone", "timezone", "locale"];
+/** The key of an attribute: nobody had a message to a number that stood among attributes. */
+export const keyOf = (name: string): string => (OF_THE_SERVICE.includes(name) ? `pinpoint_${name}` : name);
+
 const valueAt = (object: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), object);
 
@@ -27,7 +32,7 @@ function variableOf(path: string): { name: string; index?: number } | undefined 
   const [, attribute, index] = PATH.exec(path) ?? [];
   if (attribute === undefined) return values[path] === undefined ? undefined : { name: values[path] };
   if (!NAME.test(attribute)) return undefined;
-  return { name: `subscriber.${attribute}`, ...(index !== undefined && { index: Number(index) }) };
+  return { name: `subscriber.${keyOf(attribute)}`, ...(index !== undefined && { index: Number(index) }) };
 }
 
 const COMPARISONS: Readonly<Record<string, string>> = {

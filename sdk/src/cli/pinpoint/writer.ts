@@ -26,8 +26,9 @@ function traitsOf({ attributes = {}, timezone, locale }: SubscribersUpsertBody):
 /** Writes people, and remembers who had an address before: the first one counts. */
 export function createWriter(client: Client, report: Report) {
   const users = new Map<string, Seen>();
+  const running = new Map<string, Promise<string | undefined>>();
   /** @returns the id of the subscriber; undefined if the service refused the endpoint */
-  return async (endpoint: Resource, { subscriber, device, smsOptOut }: Person): Promise<string | undefined> => {
+  const write = async (endpoint: Resource, { subscriber, device, smsOptOut }: Person): Promise<string | undefined> => {
     const { email, phone, ...rest } = subscriber;
     const traits = traitsOf(subscriber);
     const before = users.get(subscriber.external_id);
@@ -72,6 +73,18 @@ export function createWriter(client: Client, report: Report) {
     if (device && (await client.devices.create(device).catch(refused)) === undefined) return id;
     report.count("endpoints written");
     return id;
+  };
+  /** Endpoints of one user are written one after the other: which address counts depends on those before. */
+  return (endpoint: Resource, person: Person): Promise<string | undefined> => {
+    const { external_id } = person.subscriber;
+    const before = running.get(external_id);
+    const work = before ? before.then(() => write(endpoint, person)) : write(endpoint, person);
+    running.set(external_id, work);
+    const isDone = () => {
+      if (running.get(external_id) === work) running.delete(external_id);
+    };
+    work.then(isDone, isDone);
+    return work;
   };
 }
 
