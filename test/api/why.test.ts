@@ -4,11 +4,12 @@ import { DAY, HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { reasonText } from "../../shared/rules/reason-words.ts";
 import { graphOf, journeySetting } from "../support/journeys.ts";
 import { follow, mailsOf, SES } from "../support/mails.ts";
+import { quietSetting, TOKYO_MORNING } from "../support/quiet-hours.ts";
 import { openChannels } from "../support/reached.ts";
 import { makeGates } from "../support/twelve-gates.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { fresh } = worlds();
+const { fresh, withTenant } = worlds();
 
 async function setting() {
   const world = await fresh();
@@ -208,6 +209,27 @@ it("who was past a cap is told that one, also when another is reached since (F2,
 
   expect((await why("ada", { send: "Three" })).in_words).toContain("Delivered");
   expect((await why("ada", { send: "Two" })).in_words).toContain("(1 of 1 marketing messages a day)");
+});
+
+it.each([
+  ["an opt-out", "consent: opted out"],
+  ["a suppression", "by an operator"],
+])("who was skipped because of %s that was taken back since is told of it (F2)", async (what, words) => {
+  const { world, call, person, push, ids } = await quietSetting(withTenant, { channels: ["email"] });
+  const address = "ben@example.com";
+  const ben = await person("ben", "Asia/Tokyo", { email: address });
+  const consent = (status: string) => call(`POST /api/v1/subscribers/${ben}/consents`, { channel: "email", status });
+  const { job } = await push({ channel_ids: [ids.email] });
+  if (what === "an opt-out") await consent("opted_out");
+  else await call("POST /api/v1/suppressions", { address });
+  await world.advance(TOKYO_MORNING + HOUR);
+  if (what === "an opt-out") await consent("opted_in");
+  else {
+    const [{ id }] = (await call("GET /api/v1/suppressions")).body.items;
+    await call(`DELETE /api/v1/suppressions/${id}?reason=Works`);
+  }
+
+  expect((await call(`GET /api/v1/why?person=ben&send=${job.id}`)).body.in_words).toContain(`(${words})`);
 });
 
 it("a message that is blank for a person is said to be, in the list of recipients too (AMB-139, F2)", async () => {
