@@ -20,7 +20,7 @@ import { moveEach, openPack, sealPack } from "./run-packs.ts";
 import type { EntryGuard } from "./run-rows.ts";
 import { entryOf, entryWrites, moveWrites, type RunWrites, runMove } from "./runs.ts";
 import { jobOfGroup, planSends } from "./sends.ts";
-import { type Admitted, admit, type Move } from "./step-admission.ts";
+import { type Admitted, admit, isBraked, type Move } from "./step-admission.ts";
 
 export interface PackDeps {
   store: Store;
@@ -77,7 +77,7 @@ export async function storeMoves(
     })),
     ...chunksOf(together, MAX_RUNS).map((pack) => ({ pack, store: () => storeAdmitted(deps, workspace, pack) })),
   ];
-  await deps.timers.set(runTimers(moves));
+  await deps.timers.set(runTimers(moves.filter((move) => !isBraked(move))));
   // One after the other: they change the same counters.
   for (const { pack, store } of packs) {
     const [stored] = await Promise.allSettled([store()]);
@@ -105,7 +105,7 @@ async function storeAdmitted(
     async () => {
       const admitted = await admit(deps.store, workspace, pack);
       const { moves } = admitted;
-      await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (asked === move ? [] : [move]))));
+      await deps.timers.set(runTimers([...moves].flatMap(([asked, move]) => (isBraked(asked) ? [move] : []))));
       const stored = await storePack(deps, workspace, [...moves.values()], admitted);
       // Runs whose sends have texts of their own: each of them has a job.
       if (stored === "too many") {

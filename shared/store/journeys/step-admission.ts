@@ -55,6 +55,9 @@ export interface Admitted {
 
 const OLD_MS = 3 * SECOND;
 
+/** Whether a brake decides about it: it may have to wait before its step. */
+export const isBraked = ({ send }: Move): boolean => send?.node.send.safety !== undefined;
+
 /** What the brakes of their steps let the runs of a pack do. */
 export async function admit(
   store: Store,
@@ -63,7 +66,7 @@ export async function admit(
 ): Promise<Admitted> {
   const askedAt = store.clock.now();
   const moves = new Map(pack.map((move) => [move, move]));
-  const braked = pack.filter(({ send }) => send?.node.send.safety);
+  const braked = pack.filter(isBraked);
   const lanes: { ref: StepRef; lane: LaneView; since: number | undefined }[] = [];
   for (const some of Map.groupBy(braked, ({ send }) => send?.node.id).values()) {
     const [first] = some;
