@@ -4,6 +4,9 @@ import { channelTypes } from "../../shared/rules/channel-types.ts";
 import { isUsable, listChannels } from "../../shared/store/channels/channels.ts";
 import { CredentialsItem } from "../../shared/store/channels/items.ts";
 import { channelCalls } from "../support/channels.ts";
+import { mailsOf, SES } from "../support/mails.ts";
+import { addPeople, send } from "../support/people.ts";
+import { openChannels } from "../support/reached.ts";
 import { worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
@@ -220,4 +223,25 @@ it("the channel after the 100th of a workspace is refused with 429", async () =>
   expect(status).toBe(429);
   expect(body.code).toBe("QUOTA_EXCEEDED");
   expect((await call("GET /")).body.channels).toHaveLength(100);
+});
+
+it("of two channels of one type that a send names the first one sends (NTF-23)", async () => {
+  const { world, tenant } = await withTenant();
+  const opened: string[] = [];
+  for (const from_email of ["first@example.com", "second@example.com"]) {
+    const { email = "" } = await openChannels(world, tenant, "email");
+    await tenant.call(`PATCH /api/v1/channels/${email}`, { name: from_email });
+    await tenant.call(`POST /api/v1/channels/${email}/credentials/email`, { ...SES, from_email });
+    await world.settle();
+    opened.push(email);
+  }
+  await addPeople(world, tenant, 1, () => ({ email: "ada@example.com" }));
+
+  const senders: unknown[] = [];
+  for (const channel_ids of [opened, opened.toReversed()]) {
+    const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids });
+    for (const { headers } of await mailsOf(world, `&job_id=${job.id}`)) senders.push(headers.From);
+  }
+
+  expect(senders).toEqual(["Shop <first@example.com>", "Shop <second@example.com>"]);
 });

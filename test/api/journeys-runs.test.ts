@@ -2,9 +2,14 @@
 import { expect, it } from "vitest";
 import { DAY, timestamp } from "../../shared/kernel/clock.ts";
 import { timeOfUuid } from "../../shared/kernel/ids.ts";
+import { putItem } from "../../shared/store/item.ts";
+import { type Cause, RunEntry, RunItem, runEntryKey } from "../../shared/store/journeys/run-items.ts";
+import { newestKey } from "../../shared/store/journeys/run-rows.ts";
+import { toJson } from "../../shared/store/json-text.ts";
 import { attribute, branch, countedSetting, delayed, graphOf } from "../support/journeys.ts";
+import { entriesOf } from "../support/pages.ts";
 import { inboxOf } from "../support/people.ts";
-import { START } from "../support/world.ts";
+import { START, type Tenant } from "../support/world.ts";
 import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh } = worlds();
@@ -131,6 +136,38 @@ it.each([
 
   expect(found.map(({ subscriber_id }) => subscriber_id)).toEqual(names.map((name) => ids[name as "ada"]));
   for (const run of found) expect(run.current_step).toBe(step);
+});
+
+/** Puts completed and active runs by turns, each newer than the one before it. @returns the ids of the active ones */
+async function putRuns({ store }: Tenant, journey: string, count: number, shardOf: (n: number) => string) {
+  const context = toJson<Cause>({});
+  const runs = Array.from({ length: count }, (_, n) => ({
+    id: store.ids.uuidAt(START + n).slice(0, -1) + shardOf(n),
+    status: n % 2 === 0 ? ("active" as const) : ("completed" as const),
+    subscriber: store.ids.uuid(),
+  }));
+  const writes = runs.flatMap(({ id, status, subscriber }, n) => {
+    const ids = { id, journey_id: journey, version: 1, subscriber_id: subscriber };
+    const row = { ...ids, status, step: "pause", seq: 1, entered_at: timestamp(START + n), context };
+    return [
+      putItem(RunItem, newestKey({ subscriber, journey }), row),
+      putItem(RunEntry, runEntryKey(journey, id), { subscriber, status }),
+    ];
+  });
+  await store.writeAll(writes);
+  return runs.flatMap(({ id, status }) => (status === "active" ? [id] : []));
+}
+
+it("the pages of runs with a status together hold each of them once, newest first, of however many (RDA-13)", async () => {
+  const { tenant, call, create } = await setting();
+  const id = await create(delayed("3d"));
+  // Of one shard are nearly all of the newest, of another the older ones.
+  const runs = await putRuns(tenant, id, 700, (n) => (n < 350 === n % 5 > 0 ? "0" : "1"));
+
+  const route = `GET /api/v1/journeys/${id}/runs`;
+  const listed = await entriesOf<{ id: string }>((page) => call(route + page), "status=active");
+
+  expect(listed.map((run) => run.id)).toEqual(runs.toReversed());
 });
 
 it.each([
