@@ -163,10 +163,12 @@ export const isCountryColumn = (name: string): boolean => countryKeys.has(column
 export type PluslessNumbers = "all" | "long" | "none";
 
 const PLUSLESS = new Set(["sms", "msisdn"]);
-/** Brevo, and who writes an MSISDN, leave out each plus; Customer.io has what it was given. @param keys of the file */
+/** MoEngage and CleverTap, which want the code of the country. */
+const OF_APPS = /^moe(?:unsubscribe|hardbounce|smssubscription|wasubscription)$|^msg(?:email|sms|whatsapp)$/;
+/** Brevo, and who writes an MSISDN, leave out each plus; others have what they were given. @param keys of the file */
 export function pluslessOf(name: string, keys: readonly string[]): PluslessNumbers {
   if (PLUSLESS.has(columnKey(name))) return "all";
-  return keys.includes(OF_CUSTOMER_IO) ? "long" : "none";
+  return keys.some((key) => key === OF_CUSTOMER_IO || OF_APPS.test(key)) ? "long" : "none";
 }
 
 /** Customer.io writes its own id beside the one of the sender. */

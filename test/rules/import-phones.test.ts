@@ -92,6 +92,14 @@ describe("phone numbers", () => {
     expect(row({ SMS: "491511234567", Phone: "" }).attributes.phone).toBe("+491511234567");
   });
 
+  it.each(["moe_unsubscribe", "MSG-sms"])("beside %s a long number has the code of its country (AMB-133)", (name) => {
+    const { attributes } = rowOf(
+      { email: "a@b.co", Phone: "919812345678", [name]: "false" },
+      { reading: { region: "DE" } },
+    );
+    expect(attributes.phone).toBe("+919812345678");
+  });
+
   it("a column that writes no plus gets one, and what cannot be read stays (AMB-133)", () => {
     expect(rowOf({ email: "a@b.co", SMS: "491511234567" }).attributes.phone).toBe("+491511234567");
     const odd = rowOf({ email: "a@b.co", phone: "4.91511E+11" });
