@@ -10,6 +10,7 @@ import {
   list,
   type NamedGrammar,
   named,
+  namedObject,
   number,
   object,
   problemsIn,
@@ -83,16 +84,13 @@ const kinds = new Map((Object.keys(contentKinds) as ContentKind[]).map((kind) =>
 export const contentGrammars: readonly NamedGrammar[] = [...kinds.values()];
 
 /** The shape of `by_channel`: fields, types and lengths, but neither Liquid nor URLs. */
-export const ContentByChannel = named(
-  "ContentByChannel",
-  object({
-    about: "What some channels say instead of title and body. What a channel leaves out falls back to those.",
-    fields: Object.fromEntries(
-      classes.map((name) => [name, described({ about: aboutOf(name) }, kinds.get(kindOf(name))!)]),
-    ),
-    stranger: `must be one of ${classes.join(", ")}`,
-  }),
-);
+export const ContentByChannel = namedObject("ContentByChannel", {
+  about: "What some channels say instead of title and body. What a channel leaves out falls back to those.",
+  fields: Object.fromEntries(
+    classes.map((name) => [name, described({ about: aboutOf(name) }, kinds.get(kindOf(name))!)]),
+  ),
+  stranger: `must be one of ${classes.join(", ")}`,
+});
 
 /** `["push", "buttons", 0, "url"]`: below `by_channel`. */
 export type ContentProblem = Pick<GrammarProblem, "path" | "reason">;

@@ -197,6 +197,9 @@ export const object = (rules: ObjectRules): Grammar => ({
   }),
 });
 
+/** An object that is a component of its own in the reference. */
+export const namedObject = (name: string, rules: ObjectRules): NamedGrammar => named(name, object(rules));
+
 /** A problem as refusals name it. */
 export const problemAt = ({ path, reason }: Pick<GrammarProblem, "path" | "reason">) => ({
   path: fieldPath(...path),

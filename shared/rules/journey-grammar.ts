@@ -2,7 +2,7 @@
 
 import { isJsonObject } from "../kernel/objects.ts";
 import { MAX_EVENT_NAME_CHARACTERS } from "./event-limits.ts";
-import { described, type Grammar, list, named, object, problemAt, problemsIn, text } from "./grammar.ts";
+import { described, type Grammar, list, named, namedObject, object, problemAt, problemsIn, text } from "./grammar.ts";
 import type { GraphProblem } from "./journey-graph.ts";
 import { JourneyStep, MAX_ID_CHARACTERS } from "./journey-steps.ts";
 import { AttributePredicate } from "./predicate-grammar.ts";
@@ -33,35 +33,29 @@ const steps: Grammar = {
   }),
 };
 
-export const EventExit = named(
-  "EventExit",
-  object({
-    about: "Ends a run when the subscriber has an event after entering.",
-    fields: {
-      event: object({
-        about: "The event",
-        fields: {
-          name: text({ about: "The name of the event", min: 1, max: MAX_EVENT_NAME_CHARACTERS }),
-          where: described({ about: "Only an event whose properties match counts" }, AttributePredicate),
-        },
-        required: ["name"],
-        refusal: "must be an object with the name of an event",
-        isToldWhole: true,
-        stranger: "is not one of name, where",
-      }),
-    },
-    required: ["event"],
-  }),
-);
+export const EventExit = namedObject("EventExit", {
+  about: "Ends a run when the subscriber has an event after entering.",
+  fields: {
+    event: object({
+      about: "The event",
+      fields: {
+        name: text({ about: "The name of the event", min: 1, max: MAX_EVENT_NAME_CHARACTERS }),
+        where: described({ about: "Only an event whose properties match counts" }, AttributePredicate),
+      },
+      required: ["name"],
+      refusal: "must be an object with the name of an event",
+      isToldWhole: true,
+      stranger: "is not one of name, where",
+    }),
+  },
+  required: ["event"],
+});
 
-export const RuleExit = named(
-  "RuleExit",
-  object({
-    about: "Ends a run when a rule of segments holds.",
-    fields: { rule: described({ about: "The rule" }, SegmentRule) },
-    required: ["rule"],
-  }),
-);
+export const RuleExit = namedObject("RuleExit", {
+  about: "Ends a run when a rule of segments holds.",
+  fields: { rule: described({ about: "The rule" }, SegmentRule) },
+  required: ["rule"],
+});
 
 const exits: ReadonlyMap<string, Grammar> = new Map([
   ["attribute", AttributeRule],
@@ -83,22 +77,19 @@ export const ExitCondition = named("ExitCondition", {
   }),
 });
 
-export const JourneyGraph = named(
-  "JourneyGraph",
-  object({
-    about: "The steps of a journey, where it starts, and what ends it early. A draft may be incomplete.",
-    fields: {
-      start: text({ about: "The id of the first step. Required to activate" }),
-      steps,
-      exit_conditions: list({
-        about: "A run ends as `exited` as soon as one of them holds. Default: none",
-        of: ExitCondition,
-        max: MAX_EXIT_CONDITIONS,
-      }),
-    },
-    stranger: "is not a field of a graph",
-  }),
-);
+export const JourneyGraph = namedObject("JourneyGraph", {
+  about: "The steps of a journey, where it starts, and what ends it early. A draft may be incomplete.",
+  fields: {
+    start: text({ about: "The id of the first step. Required to activate" }),
+    steps,
+    exit_conditions: list({
+      about: "A run ends as `exited` as soon as one of them holds. Default: none",
+      of: ExitCondition,
+      max: MAX_EXIT_CONDITIONS,
+    }),
+  },
+  stranger: "is not a field of a graph",
+});
 
 /** The problems of the steps and exit conditions of a graph, each by itself. For the paths see journey-paths.ts. */
 export const partProblems = (value: Record<string, unknown>): GraphProblem[] =>

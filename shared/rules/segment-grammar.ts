@@ -9,6 +9,7 @@ import {
   type Grammar,
   list,
   named,
+  namedObject,
   number,
   object,
   type Path,
@@ -62,44 +63,35 @@ const frequency = object({
   },
 });
 
-export const EventCondition = named(
-  "EventCondition",
-  object({
-    about: "How often an event happened in a window of time.",
-    fields: {
-      name: eventName,
-      within: durationText({
-        about:
-          "The window that ends now: whole minutes, hours or days, such as `30m`, `24h` or `7d`, at most 3650 days. Left " +
-          "out: all time, on plans without a lookback limit",
-      }),
-      frequency,
-      where: described({ about: "Counts only events whose properties match" }, AttributePredicate),
-    },
-    required: ["name"],
-    missing: "is required",
-    refusal: "must be an object with a name",
-    stranger: "is not a field of an event condition",
-  }),
-);
+export const EventCondition = namedObject("EventCondition", {
+  about: "How often an event happened in a window of time.",
+  fields: {
+    name: eventName,
+    within: durationText({
+      about:
+        "The window that ends now: whole minutes, hours or days, such as `30m`, `24h` or `7d`, at most 3650 days. Left " +
+        "out: all time, on plans without a lookback limit",
+    }),
+    frequency,
+    where: described({ about: "Counts only events whose properties match" }, AttributePredicate),
+  },
+  required: ["name"],
+  missing: "is required",
+  refusal: "must be an object with a name",
+  stranger: "is not a field of an event condition",
+});
 
-export const AttributeRule = named(
-  "AttributeRule",
-  object({
-    about: "Holds for subscribers whose attributes match.",
-    fields: { attribute: attributes },
-    required: ["attribute"],
-  }),
-);
+export const AttributeRule = namedObject("AttributeRule", {
+  about: "Holds for subscribers whose attributes match.",
+  fields: { attribute: attributes },
+  required: ["attribute"],
+});
 
-export const EventRule = named(
-  "EventRule",
-  object({
-    about: "Holds for subscribers who did something, or did not.",
-    fields: { event: described({ about: "What was done, how often and since when" }, EventCondition) },
-    required: ["event"],
-  }),
-);
+export const EventRule = namedObject("EventRule", {
+  about: "Holds for subscribers who did something, or did not.",
+  fields: { event: described({ about: "What was done, how often and since when" }, EventCondition) },
+  required: ["event"],
+});
 
 const group = object({
   about: "The nodes and how they combine",
@@ -121,10 +113,7 @@ const group = object({
   stranger: "is not a field of a group",
 });
 
-export const GroupRule = named(
-  "GroupRule",
-  object({ about: "Combines nodes.", fields: { group }, required: ["group"] }),
-);
+export const GroupRule = namedObject("GroupRule", { about: "Combines nodes.", fields: { group }, required: ["group"] });
 
 const rules: ReadonlyMap<string, Grammar> = new Map([
   ["attribute", AttributeRule],
@@ -211,15 +200,12 @@ const flatEvent = object({
   stranger,
 });
 
-export const FlatRule = named(
-  "FlatRule",
-  object({
-    about: "The flat form: one attribute, one event or both, which then must both hold. It cannot be part of a group.",
-    fields: { attribute: flatAttribute, event: flatEvent },
-    stranger: "must not be combined with the flat form",
-    minProperties: 1,
-  }),
-);
+export const FlatRule = namedObject("FlatRule", {
+  about: "The flat form: one attribute, one event or both, which then must both hold. It cannot be part of a group.",
+  fields: { attribute: flatAttribute, event: flatEvent },
+  stranger: "must not be combined with the flat form",
+  minProperties: 1,
+});
 
 /** A rule of either form, told by its first problem. The check recurses no deeper than `RULE_JSON_DEPTH`. */
 export const SegmentRule = named("SegmentRule", {
@@ -253,23 +239,20 @@ function countNodes(value: unknown): number {
 }
 
 /** What a clause about an event asks for, in an explanation. */
-export const EventExpectation = named(
-  "EventExpectation",
-  object({
-    about: "An event, how often and since when.",
-    fields: {
-      name: text({ about: "The name of the event" }),
-      within_seconds: number({ about: "The length of the window in seconds. Left out: all time" }),
-      frequency: object({
-        about: "How often, both bounds included",
-        fields: {
-          min: number({ about: "At least this often" }),
-          max: number({ about: "At most this often. Left out: without limit" }),
-        },
-        required: ["min"],
-      }),
-      where: described({ about: "Conditions on the properties of the event" }, AttributePredicate),
-    },
-    required: ["name", "frequency"],
-  }),
-);
+export const EventExpectation = namedObject("EventExpectation", {
+  about: "An event, how often and since when.",
+  fields: {
+    name: text({ about: "The name of the event" }),
+    within_seconds: number({ about: "The length of the window in seconds. Left out: all time" }),
+    frequency: object({
+      about: "How often, both bounds included",
+      fields: {
+        min: number({ about: "At least this often" }),
+        max: number({ about: "At most this often. Left out: without limit" }),
+      },
+      required: ["min"],
+    }),
+    where: described({ about: "Conditions on the properties of the event" }, AttributePredicate),
+  },
+  required: ["name", "frequency"],
+});

@@ -1,7 +1,7 @@
 // Versions of operating systems, applications and SDKs, and the device predicates that compare them (NTF-12, NTF-16).
 
 import { isJsonObject } from "../kernel/objects.ts";
-import { named, number, object, problemsIn } from "./grammar.ts";
+import { namedObject, number, problemsIn } from "./grammar.ts";
 import { compilePredicate, type PredicateProblem, validatePredicate } from "./predicates.ts";
 import { type Comparison, plainValues } from "./values.ts";
 
@@ -38,18 +38,15 @@ export const compareVersions = (a: Version, b: Version): number =>
 
 const max = Number.MAX_SAFE_INTEGER;
 
-export const VersionOperand = named(
-  "Version",
-  object({
-    about: "A version to compare with. A part that is missing is 0.",
-    fields: {
-      major: number({ about: "The first number", min: 0, max }),
-      minor: number({ about: "The second number", min: 0, max }),
-      patch: number({ about: "The third number", min: 0, max }),
-    },
-    minProperties: 1,
-  }),
-);
+export const VersionOperand = namedObject("Version", {
+  about: "A version to compare with. A part that is missing is 0.",
+  fields: {
+    major: number({ about: "The first number", min: 0, max }),
+    minor: number({ about: "The second number", min: 0, max }),
+    patch: number({ about: "The third number", min: 0, max }),
+  },
+  minProperties: 1,
+});
 
 export const versionValues: Comparison = {
   valueSchema: VersionOperand.schema(),

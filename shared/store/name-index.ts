@@ -1,5 +1,6 @@
 // Entities with a name that is unique in their workspace: the entity, and a row whose key is the name. Both change in
 // one transaction. Pages of a list are made of the names, so that they cost one query and the entities they show.
+
 import * as v from "valibot";
 import { ApiError, beingChanged } from "../kernel/errors.ts";
 import { timeOfUuid } from "../kernel/ids.ts";
@@ -20,7 +21,7 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
-import { contended, done, failuresOf, happened, onConditionFailed, untilUncontended } from "./refusals.ts";
+import { contended, done, failuresOf, onConditionFailed, transacted, untilUncontended } from "./refusals.ts";
 
 /** The most entities of one kind in a workspace. */
 export const MAX_ENTITIES = 10_000;
@@ -137,13 +138,11 @@ export async function removeNamed(
     const found = await store.get(entity, { id });
     if (!found) return done("missing");
     const when = permit ? all(present(), permit(found)) : present();
-    const isRemoved = await happened(
-      store.transact([
-        removeItem(entity, { id }, when),
-        removeItem(Name, { kind: entity.kind, name: found.name }, is("id", id)),
-        ...extraItems,
-      ]),
-    );
+    const isRemoved = await transacted(store, [
+      removeItem(entity, { id }, when),
+      removeItem(Name, { kind: entity.kind, name: found.name }, is("id", id)),
+      ...extraItems,
+    ]);
     return isRemoved ? done("removed") : contended;
   }, beingChanged);
 }

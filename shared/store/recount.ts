@@ -1,4 +1,5 @@
 // The recount: counters compared with the rows they count, and repaired (docs/decisions/0024).
+
 import { DAY, HOUR } from "../kernel/clock.ts";
 import { sealSends } from "./audit/sealed-sends.ts";
 import type { Sealing } from "./audit/trail.ts";
@@ -11,7 +12,7 @@ import { type PartialCount, recountJourneys } from "./journeys/recount.ts";
 import { settleLeftPacks } from "./journeys/run-packs.ts";
 import { type Group, MemberCount } from "./lists/items.ts";
 import { countRows } from "./lists/memberships.ts";
-import { happened, whereItHolds } from "./refusals.ts";
+import { happened, transacted, whereItHolds } from "./refusals.ts";
 import { wakeSchedules } from "./schedules/schedules.ts";
 import { DynamicSegmentCount, SegmentItem } from "./segments/items.ts";
 import { directLanes, firstQuarter, returnUnused, settleQuarter, unsettledQuarters } from "./sends/chunks/quarters.ts";
@@ -118,7 +119,7 @@ async function recountSubscribers(store: Store, after: string | undefined) {
     };
     const checks = SHARDS.map((second) => checkItem(SubscriberCount, { shard: digit + second }, seen(digit + second)));
     const repair = changeItem(SubscriberCount, { shard: digit }, countChange({ n: missing }), seen(digit));
-    const isRepaired = await happened(store.transact([repair, ...checks]));
+    const isRepaired = await transacted(store, [repair, ...checks]);
     if (!isRepaired) continue;
     logRepair(store, SubscriberCount, { key: { shard: digit }, seen: { n: living - missing }, counted: { n: living } });
     return { repaired: 1, after: last };

@@ -69,6 +69,12 @@ export const happened = (write: Promise<unknown>): Promise<boolean> =>
     orRefused(() => false),
   );
 
+/** For a transaction of these writes: whether it was made. False: a condition failed. */
+export const transacted = <W>(
+  rows: { transact(writes: readonly W[]): Promise<void> },
+  writes: readonly NoInfer<W>[],
+): Promise<boolean> => happened(rows.transact(writes));
+
 /** Writes where the condition holds: a failed one says that another writer was first, and is no error. */
 export const whereItHolds = <T>(write: Promise<T>): Promise<T | undefined> => write.catch(orRefused(() => undefined));
 

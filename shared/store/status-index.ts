@@ -1,5 +1,6 @@
 // Entities whose names may repeat, listed by page: the entity, and a small row that holds its status. A page of one
 // status, with its total, then costs a query of the small rows and the entities it shows.
+
 import * as v from "valibot";
 import { offsetOf, type PageQuery } from "../contract/paging.ts";
 import { uuidPrefixOf } from "../kernel/ids.ts";
@@ -20,7 +21,7 @@ import {
 } from "./item.ts";
 import type { Changed } from "./lifecycle.ts";
 import { getEntities, MAX_ENTITIES, noRoom } from "./name-index.ts";
-import { happened, oldRow, onConditionFailed, onTransactionCanceled } from "./refusals.ts";
+import { oldRow, onConditionFailed, onTransactionCanceled, transacted } from "./refusals.ts";
 
 export const Status = item({
   about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
@@ -138,7 +139,7 @@ export const removeListed = async <D extends AnyEntity>(
 ): Promise<"removed" | "refused"> => {
   const isThere = when ? all<string>(present(), when) : present();
   const removal: ItemWrite = { item: entity, key: { id }, write: { kind: "remove" }, when: isThere };
-  const isRemoved = await happened(store.transact([removal, removeItem(Status, { kind: entity.kind, id })]));
+  const isRemoved = await transacted(store, [removal, removeItem(Status, { kind: entity.kind, id })]);
   return isRemoved ? "removed" : "refused";
 };
 

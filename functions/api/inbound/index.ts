@@ -16,7 +16,7 @@ import {
 import { openCredentials } from "../../../shared/store/channels/credentials.ts";
 import { CredentialsItem } from "../../../shared/store/channels/items.ts";
 import type { Store } from "../../../shared/store/context.ts";
-import { happened } from "../../../shared/store/refusals.ts";
+import { transacted } from "../../../shared/store/refusals.ts";
 import { addressId } from "../../../shared/store/subscribers/address-items.ts";
 import { optOutWrite } from "../../../shared/store/subscribers/addresses.ts";
 import { recordOptOut } from "../../../shared/store/subscribers/consents.ts";
@@ -127,7 +127,7 @@ async function storeVerdicts(store: Store, channel: string, verdicts: readonly R
 async function storeOptOuts(store: Store, messages: readonly ReceivedMessage[]): Promise<void> {
   for (const { id, phone, text, at } of messages.filter((message) => isOptOut(message.text))) {
     const address = { id: addressId("phone", phone), text: phone };
-    await happened(store.transact([optOutWrite("phone", address, "chat_app", timestamp(at))]));
+    await transacted(store, [optOutWrite("phone", address, "chat_app", timestamp(at))]);
     for (const subscriber of await findByPhone(store, phone))
       await recordOptOut(store, subscriber, { channel: "chat_app", message: id, text, at });
   }

@@ -7,7 +7,7 @@ import { absent, any, atMost } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { recent } from "../recent.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { EventUsage } from "../workspaces/items.ts";
 import {
   type Allowance,
@@ -72,7 +72,7 @@ function taking(store: Store, quota: number, shard: number, n: number): ItemWrit
   return changeItem(EventUsage, keyOfShard(store, shard), { add: { events: n } }, hasRoom);
 }
 
-const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> => happened(store.transact(writes));
+const taken = (store: Store, writes: readonly ItemWrite[]): Promise<boolean> => transacted(store, writes);
 
 /** One per environment: checks at most once a minute whether a warning is due (F25). */
 export function usageWatch() {

@@ -14,7 +14,7 @@ import type { AssetWriting, ObjectRemoval } from "../files/assets.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { MAX_ENTITIES, noRoom } from "../name-index.ts";
-import { happened, oldRow, onTransactionCanceled } from "../refusals.ts";
+import { oldRow, onTransactionCanceled, transacted } from "../refusals.ts";
 import { listPage, Status, statusWrite } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { Asset, AssetItem, type AssetRow, AssetTotals } from "./asset-items.ts";
@@ -90,7 +90,7 @@ async function discard(store: Store, { id, size_bytes }: AssetRow): Promise<bool
     removeItem(Status, { kind: "asset", id }),
     changeItem(AssetTotals, {}, countChange({ bytes: -size_bytes, assets: -1 })),
   ];
-  return happened(store.transact(writes));
+  return transacted(store, writes);
 }
 
 /**

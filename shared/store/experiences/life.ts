@@ -1,11 +1,13 @@
 // The life of an experience after its draft (INX-30 to INX-37). Each transition is one transaction with its effects, so
 // that no experience is live without its send.
+
 import { timestamp } from "../../kernel/clock.ts";
 import { ApiError, malformed } from "../../kernel/errors.ts";
 import { isUsable, listChannels } from "../channels/channels.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
+import { transacted } from "../refusals.ts";
 import { jobIdOf } from "../sends/jobs/job-ids.ts";
 import type { JobSpec } from "../sends/jobs/job-spec.ts";
 import { startSend } from "../sends/jobs/sends.ts";
@@ -15,7 +17,7 @@ import type { Allowance } from "../workspaces/usage.ts";
 import { DEFAULT_DISPLAY } from "./blocks.ts";
 import { type ExperienceRecord, missingAudience } from "./experiences.ts";
 import type { ExperienceItem } from "./items.ts";
-import { attempt, cancelWrites, moveWrites, transacted } from "./moves.ts";
+import { attempt, cancelWrites, moveWrites } from "./moves.ts";
 
 /** INX-31, INX-32. @throws 400 naming what is missing or the current status, 402, 404. */
 export const publishExperience = (store: Store, timers: Timers, allowance: Allowance, id: string) =>

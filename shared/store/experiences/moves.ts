@@ -9,7 +9,7 @@ import type { Store } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import type { ChangeOf, ItemWrite } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { JobItem } from "../sends/jobs/job-items.ts";
 import { findJob } from "../sends/jobs/jobs.ts";
 import { statusWrite } from "../status-index.ts";
@@ -88,9 +88,6 @@ export function moveWrites(
     statusWrite(ExperienceItem, id, experienceMoves[action].to),
   ];
 }
-
-export const transacted = (store: Store, writes: readonly ItemWrite<"workspace">[]): Promise<boolean> =>
-  happened(store.transact(writes));
 
 /** Cancels a scheduled send. If the send starts first, the whole transaction fails and the next attempt finds it. */
 export async function cancelWrites(

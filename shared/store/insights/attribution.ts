@@ -9,7 +9,7 @@ import { absent, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { dayOf, type StoredEvent } from "../events/events.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf, ref } from "../item.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { findClaims } from "../sends/chunks/claims.ts";
 import { messageIdOf, messagesSince } from "../sends/inbox/inbox.ts";
 import { isTestId } from "../sends/jobs/job-ids.ts";
@@ -51,7 +51,7 @@ export async function recordConversion(
   await untilUncontended(
     async () => {
       const writes = await conversionWrites(store, facts);
-      const isCounted = writes.length === 0 || (await happened(store.transact(writes)));
+      const isCounted = writes.length === 0 || (await transacted(store, writes));
       return isCounted ? done(undefined) : contended;
     },
     () => namedError("ThrottlingException", "Too many conversions of one subscriber at once."),

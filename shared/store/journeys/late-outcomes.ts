@@ -3,7 +3,7 @@ import { timeOfUuid } from "../../kernel/ids.ts";
 import { absent, all, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem } from "../item.ts";
-import { happened } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import type { JobRecord } from "../sends/jobs/job-record.ts";
 import { listPlanned } from "../sends/ledger/recipient-list.ts";
 import { CLOCK_TOLERANCE_MS } from "../sends/ledger/touches.ts";
@@ -67,12 +67,10 @@ export async function followOne(
   const set: Partial<RunRow> = {};
   set[followed] = outcome;
   const isAsRead = isKnown ? is(followed, after) : absent(followed);
-  await happened(
-    store.transact([
-      changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(left), isAsRead)),
-      ...countWrites(journey, row.id, add),
-    ]),
-  );
+  await transacted(store, [
+    changeItem(RunItem, rowKeyOf(row), { set, add }, all(is("id", row.id), present(left), isAsRead)),
+    ...countWrites(journey, row.id, add),
+  ]);
 }
 
 /** The run took the step at the time of the send: a subscriber has one run of a journey at a time. */

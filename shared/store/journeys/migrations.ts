@@ -1,5 +1,6 @@
 // Moves waiting runs to another version of their journey (F20). A run keeps its timers: it goes to the corresponding step
 // with the same times. Runs are moved in transactions with the counts and the progress, so each is counted once.
+
 import { DAY, MINUTE, SECOND, timestamp } from "../../kernel/clock.ts";
 import { invalid, namedError, requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
@@ -7,7 +8,7 @@ import type { Graph } from "../../rules/journey-graph.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type NewRowOf, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { happened } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import type { Timers } from "../timers.ts";
 import { countWrites, sumOf } from "./counts.ts";
@@ -142,5 +143,5 @@ function storeMigrated(
   const counts = first ? countWrites(first.journey_id, first.id, sumOf(...moves.map((move) => move.counts))) : [];
   const change = { add: { moved: runs.length }, set: { expires } };
   const progress = changeItem(MigrationShard, { migration: id, shard }, change);
-  return happened(store.transact([...moves.flatMap(({ rows }) => rows), ...counts, progress]));
+  return transacted(store, [...moves.flatMap(({ rows }) => rows), ...counts, progress]);
 }

@@ -3,7 +3,7 @@
 import { absent, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, keyOf, type RowOf } from "../item.ts";
-import { happened, whereItHolds } from "../refusals.ts";
+import { transacted, whereItHolds } from "../refusals.ts";
 import { SHARDS } from "../shards.ts";
 import { Status } from "../status-index.ts";
 import { type Addends, countKeys, isCounter, outcomesIn, statusAddends, sumOf } from "./counts.ts";
@@ -101,13 +101,11 @@ async function repairCounters(store: Store, journey: string, { seen, sums }: Par
   if (!first || Object.keys(add).length === 0) return noteRecounted(store, journey, rows);
 
   const asSeen = (row: CountRow) => (row ? is("changes", row.changes) : absent("changes"));
-  const isRepaired = await happened(
-    store.transact([
-      changeItem(JourneyCount, first, { add: { ...add, changes: 1 } }, asSeen(rows[0])),
-      ...others.map((key, i) => checkItem(JourneyCount, key, asSeen(rows[i + 1]))),
-      checkItem(JourneyItem, { id: journey }, present()),
-    ]),
-  );
+  const isRepaired = await transacted(store, [
+    changeItem(JourneyCount, first, { add: { ...add, changes: 1 } }, asSeen(rows[0])),
+    ...others.map((key, i) => checkItem(JourneyCount, key, asSeen(rows[i + 1]))),
+    checkItem(JourneyItem, { id: journey }, present()),
+  ]);
   if (!isRepaired) return 0;
   store.log({
     level: "warn",

@@ -13,7 +13,7 @@ import type { Store } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, removeItem } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import type { Key } from "../model.ts";
-import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import { type Addends, countWrites, outcomeAddends, outcomesIn, statusAddends, sumOf } from "./counts.ts";
 import { Cause, RunEntry, RunItem, type RunKey, type RunRow, rowKeyOf, runEntryKey, runFields } from "./run-items.ts";
 import { settled, settledNewest, settledRuns } from "./run-packs.ts";
@@ -173,7 +173,7 @@ export async function endRun(store: Store, run: RunState, reason: string): Promi
   const at = store.clock.now();
   const end: Destination = { kind: "ends", status: "canceled", step: run.current_step, reason, at };
   const { rows, counts } = moveWrites(run, end, []);
-  const isCanceled = await happened(store.transact([...rows, ...countWrites(run.journey_id, run.id, counts)]));
+  const isCanceled = await transacted(store, [...rows, ...countWrites(run.journey_id, run.id, counts)]);
   return isCanceled ? "canceled" : "moved";
 }
 

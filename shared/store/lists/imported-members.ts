@@ -4,7 +4,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { absent, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite, putItem, removeItem } from "../item.ts";
-import { happened, onConditionFailed } from "../refusals.ts";
+import { happened, onConditionFailed, transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { ImportPack } from "../subscribers/import-items.ts";
@@ -101,13 +101,11 @@ function removeFromPack(
   const group = groupOf(list);
   const shard = shardOf(subscriber);
   const noted = { add: { [`gone:${shard}`]: 1, removals: 1 } };
-  return happened(
-    store.transact([
-      removeItem(ListMembership, { subscriber, list }, is("pack", pack)),
-      removeItem(Member, memberKey(group, subscriber)),
-      countWrite(group, shard, -1),
-      changeItem(ImportPack, { pack }, noted, present()),
-      ...(hold ? [hold] : []),
-    ]),
-  );
+  return transacted(store, [
+    removeItem(ListMembership, { subscriber, list }, is("pack", pack)),
+    removeItem(Member, memberKey(group, subscriber)),
+    countWrite(group, shard, -1),
+    changeItem(ImportPack, { pack }, noted, present()),
+    ...(hold ? [hold] : []),
+  ]);
 }

@@ -6,7 +6,7 @@ import { listChannelOf } from "../../rules/list-consents.ts";
 import { absent, all, any, is, oneOf } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, type ItemWrite } from "../item.ts";
-import { happened } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { mailAddressId } from "../subscribers/address-items.ts";
 import { type ConsentAssertion, confirmedAsRead, consentWrite, foldedConsent } from "../subscribers/consents.ts";
@@ -95,12 +95,10 @@ async function stateProven(store: Store, profile: LivingProfile, said: SaidOfLis
   const consent: ConsentAssertion = { ...said, status: "opted_in", consented_at: timestamp(now) };
   const confirmed = confirmedAsRead(profile, [said.channel]);
   const set = { ...foldedConsent(consent), ...confirmed.set };
-  return happened(
-    store.transact([
-      changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), is("c:email", "opted_in"), ...confirmed.when)),
-      consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent, absent()),
-    ]),
-  );
+  return transacted(store, [
+    changeItem(Profile, { id: profile.id }, { set }, all(isAlive(), is("c:email", "opted_in"), ...confirmed.when)),
+    consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent, absent()),
+  ]);
 }
 
 /** The stream has the owner of the address asked. */
@@ -109,12 +107,10 @@ async function statePending(store: Store, { id }: LivingProfile, said: SaidOfLis
   const consent: ConsentAssertion = { ...said, status: "pending", consented_at: timestamp(now) };
   const key = `c:${said.channel}` as const;
   const isOpen = any(absent(key), oneOf(key, ["opted_out", "pending", "unknown"]));
-  await happened(
-    store.transact([
-      changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
-      consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
-    ]),
-  );
+  await transacted(store, [
+    changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
+    consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
+  ]);
 }
 
 /** The name of a list that asks; undefined for one that is gone. */

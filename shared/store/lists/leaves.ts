@@ -7,7 +7,7 @@ import { asRead } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ItemWrite, putItem, type RowOf } from "../item.ts";
 import type { Key } from "../model.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import type { ReadOptions } from "../rows.ts";
 import { shardOf } from "../shards.ts";
 import { type GroupMember, MemberLeaf } from "./items.ts";
@@ -189,7 +189,7 @@ export async function forgetInLeaf(store: Store, segment: string, subscriber: st
       const members = leaf?.members.filter((member) => member.subscriber !== subscriber) ?? [];
       if (!leaf || members.length === leaf.members.length) return done(false);
       const at = timeAfter([leaf], store.clock.now());
-      const isForgotten = await happened(store.transact(leafWrites(segment, [{ leaf, members }], at)));
+      const isForgotten = await transacted(store, leafWrites(segment, [{ leaf, members }], at));
       return isForgotten ? done(true) : contended;
     },
     () => new Error(`The members of segment ${segment} changed ${MAX_ATTEMPTS} times while one was erased.`),

@@ -7,7 +7,7 @@ import { absent, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite, keyOf, putItem, removeItem } from "../item.ts";
 import type { Item, Key } from "../model.ts";
-import { failuresOf, happened, whereItHolds } from "../refusals.ts";
+import { failuresOf, transacted, whereItHolds } from "../refusals.ts";
 import { SHARDS, shardOf } from "../shards.ts";
 import { removeUncounted } from "./imported-members.ts";
 import { type Group, type GroupMember, ListMembership, Member, memberKey, SegmentMembership } from "./items.ts";
@@ -146,13 +146,11 @@ export async function forgetMemberships(store: Store, subscriber: string, rows: 
       group.kind === "list"
         ? removeItem(ListMembership, { subscriber, list: group.id }, present())
         : removeItem(SegmentMembership, segment, is("member", true));
-    const isRemoved = await happened(
-      store.transact([
-        own,
-        removeItem(Member, memberKey(group, subscriber)),
-        countWrite(group, shardOf(subscriber), -1),
-      ]),
-    );
+    const isRemoved = await transacted(store, [
+      own,
+      removeItem(Member, memberKey(group, subscriber)),
+      countWrite(group, shardOf(subscriber), -1),
+    ]);
     if (!isRemoved && group.kind === "segment")
       await whereItHolds(store.remove(SegmentMembership, segment, is("member", false)));
   }

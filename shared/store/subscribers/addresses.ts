@@ -1,5 +1,6 @@
 // What holds for an address, for every subscriber that has it: one row of the address says that it is suppressed, and of which channels it
 // opted out (AMB-128 to AMB-130).
+
 import { timestamp } from "../../kernel/clock.ts";
 import {
   type AddressKind,
@@ -19,7 +20,7 @@ import { absent, all, any, atMost, oneOf, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { changeItem, type ItemWrite, indexKey, type RowOf } from "../item.ts";
-import { happened, onConditionFailed } from "../refusals.ts";
+import { happened, onConditionFailed, transacted } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { AddressItem, addressId, mailAddressId, SuppressionsByTime } from "./address-items.ts";
 import { type ConsentAssertion, consentChange, consentWrite } from "./consents.ts";
@@ -206,13 +207,11 @@ export async function unsubscribe(
   const isDone =
     profile !== undefined &&
     profile["c:email"] !== "opted_out" &&
-    (await happened(
-      store.transact([
-        changeItem(Profile, { id: subscriber }, consentChange(consent), all(isAlive(), isOpen)),
-        consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
-        ofAddress,
-        ...counted,
-      ]),
-    ));
-  if (!isDone) await happened(store.transact([ofAddress]));
+    (await transacted(store, [
+      changeItem(Profile, { id: subscriber }, consentChange(consent), all(isAlive(), isOpen)),
+      consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
+      ofAddress,
+      ...counted,
+    ]));
+  if (!isDone) await transacted(store, [ofAddress]);
 }

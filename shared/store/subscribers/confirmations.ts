@@ -10,7 +10,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { joinWrites, listName } from "../lists/joining.ts";
-import { happened } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import { isDoubleOptIn } from "../topics/topics.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
 import { AddressItem, addressId, mailAddressId } from "./address-items.ts";
@@ -133,13 +133,11 @@ export async function confirm(
   const list = listIdOf(channel);
   if (list !== undefined && (await listName(store, list)) === undefined) return false;
   const joins = list === undefined ? [] : await joinWrites(store, list, subscriber);
-  const isConfirmed = await happened(
-    store.transact([
-      changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending)),
-      consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
-      ...joins,
-    ]),
-  );
+  const isConfirmed = await transacted(store, [
+    changeItem(Profile, { id: subscriber }, { set }, all(isAlive(), isPending)),
+    consentWrite(store, { subscriber, id: store.ids.uuidAt(now) }, consent, absent()),
+    ...joins,
+  ]);
   if (!isConfirmed) return false;
   const row = await store.get(AddressItem, { id: address });
   if (row?.reason !== undefined && OWN_REASONS.includes(row.reason)) await lift(store, address, "confirmed opt-in");

@@ -8,7 +8,7 @@ import { absent, all, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
-import { contended, done, happened, untilUncontended, whereItHolds } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
   type Addressed,
   addressOf,
@@ -77,7 +77,7 @@ export async function removeDevice(store: Store, subscriber: string, id: string)
       const row = await store.get(DeviceItem, key);
       if (!row) return done(false);
       const pointers = pointersOf(row).map((pointer) => removeItem(DevicePointer, pointer, pointsAt(row)));
-      const isRemoved = await happened(store.transact([removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]));
+      const isRemoved = await transacted(store, [removeItem(DeviceItem, key, is("rev", row.rev)), ...pointers]);
       return isRemoved ? done(true) : contended;
     },
     () => new ApiError("SERVICE_UNAVAILABLE", "This device is being registered just now."),

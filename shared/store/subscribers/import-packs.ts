@@ -8,7 +8,7 @@ import { familyOf } from "../families.ts";
 import { changeItem, idKeys, type RowOf, removeItem } from "../item.ts";
 import { settleMembers } from "../lists/imported-members.ts";
 import { countWrite } from "../lists/member-counts.ts";
-import { contended, done, happened, onConditionFailed, tooLarge, untilUncontended } from "../refusals.ts";
+import { contended, done, onConditionFailed, tooLarge, transacted, untilUncontended } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { ImportPack } from "./import-items.ts";
@@ -87,13 +87,11 @@ function seal(
   { created, entered }: { created: PerShard; entered: PerShard },
   when: Condition<"pk" | "removals"> = present(),
 ): Promise<boolean> {
-  return happened(
-    store.transact([
-      removeItem(ImportPack, { pack: id }, when),
-      ...Object.entries(created).map(([shard, n]) => changeItem(SubscriberCount, { shard }, countChange({ n }))),
-      ...Object.entries(entered).map(([shard, n]) => countWrite({ kind: "list", id: list }, shard, n)),
-    ]),
-  );
+  return transacted(store, [
+    removeItem(ImportPack, { pack: id }, when),
+    ...Object.entries(created).map(([shard, n]) => changeItem(SubscriberCount, { shard }, countChange({ n }))),
+    ...Object.entries(entered).map(([shard, n]) => countWrite({ kind: "list", id: list }, shard, n)),
+  ]);
 }
 
 /** The seal of the worker that wrote the rows. @param created ids of new subscribers @param entered of new members */

@@ -1,4 +1,5 @@
 // Consents of imported rows: noted once per row. An import never reverts an opt-out (D-CSV).
+
 import { createHash } from "node:crypto";
 import { ApiError } from "../../kernel/errors.ts";
 import { uuidV8 } from "../../kernel/ids.ts";
@@ -10,7 +11,7 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import type { Item } from "../model.ts";
-import { contended, done, happened, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, onTransactionCanceled, transacted, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import {
@@ -97,7 +98,7 @@ export async function recordOfAddress(
   if (address === undefined) return { kind: "nothing" };
   if (status === "opted_out" && isByAddress) {
     const write = optOutWrite(CHANNEL, { id: addressId(CHANNEL, address), text: address }, CHANNEL, consented_at);
-    await happened(store.transact([write]));
+    await transacted(store, [write]);
     return { kind: "opted out" };
   }
   if (status !== "suppressed") return { kind: "nothing" };
@@ -255,10 +256,8 @@ function writeAll(
   ]);
   const { set, remove } = consentChange(...news);
   const isAsRead = all(isAlive(), ...conditions, ...confirmed.when);
-  return happened(
-    store.transact([
-      changeItem(Profile, { id: profile.id }, { set: { ...set, ...confirmed.set }, remove }, isAsRead),
-      ...news.map((one) => consentWrite(store, { subscriber: profile.id, id: assertionId(from, one) }, one)),
-    ]),
-  );
+  return transacted(store, [
+    changeItem(Profile, { id: profile.id }, { set: { ...set, ...confirmed.set }, remove }, isAsRead),
+    ...news.map((one) => consentWrite(store, { subscriber: profile.id, id: assertionId(from, one) }, one)),
+  ]);
 }

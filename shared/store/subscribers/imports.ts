@@ -14,7 +14,7 @@ import { annotationWrite } from "../insights/annotations.ts";
 import { type ChangeOf, changeItem, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { move, moveWrite } from "../lifecycle.ts";
-import { happened, onConditionFailed, whereItHolds } from "../refusals.ts";
+import { onConditionFailed, transacted, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 
 import type { Choices } from "./import-counts.ts";
@@ -228,12 +228,10 @@ export function noteProgress(store: Store, { id, offset }: ImportJob, progress: 
   };
   const rows = { rows: toJson(rejected), warnings: toJson(warnings), expires: expiry(store) };
   const isAsRead = all(oneOf("status", ["processing", "canceled"]), is("offset", offset));
-  return happened(
-    store.transact([
-      changeItem(ImportItem, { id }, { set, add }, isAsRead),
-      ...(rejected.length + warnings.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
-    ]),
-  );
+  return transacted(store, [
+    changeItem(ImportItem, { id }, { set, add }, isAsRead),
+    ...(rejected.length + warnings.length > 0 ? [putItem(RejectedRows, { job: id, offset }, rows)] : []),
+  ]);
 }
 
 /** Which files there are of the rows that were rejected, or have warnings. */
@@ -245,10 +243,8 @@ export function completeImport(store: Store, job: ImportJob, written: WrittenFil
   const text = `An import ended: ${processed - failed} of ${processed} rows were taken.`;
   const completed_at = timestamp(store.clock.now());
   const move = { lifecycle: importMoves, action: "complete", change: { set: { ...written, completed_at } } } as const;
-  return happened(
-    store.transact([
-      moveWrite(ImportItem, { id }, move),
-      ...(dry_run ? [] : [annotationWrite(store, { kind: "import_completed", text, ref_id: id })]),
-    ]),
-  );
+  return transacted(store, [
+    moveWrite(ImportItem, { id }, move),
+    ...(dry_run ? [] : [annotationWrite(store, { kind: "import_completed", text, ref_id: id })]),
+  ]);
 }

@@ -9,10 +9,10 @@ import type { Value } from "../model.ts";
 import {
   contended,
   done,
-  happened,
   oldRow,
   onConditionFailed,
   onTransactionCanceled,
+  transacted,
   untilUncontended,
   whereItHolds,
 } from "../refusals.ts";
@@ -165,13 +165,11 @@ async function moveAddress(
     remove: [...remove, "confirmed_address" as const, ...confirmed],
   };
   const isAsRead = all(isAlive(), is("confirmed_address", old.confirmed_address ?? ""));
-  const isMoved = await happened(
-    store.transact([
-      changeItem(Profile, { id }, change, isAsRead),
-      ...again.map((consent) => consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent)),
-      ...(stated ? [consentWrite(store, { subscriber: id, id: stated.consentId }, stated.consent)] : []),
-    ]),
-  );
+  const isMoved = await transacted(store, [
+    changeItem(Profile, { id }, change, isAsRead),
+    ...again.map((consent) => consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent)),
+    ...(stated ? [consentWrite(store, { subscriber: id, id: stated.consentId }, stated.consent)] : []),
+  ]);
   if (!isMoved) throw beingChanged();
   return store.get(Profile, { id });
 }

@@ -10,7 +10,7 @@ import { all, asRead } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { type ConsentAssertion, consentChange, consentWrite } from "../subscribers/consents.ts";
 import { isAlive, Profile } from "../subscribers/items.ts";
 import { getProfile, type LivingProfile } from "../subscribers/subscribers.ts";
@@ -113,14 +113,10 @@ async function record(
     );
     const change = consentChange(...consents);
     const when = all(isAlive(), ...consents.map(({ channel }) => isAsRead(channel)));
-    const isWritten = await happened(
-      store.transact([
-        changeItem(Profile, { id: profile.id }, change, when),
-        ...consents.map((consent) =>
-          consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent),
-        ),
-      ]),
-    );
+    const isWritten = await transacted(store, [
+      changeItem(Profile, { id: profile.id }, change, when),
+      ...consents.map((consent) => consentWrite(store, { subscriber: profile.id, id: store.ids.uuidAt(now) }, consent)),
+    ]);
     if (!isWritten) return { kind: "chosen meanwhile" };
     after = { ...after, ...change.set };
   }

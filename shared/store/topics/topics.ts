@@ -8,7 +8,7 @@ import type { SendTopic } from "../../rules/topics.ts";
 import { absent, any, below, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, fieldsOf, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened, onConditionFailed, onTransactionCanceled } from "../refusals.ts";
+import { onConditionFailed, onTransactionCanceled, transacted } from "../refusals.ts";
 import { TopicCount, TopicItem, topicFields } from "./items.ts";
 
 export const MAX_TOPICS = 100;
@@ -77,9 +77,10 @@ export async function updateTopic(store: Store, key: string, change: TopicChange
 
 /** The choices of subscribers stay, and count again for a topic of the same key. @throws 404. */
 export async function removeTopic(store: Store, key: string): Promise<void> {
-  const isRemoved = await happened(
-    store.transact([removeItem(TopicItem, { key }, present()), changeItem(TopicCount, {}, { add: { n: -1 } })]),
-  );
+  const isRemoved = await transacted(store, [
+    removeItem(TopicItem, { key }, present()),
+    changeItem(TopicCount, {}, { add: { n: -1 } }),
+  ]);
   if (!isRemoved) throw notFound("topic");
 }
 

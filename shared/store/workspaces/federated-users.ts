@@ -8,7 +8,7 @@ import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
-import { contended, done, happened, untilUncontended } from "../refusals.ts";
+import { contended, done, transacted, untilUncontended } from "../refusals.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
 import { beyondPlan, readTeam, teamWrite } from "./invitations.ts";
 import { changeRole } from "./members.ts";
@@ -52,7 +52,7 @@ export async function signedInUser(platform: Platform, provider: Provider, asser
       }
 
       const role = member.role === "owner" ? member.role : keptRole(provider, granted, member.role);
-      const isLinked = writes.length === 0 || (await happened(platform.transact(writes)));
+      const isLinked = writes.length === 0 || (await transacted(platform, writes));
       if (!isLinked) return contended;
       if (role !== member.role) await changeRole(platform, { tenant, user: user.id }, { role, by: "owner" });
       return done({ user, tenant, role });
@@ -69,7 +69,7 @@ export function knownUser(platform: Platform, provider: Provider, asserted: Asse
   return untilUncontended(
     async () => {
       const { user, writes } = await userBehind(platform, provider, asserted);
-      const isLinked = writes.length === 0 || (await happened(platform.transact(writes)));
+      const isLinked = writes.length === 0 || (await transacted(platform, writes));
       return isLinked ? done(user) : contended;
     },
     () => conflict("The user is changing at the moment. Try again."),
@@ -163,18 +163,14 @@ async function join(
   const { id, email, name } = user;
   const member = { user_id: id, tenant, role, email, name, created_at: now };
   const isNew = writes.length > 1;
-  const isIn = await happened(
-    platform.transact([
-      putItem(MemberItem, { tenant, user: id }, member, absent()),
-      putItem(MembershipItem, { user: id, tenant }, member),
-      teamWrite(team, Number(role === "owner")),
-      ...(isNew ? [] : [changeItem(UserItem, { email }, { add: { joined: 1 } }, is("id", id))]),
-      ...(invitation ? [removeItem(InvitedItem, { tenant, email }, is("id", invitation.id))] : []),
-      ...(invitation?.digest === undefined
-        ? []
-        : [removeItem(InvitationItem, { digest: invitation.digest }, present())]),
-      ...writes,
-    ]),
-  );
+  const isIn = await transacted(platform, [
+    putItem(MemberItem, { tenant, user: id }, member, absent()),
+    putItem(MembershipItem, { user: id, tenant }, member),
+    teamWrite(team, Number(role === "owner")),
+    ...(isNew ? [] : [changeItem(UserItem, { email }, { add: { joined: 1 } }, is("id", id))]),
+    ...(invitation ? [removeItem(InvitedItem, { tenant, email }, is("id", invitation.id))] : []),
+    ...(invitation?.digest === undefined ? [] : [removeItem(InvitationItem, { digest: invitation.digest }, present())]),
+    ...writes,
+  ]);
   return isIn ? { user, tenant, role } : undefined;
 }

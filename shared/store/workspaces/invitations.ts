@@ -9,7 +9,7 @@ import { absent, all, any, atMost, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
-import { type Attempt, contended, done, happened, orRefuse, untilUncontended, whereItHolds } from "../refusals.ts";
+import { type Attempt, contended, done, orRefuse, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import { InvitationItem, InvitedItem, invitationFields } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 import { listMembers, type Member } from "./members.ts";
@@ -64,13 +64,11 @@ async function putInvitation(
   const expires = Math.ceil((now + INVITED_MS) / SECOND);
   const isFree = any(absent(), atMost("expires_at", timestamp(now)));
   const row = { ...invitation, tenant, expires, ...(mailed && { mailed: true as const }) };
-  const isInvited = await happened(
-    platform.transact([
-      putItem(InvitationItem, { digest }, row, absent()),
-      putItem(InvitedItem, { tenant, email }, { ...invitation, digest, expires }, isFree),
-      teamWrite(team),
-    ]),
-  );
+  const isInvited = await transacted(platform, [
+    putItem(InvitationItem, { digest }, row, absent()),
+    putItem(InvitedItem, { tenant, email }, { ...invitation, digest, expires }, isFree),
+    teamWrite(team),
+  ]);
   return isInvited ? done({ ...invitation, token }) : contended;
 }
 

@@ -10,7 +10,7 @@ import { absent, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened } from "../refusals.ts";
+import { happened, transacted } from "../refusals.ts";
 import { WorkspaceItem } from "./items.ts";
 import { ProvenDomain, ProviderItem, SignInAttempt } from "./provider-items.ts";
 import { type Sealing, sealingBy } from "./sealing.ts";
@@ -63,13 +63,11 @@ export async function storeProvider(
   const { tenant } = row;
   const isAsRead = before === undefined ? absent() : is("updated_at", before.updated_at);
   const dropped = (before?.domains ?? []).filter((domain) => !row.domains.includes(domain));
-  const isStored = await happened(
-    platform.transact([
-      putItem(ProviderItem, { tenant }, row, isAsRead),
-      changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: isRequired } }, present()),
-      ...dropped.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
-    ]),
-  );
+  const isStored = await transacted(platform, [
+    putItem(ProviderItem, { tenant }, row, isAsRead),
+    changeItem(WorkspaceItem, { tenant }, { set: { sign_in_required: isRequired } }, present()),
+    ...dropped.map((domain) => removeItem(ProvenDomain, { domain, tenant })),
+  ]);
   if (!isStored) throw conflict("The identity provider is being changed at the moment. Try again.");
 }
 

@@ -9,7 +9,7 @@ import { absent, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, checkItem, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { happened, whereItHolds } from "../refusals.ts";
+import { happened, transacted, whereItHolds } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { RefreshFamily, UserSession } from "./session-items.ts";
 
@@ -96,7 +96,7 @@ export async function beginSession(
       .filter((one) => one !== undefined)
       .map((one) => checkItem(UserSession, { user, id: one }, present())),
   ];
-  const hasBegun = await happened(platform.transact(writes));
+  const hasBegun = await transacted(platform, writes);
   return hasBegun ? { ...session, token } : undefined;
 }
 
@@ -145,9 +145,7 @@ export async function replaceRefreshToken(platform: Platform, token: string): Pr
   const { token: replacement, write } = newFamily(platform, session);
   const { user, id } = session;
   const ending = removeItem(RefreshFamily, { family }, present());
-  const isReplaced = await happened(
-    platform.transact([ending, write, checkItem(UserSession, { user, id }, present())]),
-  );
+  const isReplaced = await transacted(platform, [ending, write, checkItem(UserSession, { user, id }, present())]);
   return isReplaced ? { ...session, token: replacement } : undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { happened } from "../refusals.ts";
+import { happened, transacted } from "../refusals.ts";
 import { UserItem } from "./identity-items.ts";
 import { accountWrites, secondFactorFields } from "./passwords.ts";
 import { withParents } from "./refresh.ts";
@@ -144,6 +144,6 @@ async function sessionWrites(
 }
 
 async function changeTogether(platform: Platform, writes: readonly ItemWrite<"platform">[]): Promise<void> {
-  const isDone = await happened(platform.transact(writes));
+  const isDone = await transacted(platform, writes);
   if (!isDone) throw conflict("The account is changing at the moment. Try again.");
 }

@@ -8,7 +8,7 @@ import { absent, any, asRead, atMost, below } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { changeItem, type ItemWrite, ref } from "../item.ts";
-import { happened } from "../refusals.ts";
+import { transacted } from "../refusals.ts";
 import { EventUsage, type PeriodUsage, Usage } from "./items.ts";
 import type { SendingSettings } from "./settings.ts";
 import type { WorkspaceRecord } from "./workspaces.ts";
@@ -184,12 +184,10 @@ async function warn(
 ): Promise<void> {
   const { period } = usageKey(store);
   const text = `${percent} % of ${whose} are used: ${used} of ${max} in ${period}.`;
-  const isFirst = await happened(
-    store.transact([
-      changeItem(Usage, { period }, { set: { [mark]: threshold } }, any(absent(mark), below(mark, threshold))),
-      annotationWrite(store, { kind: "quota_warning", text }),
-    ]),
-  );
+  const isFirst = await transacted(store, [
+    changeItem(Usage, { period }, { set: { [mark]: threshold } }, any(absent(mark), below(mark, threshold))),
+    annotationWrite(store, { kind: "quota_warning", text }),
+  ]);
   if (!isFirst) return;
   store.log({
     level: "warn",

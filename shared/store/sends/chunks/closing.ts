@@ -9,7 +9,7 @@ import { hashOf } from "../../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../../insights/hours.ts";
 import { type ConditionOf, changeItem, type ItemWrite } from "../../item.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { failuresOf, happened, onTransactionCanceled } from "../../refusals.ts";
+import { failuresOf, onTransactionCanceled, transacted } from "../../refusals.ts";
 import { settlement, type Use } from "../../workspaces/usage.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -79,7 +79,7 @@ async function closeIntoRange(store: Store, closing: Closing): Promise<"last" | 
   const closed = changeItem(ClaimItem, chunkRef, change, all(is("owner", owner), absent("closed")));
   const counted = { add: { ...rest, chunks_closed: 1 }, ...passedNow(store, rest) };
   const attempt = (when: ConditionOf<typeof RangeItem>): Promise<boolean> =>
-    happened(store.transact([closed, changeItem(RangeItem, chunkRef, counted, when)]));
+    transacted(store, [closed, changeItem(RangeItem, chunkRef, counted, when)]);
   if (!isFinal) {
     const isClosed = await attempt(all(absent("closed"), isNotLast));
     if (isClosed) return "not last";

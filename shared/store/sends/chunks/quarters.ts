@@ -15,7 +15,7 @@ import { HourCount } from "../../insights/items.ts";
 import { changeItem, type ItemWrite, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import type { Key } from "../../model.ts";
-import { happened, whereItHolds } from "../../refusals.ts";
+import { transacted, whereItHolds } from "../../refusals.ts";
 import type { Secrets } from "../../secrets.ts";
 import { shardOf } from "../../shards.ts";
 import { deliveryCounters } from "../../subscribers/engagement.ts";
@@ -75,7 +75,7 @@ export async function settleQuarter(store: Store, secrets: Secrets, quarter: num
       ...counterWrites(counted, shardOf(hashOf(`${quarter} ${lane}`))),
       ...(former && counted[AHEAD] ? [chargeLate(quarter, usage, counted[AHEAD])] : []),
     ];
-    const isSettled = await happened(store.transact(counting));
+    const isSettled = await transacted(store, counting);
     if (isSettled) return { open, counted };
   }
 }

@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../../context.ts";
 import { familyOf } from "../../families.ts";
 import { countedOutcomeWrites, outcomesBeyond } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite, putItem, type RowOf } from "../../item.ts";
-import { happened, onConditionFailed } from "../../refusals.ts";
+import { onConditionFailed, transacted } from "../../refusals.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -95,13 +95,11 @@ export async function closeRange(
   if (state.closed) return "closed";
   if (!row || !isComplete(state)) return "open";
   const added = addendsOf(row);
-  const isClosed = await happened(
-    store.transact([
-      changeItem(RangeItem, { job, range }, { set: { closed: true } }, all(present(), absent("closed"))),
-      changeItem(JobItem, { job }, { add: { ...added, ranges_closed: 1 } }, is("status", "processing")),
-      ...countedOutcomeWrites(store, `${job}:${range}`, category, outcomesBeyond(added, timedOf(row))),
-    ]),
-  );
+  const isClosed = await transacted(store, [
+    changeItem(RangeItem, { job, range }, { set: { closed: true } }, all(present(), absent("closed"))),
+    changeItem(JobItem, { job }, { add: { ...added, ranges_closed: 1 } }, is("status", "processing")),
+    ...countedOutcomeWrites(store, `${job}:${range}`, category, outcomesBeyond(added, timedOf(row))),
+  ]);
   return isClosed ? "closed" : "open";
 }
 
@@ -126,7 +124,7 @@ export async function countStopped(
       changeItem(RangeItem, { job, range }, { add }, all(...isAsRead)),
       ...countedOutcomeWrites(store, `${job}:${range}`, category, rest),
     ];
-    const isCounted = await happened(store.transact(counting));
+    const isCounted = await transacted(store, counting);
     if (isCounted) return;
   }
 }
@@ -146,7 +144,7 @@ export async function settleStopped(store: Store, id: string): Promise<void> {
     if (sent === (job.reserved ?? 0)) return;
     const settled = await settlement(store, [{ ...job, sent }]);
     const noting = changeItem(JobItem, { job: id }, { set: reservedSet(job, sent) }, isReserved(job));
-    const isSettled = await happened(store.transact([noting, ...settled]));
+    const isSettled = await transacted(store, [noting, ...settled]);
     if (isSettled) return;
   }
 }

@@ -9,7 +9,7 @@ import { all, asRead, present } from "../../conditions.ts";
 import type { Store } from "../../context.ts";
 import { annotationWrite } from "../../insights/annotations.ts";
 import { changeItem, type ItemWrite } from "../../item.ts";
-import { happened } from "../../refusals.ts";
+import { transacted } from "../../refusals.ts";
 import { ScheduleItem } from "../../schedules/items.ts";
 import { findSchedule, type ScheduleRow } from "../../schedules/schedules.ts";
 import type { JobFailure, JobRecord } from "./job-record.ts";
@@ -59,7 +59,7 @@ export async function noteFailedTick(store: Store, id: string, tick: number, fai
   for (;;) {
     const schedule = await findSchedule(store, id);
     if (!schedule) return;
-    const isNoted = await happened(store.transact(failureWrites(store, schedule, tick, failure)));
+    const isNoted = await transacted(store, failureWrites(store, schedule, tick, failure));
     if (isNoted) return;
   }
 }

@@ -10,7 +10,7 @@ import { type ChangeOf, type ConditionOf, type ItemWrite, type NewRowOf, putItem
 import { endedWrites } from "../../journeys/totals.ts";
 import { fromJson, toJson } from "../../json-text.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { happened, whereItHolds } from "../../refusals.ts";
+import { transacted, whereItHolds } from "../../refusals.ts";
 import { deliveredWrite } from "../../subscribers/engagement.ts";
 import { settlement } from "../../workspaces/usage.ts";
 import { claimOnJob } from "../chunks/leases.ts";
@@ -274,7 +274,7 @@ async function endJob(
     const end = moveWrite(JobItem, { job: job.id }, { lifecycle: jobMoves, action, change: { set }, when });
     const settled = await settlement(store, [{ ...found, sent }]);
     const outcome = await outcomeWrites(store, job, failure);
-    const hasEnded = await happened(store.transact([end, ...settled, ...others, ...outcome]));
+    const hasEnded = await transacted(store, [end, ...settled, ...others, ...outcome]);
     if (hasEnded) return;
     found = await findJob(store, job.id);
   }

@@ -9,7 +9,7 @@ import { absent, all, is, oneOf } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type RowOf } from "../../item.ts";
 import { followOne, stepSendOf } from "../../journeys/late-outcomes.ts";
-import { contended, done, happened, onConditionFailed, untilUncontended } from "../../refusals.ts";
+import { contended, done, onConditionFailed, transacted, untilUncontended } from "../../refusals.ts";
 import { suppressAddress } from "../../subscribers/addresses.ts";
 import { Profile } from "../../subscribers/items.ts";
 import { getSubscriber, isLiving } from "../../subscribers/subscribers.ts";
@@ -138,12 +138,10 @@ const recordCounted = (
       const late = { kind: counted, at, isAlone, isUnsure: before.state === "unknown" };
       const alone = fateOf(late);
       const counting = { ...change, set: { ...change.set, ...(alone && { alone }) } };
-      const isWritten = await happened(
-        store.transact([
-          changeItem(TouchItem, key, counting, all(when, is("state", before.state))),
-          ...(await lateWrites(store, job, subscriber, late)),
-        ]),
-      );
+      const isWritten = await transacted(store, [
+        changeItem(TouchItem, key, counting, all(when, is("state", before.state))),
+        ...(await lateWrites(store, job, subscriber, late)),
+      ]);
       return isWritten ? done({ kind: "written" }) : contended;
     },
     () => namedError("TransactionConflictException", "A mail has several events at once."),

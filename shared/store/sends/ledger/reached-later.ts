@@ -4,7 +4,7 @@ import { is } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { changeItem, type RowOf } from "../../item.ts";
 import { followOne, stepSendOf } from "../../journeys/late-outcomes.ts";
-import { happened } from "../../refusals.ts";
+import { transacted } from "../../refusals.ts";
 import { messagesSince } from "../inbox/inbox.ts";
 import type { JobRecord } from "../jobs/job-record.ts";
 import { findJob } from "../jobs/jobs.ts";
@@ -48,10 +48,8 @@ export async function takeBack(store: Store, subscriber: string, row: RowOf<type
 
   const at = timeOfTouch(row);
   const key = touchKey(subscriber, at, job.id, { channel: "email" });
-  await happened(
-    store.transact([
-      changeItem(TouchItem, key, { remove: ["alone"] }, is("alone", fate)),
-      ...takenBackWrites(job, subscriber, { fate, at }),
-    ]),
-  );
+  await transacted(store, [
+    changeItem(TouchItem, key, { remove: ["alone"] }, is("alone", fate)),
+    ...takenBackWrites(job, subscriber, { fate, at }),
+  ]);
 }
