@@ -213,6 +213,9 @@ export function stories({ service, open }: Bench): void {
     const email = page.locator("li", { hasText: "Email" }).filter({ has: page.getByRole("button", { name: /^Opt/ }) });
     if (await email.getByText("opted in").isVisible()) await email.getByRole("button").click();
     else await page.getByRole("button", { name: "Opt in to Email" }).click();
+    // Nothing was said of SMS: a first no is recorded without a yes before it.
+    await page.getByRole("button", { name: "Opt out of SMS" }).click();
+    await page.getByRole("region", { name: "Today" }).locator("li", { hasText: "SMS opted out" }).waitFor();
     await page.getByRole("region", { name: "Today" }).locator("li", { hasText: "Email opted" }).waitFor();
     await choose(page, "Erase");
     await page.locator("dialog[open] input").fill(heldOut);

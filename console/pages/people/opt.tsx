@@ -1,4 +1,4 @@
-// What a person chose, and a button for the other choice.
+// What a person chose, and a button for each other choice.
 import type { ComponentChildren } from "preact";
 import type { Running } from "../../app/action.ts";
 import { say } from "../../app/toast.ts";
@@ -7,6 +7,11 @@ import { Button } from "../../components/button.tsx";
 import { inWords } from "../../components/field.tsx";
 
 export type Choice = "opted_in" | "opted_out";
+
+const CHOICES = [
+  { choice: "opted_in", label: "Opt in", to: "to" },
+  { choice: "opted_out", label: "Opt out", to: "of" },
+] as const;
 
 interface OptProps {
   name: string;
@@ -20,11 +25,9 @@ interface OptProps {
 }
 
 export function Opt({ name, status = "unknown", since, action, record, children }: OptProps) {
-  const isIn = status === "opted_in";
-  const choose = async () => {
-    const other = isIn ? "opted_out" : "opted_in";
-    const done = await record(other);
-    if (done) say(`${name}: ${inWords(other)}.`);
+  const choose = async (choice: Choice) => {
+    const done = await record(choice);
+    if (done) say(`${name}: ${inWords(choice)}.`);
   };
   return (
     <li class="usage opt">
@@ -32,15 +35,20 @@ export function Opt({ name, status = "unknown", since, action, record, children 
         {name} <Badge state={status} /> {since && <span class="dim">{since}</span>}
         {children}
       </span>
-      <Button
-        kind="quiet"
-        label={`${isIn ? "Opt out of" : "Opt in to"} ${name}`}
-        needs={action.operation}
-        isBusy={action.isBusy}
-        onClick={() => void choose()}
-      >
-        {isIn ? "Opt out" : "Opt in"}
-      </Button>
+      <span class="actions">
+        {CHOICES.filter(({ choice }) => choice !== status).map(({ choice, label, to }) => (
+          <Button
+            key={choice}
+            kind="quiet"
+            label={`${label} ${to} ${name}`}
+            needs={action.operation}
+            isBusy={action.isBusy}
+            onClick={() => void choose(choice)}
+          >
+            {label}
+          </Button>
+        ))}
+      </span>
     </li>
   );
 }
