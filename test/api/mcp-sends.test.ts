@@ -70,6 +70,21 @@ describe("a send by an agent", () => {
     expect(people).not.toContain(late);
   });
 
+  it("a send by an agent to external ids goes to who had them when it was planned, less who was erased (AMB-141)", async () => {
+    key = await mcp.key("write:send", "read:pii");
+    const { token } = await plan({ ...toAll, target: undefined, external_ids: ["p0", "p1", "later"] });
+    await addPeople(world, tenant, 1, () => ({ external_id: "later" }));
+    await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: owner });
+    await world.settle();
+    const { id, sent } = (await confirm(token)).value;
+    await world.settle();
+    expect(sent).toBe(1);
+    const { items } = (await tenant.call(`GET /api/v1/notifications/${id}/recipients`)).body;
+    expect(items.filter(({ state }: { state: string }) => state === "delivered")).toMatchObject([
+      { subscriber_id: people[1] },
+    ]);
+  });
+
   it("a send by an agent leaves out who may no longer be written to (AMB-141)", async () => {
     const { token } = await plan();
     await world.call(`DELETE /api/v1/subscribers/${people[0]}`, { as: owner });

@@ -75,6 +75,19 @@ describe("preview_id", () => {
     expect(answer.body.fields?.preview_id).toEqual(expect.any(String));
   });
 
+  it("a preview_id of external ids holds while one of their owners is erased (AMB-140)", async () => {
+    const { world, tenant, post } = await setting();
+    await tenant.upsert({ external_id: "gone" });
+    await tenant.upsert({ external_id: "stays" });
+    const asked = { external_ids: ["gone", "stays"], title: "A", body: "a", holdout_percentage: 10 };
+    const { preview_id } = (await post("/preview", asked)).body;
+    const { items } = (await tenant.call("GET /api/v1/subscribers?external_id=gone")).body;
+    await tenant.call(`DELETE /api/v1/subscribers/${items[0].id}`);
+    await world.settle();
+
+    expect((await post("", { ...asked, preview_id })).status).toBe(201);
+  });
+
   it("a preview_id that nobody made is refused (AMB-140)", async () => {
     const { post, body } = await setting();
 

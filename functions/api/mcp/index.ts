@@ -8,6 +8,7 @@ import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, toApiError } from "../../../shared/kernel/errors.ts";
 import { errorFields } from "../../../shared/kernel/log.ts";
 import { isJsonObject } from "../../../shared/kernel/objects.ts";
+import { secrets } from "../../../shared/store/capabilities.ts";
 import { platformWrite, storeWrite } from "../../../shared/store/context.ts";
 import {
   errorOf,
@@ -77,7 +78,7 @@ const Answer = v.looseObject({
   ),
 });
 
-const uses = [storeWrite, agentTools, platformWrite, requestTokens] as const;
+const uses = [storeWrite, agentTools, platformWrite, requestTokens, secrets] as const;
 type McpCall = Call & Context<typeof uses>;
 
 // The trail records the tools that write, each by itself.
@@ -253,12 +254,12 @@ async function callTool(call: McpCall, agent: Agent, { name, arguments: given = 
 }
 
 async function runTool(call: McpCall, agent: Agent, { name, route }: ToolSpec, given: Arguments): Promise<unknown> {
-  const { store, tools, sourceIp, requestId, clock, ids, log } = call;
+  const { store, tools, secrets, sourceIp, requestId, clock, ids, log } = call;
   const around = { caller: agent, sourceIp, requestId, clock, ids, log };
   const run: SendContext["run"] = (one, input, headers = {}) => tools.run(one, input, { ...around, headers });
   refusePersonalConditions(agent, given);
   const result = await (route === CREATE
-    ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, run }, given)
+    ? (name === "plan_send" ? planSend : confirmSend)({ agent, store, secrets, run }, given)
     : run(route, given).then((found) => shownTo(agent, route, found)));
   return withoutSmallGroups({ agent, store, run, route, given }, result);
 }

@@ -9,6 +9,7 @@ import { plans } from "../../../shared/rules/plans.ts";
 import { present } from "../../../shared/store/conditions.ts";
 import type { Store, StoreReader } from "../../../shared/store/context.ts";
 import { hashOf } from "../../../shared/store/hash.ts";
+import type { Secrets } from "../../../shared/store/secrets.ts";
 import { zoneFor } from "../../../shared/store/segments/rules.ts";
 import { findSegment } from "../../../shared/store/segments/segments.ts";
 import { audienceRules, givenIdsOf, givenWrites } from "../../../shared/store/sends/audience/audiences.ts";
@@ -16,6 +17,7 @@ import type { SendPreview } from "../../../shared/store/sends/audience/preview.t
 import { sampleOf } from "../../../shared/store/sends/audience/preview-sample.ts";
 import { ConditionalSend, IdempotencyRecord, SendPlan } from "../../../shared/store/sends/jobs/job-items.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
+import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";
 import { hasConditions } from "./small-groups.ts";
@@ -32,6 +34,7 @@ const TOKEN = /^plan_[A-Za-z0-9_-]{32}$/;
 export interface SendContext {
   agent: Agent;
   store: Store;
+  secrets: Secrets;
   run(route: string, given: Arguments, headers?: Readonly<Record<string, string>>): ReturnType<Tools["run"]>;
 }
 
@@ -39,13 +42,16 @@ export interface SendContext {
  * Plans a send for an agent (D-MCP): previews it, and keeps what was previewed under a token that confirms it. Nothing is
  * sent.
  */
-export async function planSend({ agent, store, run }: SendContext, given: Arguments): Promise<unknown> {
+export async function planSend({ agent, store, secrets, run }: SendContext, given: Arguments): Promise<unknown> {
   for (const name of ["idempotency_key", "preview_id"])
     if (given[name] !== undefined)
       throw invalid({ [name]: "must be left out: the plan holds its recipients, and its token makes a repeat safe" });
   const digest = await digestOf(store, given);
-  const recipients = await audienceOf(agent, store, given);
-  const { target: _, subscriber_filters: __, ...said } = given;
+  const recipients = await audienceOf({ agent, store, secrets }, given);
+  const { target, subscriber_filters, external_ids: _, ...rest } = given;
+  // Who is in a target was judged by the filters already.
+  const said =
+    target === undefined ? { ...rest, ...(subscriber_filters !== undefined && { subscriber_filters }) } : rest;
   const asked = recipients ? { ...said, subscriberIds: recipients } : given;
   const { preview_id, ...preview } = (await run(PREVIEW, asked)) as Previewed;
   const id = store.ids.uuid();
@@ -78,13 +84,23 @@ export async function planSend({ agent, store, run }: SendContext, given: Argume
 }
 
 /**
- * The people of a target as it is now, by id (AMB-141). Undefined where the send names its recipients itself.
+ * The people of a target or of external ids as they are now, by id (AMB-141). Undefined where the send names them so itself.
  * @throws 422 for an audience of nobody, or of more than a plan holds
  */
-async function audienceOf(agent: Agent, store: Store, given: Arguments): Promise<string[] | undefined> {
+async function audienceOf(
+  { agent, store, secrets }: Omit<SendContext, "run">,
+  given: Arguments,
+): Promise<string[] | undefined> {
   const input = v.safeParse(NewNotification, given);
   // The preview checks the same, and says what is wrong.
-  if (!input.success || input.output.target === undefined) return undefined;
+  if (!input.success) return undefined;
+  if (input.output.external_ids) {
+    const named = await namedByExternalIds(store, await secrets.root(), [...new Set(input.output.external_ids)]);
+    const known = named.filter(({ exists }) => exists).map(({ id }) => id);
+    if (known.length === 0) throw invalid({ external_ids: "name nobody" });
+    return known;
+  }
+  if (input.output.target === undefined) return undefined;
   const { spec } = await oneOffSpec(store, agent.workspace.plan, input.output);
   const zone = await zoneFor(store, spec.subscriber_filters);
   const reach = { channels: [], category: spec.category, emailConsent: "opt_out" } as const;

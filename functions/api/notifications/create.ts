@@ -11,7 +11,7 @@ import { type ItemWrite, putItem, type RowOf, ref } from "../../../shared/store/
 import { oldRow } from "../../../shared/store/refusals.ts";
 import type { Secrets } from "../../../shared/store/secrets.ts";
 import { SMALL_AUDIENCE } from "../../../shared/store/sends/audience/audiences.ts";
-import { drawOf } from "../../../shared/store/sends/audience/preview-draws.ts";
+import { drawOf, namedIn } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { hashOfLong } from "../../../shared/store/sends/jobs/job-content.ts";
 import { jobIdOf } from "../../../shared/store/sends/jobs/job-ids.ts";
 import { ContentItem, IdempotencyRecord } from "../../../shared/store/sends/jobs/job-items.ts";
@@ -70,7 +70,7 @@ export async function createNotification(
   const recipients = await recipientsOf(ahead, secrets, input);
   const { given, missing } = recipients;
   const { preview_id } = input;
-  const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, given });
+  const draw = preview_id && drawOf(store, await secrets.root(), preview_id, { spec: asked, named: namedIn(input) });
   const spec = draw ? { ...asked, draw } : asked;
   const id = jobIdOf("api", store.clock.now(), store.ids.bytes(10), await jobWidths.isWide(store, "api"));
   const direct = { watch: sendWatch, quota: sendQuota, noWebhooks };

@@ -10,7 +10,7 @@ import { requireFeature } from "../../../shared/rules/plans.ts";
 import { secrets, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { storeRead } from "../../../shared/store/context.ts";
 import { previewSend, SendPreview } from "../../../shared/store/sends/audience/preview.ts";
-import { drawOf, previewId } from "../../../shared/store/sends/audience/preview-draws.ts";
+import { drawOf, namedIn, previewId } from "../../../shared/store/sends/audience/preview-draws.ts";
 import { oneOffSpec } from "../../../shared/store/sends/jobs/one-off.ts";
 import { namedByExternalIds } from "../../../shared/store/subscribers/external-ids.ts";
 import { getProfile } from "../../../shared/store/subscribers/subscribers.ts";
@@ -55,7 +55,7 @@ export const previewNotification = endpoint(
       body.external_ids && (await namedByExternalIds(store, await secrets.root(), [...new Set(body.external_ids)]));
     const given = named?.map(({ id }) => id) ?? (body.subscriberIds && [...new Set(body.subscriberIds)]);
     const root = await secrets.root();
-    const asked = { spec, given };
+    const asked = { spec, named: namedIn(body) };
     const draw = preview_id === undefined ? store.ids.uuid() : drawOf(store, root, preview_id, asked);
     const asking = { workspace: await workspace(), given, renderFor, sees: attributesSeenBy(caller), draw };
     const preview = await previewSend(store, spec, texts, asking);

@@ -49,7 +49,7 @@ export async function drawOfRelease(store: Store, root: RootSecrets, id: string,
   const topic = await topicOfSend(store, draft.topic);
   const specs = draft.messages.map((message) => ({ ...specOf(draft, message, store.clock.now()), topic }));
   const asked = specs.flatMap((spec) => [spec, { ...spec, scheduled_at: null }]);
-  return drawOf(store, root, preview, ...asked.map((spec) => ({ spec, given: undefined })));
+  return drawOf(store, root, preview, ...asked.map((spec) => ({ spec, named: undefined })));
 }
 
 const jobsOf = ({ messages }: Pick<Campaign, "messages">): string[] => messages.map(({ job_id }) => job_id);

@@ -30,10 +30,12 @@ const namedBy = (world: World, { template_id, target }: Body): Body =>
 
 function planSend(world: World, { body }: Request) {
   checkSend(world, body);
-  const { target, subscriber_filters, ...rest } = body;
-  const people = target ? audienceOf(world, body).subscribers.map(({ id }) => id) : undefined;
-  if (people?.length === 0) invalid("target");
-  const send = people ? { ...rest, subscriberIds: people } : body;
+  const { target, subscriber_filters, external_ids, ...rest } = body;
+  const whom = external_ids ? { external_ids } : target && body;
+  const people = whom && audienceOf(world, whom).subscribers.map(({ id }) => id);
+  if (people?.length === 0) invalid(target ? "target" : "external_ids");
+  const filters = external_ids && subscriber_filters ? { subscriber_filters } : {};
+  const send = people ? { ...rest, ...filters, subscriberIds: people } : body;
   const plan = {
     id: newId(world, "plan"),
     asked: body,

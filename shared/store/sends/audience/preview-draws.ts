@@ -1,6 +1,7 @@
 // The draw of a preview: who is held out and who gets variant B. A send that names the preview uses its draw (AMB-140).
 // Nothing is stored: the id of a preview is a sealed text.
 import * as v from "valibot";
+import type { NewNotification } from "../../../contract/notification-input.ts";
 import { openCursor, sealCursor } from "../../../contract/paging.ts";
 import { MINUTE } from "../../../kernel/clock.ts";
 import { invalid } from "../../../kernel/errors.ts";
@@ -25,7 +26,13 @@ const Sealed = v.object({
 });
 type Sealed = v.InferOutput<typeof Sealed>;
 
-type Asked = { spec: JobSpec; given: readonly string[] | undefined };
+/** The ids as the request names them: what becomes of their owners meanwhile makes no other send of it. */
+type Asked = { spec: JobSpec; named: readonly string[] | undefined };
+
+export function namedIn({ external_ids, subscriberIds }: Pick<NewNotification, "external_ids" | "subscriberIds">) {
+  const ids = external_ids ?? subscriberIds;
+  return ids && [...new Set(ids)];
+}
 
 const digest = (said: unknown): string => hashOf(JSON.stringify(said)).slice(0, DIGEST_LENGTH);
 
@@ -35,10 +42,10 @@ const saidBy = ({ title, body, by_channel, data, variant_b, chat_app, template_i
 };
 
 /** Of what is sent and to whom. Its name and its limits may change after the preview. */
-function digestOf({ spec, given }: Asked): string {
+function digestOf({ spec, named }: Asked): string {
   const { target, scheduled_at, bypass_quiet_hours, device_filters, subscriber_filters } = spec;
   const { channel_arbitration_mode, holdout_percentage, split_percentage } = spec;
-  const whom = [target, given, device_filters, subscriber_filters, holdout_percentage, split_percentage];
+  const whom = [target, named, device_filters, subscriber_filters, holdout_percentage, split_percentage];
   return digest([saidBy(spec), whom, channel_arbitration_mode, scheduled_at, bypass_quiet_hours]);
 }
 
