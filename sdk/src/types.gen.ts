@@ -5646,6 +5646,7 @@ export interface CampaignsListQuery {
   from?: string | undefined;
   /** Created at this time or earlier. RFC 3339. */
   to?: string | undefined;
+  /** Whether each comes with its results so far */
   results?: "true" | "false" | undefined;
 }
 
