@@ -144,7 +144,7 @@ it("a message that waits is sent although a later visit of its person exits (JND
 });
 
 it("a message that waits is not sent to who exited, and has come again since (JND-9, JND-12, D-QUIET)", async () => {
-  const { world, person, active, push, withPhone, track, runs, titles } = await quietJourneys();
+  const { world, person, active, push, withPhone, track, runs, stats, titles } = await quietJourneys();
   const id = await active(revisited(push("pay", "pause"), pause), { entry_rules: { allow_reentry: true } });
   await withPhone("ada");
   for (const event of ["signed_up", "paid"]) await track("ada", event);
@@ -156,4 +156,5 @@ it("a message that waits is not sent to who exited, and has come again since (JN
   await world.advance(MORNING);
 
   expect(await titles()).toEqual([]);
+  expect((await stats(id)).steps.pay.outcomes).toEqual({ "skipped:canceled": 1 });
 });

@@ -3,7 +3,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { requireFound } from "../../kernel/errors.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import { listChannelOf } from "../../rules/list-consents.ts";
-import { absent, all, any, is, oneOf } from "../conditions.ts";
+import { absent, all, any, is } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, checkItem, type ItemWrite } from "../item.ts";
 import { transacted } from "../refusals.ts";
@@ -106,7 +106,7 @@ async function statePending(store: Store, { id }: LivingProfile, said: SaidOfLis
   const now = store.clock.now();
   const consent: ConsentAssertion = { ...said, status: "pending", consented_at: timestamp(now) };
   const key = `c:${said.channel}` as const;
-  const isOpen = any(absent(key), oneOf(key, ["opted_out", "pending", "unknown"]));
+  const isOpen = any(absent(key), is(key, "pending"));
   await transacted(store, [
     changeItem(Profile, { id }, { set: foldedConsent(consent) }, all(isAlive(), isOpen)),
     consentWrite(store, { subscriber: id, id: store.ids.uuidAt(now) }, consent, absent()),
