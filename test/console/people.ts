@@ -80,6 +80,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByLabel("Note (optional)").fill("asked by phone");
     await page.getByRole("button", { name: "Suppress", exact: true }).click();
     await page.getByText("ada@example.com is suppressed.").waitFor();
+    await page.getByRole("row", { name: /^ada@example\.com By a colleague console or API asked by phone/ }).waitFor();
     await openAda({ page, visit } as Tab);
     await page.getByText(/Suppressed: a colleague suppressed it \(asked by phone\)/).waitFor();
     await page.getByRole("link", { name: "Look at it" }).click();

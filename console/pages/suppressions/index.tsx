@@ -14,8 +14,11 @@ const REASONS: Record<Suppression["reason"], string> = {
   bounce: "Does not exist",
   complaint: "Complained",
   imported: "Imported",
-  manual: "By an operator",
+  manual: "By a colleague",
 };
+
+/** What the API calls otherwise; a provider is called what it is. */
+const SOURCES: Readonly<Record<string, string>> = { operator: "console or API" };
 
 const addressOf = ({ address }: Suppression) => address ?? "an erased person's";
 
@@ -50,7 +53,11 @@ export function View() {
       columns={[
         { title: "Address", cell: (row) => (row.address ? <b>{row.address}</b> : <span class="dim">Erased</span>) },
         { title: "Reason", cell: ({ reason }) => REASONS[reason] },
-        { title: "Source", isMinor: true, cell: ({ source }) => source ?? <span class="dim">–</span> },
+        {
+          title: "Source",
+          isMinor: true,
+          cell: ({ source }) => (source && SOURCES[source]) ?? source ?? <span class="dim">–</span>,
+        },
         { title: "Note", isMinor: true, cell: ({ note }) => note ?? <span class="dim">–</span> },
         { title: "Since", cell: ({ suppressed_at }) => <Time at={suppressed_at} /> },
       ]}
