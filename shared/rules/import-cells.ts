@@ -51,7 +51,7 @@ interface WrittenPhone {
 }
 
 /** The column of the phone comes before others with a name of one. */
-const FIRST_PHONE = -1;
+const FIRST_PHONE = Number.NEGATIVE_INFINITY;
 const LAST_PHONE = Number.POSITIVE_INFINITY;
 
 /** Sorts a row of as many cells as its header has. */

@@ -23,6 +23,7 @@ import {
   columnKey,
   isCountryColumn,
   type PluslessNumbers,
+  phoneLead,
   pluslessOf,
   rankOf,
   type Standard,
@@ -203,7 +204,8 @@ function furtherCell(
   const isWay = signed?.isBare && type === "boolean";
   const attribute = isWay || (evidence && !KEPT.includes(evidence)) ? undefined : snakeCase(name) || `column_${i + 1}`;
   const ofRow = rowColumn(name, header);
-  const phoneRank = taken.has("phone") || type === "boolean" ? undefined : rankOf("phone", columnKey(bareName(name)));
+  const rank = taken.has("phone") || type === "boolean" ? undefined : rankOf("phone", columnKey(bareName(name)));
+  const phoneRank = rank === undefined ? undefined : rank - phoneLead(name);
   return {
     ...(evidence && { evidence }),
     ...(attribute && { attribute }),

@@ -10,6 +10,7 @@ import {
   isOfOthers,
   maybeAddress,
   OF_CUSTOMER_IO,
+  phoneLead,
   rankOf,
   type Standard,
 } from "./import-names.ts";
@@ -34,11 +35,14 @@ export function usualFields(
     const name = columnName(header[i] ?? "");
     if (!isFree[i] || fields.has(i) || EVIDENCE[source].includes(name)) return Number.POSITIVE_INFINITY;
     if (types[i] === "boolean" && OF_WHOM.includes(field)) return Number.POSITIVE_INFINITY;
-    if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return -1;
+    if (Object.hasOwn(presets[source], name) && presets[source][name] === field) return Number.NEGATIVE_INFINITY;
+    // As our own exports name it, whatever else is an attribute there.
+    if (field === "phone" && header[i]?.trim() === field) return Number.NEGATIVE_INFINITY;
     if (field === "external_id" && keys[i] === "id" && keys.includes(OF_CUSTOMER_IO)) return -1;
     const rank = rankOf(field, keys[i] ?? "");
     if (rank === undefined) return Number.POSITIVE_INFINITY;
-    return bareName(name) === name ? rank : rank + BEHIND_A_PREFIX;
+    const lead = field === "phone" ? phoneLead(header[i] ?? "") : 0;
+    return (bareName(name) === name ? rank : rank + BEHIND_A_PREFIX) - lead;
   };
   for (const field of importFields) {
     if (taken.has(field)) continue;

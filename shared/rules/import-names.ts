@@ -128,7 +128,7 @@ const OF_A_PERSON =
   /^(?:(?:context[._])?traits[._](?=\S)|(?:User\.UserAttributes|Attributes|Demographic|Location)\.(?=\S)|(?:traits|user|contact|subscriber|profile|customer|person|attributes|fields|properties)(?:\s*[.:/]|\s+-)\s*(?=\S))/i;
 /** What platforms write behind it: `Email (Standard)`, `Person - Phone - Mobile`. */
 const WHICH_ONE =
-  /\s*(?:\((?:standard|default|primary|main|work|home|mobile)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
+  /\s*(?:\((?:standard|default|primary|main|work|home|mobile?)\)|\s-\s(?:primary|main|work|home|mobile)|\s1)$/i;
 /** The name of a column without the words for whose it is, and which of several. */
 export const bareName = (name: string): string => name.trim().replace(OF_A_PERSON, "").replace(WHICH_ONE, "");
 
@@ -147,6 +147,12 @@ const ranks = new Map(
 
 /** How usual a name is for a field: 0 for the best; undefined for a name that does not stand for it. */
 export const rankOf = (field: Standard, key: string): number | undefined => ranks.get(field)?.get(key);
+
+const MOBILE =
+  /mobil|mobiel|cell|handy|gsm|sms|portable|movil|celular|telemovel|komork|msisdn|natel|手机|手機|行動|携帯|휴대/;
+
+/** How much sooner than others a column of a mobile phone is the phone. */
+export const phoneLead = (name: string): number => (MOBILE.test(columnKey(name)) ? 1_000 : 0);
 
 export const isUsualName = (name: string): boolean =>
   [...ranks.values()].some((names) => names.has(columnKey(bareName(name)))) || maybeAddress(columnKey(name));

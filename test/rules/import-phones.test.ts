@@ -77,6 +77,13 @@ describe("phone numbers", () => {
     [{ email: "a@b.co", Phone: "+436641234567", Land: "Atlantis" }, "+436641234567"],
     [{ email: "a@b.co", Natel: "+41 79 123 45 67" }, "+41791234567"],
     [{ email: "a@b.co", 携帯電話: "090-1234-5678", 国: "JP" }, "+819012345678"],
+    [{ email: "a@b.co", Phone: "+49301234567", MobilePhone: "+491511234567" }, "+491511234567"],
+    [
+      { email: "a@b.co", "Person - Phone - Work": "+49301234567", "Person - Phone - Mobile": "+491511234567" },
+      "+491511234567",
+    ],
+    [{ email: "a@b.co", Telefon: "+49301234567", "Telefon (mobil)": "+491511234567" }, "+491511234567"],
+    [{ email: "a@b.co", phone: "+491511234567", mobile: "+491511234568" }, "+491511234567"],
   ])("the number of %j is %s (AMB-133)", (cells, phone) => {
     expect(rowOf(cells as Record<string, string>, { reading: { region: "DE" } }).attributes.phone).toBe(phone);
   });
