@@ -69,6 +69,8 @@ export async function lookAt(sides: Sides, looks: Look[], number: number): Promi
     const sent = { ...request, as, path: theirs(path), query: translated };
     const got = await product.call(sent);
     sides.counted.calls++;
+    // The requests of its minute are used up.
+    if (got.status === 429) continue;
     const difference = await compare(sides, expected, got, sent);
     if (!difference) continue;
     tell(sides, `${as}: GET ${sent.path} ${short(query)} → ${got.status} ${JSON.stringify(got.body)}`);

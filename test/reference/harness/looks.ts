@@ -37,7 +37,7 @@ const AREAS: Record<string, Looks> = {
       ...(isEnd ? [look(`/api/v1/subscribers/${id}/consents`), look(`/api/v1/subscribers/${id}/devices`)] : []),
       ...(isEnd
         ? [
-            look(`/api/v1/subscribers/${id}/timeline`, { kinds: timelineKinds.join(), limit: "4" }),
+            look(`/api/v1/subscribers/${id}/timeline`, { kinds: timelineKinds.join(), limit: "20" }),
             look(`/v1/subscribers/${id}`, {}, "server"),
             look("/v1/preferences", { subscriber_id: id }, "sdk"),
           ]

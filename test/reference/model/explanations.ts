@@ -94,7 +94,8 @@ export function explain(world: World, job: Job, subscriber: string) {
 /** What was tried, and the channels of which a cap kept it (F16). Whether a smart send asked a class that it did not need is open. */
 function attemptsAt({ spec }: Job, { deliveries, planned }: Recipient): Body {
   const tried = deliveries.filter(({ attempts }) => attempts.length > 0);
-  const isTold = ({ channel, to }: Delivery) => deliveries.some((one) => one.channel === channel && one.to === to);
+  const isTold = ({ channel, device }: Delivery) =>
+    deliveries.some((one) => one.channel === channel && one.device === device);
   const capped = planned.filter((delivery) => !isTold(delivery));
   if (capped.length > 0 && spec.channel_arbitration_mode === "smart") return ANY;
   return new Unordered([

@@ -48,10 +48,9 @@ export function report(world: World, query: Record<string, string>, id: string |
   const types = [...new Set([...reached, ...answered, ...bounced.map(() => "email")])];
   const by_message = campaign.messages.map((message, position) => {
     const own = touches.filter(({ job }) => job.id === message.job_id);
-    // A template may have been changed since: its title then or now.
+    // A template may have been changed since: its title then or now. A send that failed whole has kept none.
     const then = found(world.jobs, message.job_id)?.title;
-    const titles = [then, contentOf(world, message)?.title].filter((title) => title !== undefined);
-    const label = new OneOf([...titles, ...(titles.length === 0 ? [`Message ${position + 1}`] : [])]);
+    const label = new OneOf([then, contentOf(world, message)?.title ?? `Message ${position + 1}`]);
     return {
       position,
       label,

@@ -7,11 +7,11 @@ import { addressChanged, consentAssertion, consentsOfAddresses, currentConsents,
 import { deviceRecord } from "./devices.ts";
 import { forgetFiles } from "./exports.ts";
 import { forgetPayloads } from "./hooks.ts";
-import { type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
+import { ANY, type Body, instant, invalid, iso, isUuid, MINUTE, OrderedBy, type Request, Unordered } from "./kit.ts";
 import { createSubscriber, mergeAttributes, refuseLargeProfile, subscriberRecord, tellCreated } from "./people.ts";
 import type { Consent, Subscriber } from "./records/people.ts";
 import { cancelRunsOf } from "./runs.ts";
-import { subscriberChanged } from "./segments.ts";
+import { isLapsing, subscriberChanged } from "./segments.ts";
 import { topicChoices } from "./topics.ts";
 import { existing, found, type World } from "./world.ts";
 
@@ -132,7 +132,9 @@ function profile(world: World, _: Request, { id }: Record<string, string>) {
     consents: new Unordered(currentConsents(world, subscriber)),
     topics: new Unordered(topicChoices(world, id!)),
     lists: new Unordered(lists.map(({ of }) => ({ id: of, name: found(world.lists, of)!.name }))),
-    segments: new Unordered(segments.map(({ of }) => ({ id: of, name: found(world.segments, of)!.name }))),
+    segments: world.segments.some((segment) => isLapsing(world, segment))
+      ? ANY
+      : new Unordered(segments.map(({ of }) => ({ id: of, name: found(world.segments, of)!.name }))),
   };
   return { status: 200, body };
 }
