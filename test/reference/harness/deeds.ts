@@ -1,4 +1,4 @@
-import { type Body, iso } from "../model/kit.ts";
+import { type Body, iso, Unpromised } from "../model/kit.ts";
 import { follow } from "../model/opt-in.ts";
 import { compare, lookAt } from "./compare.ts";
 import { looksAfterLink } from "./looks.ts";
@@ -97,6 +97,8 @@ export async function call(sides: Sides, command: Call, number: number): Promise
     ...{ body: file === undefined ? (body ?? {}) : { ...body, file }, given: got.body },
   });
   tell(sides, `${as}: ${method} ${path} ${short({ ...query, ...command.body })} → ${got.status} ${short(got.body)}`);
+  if (got.status === 429 && expected.status !== 429)
+    throw new Unpromised("what was read took the requests of its minute");
   const difference = await compare(sides, expected, got, sent);
   if (difference) return { ...difference, command: number, route: `${method} ${path}` };
   const made = expected.body?.id ?? expected.body?.preview_id ?? expected.body?.import_job_id ?? expected.body?.token;

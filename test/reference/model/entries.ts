@@ -1,7 +1,7 @@
 // Who is let into a journey, and what an event does to the runs under way (JND-10 to JND-13, AMB-73, AMB-134, AMB-147).
-import { duration, HOUR } from "./kit.ts";
+import { duration, HOUR, Unpromised } from "./kit.ts";
 import type { Event, Subscriber } from "./records/people.ts";
-import type { Journey } from "./records/plans.ts";
+import type { Journey, Run } from "./records/plans.ts";
 import { holdsFor, treeOf } from "./rules.ts";
 import { newRun, tick } from "./runs.ts";
 import { momentOf } from "./stitching.ts";
@@ -19,6 +19,8 @@ function refusal(world: World, journey: Journey, subscriber: Subscriber, event: 
   }
   const earlier = world.runs.filter((run) => run.journey_id === journey.id && run.subscriber_id === subscriber.id);
   if (earlier.some(({ status }) => status === "active")) return "already_active";
+  if (event && earlier.some((run) => endsBehind(world, run, event)))
+    throw new Unpromised("a run that ends by an event behind a trigger of one batch stands in the way of it, or not");
   if (earlier.length > 0) {
     const last = Math.max(...earlier.map(({ entered_at }) => entered_at));
     if (!entry_rules?.allow_reentry) return "reentry_window";
@@ -27,6 +29,13 @@ function refusal(world: World, journey: Journey, subscriber: Subscriber, event: 
   const tree = entry_rules?.eligibility ? treeOf(entry_rules.eligibility) : undefined;
   return tree && !holdsFor(world, tree, subscriber, event ? momentOf(event) : world.now) ? "not_eligible" : null;
 }
+
+/** The trigger finds a run that a later event of its own batch ends. */
+const endsBehind = ({ events }: World, run: Run, trigger: Event): boolean =>
+  events.some(
+    (other) =>
+      other.received_at === trigger.received_at && other.order > trigger.order && run.ended_at === momentOf(other),
+  );
 
 function enter(world: World, journey: Journey, subscriber: Subscriber, event: Event | null): void {
   if (journey.status !== "active" && journey.status !== "paused") return;
