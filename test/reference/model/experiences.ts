@@ -157,10 +157,10 @@ export function pause(world: World, experience: Experience): void {
 function resume(world: World, experience: Experience, given: Body): void {
   const { end_at } = experience.spec;
   if (end_at && instant(end_at)! <= world.now) bad();
-  experience.status = "live";
-  for (const message of messagesOf(world, experience)) message.hidden = false;
+  // Beyond the quota it stays paused.
   if (experience.held_back) send(world, experience, given?.notification_id);
-  experience.held_back = false;
+  Object.assign(experience, { status: "live", held_back: false });
+  for (const message of messagesOf(world, experience)) message.hidden = false;
 }
 
 /** INX-35, AMB-7: recalls for good. */

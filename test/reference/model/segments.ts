@@ -100,6 +100,13 @@ export function isLapsing(world: World, segment: Segment): boolean {
   );
 }
 
+/** A rule that is new: its windows end by themselves, too. */
+function computeAnew(world: World, segment: Segment): void {
+  if (!world.segments.includes(segment)) return;
+  recompute(world, segment);
+  for (const subscriber of world.subscribers) wakeAtWindowEnds(world, subscriber);
+}
+
 /** SEG-6, SEG-7, AMB-17: computed after the answer. */
 function create(world: World, { body }: Request) {
   requiredText(body, "name");
@@ -113,11 +120,7 @@ function create(world: World, { body }: Request) {
     ...{ needs_recompute: true, rule: body.rule, created_at: world.now, updated_at: world.now },
   };
   world.segments.push(segment);
-  at(world, world.now, () => {
-    if (!world.segments.includes(segment)) return;
-    recompute(world, segment);
-    for (const subscriber of world.subscribers) wakeAtWindowEnds(world, subscriber);
-  });
+  at(world, world.now, () => computeAnew(world, segment));
   return { status: 201, body: { ...record(world, segment), count: ANY, needs_recompute: ANY } };
 }
 
@@ -131,7 +134,7 @@ function patch(world: World, { body }: Request, { id }: Record<string, string>) 
   const isChanged = !same(segment.rule, body.rule);
   Object.assign(segment, { name: body.name, rule: body.rule, updated_at: world.now });
   if (isChanged) segment.needs_recompute = true;
-  if (isChanged && segment.is_dynamic) at(world, world.now, () => recompute(world, segment));
+  if (isChanged && segment.is_dynamic) at(world, world.now, () => computeAnew(world, segment));
   return {
     status: 200,
     body: {
