@@ -88,8 +88,7 @@ describe("unsubscribing", () => {
     expect(shown.status).toBe(200);
     expect(shown.headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(shown.body).toContain('<form method="post">');
-    // Its links are random texts.
-    expect(shown.body.replaceAll(/action="[^"]*"/g, "")).not.toMatch(/@|ada/i);
+    expect(shown.body).not.toMatch(/@|ada/i);
     for (let n = 0; n < 999; n++) await follow(world, "GET", unsubscribe!);
     expect(JSON.stringify(await wholeTable(world))).toBe(before);
   });
