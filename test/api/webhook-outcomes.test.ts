@@ -38,6 +38,16 @@ describe("late results", () => {
     });
     expect(others).toEqual([]);
   });
+
+  it("recipients whose mails bounce in the same second are an event each (CLI-2, WEV-1)", async () => {
+    const here = await setting();
+    await hook(here, ["message.bounced"]);
+    const { ada, mail } = await mailing(here.world, here.tenant, "bounce@simulator.amazonses.com");
+    const bo = await here.tenant.upsert({ external_id: "bo", email: "bounce+bo@simulator.amazonses.com" });
+    await mail();
+
+    expect((await told(here)).map(([, { subscriber_id }]) => subscriber_id).toSorted()).toEqual([ada, bo].toSorted());
+  });
 });
 
 describe("consents", () => {

@@ -128,10 +128,11 @@ const fateKnown = (change: Change<typeof TouchItem>): OccurrenceSource => ({
   occurrences: () => {
     const { before, after, at } = change;
     const { pk, job: job_id, channel = "email", reason = null, sk } = after;
-    const data = { job_id, subscriber_id: subscriberIn(pk), channel, reason };
-    const bounced = becomesBounced(before, after) ? [{ event: "message.bounced" as const, key: sk, at, data }] : [];
+    const subscriber_id = subscriberIn(pk);
+    const occurrence = { key: `${subscriber_id}:${sk}`, at, data: { job_id, subscriber_id, channel, reason } };
+    const bounced = becomesBounced(before, after) ? [{ ...occurrence, event: "message.bounced" as const }] : [];
     const complained =
-      after.complained && !before?.complained ? [{ event: "message.complained" as const, key: sk, at, data }] : [];
+      after.complained && !before?.complained ? [{ ...occurrence, event: "message.complained" as const }] : [];
     return [...bounced, ...complained];
   },
 });
