@@ -4290,7 +4290,7 @@ export interface WorkspacePage {
   } | null;
   /** The subscribers that test sends go to, at most 20 */
   test_subscriber_ids: string[];
-  /** The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none */
+  /** The attributes of subscribers and properties of events that agents without the scope `read:pii` may have in conditions. Default: none */
   agent_attributes: string[];
 }
 
@@ -7670,7 +7670,7 @@ export interface AccountUpdateWorkspaceBody {
   } | null | undefined;
   /** The subscribers that test sends go to, at most 20 */
   test_subscriber_ids?: string[] | undefined;
-  /** The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none */
+  /** The attributes of subscribers and properties of events that agents without the scope `read:pii` may have in conditions. Default: none */
   agent_attributes?: string[] | undefined;
 }
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
     email: `${n === 0 ? "ada" : "grace"}@example.com`,
     attributes: { plan: "pro", city: n === 0 ? "London" : "Arlington" },
   }));
-  await tenant.call("PATCH /api/v1/workspace", { agent_attributes: ["plan"] });
+  await tenant.call("PATCH /api/v1/workspace", { agent_attributes: ["plan", "total"] });
   mcp = createMcp(world, tenant);
 });
 

@@ -21,7 +21,7 @@ import { namedByExternalIds } from "../../../shared/store/subscribers/external-i
 import { requireTemplate } from "../../../shared/store/templates/templates.ts";
 import { usageOf } from "../../../shared/store/workspaces/usage.ts";
 import { hasConditions } from "./small-groups.ts";
-import { type Agent, type Arguments, shownTo, type Tools } from "./tools.ts";
+import { type Agent, type Arguments, holdsScope, shownTo, type Tools } from "./tools.ts";
 
 export const CREATE = "POST /api/v1/notifications";
 export const PREVIEW = "POST /api/v1/notifications/preview";
@@ -46,15 +46,15 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
   for (const name of ["idempotency_key", "preview_id"])
     if (given[name] !== undefined)
       throw invalid({ [name]: "must be left out: the plan holds its recipients, and its token makes a repeat safe" });
-  const digest = await digestOf(store, given);
-  const recipients = await audienceOf({ agent, store, secrets }, given);
+  const content = await contentOf(store, given);
+  const id = store.ids.uuid();
+  const recipients = await audienceOf({ agent, store, secrets }, given, id);
   const { target, subscriber_filters, external_ids: _, ...rest } = given;
   // Who is in a target was judged by the filters already.
   const said =
     target === undefined ? { ...rest, ...(subscriber_filters !== undefined && { subscriber_filters }) } : rest;
   const asked = recipients ? { ...said, subscriberIds: recipients } : given;
   const { preview_id, ...preview } = (await run(PREVIEW, asked)) as Previewed;
-  const id = store.ids.uuid();
   const now = store.clock.now();
   const token = `plan_${store.ids.bytes(TOKEN_BYTES).toString("base64url")}`;
   if (recipients) await store.writeAll(givenWrites(id, recipients, now));
@@ -66,7 +66,8 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
       agent_key: agent.key,
       body: JSON.stringify({ ...(recipients ? said : given), preview_id }),
       asked: JSON.stringify(given),
-      digest,
+      digest: hashOf(content),
+      ...((hasConditions(given) || READS_PEOPLE.test(content)) && { conditional: true }),
       until: now + VALID_MS,
       expires: Math.ceil((now + KEPT_MS) / SECOND),
     },
@@ -85,11 +86,13 @@ export async function planSend({ agent, store, secrets, run }: SendContext, give
 
 /**
  * The people of a target or of external ids as they are now, by id (AMB-141). Undefined where the send names them so itself.
+ * To an agent without `read:pii` nobody is like a few: then it is the id of the plan, which no subscriber has.
  * @throws 422 for an audience of nobody, or of more than a plan holds
  */
 async function audienceOf(
   { agent, store, secrets }: Omit<SendContext, "run">,
   given: Arguments,
+  plan: string,
 ): Promise<string[] | undefined> {
   const input = v.safeParse(NewNotification, given);
   // The preview checks the same, and says what is wrong.
@@ -109,8 +112,9 @@ async function audienceOf(
   if (candidates.length > MAX_GIVEN_IDS)
     throw invalid({ target: `must have at most ${MAX_GIVEN_IDS} people: a plan holds its recipients` });
   const people = candidates.filter((one) => judge(one, rules).verdict !== "excluded").map(({ id }) => id);
-  if (people.length === 0) throw invalid({ target: "has nobody in it" });
-  return people;
+  if (people.length > 0) return people;
+  if (holdsScope(agent, "read:pii") || !hasConditions(given)) throw invalid({ target: "has nobody in it" });
+  return [plan];
 }
 
 /** @throws 404 for a token that is not this key's, 409 where the plan is no longer what was shown. */
@@ -124,28 +128,32 @@ export async function confirmSend({ agent, store, run }: SendContext, { token, .
   // The send may be made though its answer was lost: then it is neither too late nor something else.
   const key = `plan-${plan.id}`;
   const made = await store.get(IdempotencyRecord, { key });
+  if (made && plan.conditional) await store.put(ConditionalSend, { job: made.id }, {});
   if (made) return { id: made.id, sent: made.sent, replayed: true };
   if (plan.body === undefined || plan.asked === undefined || plan.until <= now)
     throw conflict("The plan has expired. Plan the send again.");
-  if ((await digestOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest)
+  if (hashOf(await contentOf(store, JSON.parse(plan.asked) as Arguments)) !== plan.digest)
     throw conflict("The content or the rule of the send has changed since it was planned. Plan the send again.");
   const people = await givenIdsOf(store, plan.id);
   // The id is the idempotency key, so two confirmations at once are one send.
   const body = { ...(JSON.parse(plan.body) as Arguments), ...(people.length > 0 && { subscriberIds: people }) };
   const { id, sent } = (await run(CREATE, body, { "idempotency-key": key })) as { id: string; sent: number };
-  if (hasConditions(JSON.parse(plan.asked))) await store.put(ConditionalSend, { job: id }, {});
+  if (plan.conditional) await store.put(ConditionalSend, { job: id }, {});
   await store.change(SendPlan, { token }, { set: { job: id, sent }, remove: ["body", "asked"] as const }, present());
   return { id, sent, replayed: false };
 }
 
 type Previewed = SendPreview & { preview_id: string };
 
-/** Of the body, and of what it names and another may change meanwhile. */
-async function digestOf(store: StoreReader, given: Partial<v.InferOutput<typeof NewNotification>>): Promise<string> {
+/** Who gets a blank subject, or a text that is too long, says what they have. */
+const READS_PEOPLE = /\bsubscriber\b/;
+
+/** The body, and what it names and another may change meanwhile. */
+async function contentOf(store: StoreReader, given: Partial<v.InferOutput<typeof NewNotification>>): Promise<string> {
   const { template_id, target } = given;
   const [template, segment] = await Promise.all([
     template_id === undefined ? null : requireTemplate(store, template_id),
     target?.type === "segment" ? findSegment(store, target.segment_id) : null,
   ]);
-  return hashOf(JSON.stringify([given, template?.content ?? null, segment?.rule ?? null]));
+  return JSON.stringify([given, template?.content ?? null, segment?.rule ?? null]);
 }

@@ -9,11 +9,11 @@ import { type Agent, type Arguments, holdsScope } from "./tools.ts";
 
 const SMALLEST_GROUP = 20;
 const FEWER = `fewer than ${SMALLEST_GROUP}`;
-/** The fields of a body that hold conditions over a subscriber's attributes, at any depth. */
-const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters"]);
+/** The fields of a body that hold conditions over attributes of a subscriber or properties of an event, at any depth. */
+const PREDICATES: ReadonlySet<string> = new Set(["attribute", "subscriber_filters", "where"]);
 /** Those, and the ones over events and devices: small groups that meet them are not counted. A trigger is one too. */
 const NARROWING: ReadonlySet<string> = new Set([
-  ...[...PREDICATES, "device_filters", "event", "where", "nodes", "rule", "trigger"],
+  ...[...PREDICATES, "device_filters", "event", "nodes", "rule", "trigger"],
 ]);
 /** The fields that name the audience of something. A segment is a condition that was saved before. */
 const AUDIENCES: ReadonlySet<string> = new Set(["target", "audience"]);
@@ -23,11 +23,15 @@ const SIZES: ReadonlySet<string> = new Set([
 ]);
 /** The fields of a result that count people who meet conditions. */
 const COUNTED: ReadonlySet<string> = new Set([
-  ...[...SIZES, "counts", "by_class", "skip_reasons", "fail_reasons", "delivered_by_channel", "subscribers"],
+  ...[...SIZES, "counts", "subscribers"],
   ...["delivered", "deferred", "skipped", "held_out", "failed", "uncertain", "bounced", "complained", "unsubscribed"],
   ...["opened", "opened_human", "clicked", "clicked_human", "converted", "conversions", "converters"],
   ...["impressions", "unique_reach", "clicks", "dismissals"],
-  ...["runs", "active", "completed", "outcomes", "refused"],
+  ...["runs", "active", "completed", "refused"],
+]);
+/** The fields that count people by what holds for them: that somebody is among them is said of twenty and more alone. */
+const COUNTED_BY: ReadonlySet<string> = new Set([
+  ...["by_class", "skip_reasons", "fail_reasons", "delivered_by_channel", "outcomes", "unknown_variables"],
 ]);
 /** The fields from which the size of a group can be computed: they are left out where it is said in words. */
 const DERIVED: ReadonlySet<string> = new Set([
@@ -36,6 +40,7 @@ const DERIVED: ReadonlySet<string> = new Set([
     "service_dollars",
     "provider_dollars",
     "per_conversion",
+    "unpriced",
     "write_units",
     "read_units",
     "queue_messages",
@@ -43,15 +48,26 @@ const DERIVED: ReadonlySet<string> = new Set([
   ...["conversion_rate", "ctr", "dismiss_rate", "lift_percentage_points", "ci_low", "ci_high", "p_value"],
   ...["min_detectable_points", "b_over_a"],
 ]);
+/** What few people spent is left out where their conversions are said in words. */
+const REVENUES: ReadonlySet<string> = new Set(["revenue_cents", "last_touch_revenue_cents"]);
+const CONVERSIONS = ["conversions", "converters", "converted"] as const;
 const SAMPLES: ReadonlySet<string> = new Set(["samples", "skipped_samples", "sample_subscriber_ids", "rendered_for"]);
 /** The fields of a result that list things, each of which is judged by itself. */
 const LISTS: ReadonlySet<string> = new Set(["items", "segments", "journeys"]);
 
-/** @throws 403 for a condition over an attribute that the workspace does not list in `agent_attributes`, and for names of people. */
+/**
+ * @throws 403 for a condition over what the workspace does not list in `agent_attributes`, and for names of people. Who is
+ * named by id is asked no condition: of twenty people of whom it is known, another one would be told by the count.
+ */
 export function refusePersonalConditions(agent: Agent, given: Arguments): void {
   if (holdsScope(agent, "read:pii")) return;
   if (given.external_ids !== undefined)
     throw new ApiError("FORBIDDEN", "This key lacks the scope read:pii, so it may not name people by external_ids.");
+  if (given.subscriberIds !== undefined && hasConditions(given))
+    throw new ApiError(
+      "FORBIDDEN",
+      "This key lacks the scope read:pii, so conditions may not be over people it names.",
+    );
   const allowed = new Set(agent.workspace.agentAttributes);
   const refused = conditionKeys(given).find((key) => !allowed.has(key) && !allowed.has(key.split(".", 1)[0] ?? key));
   if (refused !== undefined)
@@ -101,9 +117,10 @@ const listed = (result: unknown): unknown[] =>
 
 /** What a report is about; undefined for a result that says so itself. */
 async function subjectOf({ run, route, given }: Told): Promise<unknown> {
-  const { id, job_id, source_type, source_id } = given;
+  const { id, job_id, source_type, source_id, group_by } = given;
   const found = (path: string, named: unknown) => run(`GET /api/v1/${path}/:id`, { id: named });
-  if (source_type === "journey") return { trigger: { type: "any" } };
+  if (source_type === "journey" || group_by === "campaign" || group_by === "journey")
+    return { trigger: { type: "any" } };
   if (source_type === "campaign") return found("campaigns", source_id);
   if (job_id !== undefined) return found("notifications", job_id);
   const whole = /^GET \/api\/v1\/(.+)\/:id\/(?:report|stats)$/.exec(route)?.[1];
@@ -140,12 +157,19 @@ function coarse(value: unknown, isCounted: boolean): unknown {
   if (typeof value === "number" && isCounted) return value < SMALLEST_GROUP ? FEWER : value;
   if (Array.isArray(value)) return value.map((one) => coarse(one, isCounted));
   if (!isJsonObject(value)) return value;
+  const ofFew = CONVERSIONS.some((name) => typeof value[name] === "number" && value[name] < SMALLEST_GROUP);
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !SAMPLES.has(name))
-      .map(([name, inner]) => [name, coarse(inner, isCounted || COUNTED.has(name))]),
+      .filter(([name]) => !SAMPLES.has(name) && !(ofFew && REVENUES.has(name)))
+      .map(([name, inner]) => [
+        name,
+        COUNTED_BY.has(name) && isJsonObject(inner) ? largeOf(inner) : coarse(inner, isCounted || COUNTED.has(name)),
+      ]),
   );
 }
+
+const largeOf = (counts: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(counts).filter(([, n]) => typeof n === "number" && n >= SMALLEST_GROUP));
 
 /** Whether the size of a group is said in words. */
 const isOfFew = (value: unknown): boolean =>

@@ -80,7 +80,7 @@ export const recipients = group("recipients", "Who would get a notification, and
 
   endpoint(
     "GET /api/v1/notifications/:id/recipients/:subscriberId",
-    { agents: "read" },
+    { agents: "read:pii" },
     {
       summary: "Explain why a subscriber got a notification or did not",
       description:

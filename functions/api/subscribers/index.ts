@@ -122,7 +122,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
     async ({ store }) => ({ count: await countSubscribers(store), exact: true }),
   ),
 
-  endpoint("GET /api/v1/subscribers/:id", { agents: "read", uses: [storeRead] }, reading, read),
+  endpoint("GET /api/v1/subscribers/:id", { agents: "read:pii", uses: [storeRead] }, reading, read),
 
   endpoint(
     "GET /api/v1/subscribers/:id/export",
@@ -155,7 +155,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "GET /api/v1/subscribers/:id/consents",
-    { agents: "read", uses: [storeRead] },
+    { agents: "read:pii", uses: [storeRead] },
     {
       summary: "List a subscriber's consent history, newest first",
       description:

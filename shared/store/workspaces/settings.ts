@@ -60,7 +60,7 @@ const CURRENCY = "What revenue is in, as ISO 4217, such as `EUR`. Nothing is con
 
 const MAX_AGENT_ATTRIBUTES = 50;
 const AGENT_ATTRIBUTES =
-  "The attributes of subscribers that agents without the scope `read:pii` may have in conditions. Default: none";
+  "The attributes of subscribers and properties of events that agents without the scope `read:pii` may have in conditions. Default: none";
 
 const WorkspaceSafety = said(
   "The limits at which sends without limits of their own halt; `null`: none",

@@ -164,6 +164,8 @@ export const SendPlan = item({
     body: v.optional(v.string()),
     /** What the agent asked for, as JSON. */
     asked: v.optional(v.string()),
+    /** It has conditions over people, or its text has. */
+    conditional: v.optional(v.boolean()),
     /** Of the body, and of the template and the rule that it names. */
     digest: v.string(),
     /** Until when it may be confirmed, in milliseconds. */
@@ -179,7 +181,7 @@ export const SendPlan = item({
 
 export const ConditionalSend = item({
   about:
-    "A send that an agent planned for people who meet conditions: it names them by id, and agents count no small group.",
+    "A send that an agent planned for people who meet conditions, or whose text depends on them: agents count no small group of it.",
   pk: ({ job }: { job: string }) => `CONDITIONAL#${job}`,
   row: {},
   writers: ["api-mcp"],
