@@ -182,6 +182,37 @@ describe("a list that asks", () => {
     expect(new Set(asked.map(({ to }) => to))).toEqual(new Set(["victim@example.com"]));
   });
 
+  it("a proof in a file that gives its person another address in a later row has the owner of that asked, for workspace, topic and list (AMB-129)", async () => {
+    const { world, tenant, run, members, list } = await importer();
+    await mailing(world, tenant, "x@example.com");
+    await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+    await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out", double_opt_in: true });
+    await tenant.call(`PATCH /api/v1/lists/${list}`, { double_opt_in: true });
+    const columns = "external_id,email,consent_status,consent_at,topic:news";
+    await run(`${columns}\np,p@example.com,subscribed,2025-01-01,yes\np,victim@example.com,,,\n`);
+    await world.settle();
+
+    const [person] = (await tenant.call("GET /api/v1/subscribers?external_id=p")).body.items;
+    const { items } = (await tenant.call(`GET /api/v1/subscribers/${person.id}/consents`)).body;
+    const said = items.map(({ channel, status }: { channel: string; status: string }) => `${channel} ${status}`);
+    expect(new Set(said)).toEqual(new Set(["email pending", "topic:news pending", `list:${list} pending`]));
+    expect(await members()).toEqual([]);
+    const asked = (await mailsOf(world)).filter(({ text }) => text.includes("/i/"));
+    expect(asked.map(({ to }) => to)).toEqual(Array(3).fill("victim@example.com"));
+  });
+
+  it("a proof of the last of two addresses that a file gives one person counts for it (AMB-129)", async () => {
+    const { tenant, run, members } = await importer();
+    await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
+    await run(
+      "external_id,email,consent_status,consent_at\np,old@example.com,yes,2025-01-01\np,new@example.com,yes,2025-01-01\n",
+    );
+    const [person] = await members();
+    const { consents } = (await tenant.call(`GET /api/v1/subscribers/${person!.subscriber_id}`)).body;
+
+    expect(consents).toMatchObject([{ channel: "email", status: "opted_in" }]);
+  });
+
   it("a send between the change of an address and the end of the membership reaches nobody by it (AMB-129)", async () => {
     const { world, call, ada, add, links, upsert, list, channel } = await setting();
     await add();

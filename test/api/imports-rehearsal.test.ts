@@ -43,12 +43,17 @@ const FILES: [what: string, lines: string[]][] = [
     "one person with two addresses, of which one opted out",
     ["firm,ada@x.example,,no,,,,,", "firm,bob@x.example,,,,,,,", "z,ada@x.example,,yes,2025-06-01,,,,"],
   ],
+  [
+    "proofs of one person for two addresses",
+    ["two,1@x.example,,yes,2025-01-01,,,,", "two,2@x.example,,yes,2025-01-01,,,,", "two,,,yes,2024-01-01,,,,"],
+  ],
   ["proofs of nothing", ["p,p@x.example,,yes,,yes,,,maybe", "q,q@x.example,,yes,2999-01-01,,,,yes"]],
 ];
 
 it.each(FILES)("a dry run counts what the import does with %s (F13)", async (_, lines) => {
   const { run, tenant } = await setting();
   await tenant.call("POST /api/v1/topics", { key: "news", name: "News", default: "out" });
+  await tenant.call("PATCH /api/v1/workspace", { double_opt_in: true });
   await run(BEFORE);
   const content = [HEADER, ...lines].join("\n");
 

@@ -18,6 +18,8 @@ export interface PersonRow extends GoodRow {
   heldBefore: ReadonlySet<string>;
   /** What it refuses of mail holds for its address: it names no person, or one who has another address by a later row. */
   isOfAddress: boolean;
+  /** A row of its person names an address, which is not the one that this row and those before it name. */
+  isLeft: boolean;
 }
 
 export interface Person {
@@ -41,8 +43,8 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
     const places = [["email", address] as const, ...otherChannels.map((channel) => [channel, number] as const)];
 
     const heldBefore = new Set(places.flatMap((place) => (held.has(place.join(" ")) ? [place[0]] : [])));
-    const isLeft = own !== undefined && normalizedAddress("email", last.get(external_id)) !== address;
-    const isOfAddress = isByAddress || isLeft;
+    const isLeft = last.has(external_id) && normalizedAddress("email", last.get(external_id)) !== address;
+    const isOfAddress = isByAddress || (own !== undefined && isLeft);
     const isMailRefused = consent?.status === "suppressed" || (consent?.status === "opted_out" && isOfAddress);
     for (const [channel, of] of places) {
       const isRefused = channel === "email" ? isMailRefused : isByAddress && choices[channel]?.status === "opted_out";
@@ -55,7 +57,8 @@ export function personsOf(batch: readonly GoodRow[], isHistorical: boolean): Per
       attributes: { ...before?.profile.attributes, ...attributes },
       isHistorical,
     };
-    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), { ...good, email, heldBefore, isOfAddress }] });
+    const row = { ...good, email, heldBefore, isOfAddress, isLeft };
+    persons.set(external_id, { profile, rows: [...(before?.rows ?? []), row] });
   }
   return [...persons.values()];
 }

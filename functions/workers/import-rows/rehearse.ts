@@ -17,7 +17,12 @@ import {
   isConfirmedElsewhere,
   unconfirmedAgain,
 } from "../../../shared/store/subscribers/consents.ts";
-import { type ChoiceOutcomes, judged } from "../../../shared/store/subscribers/imported-consents.ts";
+import {
+  asProven,
+  type ChoiceOutcomes,
+  type ImportedFrom,
+  judged,
+} from "../../../shared/store/subscribers/imported-consents.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
 import {
   attributesOf,
@@ -49,6 +54,8 @@ const MAX_REMEMBERED = 50_000;
 
 export const openRehearsal = (): Rehearsal => ({ people: new Map(), addresses: new Map() });
 
+type From = Pick<ImportedFrom, "created_at" | "asks" | "isLeft">;
+
 interface Batch {
   persons: readonly Person[];
   /** Of the rows that are rejected. */
@@ -60,7 +67,7 @@ interface Batch {
 /** Counts what the rows of a batch would do. */
 export async function rehearse(
   { store, secrets }: WorkerContext,
-  { created_at }: { created_at: string },
+  from: From,
   rehearsal: Rehearsal,
   { persons, refusing, room }: Batch,
   tally: Tally,
@@ -76,11 +83,11 @@ export async function rehearse(
   tally.taken.created = created.length - beyond.size;
 
   await lookUp(store, rehearsal, taken, refusing);
-  for (const refusals of refusing) refuse(rehearsal, created_at, refusals);
+  for (const refusals of refusing) refuse(rehearsal, from, refusals);
   const heldAtStart = new Map(rehearsal.addresses);
   for (const person of persons) {
-    if (beyond.has(person)) leaveOut(rehearsal, created_at, person, tally);
-    else takePerson({ rehearsal, created_at, heldAtStart }, person, tally);
+    if (beyond.has(person)) leaveOut(rehearsal, from, person, tally);
+    else takePerson({ rehearsal, from, heldAtStart }, person, tally);
   }
 }
 
@@ -157,12 +164,12 @@ async function lookUp(
 
 interface Taking {
   rehearsal: Rehearsal;
-  created_at: string;
+  from: From;
   /** The addresses as they were before the batch: what its other rows say is known by `heldBefore`. */
   heldAtStart: ReadonlyMap<string, Partial<AddressRow>>;
 }
 
-function takePerson({ rehearsal, created_at, heldAtStart }: Taking, { profile, rows }: Person, tally: Tally): void {
+function takePerson({ rehearsal, from, heldAtStart }: Taking, { profile, rows }: Person, tally: Tally): void {
   const standing = rehearsal.people.get(profile.external_id)!;
   const isHeld = (channel: "email" | "sms" | "chat_app", id: string | undefined): boolean => {
     const row = id === undefined ? undefined : heldAtStart.get(id);
@@ -170,41 +177,41 @@ function takePerson({ rehearsal, created_at, heldAtStart }: Taking, { profile, r
   };
   for (const good of rows) {
     const { consent, choices, isByAddress } = good.row;
-    const { heldBefore, isOfAddress } = good;
+    const { heldBefore, isOfAddress, isLeft } = good;
     tally.countRow(good);
     const email = good.email ?? standing.email;
     const number = idOf("phone", standing.phone);
     if (consent) {
       const isRefused = heldBefore.has("email") || isHeld("email", idOf("email", email));
       const said = { consent, email, isByAddress: isOfAddress, isHeld: isRefused };
-      tally.taken.consents[sayOfMail(rehearsal, standing, created_at, said)]++;
+      tally.taken.consents[sayOfMail(rehearsal, standing, { ...from, isLeft }, said)]++;
     }
     const held = new Set<string>(otherChannels.filter((one) => heldBefore.has(one) || isHeld(one, number)));
-    tally.countChoices(choose(standing, created_at, choices, held));
-    if (isByAddress) refuseNumber(rehearsal, created_at, refusalsIn(good.row));
+    tally.countChoices(choose(standing, { ...from, isLeft }, choices, held));
+    if (isByAddress) refuseNumber(rehearsal, from, refusalsIn(good.row));
   }
 }
 
 /** The plan has no room for them. */
-function leaveOut(rehearsal: Rehearsal, created_at: string, { rows }: Person, tally: Tally): void {
+function leaveOut(rehearsal: Rehearsal, from: From, { rows }: Person, tally: Tally): void {
   for (const { row, email, record } of rows) {
     const refusals = { ...refusalsIn(row), email };
-    refuse(rehearsal, created_at, refusals);
+    refuse(rehearsal, from, refusals);
     tally.reject(record, refusesNothing(refusals) ? "quota" : `quota${KEPT}`);
   }
 }
 
 /** What a rejected row refuses counts nowhere. */
-function refuse(rehearsal: Rehearsal, created_at: string, refusals: Refusals): void {
+function refuse(rehearsal: Rehearsal, from: From, refusals: Refusals): void {
   const { external_id, email, consent, choices } = refusals;
   const standing = rehearsal.people.get(nameOf(refusals) ?? "");
   const isByAddress = standing === undefined || external_id === undefined;
-  if (isByAddress) refuseNumber(rehearsal, created_at, refusals);
-  if (consent) sayOfMail(rehearsal, standing, created_at, { consent, email, isByAddress, isHeld: false });
-  if (standing) choose(standing, created_at, choices, new Set());
+  if (isByAddress) refuseNumber(rehearsal, from, refusals);
+  if (consent) sayOfMail(rehearsal, standing, from, { consent, email, isByAddress, isHeld: false });
+  if (standing) choose(standing, from, choices, new Set());
 }
 
-function refuseNumber({ addresses }: Rehearsal, created_at: string, { phone, choices }: Refusals): void {
+function refuseNumber({ addresses }: Rehearsal, { created_at }: From, { phone, choices }: Refusals): void {
   const id = idOf("phone", phone);
   if (id === undefined) return;
   for (const channel of otherChannels) {
@@ -225,8 +232,8 @@ interface SaidOfMail {
 function sayOfMail(
   { addresses }: Rehearsal,
   standing: Standing | undefined,
-  created_at: string,
-  { consent: { status, at = created_at }, email, isByAddress, isHeld }: SaidOfMail,
+  from: From,
+  { consent: { status, at = from.created_at }, email, isByAddress, isHeld }: SaidOfMail,
 ): ImportedConsent["status"] | "unchanged" {
   if (status === "unknown" || (status === "opted_in" && isHeld)) return status === "unknown" ? status : "unchanged";
   const id = idOf("email", email);
@@ -240,18 +247,19 @@ function sayOfMail(
   }
   if (status === "opted_out" && isByAddress && id !== undefined) addresses.set(id, { ...row, "o:email": at });
   const own = status === "opted_in" ? status : "opted_out";
-  return standing ? settle(standing, { channel: "email", status: own, consented_at: at }) : "unchanged";
+  return standing ? settle(standing, from, { channel: "email", status: own, consented_at: at }) : "unchanged";
 }
 
 function choose(
   standing: Standing,
-  created_at: string,
+  from: From,
   choices: Refusals["choices"],
   held: ReadonlySet<string>,
 ): ChoiceOutcomes {
   const outcomes: ChoiceOutcomes = {};
-  for (const [channel, { status, at = created_at }] of Object.entries(choices))
-    outcomes[channel] = status === "unknown" ? status : settle(standing, { channel, status, consented_at: at }, held);
+  for (const [channel, { status, at = from.created_at }] of Object.entries(choices))
+    outcomes[channel] =
+      status === "unknown" ? status : settle(standing, from, { channel, status, consented_at: at }, held);
   return outcomes;
 }
 
@@ -259,10 +267,12 @@ const NONE: ReadonlySet<string> = new Set();
 
 function settle<S extends "opted_in" | "opted_out">(
   standing: Standing,
-  assertion: ConsentAssertion & { status: S },
+  from: From,
+  own: ConsentAssertion & { status: S },
   held = NONE,
 ): S | "unchanged" {
+  const assertion = asProven(from, own, standing.consents);
   const verdict = judged(standing.consents, assertion, held);
   if (verdict === "new") Object.assign(standing.consents, foldedConsent(assertion));
-  return verdict === "refused" ? "unchanged" : assertion.status;
+  return verdict === "refused" ? "unchanged" : own.status;
 }

@@ -56,7 +56,7 @@ export async function takeRows(
   const refusing = refused.map(({ refusals }) => refusals);
   const persons = personsOf(rows, job.start_journeys === false);
   if (job.dry_run) {
-    await rehearse(context, job, rehearsal, { persons, refusing, room }, tally);
+    await rehearse(context, { created_at: job.created_at, asks }, rehearsal, { persons, refusing, room }, tally);
     return tally.taken;
   }
   const root = await context.secrets.root();
@@ -96,10 +96,10 @@ async function importEach(
   const takeRow = async (
     id: string,
     number: string | undefined,
-    { email, heldBefore, isOfAddress, ...good }: PersonRow,
+    { email, heldBefore, isOfAddress, isLeft, ...good }: PersonRow,
   ) => {
     const { consent, choices, isByAddress } = good.row;
-    const from = fromRow(job, good.record, asks);
+    const from = { ...fromRow(job, good.record, asks), isLeft };
     countRow(good);
     if (consent) {
       const address = { email, isByAddress: isOfAddress, held, isHeldBefore: heldBefore.has("email") };
@@ -117,7 +117,7 @@ async function importEach(
       const mayCreate = allowed.has(profile.external_id);
       const id = created.get(profile.external_id) ?? (await upsertSubscriber(store, root, profile, { mayCreate })).id;
       members.push(id);
-      if (rows.some(({ row }) => row.consent?.status === "opted_in")) proven.add(id);
+      if (rows.some(({ row, isLeft }) => row.consent?.status === "opted_in" && !isLeft)) proven.add(id);
       for (const row of rows) {
         await takeRow(id, numberOf.get(profile.external_id), row);
         left.shift();

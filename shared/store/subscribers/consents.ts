@@ -85,7 +85,7 @@ export const isOpenConsent = (channel: string): ConditionOf<typeof Profile> =>
 /** Who has opted in before, with the address that a change leaves, has nothing to confirm again. */
 export const confirmedBefore = (
   assertion: ConsentAssertion,
-  profile: ProfileRow | undefined,
+  profile: Partial<ProfileRow> | undefined,
   email: string | null | undefined,
 ): ConsentAssertion => {
   const isSame = email === undefined || mailAddressId({ email: email ?? undefined }) === mailAddressId(profile);

@@ -6,7 +6,7 @@ import { uuidV8 } from "../../kernel/ids.ts";
 import { normalizedAddress } from "../../rules/addresses.ts";
 import { chunksOf } from "../../rules/chunks.ts";
 import type { ImportedChoice, ImportedChoices, ImportedConsent } from "../../rules/import-consents.ts";
-import { absent, all, any, below, is, present } from "../conditions.ts";
+import { absent, all, any, asRead, below, is, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
@@ -17,6 +17,7 @@ import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import {
   type ConsentAssertion,
   confirmedAsRead,
+  confirmedBefore,
   consentChange,
   consentWrite,
   isNewestConsent,
@@ -38,6 +39,8 @@ export interface ImportedFrom {
   line: number;
   /** What is agreed to only once the owner of the address confirms: a proof does so for the address of its row. */
   asks: ReadonlySet<string>;
+  /** The address of the row is not the one that its person has by the file. */
+  isLeft?: boolean;
 }
 
 interface ImportedAddress {
@@ -112,12 +115,12 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
   store: Store,
   subscriber: string,
   from: ImportedFrom,
-  assertion: ConsentAssertion & { status: S },
+  own: ConsentAssertion & { status: S },
 ): Promise<S | "unchanged"> {
-  const { status } = assertion;
-  const isConfirmed = status === "opted_in" && from.asks.has(CHANNEL);
-  const profile = isConfirmed ? await getProfile(store, subscriber) : undefined;
-  const confirmed = profile ? confirmedAsRead(profile, [CHANNEL]) : { set: {}, when: [] };
+  const { status } = own;
+  const profile = isAsked(from, own) ? await getProfile(store, subscriber) : undefined;
+  const assertion = profile ? asProven(from, own, profile) : own;
+  const confirmed = profile ? provenBy(from, profile, [assertion]) : { set: {}, when: [] };
   const stating = consentChange(assertion);
   const isNotErased = [present(), absent("erased_at")];
   const conditions = {
@@ -145,11 +148,33 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
     );
 }
 
+const isAsked = ({ asks }: Pick<ImportedFrom, "asks">, { channel, status }: ConsentAssertion): boolean =>
+  status !== "opted_out" && asks.has(channel);
+
+/** A proof is of the address of its row. Where the file gives its person another one, the owner of that is asked. */
+export const asProven = (
+  from: Pick<ImportedFrom, "asks" | "isLeft">,
+  said: ConsentAssertion,
+  profile: Partial<ProfileRow>,
+): ConsentAssertion =>
+  from.isLeft && isAsked(from, said) ? confirmedBefore({ ...said, status: "pending" }, profile, undefined) : said;
+
+/** What the proofs of a row confirm. */
+function provenBy(from: ImportedFrom, profile: ProfileRow, said: readonly ConsentAssertion[]) {
+  const channels = said.filter((one) => isAsked(from, one)).map(({ channel }) => channel);
+  if (!from.isLeft) return confirmedAsRead(profile, channels);
+  return { set: {}, when: channels.map((channel) => asRead(`c:${channel}`, profile[`c:${channel}`])) };
+}
+
 /** The same opt-in of the same time is there already, as it is once a file was imported. */
 const isKnown = (profile: Item | undefined, { channel, status, consented_at }: ConsentAssertion): boolean =>
-  status === "opted_in" && profile?.[`c:${channel}`] === status && profile[`ct:${channel}`] === consented_at;
-const isNews = ({ channel, consented_at }: ConsentAssertion): ConditionOf<typeof Profile> =>
-  any(absent(`c:${channel}`), is(`c:${channel}`, "pending"), below(`ct:${channel}`, consented_at));
+  status !== "opted_out" && profile?.[`c:${channel}`] === status && profile[`ct:${channel}`] === consented_at;
+const isNews = ({ channel, status, consented_at }: ConsentAssertion): ConditionOf<typeof Profile> =>
+  any(
+    absent(`c:${channel}`),
+    below(`ct:${channel}`, consented_at),
+    ...(status === "opted_in" ? [is<`c:${string}`>(`c:${channel}`, "pending")] : []),
+  );
 
 /** Whether an earlier reader of the row, which stopped before it was counted, recorded this. */
 const isRecorded = async (store: Store, subscriber: string, from: ImportedFrom, one: ConsentAssertion) =>
@@ -204,9 +229,10 @@ async function recordSome(
   return untilUncontended(
     async () => {
       const profile = await getProfile(store, subscriber);
-      const verdicts = [...assertions].map(
-        ([key, one]) => [key, one, profile ? judged(profile, one, from.held) : "refused"] as const,
-      );
+      const verdicts = [...assertions].map(([key, own]) => {
+        const one = profile ? asProven(from, own, profile) : own;
+        return [key, one, profile ? judged(profile, one, from.held) : "refused"] as const;
+      });
       const news = verdicts.flatMap(([_, one, verdict]) => (verdict === "new" ? [one] : []));
       if (profile && news.length > 0) {
         const isWritten = await writeAll(store, profile, from, news);
@@ -231,10 +257,10 @@ export function judged(
   { channel, status, consented_at }: ConsentAssertion,
   held: ReadonlySet<string>,
 ) {
-  if (status === "opted_in" && held.has(channel)) return "refused";
+  if (status !== "opted_out" && held.has(channel)) return "refused";
   const newest = familyOf(profile, "c:").find(([name]) => name === channel)?.[1];
   const at = familyOf(profile, "ct:").find(([name]) => name === channel)?.[1];
-  if (status === "opted_in" && newest === status && at === consented_at) return "known";
+  if (status !== "opted_out" && newest === status && at === consented_at) return "known";
   const isOpen = newest === undefined || newest === "opted_in" || newest === "pending";
   const isNewest = at === undefined || at <= consented_at;
   return isOpen && (isNewest || status === "opted_out") ? "new" : "refused";
@@ -247,12 +273,10 @@ function writeAll(
   from: ImportedFrom,
   news: readonly ConsentAssertion[],
 ): Promise<boolean> {
-  const agreed = news.filter(({ channel, status }) => status === "opted_in" && from.asks.has(channel));
-  const channels = agreed.map(({ channel }) => channel);
-  const confirmed = confirmedAsRead(profile, channels);
+  const confirmed = provenBy(from, profile, news);
   const conditions = news.flatMap((one) => [
     isOpenConsent(one.channel),
-    ...(one.status === "opted_in" ? [isNewestConsent(one)] : []),
+    ...(one.status !== "opted_out" ? [isNewestConsent(one)] : []),
   ]);
   const { set, remove } = consentChange(...news);
   const isAsRead = all(isAlive(), ...conditions, ...confirmed.when);

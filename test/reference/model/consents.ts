@@ -24,11 +24,13 @@ export function consentAssertion(world: World, body: Body, prefix: string): Body
   return { channel, status, consented_at, source, evidence: { ip, text, import_job_id: null } };
 }
 
-export function recordConsent(world: World, subscriber: Subscriber, consent: Body): Consent {
+/** @param isOfAddress what a file says is of the address that the person has */
+export function recordConsent(world: World, subscriber: Subscriber, consent: Body, isOfAddress = true): Consent {
   const { channel, status, consented_at, source = null, evidence } = consent;
   const held = currentConsent(world, subscriber.id, channel);
   // A proof in a file is as good as a confirmation (docs/decisions/0101-the-confirmed-opt-in.md).
-  const isProven = source === "confirmed_opt_in" || (evidence.import_job_id !== null && asks(world, channel));
+  const isProven =
+    source === "confirmed_opt_in" || (evidence.import_job_id !== null && isOfAddress && asks(world, channel));
   const isStill = held?.status === "opted_in" && held.isConfirmed;
   const row: Consent = {
     ...{ id: newId(world, "consent"), subscriber_id: subscriber.id, channel, status, consented_at, source, evidence },
@@ -87,7 +89,7 @@ export const consentsOfAddresses = (world: World, subscriber: Subscriber): Body[
   });
 
 /** The workspace asks for mail, a topic and a list for themselves. */
-function asks(world: World, channel: string): boolean {
+export function asks(world: World, channel: string): boolean {
   const [kind, name] = channel.split(/:(.*)/);
   if (kind === "topic") return world.topics.some(({ key, double_opt_in }) => key === name && double_opt_in);
   if (kind === "list") return found(world.lists, name)?.double_opt_in === true;

@@ -1,11 +1,11 @@
 // What a row of an import does to the consents of its person.
 import { addressOf, consentOfAddress, optOutAddress, suppress } from "./addresses.ts";
-import { currentConsent, recordConsent } from "./consents.ts";
+import { asks, currentConsent, recordConsent } from "./consents.ts";
 import { parseCsv } from "./csv.ts";
 import type { Said } from "./import-consents.ts";
 import { ANY, type Body, MINUTE, Unpromised } from "./kit.ts";
 import type { Import, Subscriber } from "./records/people.ts";
-import type { World } from "./world.ts";
+import { at, type World } from "./world.ts";
 
 /** Whether another row of the file is of the same person. */
 const isAgain = (job: Import, { external_id, email }: Body): boolean =>
@@ -14,7 +14,8 @@ const isAgain = (job: Import, { external_id, email }: Body): boolean =>
 /**
  * Who opted out or is suppressed here stays so: an import never resubscribes anyone. AMB-131: a time that is ahead proves
  * nothing, and an opt-out counts from the job on.
- * @param isLeft a later row gives its person another address
+ * @param of.named the address that this row or one before it gives its person
+ * @param of.isLeft the file gives its person another one
  * @returns what it did, as the job counts it
  */
 export function translate(
@@ -23,7 +24,7 @@ export function translate(
   subscriber: Subscriber,
   fields: Body,
   said: Said,
-  isLeft = false,
+  { named = fields.email, isLeft = false }: { named?: string | undefined; isLeft?: boolean } = {},
 ): string {
   const isAhead = said.at !== null && said.at > job.created_at + 5 * MINUTE;
   const time = isAhead ? job.created_at : said.at;
@@ -38,7 +39,7 @@ export function translate(
   const newest = currentConsent(world, subscriber.id, "email");
   if (status === "suppressed" && !fields.email && isAgain(job, fields))
     throw new Unpromised("which address of several rows has bounced");
-  const address = fields.email || subscriber.email;
+  const address = named || subscriber.email;
   if (status === "suppressed" && address) {
     const before = addressOf(world, address);
     const isSuppressed = before?.reason != null;
@@ -49,26 +50,25 @@ export function translate(
     if (row && !isSuppressed) job.suppresses.push(row.key);
     return row && (isSame || job.suppresses.includes(row.key)) ? "suppressed" : "unchanged";
   }
-  if (status === "opted_out" && (!fields.external_id || isLeft))
+  if (status === "opted_out" && fields.email && (!fields.external_id || isLeft))
     optOutAddress(world, fields.email, time ?? job.created_at);
   // An opt-in that is older than what is known changes nothing.
   const isOld = newest !== undefined && newest.consented_at > (time ?? world.now);
-  const isOfAddress = consentOfAddress(world, subscriber, "email") !== undefined;
+  const isOfAddress = consentOfAddress(world, { ...subscriber, email: address }, "email") !== undefined;
   const isHeld = status === "opted_in" && (isOld || isOfAddress);
   if (isHeld || newest?.status === "opted_out") return "unchanged";
+  // A proof is of the address of its row: the owner of another one is asked, unless who it is had agreed before.
+  const isAsked = status === "opted_in" && isLeft && newest?.status !== status && asks(world, "email");
+  const agreed = isAsked ? "pending" : status;
   // The same file again changes nothing.
-  if (status === "opted_in" && newest?.status === status && newest.consented_at === time) return status;
+  if (status === "opted_in" && newest?.status === agreed && newest.consented_at === time) return status;
   const evidence = { ip: null, text: null, import_job_id: job.id };
-  const own = status === "suppressed" ? "opted_out" : status;
+  const own = status === "suppressed" ? "opted_out" : agreed;
   const source = fields.consent_source || job.body.consent_source || ANY;
-  recordConsent(world, subscriber, {
-    channel: "email",
-    status: own,
-    consented_at: time ?? world.now,
-    source,
-    evidence,
-  });
-  return own;
+  const consent = { channel: "email", status: own, consented_at: time ?? world.now, source, evidence };
+  const row = recordConsent(world, subscriber, consent, !isLeft);
+  if (isAsked) at(world, world.now, () => world.askOwner(subscriber, row));
+  return isAsked ? status : own;
 }
 
 /** What a row without an address of mail refuses for its number too. */

@@ -76,42 +76,51 @@ function process(world: World, job: Import): void {
     if (refusal) keepRefusal(world, job, refusal);
   }
   const good = rows.filter((one) => !isFaulty(one)).map(read);
-  const last = new Map(good.flatMap(({ fields }) => (fields.email ? [[fields.external_id, fields.email]] : [])));
   for (const row of good) {
-    const { external_id, email } = row.fields;
-    const isLeft = Boolean(external_id && email) && !isSameAddress(last.get(external_id), email);
-    take(world, job, row, isLeft);
+    const own = good.filter((other) => nameOf(other) === nameOf(row));
+    take(world, job, row, own);
   }
   job.status = "completed";
   note(world, "import_completed", job.id);
 }
 
-function take(
-  world: World,
-  job: Import,
-  { fields, attributes, said, isNumberRefused, number, choices }: Row,
-  isLeft: boolean,
-): void {
-  const external_id = fields.external_id || fields.email?.toLowerCase() || number!.key!;
+const nameOf = ({ fields, number }: Row): string => fields.external_id || fields.email?.toLowerCase() || number!.key!;
+
+/** Rows of one person are one profile, in which the later value counts; each says of consent what it says (D-CSV). */
+function profileOf(world: World, job: Import, own: Row[]): Subscriber {
+  const external_id = nameOf(own[0]!);
   const known = world.subscribers.find((subscriber) => subscriber.external_id === external_id);
   const subscriber = known ?? createSubscriber(world, external_id);
   const before = subscriber.email;
-  if (fields.email) subscriber.email = fields.email;
-  readPhone(job, attributes);
-  Object.assign(subscriber.attributes, attributes);
+  for (const { fields, attributes } of own) {
+    if (fields.email) subscriber.email = fields.email;
+    readPhone(job, attributes);
+    Object.assign(subscriber.attributes, attributes);
+  }
   subscriber.updated_at = world.now;
   addressChanged(world, subscriber, before);
-  const outcome = said ? translate(world, job, subscriber, fields, said, isLeft) : null;
+  if (!known) at(world, world.now, () => tellCreated(world, subscriber));
+  return subscriber;
+}
+
+/** @param own the rows of its person */
+function take(world: World, job: Import, row: Row, own: Row[]): void {
+  const { fields, said, isNumberRefused, number, choices } = row;
+  const subscriber =
+    own[0] === row
+      ? profileOf(world, job, own)
+      : world.subscribers.find(({ external_id }) => external_id === nameOf(row))!;
+  const named = own.slice(0, own.indexOf(row) + 1).findLast(({ fields: { email } }) => email)?.fields.email;
+  const isLeft = own.some(({ fields: { email } }) => email) && !isSameAddress(named, subscriber.email);
+  const outcome = said ? translate(world, job, subscriber, fields, said, { named, isLeft }) : null;
   if (outcome) job.consent_summary[outcome]!++;
   if (isNumberRefused) refuseNumber(world, job, subscriber, said);
   if (isNumberRefused && number)
     optOutAddress(world, number.key, Math.min(said?.at ?? job.created_at, job.created_at), "sms");
   if (number?.agreed) agreeByNumber(world, job, subscriber, fields, number.agreed);
   for (const choice of choices) takeChoice(world, job, subscriber, choice);
-  // Rows of one person are one profile.
-  if (!known) at(world, world.now, () => tellCreated(world, subscriber));
   // The proof is of the address of the row (docs/decisions/0101-the-confirmed-opt-in.md).
-  join(world, job, subscriber, outcome === "opted_in" && Boolean(fields.email));
+  join(world, job, subscriber, outcome === "opted_in" && Boolean(fields.email) && !isLeft);
   subscriberChanged(world, subscriber);
 }
 
