@@ -17,12 +17,13 @@ import { putItem } from "../shared/store/item.ts";
 import type { Value } from "../shared/store/model.ts";
 import { onTransactionCanceled } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
-import { createAgentKey } from "../shared/store/workspaces/agent-keys.ts";
-import { createServerKey, hashPassword, register, sdkKeyFor } from "../shared/store/workspaces/identity.ts";
+import { hashPassword, register } from "../shared/store/workspaces/identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "../shared/store/workspaces/identity-items.ts";
 import { WorkspaceItem } from "../shared/store/workspaces/items.ts";
+import { createAgentKey, createServerKey } from "../shared/store/workspaces/keys.ts";
 import { listMembers } from "../shared/store/workspaces/members.ts";
 import { beginSession } from "../shared/store/workspaces/refresh.ts";
+import { sdkKeyFor } from "../shared/store/workspaces/sdk-keys.ts";
 import type { SendingSettings } from "../shared/store/workspaces/settings.ts";
 import { sendingSettingsOf, type WorkspaceRow } from "../shared/store/workspaces/workspaces.ts";
 

@@ -20,7 +20,7 @@ import { vaultSealing } from "../../shared/store/vault.ts";
 import { createWebhook } from "../../shared/store/webhooks/webhooks.ts";
 import { register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { WorkspaceItem } from "../../shared/store/workspaces/items.ts";
-import { sdkKeyOf } from "../../shared/store/workspaces/sdk-keys.ts";
+import { sdkKeyFor } from "../../shared/store/workspaces/sdk-keys.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 
 export interface Tenant {
@@ -68,7 +68,7 @@ export function openTenants(deps: Deps) {
       isConfirmed: true,
     });
     const root = await secrets.open(deps)(none).root();
-    const sdk = { "x-sdk-key": sdkKeyOf(root.sdkKeyRoots[0]!, id) };
+    const sdk = { "x-sdk-key": sdkKeyFor(root, id) };
     const store = storeOf(id);
     let token = { text: "", until: 0 };
     const authorization = async () => {

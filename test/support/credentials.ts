@@ -6,8 +6,7 @@ import type { Endpoint } from "../../shared/http/endpoint.ts";
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import type { PlanName } from "../../shared/rules/plans.ts";
 import { platformWrite } from "../../shared/store/context.ts";
-import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
-import { createServerKey, revokeServerKey } from "../../shared/store/workspaces/identity.ts";
+import { createAgentKey, createServerKey, revokeKey } from "../../shared/store/workspaces/keys.ts";
 import { changeWorkspace } from "../../shared/store/workspaces/workspaces.ts";
 import type { Headers, Tenant, TestWorld } from "./world.ts";
 
@@ -35,7 +34,7 @@ export async function everyCredential(world: TestWorld, tenant: Tenant): Promise
   const platform = platformWrite.open(world.depsFor("test"))("" as TenantId);
   const token = (await tenant.dashboard()).authorization!.slice(7);
   const revoked = await createServerKey(tenant.store, platform, { name: "revoked" });
-  await revokeServerKey(tenant.store, platform, revoked.id);
+  await revokeKey(tenant.store, platform, "server", revoked.id);
   const [header, claims, signature] = token.split(".") as [string, string, string];
   const unsigned = `${Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url")}.${claims}.`;
   const agentOf = async ({ store }: Tenant): Promise<Headers> =>

@@ -3,8 +3,7 @@
 import type { TenantId } from "../../shared/kernel/ids.ts";
 import { platformWrite } from "../../shared/store/context.ts";
 import { createImport } from "../../shared/store/subscribers/imports.ts";
-import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
-import { createServerKey } from "../../shared/store/workspaces/identity.ts";
+import { createAgentKey, createServerKey } from "../../shared/store/workspaces/keys.ts";
 import { beginSession } from "../../shared/store/workspaces/refresh.ts";
 import { formOf, pictures } from "./pictures.ts";
 import type { Tenant, TestWorld } from "./world.ts";

@@ -16,10 +16,10 @@ import type { PlanName } from "../../shared/rules/plans.ts";
 import { secrets } from "../../shared/store/capabilities.ts";
 import { platformWrite, type Store, storeWrite } from "../../shared/store/context.ts";
 import { openRows, type Rows } from "../../shared/store/rows.ts";
-import { createAgentKey } from "../../shared/store/workspaces/agent-keys.ts";
-import { createServerKey, register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
+import { register, type WorkspaceKind } from "../../shared/store/workspaces/identity.ts";
 import { MemberItem } from "../../shared/store/workspaces/identity-items.ts";
-import { sdkKeyOf } from "../../shared/store/workspaces/sdk-keys.ts";
+import { createAgentKey, createServerKey } from "../../shared/store/workspaces/keys.ts";
+import { sdkKeyFor } from "../../shared/store/workspaces/sdk-keys.ts";
 import { checkRow } from "./checked-rows.ts";
 import { faultsOfAnswer } from "./described.ts";
 import { document } from "./document.ts";
@@ -161,8 +161,7 @@ export async function testWorld(options: Partial<LocalServiceOptions> = {}): Pro
       isConfirmed: true,
     });
     const signer = tokenSigner.open(deps)(none);
-    const { sdkKeyRoots } = await secrets.open(deps)(none).root();
-    const sdkKey = sdkKeyOf(sdkKeyRoots[0]!, id);
+    const sdkKey = sdkKeyFor(await secrets.open(deps)(none).root(), id);
     const store = storeOf(id);
     const { key: serverKey } = await createServerKey(store, platform, { name: "default" });
     const dashboards = new Map<string, Headers>();

@@ -4,15 +4,9 @@ import { agentScopes } from "../../../shared/contract/roles.ts";
 import { said, WholeNumber } from "../../../shared/contract/schemas.ts";
 import { endpoints } from "../../../shared/http/endpoint.ts";
 import { requireOwnScopes } from "../../../shared/http/gates.ts";
-import { notFound } from "../../../shared/kernel/errors.ts";
 import { platformRead, platformWrite, storeRead, storeWrite } from "../../../shared/store/context.ts";
-import {
-  AgentKey,
-  createAgentKey,
-  listAgentKeys,
-  revokeAgentKey,
-} from "../../../shared/store/workspaces/agent-keys.ts";
 import { agentKeyFields } from "../../../shared/store/workspaces/identity-items.ts";
+import { AgentKey, createAgentKey, listAgentKeys, revokeKey } from "../../../shared/store/workspaces/keys.ts";
 
 const DEFAULT_DAYS = 90;
 const MAX_DAYS = 365;
@@ -77,9 +71,6 @@ export const agentKeys = [
     "DELETE /api/v1/agent-keys/:id",
     { permission: "credentials:manage", uses: [storeRead, platformWrite] },
     { summary: "Revoke an agent key at once" },
-    async ({ store, platform, params }) => {
-      const isRevoked = await revokeAgentKey(store, platform, params.id);
-      if (!isRevoked) throw notFound("agent key");
-    },
+    ({ store, platform, params }) => revokeKey(store, platform, "agent", params.id),
   ),
 ];

@@ -13,16 +13,7 @@ import { platformRead, platformWrite, storeRead, storeWrite } from "../../../sha
 import { edited, outdated } from "../../../shared/store/edits.ts";
 import { watchersChanged } from "../../../shared/store/events/watchers.ts";
 import { getProfiles } from "../../../shared/store/subscribers/subscribers.ts";
-import {
-  createServerKey,
-  describeServerKey,
-  listServerKeys,
-  membershipsOf,
-  revokeServerKey,
-  ServerKey,
-  sdkKeyFor,
-  User,
-} from "../../../shared/store/workspaces/identity.ts";
+import { membershipsOf, User } from "../../../shared/store/workspaces/identity.ts";
 import {
   createIdentityKey,
   deleteIdentityKey,
@@ -30,6 +21,14 @@ import {
   listIdentityKeys,
 } from "../../../shared/store/workspaces/identity-keys.ts";
 import { WorkspaceItem, workspaceFields } from "../../../shared/store/workspaces/items.ts";
+import {
+  createServerKey,
+  describeServerKey,
+  listServerKeys,
+  revokeKey,
+  ServerKey,
+} from "../../../shared/store/workspaces/keys.ts";
+import { sdkKeyFor } from "../../../shared/store/workspaces/sdk-keys.ts";
 import { SettingsChange, WorkspaceSettings } from "../../../shared/store/workspaces/settings.ts";
 import { changeWorkspace, getWorkspace } from "../../../shared/store/workspaces/workspaces.ts";
 import { agentKeys } from "./agent-keys.ts";
@@ -124,10 +123,7 @@ export const account = group("account", "Keys and settings of a workspace, and t
     "DELETE /api/v1/server-keys/:id",
     { permission: "credentials:manage", uses: [storeRead, platformWrite] },
     { summary: "Revoke a server key at once" },
-    async ({ store, platform, params }) => {
-      const isRevoked = await revokeServerKey(store, platform, params.id);
-      if (!isRevoked) throw notFound("server key");
-    },
+    ({ store, platform, params }) => revokeKey(store, platform, "server", params.id),
   ),
 
   ...agentKeys,

@@ -137,9 +137,6 @@ export const ServerCredential = platformItem({
   purge: "by-tenant-attribute",
 });
 
-/** The key of a server key's credential: its row holds the whole partition key. */
-export const credentialKeyOf = ({ credential }: { credential: string }) => ({ hash: credential.slice("KEY#".length) });
-
 export const agentKeyFields = {
   id: v.string(),
   name: v.string(),

@@ -3,8 +3,7 @@
 import { scrypt as scryptCallback, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import * as v from "valibot";
-import type { Role, Scope } from "../../contract/roles.ts";
-import { Timestamp } from "../../contract/schemas.ts";
+import type { Role } from "../../contract/roles.ts";
 import { timestamp } from "../../kernel/clock.ts";
 import { conflict } from "../../kernel/errors.ts";
 import type { TenantId } from "../../kernel/ids.ts";
@@ -12,24 +11,12 @@ import { byText } from "../../kernel/order.ts";
 import type { PlanName } from "../../rules/plans.ts";
 import { createDefaultChannel } from "../channels/channels.ts";
 import { absent } from "../conditions.ts";
-import type { Platform, PlatformReader, Store, StoreReader } from "../context.ts";
-import { hashOf } from "../hash.ts";
+import type { Platform, PlatformReader, Store } from "../context.ts";
 import { fieldsOf, type NewRowOf, putItem, type RowOf } from "../item.ts";
 import { orRefuse } from "../refusals.ts";
 import { sandboxId } from "../sandbox/sandbox.ts";
-import type { RootSecrets } from "../secrets.ts";
-import {
-  credentialKeyOf,
-  MemberItem,
-  MembershipItem,
-  ServerCredential,
-  ServerKeyItem,
-  serverKeyFields,
-  UserItem,
-  userFields,
-} from "./identity-items.ts";
+import { MemberItem, MembershipItem, UserItem, userFields } from "./identity-items.ts";
 import { WorkspaceEntry, WorkspaceId, WorkspaceItem } from "./items.ts";
-import { sdkKeyOf } from "./sdk-keys.ts";
 
 const scrypt = promisify(
   (password: string, salt: Buffer, length: number, options: object, done: (error: Error | null, key: Buffer) => void) =>
@@ -39,8 +26,6 @@ const scrypt = promisify(
 /** docs/decisions/0021#login. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1_048_576 };
 const HASH_BYTES = 32;
-const SERVER_KEY_BYTES = 24;
-const PREFIX_CHARACTERS = 16;
 
 export const User = v.object(userFields);
 export type User = v.InferOutput<typeof User>;
@@ -149,70 +134,3 @@ async function verifyPassword(password: string, stored: string): Promise<boolean
 
 /** Verified where there is no such user, so that the time taken does not reveal it. */
 const DECOY = `scrypt$${SCRYPT.N}$${Buffer.alloc(16).toString("base64")}$${Buffer.alloc(HASH_BYTES).toString("base64")}`;
-
-type ServerKeyFields = Pick<RowOf<typeof ServerKeyItem>, keyof typeof serverKeyFields>;
-
-export const ServerKey = v.object({
-  ...serverKeyFields,
-  last_used_at: v.nullable(Timestamp),
-  revoked_at: v.nullable(Timestamp),
-});
-export type ServerKey = v.InferOutput<typeof ServerKey>;
-
-/** What a key that is created without scopes lists; it passes every check of a scope (AMB-27). */
-const DEFAULT_SCOPES: readonly Scope[] = ["events:write"];
-
-/** ATH-2: only this response contains the key itself; the table holds its hash. */
-export async function createServerKey(
-  store: Store,
-  platform: Platform,
-  { name, scopes }: { name: string; scopes?: readonly Scope[] | undefined },
-): Promise<ServerKeyFields & { key: string }> {
-  const now = store.clock.now();
-  const key = `service_srv_${store.ids.bytes(SERVER_KEY_BYTES).toString("base64url")}`;
-  const id = store.ids.uuidAt(now);
-  const shown = {
-    id,
-    name,
-    prefix: key.slice(0, PREFIX_CHARACTERS),
-    scopes: [...(scopes ?? DEFAULT_SCOPES)],
-    created_at: timestamp(now),
-  };
-  const hash = hashOf(key);
-  await store.put(ServerKeyItem, { id }, { ...shown, credential: ServerCredential.pk({ hash }) });
-  const opens = { tenant: store.tenant, id, scopes: shown.scopes, explicit: scopes !== undefined };
-  await platform.put(ServerCredential, { hash }, { kind: "server", ...opens });
-  return { ...shown, key };
-}
-
-/** The key that a caller presented, found by its id. */
-export async function describeServerKey(store: StoreReader, id: string): Promise<ServerKeyFields | undefined> {
-  const row = await store.get(ServerKeyItem, { id });
-  return row && fieldsOf(serverKeyFields, row);
-}
-
-/** Newest first. */
-export async function listServerKeys(store: StoreReader, platform: PlatformReader): Promise<ServerKey[]> {
-  const rows = await store.queryAll(ServerKeyItem, {}, { newestFirst: true });
-  const credentials = await platform.getAll(ServerCredential, rows.map(credentialKeyOf));
-  return rows.map((row, i) => ({
-    ...fieldsOf(serverKeyFields, row),
-    last_used_at: credentials[i]?.last_used_at ?? null,
-    revoked_at: credentials[i]?.revoked_at ?? null,
-  }));
-}
-
-/** Revokes a key at once for every endpoint that reads its row. @returns false if there is no such key. */
-export async function revokeServerKey(store: StoreReader, platform: Platform, id: string): Promise<boolean> {
-  const row = await store.get(ServerKeyItem, { id });
-  if (!row) return false;
-  const revoked_at = timestamp(store.clock.now());
-  await platform.change(ServerCredential, credentialKeyOf(row), { initial: { revoked_at } });
-  return true;
-}
-
-/** ATH-1: the same for the whole life of the workspace. */
-export function sdkKeyFor({ sdkKeyRoots: [root] }: RootSecrets, tenant: TenantId): string {
-  if (!root) throw new Error("The service has no root of SDK keys.");
-  return sdkKeyOf(root, tenant);
-}
