@@ -15,7 +15,7 @@ import { platformWrite, storeWrite } from "../shared/store/context.ts";
 import { uuidOfText } from "../shared/store/hash.ts";
 import { putItem } from "../shared/store/item.ts";
 import type { Value } from "../shared/store/model.ts";
-import { onTransactionCanceled } from "../shared/store/refusals.ts";
+import { transacted } from "../shared/store/refusals.ts";
 import { type Subscriber, upsertSubscriber } from "../shared/store/subscribers/subscribers.ts";
 import { hashPassword, register } from "../shared/store/workspaces/identity.ts";
 import { MemberItem, MembershipItem, UserItem } from "../shared/store/workspaces/identity-items.ts";
@@ -110,13 +110,11 @@ export function openTenancy(deps: Deps): Tenancy {
     const email = `${role}-${user.slice(0, 8)}@example.com`;
     const created_at = timestamp(clock.now());
     const member = { user_id: user, tenant, role, email, name: role, created_at };
-    await platform
-      .transact([
-        putItem(UserItem, { email }, { id: user, email, name: role, password: "", created_at }, absent()),
-        putItem(MemberItem, { tenant, user }, member),
-        putItem(MembershipItem, { user, tenant }, member),
-      ])
-      .catch(onTransactionCanceled(() => undefined));
+    await transacted(platform, [
+      putItem(UserItem, { email }, { id: user, email, name: role, password: "", created_at }, absent()),
+      putItem(MemberItem, { tenant, user }, member),
+      putItem(MembershipItem, { user, tenant }, member),
+    ]);
     return user;
   };
 

@@ -4,7 +4,7 @@
 import { all, oneOf } from "./conditions.ts";
 import type { Store } from "./context.ts";
 import type { AnyItem, ChangeOf, ConditionOf, Declaration, ItemWrite, KeyOf, RowOf } from "./item.ts";
-import { onConditionFailed } from "./refusals.ts";
+import { type Changed, changed } from "./refusals.ts";
 
 export type Lifecycle<Status extends string> = Record<string, { from: readonly Status[]; to: Status }>;
 
@@ -20,9 +20,6 @@ interface Transition<D, L extends Lifecycle<string> = Lifecycle<string>> {
   /** What must hold beside the status. */
   when?: ConditionOf<D>;
 }
-
-/** The row after a change, or as it is (undefined if there is none) where its condition failed. */
-export type Changed<Row> = { kind: "changed"; row: Row } | { kind: "refused"; current: Row | undefined };
 
 export function moveWrite<D extends Movable, L extends Lifecycle<string>>(
   item: D,
@@ -54,10 +51,7 @@ export function move(
   transition: Transition<AnyItem>,
 ): Promise<object> {
   const { write, when } = writeOf(transition);
-  return store.change(item, key, write.change, when).then(
-    (row) => ({ kind: "changed", row }),
-    onConditionFailed((current) => ({ kind: "refused", current })),
-  );
+  return changed(item, store.change(item, key, write.change, when));
 }
 
 function writeOf({ lifecycle, action, change = {}, when }: Transition<AnyItem>) {

@@ -56,7 +56,7 @@ export function createNamed<D extends NamedEntity>(
 export async function createNamed(store: Store, entity: AnyEntity, row: NamedRow): Promise<"created" | "name taken"> {
   const { id, name } = row;
   const nameWrite = putItem(Name, { kind: entity.kind, name }, { id }, absent());
-  const [taken] = await failuresOf(store.transact([nameWrite, putItem(entity, { id }, row)]));
+  const [taken] = await failuresOf(store, [nameWrite, putItem(entity, { id }, row)]);
   // The reply to this very write may have been lost: then the name is its own.
   return !taken || taken.old?.id === id ? "created" : "name taken";
 }
@@ -102,13 +102,11 @@ export async function changeNamed(
     if (!found) return done({ kind: "missing" });
     if (name === found.name) return done(await changeAlone());
 
-    const [moved, taken, own] = await failuresOf(
-      store.transact([
-        removeItem(Name, { kind, name: found.name }, is("id", id)),
-        putItem(Name, { kind, name }, { id }, absent()),
-        changeItem(entity, { id }, whole, isThere),
-      ]),
-    );
+    const [moved, taken, own] = await failuresOf(store, [
+      removeItem(Name, { kind, name: found.name }, is("id", id)),
+      putItem(Name, { kind, name }, { id }, absent()),
+      changeItem(entity, { id }, whole, isThere),
+    ]);
     if (moved) return contended;
     if (taken) return done({ kind: "taken" });
     if (own) return own.old ? done({ kind: "refused" }) : contended;

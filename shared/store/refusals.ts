@@ -44,23 +44,35 @@ export function onConditionFailed<T>(
 /** One write of a canceled transaction whose condition failed; undefined: its condition held. */
 export type Failure = { old: Item | undefined } | undefined;
 
-/**
- * For `.catch` of a transaction: answers failed conditions with what `handle` makes of them, one place for each write;
- * rethrows every other error.
- */
-export function onTransactionCanceled<T>(handle: (failures: readonly Failure[]) => T): (error: unknown) => T {
-  return (error) => {
-    if (!isConditionFailed(error)) throw error;
-    return handle(error.failures);
-  };
-}
-
 /** For `.catch` of a conditional write or transaction: a failed condition is this refusal; rethrows every other error. */
 export const orRefuse =
   (refusal: () => Error) =>
   (error: unknown): never => {
     throw isConditionFailed(error) ? refusal() : error;
   };
+
+/** The row after a change, or as it is (undefined if there is none) where its condition failed. */
+export type Changed<Row> = { kind: "changed"; row: Row } | { kind: "refused"; current: Row | undefined };
+
+export const changed = <D extends AnyItem>(item: D, change: Promise<RowOf<D>>): Promise<Changed<RowOf<D>>> =>
+  change.then(
+    (row): Changed<RowOf<D>> => ({ kind: "changed", row }),
+    onConditionFailed(item, (current): Changed<RowOf<D>> => ({ kind: "refused", current })),
+  );
+
+/** For a conditional write: the row that stands in its way; undefined if it was made, or there is none. */
+export const inTheWayOf = <D extends AnyItem>(item: D, write: Promise<unknown>): Promise<RowOf<D> | undefined> =>
+  write.then(
+    () => undefined,
+    onConditionFailed(item, (old) => old),
+  );
+
+/** For a conditional write: whether it was made, by this call or by an attempt whose reply was lost (docs/decisions/0028). */
+export const madeOnce = <D extends AnyItem>(
+  item: D,
+  write: Promise<unknown>,
+  isOwn: (row: RowOf<D> | undefined) => boolean,
+): Promise<boolean> => write.then(() => true, onConditionFailed(item, isOwn));
 
 /** For a conditional write or transaction: whether it was made. False: a condition failed. */
 export const happened = (write: Promise<unknown>): Promise<boolean> =>
@@ -85,11 +97,17 @@ const orRefused =
     throw error;
   };
 
-/** For a transaction: the writes whose conditions failed, one place for each write; none if it was made. */
-export const failuresOf = (transaction: Promise<unknown>): Promise<readonly Failure[]> =>
-  transaction.then(
+/** For a transaction of these writes: those whose conditions failed, one place for each write; none if it was made. */
+export const failuresOf = <W>(
+  rows: { transact(writes: readonly W[]): Promise<void> },
+  writes: readonly NoInfer<W>[],
+): Promise<readonly Failure[]> =>
+  rows.transact(writes).then(
     () => [],
-    onTransactionCanceled((failures) => failures),
+    (error) => {
+      if (!isConditionFailed(error)) throw error;
+      return error.failures;
+    },
   );
 
 /** The outcome of one attempt at a write that may be contended. */

@@ -19,9 +19,8 @@ import {
   type RowOf,
   removeItem,
 } from "./item.ts";
-import type { Changed } from "./lifecycle.ts";
 import { getEntities, MAX_ENTITIES, noRoom } from "./name-index.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled, transacted } from "./refusals.ts";
+import { type Changed, changed, failuresOf, oldRow, transacted } from "./refusals.ts";
 
 export const Status = item({
   about: "The status of an entity that is listed by status, and its name where the list is searched by name.",
@@ -116,17 +115,10 @@ export async function changeListed(
   const { name } = change.set ?? {};
   const isMoved = status !== undefined || name !== undefined;
   const others = [...(isMoved ? [statusWrite(entity, id, status, name)] : []), ...extraItems];
-  if (others.length === 0)
-    return store.change(entity, { id }, change, isAsWanted).then(
-      (row) => ({ kind: "changed", row }),
-      onConditionFailed((current) => ({ kind: "refused", current })),
-    );
+  if (others.length === 0) return changed(entity, store.change(entity, { id }, change, isAsWanted));
 
-  const refusal = await store.transact([changeItem(entity, { id }, change, isAsWanted), ...others]).then(
-    () => undefined,
-    onTransactionCanceled(([own]) => ({ kind: "refused", current: oldRow(entity, own) })),
-  );
-  if (refusal) return refusal;
+  const failures = await failuresOf(store, [changeItem(entity, { id }, change, isAsWanted), ...others]);
+  if (failures.length > 0) return { kind: "refused", current: oldRow(entity, failures[0]) };
   const row = await store.get(entity, { id });
   return row ? { kind: "changed", row } : { kind: "refused", current: undefined };
 }

@@ -83,7 +83,7 @@ export interface Table<W extends Scope = Scope> extends Reader<W> {
   ): Promise<(RowOf<D> | undefined)[]>;
   /** Removes rows by their keys, whatever they are, 25 a request. */
   removeRows(keys: readonly Key[]): Promise<void>;
-  /** All or nothing; conflicts are tried again. @throws what `onTransactionCanceled` catches. */
+  /** All or nothing; conflicts are tried again. See `failuresOf`. */
   transact(writes: readonly ItemWrite<W>[]): Promise<void>;
 }
 

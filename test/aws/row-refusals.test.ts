@@ -10,7 +10,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { toApiError } from "../../shared/kernel/errors.ts";
 import { absent } from "../../shared/store/conditions.ts";
-import { onConditionFailed, onTransactionCanceled, tooLarge } from "../../shared/store/refusals.ts";
+import { failuresOf, onConditionFailed, tooLarge } from "../../shared/store/refusals.ts";
 import type { RawWrite } from "../../shared/store/rows.ts";
 import { at } from "../support/stores.ts";
 import { failure, mockedTable, TABLE_NAME } from "./clients.ts";
@@ -187,11 +187,6 @@ describe("canceled transactions", () => {
       CancellationReasons: reasons.map((reason) => (typeof reason === "string" ? { Code: reason } : reason)),
     });
   const writes: RawWrite[] = [{ put: at("a"), when: absent() }, { put: at("b") }];
-  const failuresOf = (work: Promise<void>) =>
-    work.then(
-      () => "done",
-      onTransactionCanceled((failures) => failures),
-    );
 
   it.each([
     ["met another transaction", canceled("None", "TransactionConflict")],
@@ -219,13 +214,13 @@ describe("canceled transactions", () => {
   it("a failed condition is a refusal with the row as it was, in the place of its write", async () => {
     const { rows, table } = mockedTable();
     table.on(TransactWriteCommand).rejects(canceled({ Code: "ConditionalCheckFailed", Item: wire("a", 1) }, "None"));
-    expect(await failuresOf(rows.transact(writes))).toEqual([{ old: { ...at("a"), n: 1 } }, undefined]);
+    expect(await failuresOf(rows, writes)).toEqual([{ old: { ...at("a"), n: 1 } }, undefined]);
   });
 
   it("a failed condition without a row is a refusal without one", async () => {
     const { rows, table } = mockedTable();
     table.on(TransactWriteCommand).rejects(canceled("None", "ConditionalCheckFailed"));
-    expect(await failuresOf(rows.transact(writes))).toEqual([undefined, { old: undefined }]);
+    expect(await failuresOf(rows, writes)).toEqual([undefined, { old: undefined }]);
   });
 
   it.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])(
@@ -233,7 +228,7 @@ describe("canceled transactions", () => {
     async (code) => {
       const { rows, table } = mockedTable();
       table.on(TransactWriteCommand).rejects(canceled({ Code: "ConditionalCheckFailed", Item: wire("a", 1) }, code));
-      expect(await failuresOf(rows.transact(writes))).toEqual([{ old: { ...at("a"), n: 1 } }, undefined]);
+      expect(await failuresOf(rows, writes)).toEqual([{ old: { ...at("a"), n: 1 } }, undefined]);
       expect(table.calls()).toHaveLength(1);
     },
   );

@@ -3,7 +3,7 @@ import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, it } from "vitest";
 import { absent, is } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
-import { onConditionFailed, onTransactionCanceled } from "../../shared/store/refusals.ts";
+import { failuresOf, onConditionFailed } from "../../shared/store/refusals.ts";
 import { openRows } from "../../shared/store/rows.ts";
 import { TableClient } from "../../shared/store/table-client.ts";
 import { at } from "../support/stores.ts";
@@ -95,7 +95,7 @@ describe("refusals in prose", () => {
     const CancellationReasons = [{ Code: "None" }, { Code: "ConditionalCheckFailed", Message: "no", Item: key }];
     const { rows } = answered(refusal("TransactionCanceledException", 400, { CancellationReasons }));
     const writes = [{ put: at("b") }, { put: at("a"), when: absent() }];
-    const failures = await rows.transact(writes).catch(onTransactionCanceled((found) => found));
+    const failures = await failuresOf(rows, writes);
     expect(failures).toEqual([undefined, { old: at("a") }]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { absent, all, any, below, is, oneOf, present } from "../../shared/store/conditions.ts";
 import type { Item } from "../../shared/store/model.ts";
-import { onConditionFailed, onTransactionCanceled, tooLarge } from "../../shared/store/refusals.ts";
+import { failuresOf, onConditionFailed, tooLarge } from "../../shared/store/refusals.ts";
 import type { RawWrite } from "../../shared/store/rows.ts";
 import { requests } from "../support/requests.ts";
 import { at, connectionLost, failing, storeOf } from "../support/stores.ts";
@@ -36,17 +36,12 @@ describe("refusals", () => {
     const store = await prepared();
     const other = { ...at("b"), n: 1 };
     await store.put(other);
-    const steps = await store
-      .transact([
-        { put: at("new"), when: absent() },
-        { update: at("a"), change: { add: { n: 1 } }, when: any(absent("n"), is("n", 4)) },
-        { remove: at("missing"), when: present() },
-        { check: at("b"), when: absent() },
-      ])
-      .then(
-        () => [],
-        onTransactionCanceled((all) => all),
-      );
+    const steps = await failuresOf(store, [
+      { put: at("new"), when: absent() },
+      { update: at("a"), change: { add: { n: 1 } }, when: any(absent("n"), is("n", 4)) },
+      { remove: at("missing"), when: present() },
+      { check: at("b"), when: absent() },
+    ]);
     expect(steps).toEqual([undefined, { old }, { old: undefined }, { old: other }]);
     expect((await store.query({ pk: "T#shop#X" })).items).toEqual([old, other]);
   });
@@ -64,12 +59,9 @@ describe("refusals", () => {
   it("what is no refusal passes through the handlers as it is", async () => {
     const store = await prepared();
     const other = new Error("other");
-    const handlers: ((error: unknown) => unknown)[] = [
-      oldOf,
-      onTransactionCanceled(() => "handled"),
-      tooLarge(() => "handled"),
-    ];
+    const handlers: ((error: unknown) => unknown)[] = [oldOf, tooLarge(() => "handled")];
     for (const handler of handlers) await expect(Promise.reject(other).catch(handler)).rejects.toBe(other);
+    await expect(failuresOf({ transact: () => Promise.reject(other) }, [])).rejects.toBe(other);
     const two = store.transact([{ check: at("a"), when: absent() }, { put: at("c") }]);
     await expect(two.catch(oldOf)).rejects.toMatchObject({ name: "ConditionFailed" });
   });

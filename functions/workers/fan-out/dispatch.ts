@@ -6,7 +6,7 @@ import type { Store } from "../../../shared/store/context.ts";
 import { changeItem } from "../../../shared/store/item.ts";
 import { toJson } from "../../../shared/store/json-text.ts";
 import { countTarget } from "../../../shared/store/lists/targets.ts";
-import { oldRow, onTransactionCanceled } from "../../../shared/store/refusals.ts";
+import { failuresOf, oldRow } from "../../../shared/store/refusals.ts";
 import { planRange } from "../../../shared/store/sends/audience/audiences.ts";
 import { deliverySettingsOf, planningRules, profileReads } from "../../../shared/store/sends/audience/planning.ts";
 import { rangesOf, sourceOf } from "../../../shared/store/sends/chunks/range-names.ts";
@@ -80,15 +80,10 @@ async function reserveSends({ store, clock, workspace, job }: Work): Promise<Res
   const now = clock.now();
   const set = { reserved: sends, reserved_at: now };
   const reserving = changeItem(JobItem, { job: job.id }, { set }, all(is("status", "queued"), absent("reserved")));
-  const refusal = await store
-    .transact([reserving, ...(sends > 0 ? [sendReservation(sends, allowance, now)] : [])])
-    .then(
-      () => undefined,
-      onTransactionCanceled(([done, usage]) =>
-        done ? undefined : usageRefusal("sends", sends, oldRow(Usage, usage), allowance),
-      ),
-    );
-  if (refusal) return { kind: "refused", failure: refusal };
+  const taking = sends > 0 ? [sendReservation(sends, allowance, now)] : [];
+  const [done, usage] = await failuresOf(store, [reserving, ...taking]);
+  if (usage && !done)
+    return { kind: "refused", failure: usageRefusal("sends", sends, oldRow(Usage, usage), allowance) };
   if (sends > 0) await warnOfUsage(store, "sends", allowance);
   return { kind: "reserved", sends };
 }

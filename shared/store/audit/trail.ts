@@ -12,7 +12,7 @@ import { familyOf } from "../families.ts";
 import type { NewRowOf, RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
 import { recent } from "../recent.ts";
-import { onConditionFailed } from "../refusals.ts";
+import { inTheWayOf, onConditionFailed } from "../refusals.ts";
 import type { Secrets } from "../secrets.ts";
 import { openWorkspaceTable, type Table } from "../table.ts";
 import { AUDIT_SHARDS, AuditHead, type AuditOutcome, AuditRow } from "./items.ts";
@@ -169,10 +169,8 @@ async function append({ table, key }: Owned, chain: Chain, now: () => string, en
     const outcomes = taken.length > 0 ? toJson(Object.fromEntries(taken)) : undefined;
     const said = { seq, at: now(), ...entry, outcomes, prev: chain.mac };
     const mac = rowMac(key, { shard, ...said });
-    const before = await table.change(AuditRow, { shard, seq }, { set: { ...said, mac } }, absent()).then(
-      () => undefined,
-      onConditionFailed(AuditRow, (old) => old),
-    );
+    const putting = table.change(AuditRow, { shard, seq }, { set: { ...said, mac } }, absent());
+    const before = await inTheWayOf(AuditRow, putting);
     // A retry of the same write finds its own row.
     const isOwn = before === undefined || before.mac === mac;
     chain.seq = seq;

@@ -9,7 +9,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { uuidOfText } from "../hash.ts";
 import { type ChangeOf, checkItem, type NewRowOf, putItem, ref } from "../item.ts";
 import { move } from "../lifecycle.ts";
-import { oldRow, onTransactionCanceled, whereItHolds } from "../refusals.ts";
+import { failuresOf, oldRow, whereItHolds } from "../refusals.ts";
 import {
   ChannelItem,
   ChatAppTemplateItem,
@@ -49,18 +49,13 @@ export async function createChatAppTemplate(
     created_at: now,
     updated_at: now,
   };
-  await store
-    .transact([
-      checkItem(ChannelItem, { id: channel_id }, is("type", "chat_app")),
-      putItem(ChatAppTemplateItem, keyOf(template), template, absent()),
-    ])
-    .catch(
-      onTransactionCanceled(([channel]) => {
-        if (!channel) throw invalid({ name: "is already used by another template of this channel and language" });
-        if (!oldRow(ChannelItem, channel)) throw notFound("channel");
-        throw invalid({ type: "only channels of the type chat_app have chat-app templates" });
-      }),
-    );
+  const [channel, taken] = await failuresOf(store, [
+    checkItem(ChannelItem, { id: channel_id }, is("type", "chat_app")),
+    putItem(ChatAppTemplateItem, keyOf(template), template, absent()),
+  ]);
+  if (channel && !oldRow(ChannelItem, channel)) throw notFound("channel");
+  if (channel) throw invalid({ type: "only channels of the type chat_app have chat-app templates" });
+  if (taken) throw invalid({ name: "is already used by another template of this channel and language" });
   return template;
 }
 

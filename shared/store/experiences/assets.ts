@@ -14,7 +14,7 @@ import type { AssetWriting, ObjectRemoval } from "../files/assets.ts";
 import { changeItem, fieldsOf, type ItemWrite, type NewRowOf, putItem, type RowOf, removeItem } from "../item.ts";
 import { moveWrite } from "../lifecycle.ts";
 import { MAX_ENTITIES, noRoom } from "../name-index.ts";
-import { oldRow, onTransactionCanceled, transacted } from "../refusals.ts";
+import { failuresOf, oldRow, transacted } from "../refusals.ts";
 import { listPage, Status, statusWrite } from "../status-index.ts";
 import type { Timers } from "../timers.ts";
 import { Asset, AssetItem, type AssetRow, AssetTotals } from "./asset-items.ts";
@@ -47,11 +47,9 @@ export async function createAsset(
     status: "storing",
   };
   await timers.set([{ kind: "asset-upload", id, at: now + ABANDONED_MS }]);
-  await store.transact([reservation(plan, bytes.length), putItem(AssetItem, { id }, row, absent())]).catch(
-    onTransactionCanceled(([beyondLimit, existing]) => {
-      if (beyondLimit && !existing) throw limitRefusal(plan, bytes.length, oldRow(AssetTotals, beyondLimit));
-    }),
-  );
+  const reserving = [reservation(plan, bytes.length), putItem(AssetItem, { id }, row, absent())];
+  const [beyondLimit, existing] = await failuresOf(store, reserving);
+  if (beyondLimit && !existing) throw limitRefusal(plan, bytes.length, oldRow(AssetTotals, beyondLimit));
   await files.put(row.name, bytes, contentType);
   await store.transact([
     moveWrite(AssetItem, { id }, { lifecycle: assetMoves, action: "keep" }),

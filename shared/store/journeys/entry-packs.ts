@@ -6,7 +6,7 @@ import { absent, any, present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { NewRowOf } from "../item.ts";
 import { toJson } from "../json-text.ts";
-import { onConditionFailed, whereItHolds } from "../refusals.ts";
+import { inTheWayOf, onConditionFailed, whereItHolds } from "../refusals.ts";
 import { writeEach } from "../single-writes.ts";
 import { RunEntry, RunItem, type RunRow, runEntryKey } from "./run-items.ts";
 import { type EntryGuard, isWithdrawn, newestKey, type RunPlace, withdrawnGuard } from "./run-rows.ts";
@@ -63,10 +63,8 @@ export async function withdrawEntry(store: Store, pack: string, place: RunPlace,
     pack,
     expires: Math.ceil(now / SECOND) + LATEST_WRITE_SECONDS,
   };
-  const row = await store.put(RunItem, newestKey(place), withdrawn, any(absent(), present("expires"))).then(
-    () => undefined,
-    onConditionFailed(RunItem, (old) => old),
-  );
+  const withdrawing = store.put(RunItem, newestKey(place), withdrawn, any(absent(), present("expires")));
+  const row = await inTheWayOf(RunItem, withdrawing);
   if (!row || !isOf(row, pack, run)) return false;
 
   await putEntry(store, row);

@@ -218,7 +218,7 @@ async function storePack(
     if (writes.length > MAX_ITEMS) return "too many";
     await timers.set(jobs.map(({ id }) => watchOf(store, id)));
     if (guards.length > 0 && admitted.isOld()) return "overtaken";
-    const failures = await failuresOf(store.transact(writes));
+    const failures = await failuresOf(store, writes);
     if (failures.length === 0) {
       if (allowance) await warnOfUsage(store, "sends", allowance);
       return { moved: open, overQuota };

@@ -18,7 +18,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { annotationWrite } from "../insights/annotations.ts";
 import { type ConditionOf, changeItem, type ItemWrite, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onConditionFailed, whereItHolds } from "../refusals.ts";
+import { madeOnce, whereItHolds } from "../refusals.ts";
 import { RangeItem } from "../sends/audience/audience-items.ts";
 import { PLANNED_RANGE } from "../sends/chunks/range-names.ts";
 import { tallyOf } from "../sends/chunks/tallies.ts";
@@ -219,16 +219,14 @@ export async function resumeStep(store: Store, ref: StepRef, safety: Safety | "o
     resumed_with: toJson(known),
     ...(safety !== undefined && limits !== undefined && { safety: toJson(limits) }),
   };
-  return store.change(StepState, ref, { set, remove: ["halted"] }, present("halted")).then(
-    () => true,
-    // The reply of an earlier attempt was lost.
-    onConditionFailed(StepState, (old) => old?.halted === undefined && old?.resumed === set.resumed),
-  );
+  const resuming = store.change(StepState, ref, { set, remove: ["halted"] }, present("halted"));
+  return madeOnce(StepState, resuming, (old) => old?.halted === undefined && old?.resumed === set.resumed);
 }
 
 /** Ends what waits at a halted step, and what will arrive there. It may be repeated. @returns false if it is not halted */
 export const cancelStep = (store: Store, ref: StepRef): Promise<boolean> =>
-  store.change(StepState, ref, { set: { canceled: true } }, all(present("halted"), absent("canceled"))).then(
-    () => true,
-    onConditionFailed(StepState, (old) => old?.canceled === true),
+  madeOnce(
+    StepState,
+    store.change(StepState, ref, { set: { canceled: true } }, all(present("halted"), absent("canceled"))),
+    (old) => old?.canceled === true,
   );

@@ -123,7 +123,7 @@ async function changeBatch(
       }),
     );
     const counted = countWrite(group, shard, sign * pending.length);
-    const failures = await failuresOf(store.transact([...held, ...writes, counted]));
+    const failures = await failuresOf(store, [...held, ...writes, counted]);
     if (failures.length === 0) return pending;
     if (hold && failures[0]) return [];
     pending = pending.filter((_, i) => !failures[held.length + 2 * i]);

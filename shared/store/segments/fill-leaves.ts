@@ -7,7 +7,7 @@ import type { Store } from "../context.ts";
 import { changeItem, type ItemWrite } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import { leafChanges, leafWrites, leavesBetween, timeAfter } from "../lists/leaves.ts";
-import { contended, done, onTransactionCanceled, untilUncontended } from "../refusals.ts";
+import { contended, done, failuresOf, untilUncontended } from "../refusals.ts";
 import { audiencePage, isProfileRow, subscriberIn } from "../subscribers/audience-pages.ts";
 import { isLiving } from "../subscribers/subscribers.ts";
 import { judgeProfiles } from "./facts.ts";
@@ -64,17 +64,12 @@ export async function fillLeaves(
       const leaves = await leavesBetween(store, segment.id, range);
       const at = timeAfter(leaves, store.clock.now());
       const changes = leafChanges(leaves, range, wanted, at);
-      let outcome: "done" | "again" | "ended" = "done";
       for (const some of chunksOf(changes, LEAVES_PER_TRANSACTION)) {
-        if (outcome === "done")
-          outcome = await store.transact([hold, ...leafWrites(segment.id, some, at)]).then(
-            () => "done" as const,
-            onTransactionCanceled(([held]) => (held ? "ended" : "again")),
-          );
+        const failures = await failuresOf(store, [hold, ...leafWrites(segment.id, some, at)]);
+        if (failures[0]) return done({ kind: "ended" });
+        if (failures.length > 0) return contended;
       }
-      if (outcome === "ended") return done({ kind: "ended" });
-      const isWhole = outcome === "done" && !changes.some(({ isPartial }) => isPartial);
-      return isWhole ? done({ kind: "filled", last }) : contended;
+      return changes.some(({ isPartial }) => isPartial) ? contended : done({ kind: "filled", last });
     },
     () => new Error(`The members of segment ${segment.id} changed ${MAX_ATTEMPTS} times while a page was computed.`),
   );

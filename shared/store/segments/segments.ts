@@ -22,7 +22,7 @@ import { fromJson, toJson } from "../json-text.ts";
 import type { Group } from "../lists/items.ts";
 import { countMembers, countsOfMany } from "../lists/member-counts.ts";
 import { Name, requireRoomForName } from "../name-index.ts";
-import { contended, done, happened, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
+import { contended, done, failuresOf, happened, untilUncontended, whereItHolds } from "../refusals.ts";
 import type { Timers } from "../timers.ts";
 import { partsNeeded } from "./fill.ts";
 import { DynamicSegmentCount, SegmentItem, type SegmentRow, segmentFields } from "./items.ts";
@@ -93,26 +93,18 @@ export async function createSegment(
     ...watchWrites("segment", id, eventNames(compiled)),
   ];
   await watchRun(store, timers, id);
-  const created = await store
-    .transact([
-      putItem(Name, { kind: "segment", name }, { id }, absent()),
-      putItem(SegmentItem, { id }, row),
-      ...(is_dynamic ? ofDynamic : []),
-    ])
-    .then(
-      () => "created",
-      onTransactionCanceled(([taken, , full]) => {
-        if (full) return "too many are dynamic";
-        // The reply to this very write may have been lost: then the name is its own.
-        return taken?.old?.id === id ? "created" : "name taken";
-      }),
-    );
-  if (created === "name taken") throw nameTaken();
-  if (created === "too many are dynamic")
+  const [taken, , full] = await failuresOf(store, [
+    putItem(Name, { kind: "segment", name }, { id }, absent()),
+    putItem(SegmentItem, { id }, row),
+    ...(is_dynamic ? ofDynamic : []),
+  ]);
+  if (full)
     throw new ApiError(
       "FEATURE_NOT_AVAILABLE",
       `The plan ${plan} includes ${max} dynamic segments, and they are in use.`,
     );
+  // The reply to this very write may have been lost: then the name is its own.
+  if (taken && taken.old?.id !== id) throw nameTaken();
   return segmentOf(row, 0);
 }
 
@@ -221,16 +213,14 @@ async function writeEdit(
     removeItem(Name, { kind: "segment", name: row.name }, is("id", id)),
   ];
   const isRenamed = set.name !== row.name;
-  return store
-    .transact([
-      changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame),
-      ...(isRenamed ? renaming : []),
-      ...(starts ? watchWrites("segment", id, eventNames(compiled)) : []),
-    ])
-    .then(
-      () => "written",
-      onTransactionCanceled(([moved, taken]) => (isRenamed && taken && !moved ? "name taken" : "changed meanwhile")),
-    );
+  const failures = await failuresOf(store, [
+    changeItem(SegmentItem, { id }, { set, add: anotherEdit }, isSame),
+    ...(isRenamed ? renaming : []),
+    ...(starts ? watchWrites("segment", id, eventNames(compiled)) : []),
+  ]);
+  if (failures.length === 0) return "written";
+  const [moved, taken] = failures;
+  return isRenamed && taken && !moved ? "name taken" : "changed meanwhile";
 }
 
 /** The segment is still as it was read. */

@@ -5,7 +5,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { anonymousIdsOf } from "../events/actors.ts";
 import type { Actor } from "../events/items.ts";
 import { putItem } from "../item.ts";
-import { oldRow, onTransactionCanceled } from "../refusals.ts";
+import { failuresOf, oldRow } from "../refusals.ts";
 import { Alias, Profile, SubscriberAlias } from "./items.ts";
 import { isLiving } from "./subscribers.ts";
 
@@ -32,15 +32,12 @@ export async function linkAlias(
   const profile = await store.get(Profile, { id: subscriber });
   if (!profile || !isLiving(profile)) return undefined;
   const row = { subscriber, anonymous };
-  return store
-    .transact([putItem(Alias, { anonymous }, row, absent()), putItem(SubscriberAlias, row, { ...row, react: "alias" })])
-    .then(
-      async () => ({ linked: true, backfilled: await countEvents() }),
-      onTransactionCanceled(([taken]) => ({
-        linked: oldRow(Alias, taken)?.subscriber === subscriber,
-        backfilled: 0,
-      })),
-    );
+  const [taken] = await failuresOf(store, [
+    putItem(Alias, { anonymous }, row, absent()),
+    putItem(SubscriberAlias, row, { ...row, react: "alias" }),
+  ]);
+  if (taken) return { linked: oldRow(Alias, taken)?.subscriber === subscriber, backfilled: 0 };
+  return { linked: true, backfilled: await countEvents() };
 }
 
 /** The anonymous ids of a subscriber. */

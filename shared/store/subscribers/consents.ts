@@ -10,7 +10,7 @@ import type { Store, StoreContext } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem, checkItem, type ItemWrite, putItem, type RowOf } from "../item.ts";
 import { fromJson, toJson } from "../json-text.ts";
-import { onTransactionCanceled, whereItHolds } from "../refusals.ts";
+import { failuresOf, whereItHolds } from "../refusals.ts";
 import { mailAddressId } from "./address-items.ts";
 import { ConsentItem, consentFields, isAlive, Profile, type ProfileRow } from "./items.ts";
 
@@ -140,14 +140,10 @@ export async function recordOptOut(
   const history = consentWrite(store, { subscriber, id }, consent, absent());
   const profile = { id: subscriber };
   const change = consentChange(consent);
-  const isWritten = await store
-    .transact([changeItem(Profile, profile, change, all(isAlive(), isNewestConsent(consent))), history])
-    .then(
-      () => true,
-      onTransactionCanceled(([_, existing]) => existing !== undefined),
-    );
+  const newest = changeItem(Profile, profile, change, all(isAlive(), isNewestConsent(consent)));
+  const [later, existing] = await failuresOf(store, [newest, history]);
   // The condition on the profile failed: it has a later assertion, or the subscriber was erased.
-  if (!isWritten) await whereItHolds(store.transact([checkItem(Profile, profile, isAlive()), history]));
+  if (later && !existing) await whereItHolds(store.transact([checkItem(Profile, profile, isAlive()), history]));
 }
 
 export function consentOf(row: RowOf<typeof ConsentItem>): Consent {

@@ -8,7 +8,7 @@ import { familyOf } from "../families.ts";
 import { changeItem, idKeys, type RowOf, removeItem } from "../item.ts";
 import { settleMembers } from "../lists/imported-members.ts";
 import { countWrite } from "../lists/member-counts.ts";
-import { contended, done, onConditionFailed, tooLarge, transacted, untilUncontended } from "../refusals.ts";
+import { contended, done, madeOnce, tooLarge, transacted, untilUncontended } from "../refusals.ts";
 import { shardOf } from "../shards.ts";
 import { writeEach } from "../single-writes.ts";
 import { ImportPack } from "./import-items.ts";
@@ -62,14 +62,8 @@ export async function createWithPack(
 ): Promise<Creation[]> {
   const created = await writeEach(creations, async (creation) => {
     const { pk: _, sk: __, ...row } = newProfile(store, creation.id, creation.input);
-    const isCreated = await store
-      .put(Profile, { id: creation.id }, { ...row, pack }, absent())
-      .then(
-        () => true,
-        // The reply to this very write may have been lost.
-        onConditionFailed(Profile, (old) => old?.pack === pack),
-      )
-      .catch(tooLarge(() => false));
+    const creating = store.put(Profile, { id: creation.id }, { ...row, pack }, absent());
+    const isCreated = await madeOnce(Profile, creating, (old) => old?.pack === pack).catch(tooLarge(() => false));
     return isCreated ? [creation] : [];
   });
   return created.flat();

@@ -11,7 +11,7 @@ import type { Store } from "../context.ts";
 import { familyOf } from "../families.ts";
 import { type ConditionOf, changeItem } from "../item.ts";
 import type { Item } from "../model.ts";
-import { contended, done, onTransactionCanceled, transacted, untilUncontended } from "../refusals.ts";
+import { contended, done, failuresOf, transacted, untilUncontended } from "../refusals.ts";
 import { addressId } from "./address-items.ts";
 import { heldAddresses, optOutWrite, suppressAddress } from "./addresses.ts";
 import {
@@ -134,18 +134,13 @@ async function recordOwn<S extends "opted_in" | "opted_out">(
     opted_out: [...isNotErased, isOpenConsent(CHANNEL)],
   };
   const change = { set: { ...stating.set, ...confirmed.set }, remove: stating.remove };
-  return store
-    .transact([
-      changeItem(Profile, { id: subscriber }, change, all(...conditions[status])),
-      consentWrite(store, { subscriber, id: assertionId(from, assertion) }, assertion, absent()),
-    ])
-    .then(
-      () => status,
-      // An earlier reader recorded it, or an earlier import of the file, and what came later stays.
-      onTransactionCanceled(([profile, recorded]) =>
-        recorded || isKnown(profile?.old, assertion) ? status : "unchanged",
-      ),
-    );
+  const failures = await failuresOf(store, [
+    changeItem(Profile, { id: subscriber }, change, all(...conditions[status])),
+    consentWrite(store, { subscriber, id: assertionId(from, assertion) }, assertion, absent()),
+  ]);
+  const [refused, recorded] = failures;
+  // An earlier reader recorded it, or an earlier import of the file, and what came later stays.
+  return failures.length === 0 || recorded || isKnown(refused?.old, assertion) ? status : "unchanged";
 }
 
 const isAsked = ({ asks }: Pick<ImportedFrom, "asks">, { channel, status }: ConsentAssertion): boolean =>

@@ -7,11 +7,11 @@ import { familyOf } from "../families.ts";
 import { changeItem, putItem } from "../item.ts";
 import type { Value } from "../model.ts";
 import {
+  changed,
   contended,
   done,
+  failuresOf,
   oldRow,
-  onConditionFailed,
-  onTransactionCanceled,
   transacted,
   untilUncontended,
   whereItHolds,
@@ -97,15 +97,11 @@ async function updateWithin(
 ): Promise<ProfileRow | undefined> {
   if (input.consent || !isSmall(attributes)) return updateMeasured(store, id, input, attributes);
   const change = profileChange(store, input, id);
-  const outcome = await store
-    .change(Profile, { id }, change, all(isAlive(), ...keepsConfirmed(input.email), absent("full")))
-    .then(
-      (row) => ({ kind: "written", row }) as const,
-      onConditionFailed(Profile, (old) => ({ kind: "refused", old }) as const),
-    );
-  if (outcome.kind === "written") return outcome.row;
-  if (!outcome.old || outcome.old.erased_at) return outcome.old;
-  const { old } = outcome;
+  const when = all(isAlive(), ...keepsConfirmed(input.email), absent("full"));
+  const outcome = await changed(Profile, store.change(Profile, { id }, change, when));
+  if (outcome.kind === "changed") return outcome.row;
+  const { current: old } = outcome;
+  if (!old || old.erased_at) return old;
   if (growsTooLarge(old, attributes)) throw refusedGrowth();
   return isConfirmedElsewhere(old, input.email)
     ? moveAddress(store, id, { input, old })
@@ -131,12 +127,9 @@ const refusedGrowth = () =>
 /** @returns the profile after the write, or the tombstone that prevented it; undefined if there is neither. */
 export async function updateProfile(store: Store, id: string, input: ProfileInput): Promise<ProfileRow | undefined> {
   const when = all(isAlive(), ...keepsConfirmed(input.email));
-  const outcome = await store.change(Profile, { id }, profileChange(store, input, id), when).then(
-    (row) => ({ kind: "written", row }) as const,
-    onConditionFailed(Profile, (old) => ({ kind: "refused", old }) as const),
-  );
-  if (outcome.kind === "written") return outcome.row;
-  const { old } = outcome;
+  const outcome = await changed(Profile, store.change(Profile, { id }, profileChange(store, input, id), when));
+  if (outcome.kind === "changed") return outcome.row;
+  const { current: old } = outcome;
   if (old?.erased_at) return old;
   return old && isConfirmedElsewhere(old, input.email) ? moveAddress(store, id, { input, old }) : undefined;
 }
@@ -212,22 +205,16 @@ export async function updateWithConsent(
 
   const keeps = keepsConfirmed(input.email);
 
-  const attempt = (isNewest: boolean): Promise<ConsentUpdate> =>
-    store
-      .transact([
-        isNewest
-          ? changeItem(Profile, { id }, folded, all(isAlive(), ...keeps, isNewestConsent(consent)))
-          : changeItem(Profile, { id }, plain, all(isAlive(), ...keeps)),
-        history,
-      ])
-      .then(
-        () => ({ kind: "written" }) as const,
-        onTransactionCanceled(([failure]): ConsentUpdate => {
-          const old = oldRow(Profile, failure);
-          if (!old || old.erased_at) return { kind: "erased", tombstone: old };
-          return isConfirmedElsewhere(old, input.email) ? { kind: "confirmed elsewhere", old } : { kind: "older" };
-        }),
-      );
+  const attempt = async (isNewest: boolean): Promise<ConsentUpdate> => {
+    const change = isNewest
+      ? changeItem(Profile, { id }, folded, all(isAlive(), ...keeps, isNewestConsent(consent)))
+      : changeItem(Profile, { id }, plain, all(isAlive(), ...keeps));
+    const failures = await failuresOf(store, [change, history]);
+    if (failures.length === 0) return { kind: "written" };
+    const old = oldRow(Profile, failures[0]);
+    if (!old || old.erased_at) return { kind: "erased", tombstone: old };
+    return isConfirmedElsewhere(old, input.email) ? { kind: "confirmed elsewhere", old } : { kind: "older" };
+  };
   const first = await attempt(!read || isNewestIn(read, consent));
   const outcome = first.kind === "older" ? await attempt(false) : first;
   switch (outcome.kind) {
@@ -260,11 +247,8 @@ async function create(
   const { consent } = input;
   const writes = [putItem(Profile, { id }, row, absent()), countWrite(id, 1)];
   if (consent) writes.push(consentWrite(store, { subscriber: id, id: store.ids.uuidAt(store.clock.now()) }, consent));
-  return store.transact(writes).then(
-    () => profile,
-    onTransactionCanceled(([failure]) => {
-      const old = oldRow(Profile, failure);
-      return old?.erased_at ? old : undefined;
-    }),
-  );
+  const failures = await failuresOf(store, writes);
+  if (failures.length === 0) return profile;
+  const old = oldRow(Profile, failures[0]);
+  return old?.erased_at ? old : undefined;
 }

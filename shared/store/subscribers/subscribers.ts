@@ -16,7 +16,7 @@ import { familyOf } from "../families.ts";
 import { changeItem, idKeys, putItem } from "../item.ts";
 import { fromJson } from "../json-text.ts";
 import type { Value } from "../model.ts";
-import { oldRow, onTransactionCanceled, tooLarge, whereItHolds } from "../refusals.ts";
+import { failuresOf, oldRow, tooLarge, whereItHolds } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { type Consent, type ConsentAssertion, consentOf } from "./consents.ts";
 import { ErasingActor } from "./erasing-items.ts";
@@ -138,7 +138,7 @@ export async function profileOfExternalId(
  * @param eraseProperties the properties of its events are erased as well (D-EXPORTDEL).
  * @returns false if there is no such subscriber.
  */
-export function eraseSubscriber(
+export async function eraseSubscriber(
   store: Store,
   id: string,
   { eraseProperties = false }: { eraseProperties?: boolean } = {},
@@ -153,17 +153,13 @@ export function eraseSubscriber(
   // The identifiers stay until the erase worker has looked for them in the files of imports.
   const remove = ["i2pk", "i2sk", "i3pk", "i3sk"] as const;
   const { erase_properties } = tombstone;
-  return store
-    .transact([
-      changeItem(Profile, { id }, { set: tombstone, remove }, isAlive()),
-      countWrite(id, -1),
-      putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),
-    ])
-    .then(
-      () => true,
-      // The SDK retries after a lost response: the tombstone of this very call is a success.
-      onTransactionCanceled(([failure]) => oldRow(Profile, failure)?.erased_by === erased_by),
-    );
+  const failures = await failuresOf(store, [
+    changeItem(Profile, { id }, { set: tombstone, remove }, isAlive()),
+    countWrite(id, -1),
+    putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),
+  ]);
+  // The SDK retries after a lost response: the tombstone of this very call is a success.
+  return failures.length === 0 || oldRow(Profile, failures[0])?.erased_by === erased_by;
 }
 
 /** Whether a profile is not a tombstone. */

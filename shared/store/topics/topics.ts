@@ -8,7 +8,7 @@ import type { SendTopic } from "../../rules/topics.ts";
 import { absent, any, below, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { changeItem, fieldsOf, putItem, type RowOf, removeItem } from "../item.ts";
-import { onConditionFailed, onTransactionCanceled, transacted } from "../refusals.ts";
+import { failuresOf, transacted, whereItHolds } from "../refusals.ts";
 import { TopicCount, TopicItem, topicFields } from "./items.ts";
 
 export const MAX_TOPICS = 100;
@@ -53,24 +53,19 @@ export async function createTopic(
   const at = timestamp(store.clock.now());
   const topic: Topic = { ...input, description, double_opt_in, created_at: at, updated_at: at };
   const { key } = topic;
-  await store
-    .transact([
-      putItem(TopicItem, { key }, topic, absent()),
-      changeItem(TopicCount, {}, { add: { n: 1 } }, any(absent(), below("n", MAX_TOPICS))),
-    ])
-    .catch(
-      onTransactionCanceled(([taken]) => {
-        if (taken) throw conflict(`The key is already used by another topic.`);
-        throw new ApiError("QUOTA_EXCEEDED", `A workspace has at most ${MAX_TOPICS} topics.`);
-      }),
-    );
+  const [taken, full] = await failuresOf(store, [
+    putItem(TopicItem, { key }, topic, absent()),
+    changeItem(TopicCount, {}, { add: { n: 1 } }, any(absent(), below("n", MAX_TOPICS))),
+  ]);
+  if (taken) throw conflict(`The key is already used by another topic.`);
+  if (full) throw new ApiError("QUOTA_EXCEEDED", `A workspace has at most ${MAX_TOPICS} topics.`);
   return topic;
 }
 
 /** Supplied fields overwrite, others stay. A new default is that of sends made from now on. @throws 404. */
 export async function updateTopic(store: Store, key: string, change: TopicChange): Promise<Topic> {
   const set = { ...change, updated_at: timestamp(store.clock.now()) };
-  const row = await store.change(TopicItem, { key }, { set }, present()).catch(onConditionFailed(() => undefined));
+  const row = await whereItHolds(store.change(TopicItem, { key }, { set }, present()));
   if (!row) throw notFound("topic");
   return topicOf(row);
 }

@@ -5,7 +5,7 @@ import { absent, all, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type ChangeOf, type ConditionOf, changeItem, type ItemWrite } from "../item.ts";
 import { fromJson, type JsonText, toJson } from "../json-text.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled, whereItHolds } from "../refusals.ts";
+import { failuresOf, oldRow, onConditionFailed, whereItHolds } from "../refusals.ts";
 import {
   ATTEMPT_LEASE_MS,
   attemptAttribute,
@@ -119,10 +119,9 @@ async function write(
       .change(DeliveryItem, key, change, when)
       .then((): Written => ({ kind: "written" }), onConditionFailed(DeliveryItem, refused));
   if (extraItems.length === 0) return writeAlone();
-  return store.transact([changeItem(DeliveryItem, key, change, when), ...extraItems]).then(
-    (): Written => ({ kind: "written" }),
-    onTransactionCanceled(([own]) => (own ? refused(oldRow(DeliveryItem, own)) : writeAlone())),
-  );
+  const failures = await failuresOf(store, [changeItem(DeliveryItem, key, change, when), ...extraItems]);
+  if (failures.length === 0) return { kind: "written" };
+  return failures[0] ? refused(oldRow(DeliveryItem, failures[0])) : writeAlone();
 }
 
 const statusOf = (result: AttemptResult): number | undefined =>

@@ -3,7 +3,7 @@ import { DAY, SECOND } from "../../kernel/clock.ts";
 import { absent, all, any, atMost, type Condition, is } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import type { Key } from "../model.ts";
-import { onConditionFailed, whereItHolds } from "../refusals.ts";
+import { madeOnce, whereItHolds } from "../refusals.ts";
 import { type DeliveryRecord, givenUp, isUnderWay } from "./deliveries.ts";
 import { DeliveryItem, ReplayItem } from "./delivery-items.ts";
 import { type DeliveryFilter, listDeliveries, numberedDeliveries } from "./delivery-log.ts";
@@ -74,10 +74,8 @@ export async function reopenDelivery(
   const given = givenUp(seen);
   const change = { set: { ...set, ...given.set }, add: { reopened: 1 }, remove };
   const when = all(isFree, ...given.when);
-  return store.change(DeliveryItem, { webhook, id }, change, when).then(
-    () => true,
-    onConditionFailed(DeliveryItem, (old) => replay !== undefined && old?.replay === replay),
-  );
+  const reopening = store.change(DeliveryItem, { webhook, id }, change, when);
+  return madeOnce(DeliveryItem, reopening, (old) => replay !== undefined && old?.replay === replay);
 }
 
 const isNot =

@@ -8,7 +8,7 @@ import { absent, is, present } from "../conditions.ts";
 import type { Platform } from "../context.ts";
 import { hashOf } from "../hash.ts";
 import { changeItem, fullKey, type ItemWrite, putItem, type RowOf, removeItem } from "../item.ts";
-import { contended, done, onTransactionCanceled, untilUncontended, whereItHolds } from "../refusals.ts";
+import { contended, done, failuresOf, untilUncontended, whereItHolds } from "../refusals.ts";
 import { findUser } from "./identity.ts";
 import { InvitationItem, InvitedItem, MemberItem, MembershipItem, UserItem } from "./identity-items.ts";
 import { beyondPlan, readTeam, type Team, teamWrite } from "./invitations.ts";
@@ -75,22 +75,17 @@ async function join(
   const created_at = timestamp(platform.clock.now());
   const member = { user_id: user.id, tenant, role, email, name: user.name, created_at };
   const unconfirmed = user.confirmed_at === undefined ? { unconfirmed: true as const } : {};
-  return platform
-    .transact([
-      removeItem(InvitationItem, { digest }, present()),
-      removeItem(InvitedItem, { tenant, email }, is("id", id)),
-      putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
-      putItem(MembershipItem, { user: user.id, tenant }, member),
-      teamWrite(team, Number(role === "owner")),
-      ...writes,
-    ])
-    .then(
-      () => "joined",
-      onTransactionCanceled(([gone, unlisted, existing]) => {
-        if (gone || unlisted || existing) throw notFound("invitation");
-        return "team changed";
-      }),
-    );
+  const failures = await failuresOf(platform, [
+    removeItem(InvitationItem, { digest }, present()),
+    removeItem(InvitedItem, { tenant, email }, is("id", id)),
+    putItem(MemberItem, { tenant, user: user.id }, { ...member, ...unconfirmed }, absent()),
+    putItem(MembershipItem, { user: user.id, tenant }, member),
+    teamWrite(team, Number(role === "owner")),
+    ...writes,
+  ]);
+  const [gone, unlisted, existing] = failures;
+  if (gone || unlisted || existing) throw notFound("invitation");
+  return failures.length === 0 ? "joined" : "team changed";
 }
 
 /** Counts a wrong password; the last one that is allowed ends the invitation. @throws 401. */

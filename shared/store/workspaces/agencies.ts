@@ -7,7 +7,7 @@ import type { PlanName } from "../../rules/plans.ts";
 import { absent, all, any, below, is } from "../conditions.ts";
 import type { Platform, PlatformReader, Store } from "../context.ts";
 import { changeItem, fullKey, putItem, ref } from "../item.ts";
-import { oldRow, onTransactionCanceled } from "../refusals.ts";
+import { failuresOf, oldRow } from "../refusals.ts";
 import { sandboxId } from "../sandbox/sandbox.ts";
 import { newWorkspace, prepareWorkspace, type WorkspaceKind } from "./identity.ts";
 import { ClientItem, WorkspaceEntry, WorkspaceId, WorkspaceItem, workspaceFields } from "./items.ts";
@@ -39,20 +39,17 @@ export async function createClient(
   const hasRoom = any(absent("clients"), below("clients", MAX_CLIENTS));
   const client = newWorkspace({ id: tenant, name, plan, kind, owners: 0, created_at });
   await prepareWorkspace(storeOf(tenant));
-  await platform
-    .transact([
-      changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),
-      putItem(WorkspaceItem, { tenant }, client, absent()),
-      putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
-      putItem(WorkspaceEntry, { tenant }, { created_at }),
-    ])
-    .catch(
-      onTransactionCanceled(([refused]) => {
-        if (oldRow(WorkspaceItem, refused)?.kind !== "agency")
-          throw new ApiError("FORBIDDEN", "This workspace is no agency.");
-        throw new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MAX_CLIENTS} workspaces.`);
-      }),
-    );
+  const failures = await failuresOf(platform, [
+    changeItem(WorkspaceItem, { tenant: agency }, { add: { clients: 1 } }, all(is("kind", "agency"), hasRoom)),
+    putItem(WorkspaceItem, { tenant }, client, absent()),
+    putItem(ClientItem, { agency, tenant }, { tenant, created_at }, absent()),
+    putItem(WorkspaceEntry, { tenant }, { created_at }),
+  ]);
+  if (failures.length > 0) {
+    const isAgency = oldRow(WorkspaceItem, failures[0])?.kind === "agency";
+    if (!isAgency) throw new ApiError("FORBIDDEN", "This workspace is no agency.");
+    throw new ApiError("QUOTA_EXCEEDED", `An agency keeps at most ${MAX_CLIENTS} workspaces.`);
+  }
   return { id: tenant, name, plan, kind, status: "active", created_at };
 }
 

@@ -8,7 +8,7 @@ import { byText } from "../../kernel/order.ts";
 import { above, all, is, present } from "../conditions.ts";
 import type { Platform, PlatformReader } from "../context.ts";
 import { changeItem, fieldsOf, type ItemWrite, removeItem } from "../item.ts";
-import { onTransactionCanceled } from "../refusals.ts";
+import { failuresOf } from "../refusals.ts";
 import { MemberItem, MembershipItem, memberFields } from "./identity-items.ts";
 import { WorkspaceItem } from "./items.ts";
 
@@ -75,11 +75,8 @@ function ownersChange(tenant: TenantId, from: Role | undefined, to: Role | undef
   return [changeItem(WorkspaceItem, { tenant }, { add: { owners } }, when)];
 }
 
-const swapMember = (platform: Platform, writes: readonly ItemWrite<"platform">[]) =>
-  platform.transact(writes).catch(
-    onTransactionCanceled(([member]) => {
-      throw member
-        ? conflict("The member changed meanwhile. Try again.")
-        : conflict("A workspace keeps at least one owner.");
-    }),
-  );
+async function swapMember(platform: Platform, writes: readonly ItemWrite<"platform">[]): Promise<void> {
+  const failures = await failuresOf(platform, writes);
+  if (failures[0]) throw conflict("The member changed meanwhile. Try again.");
+  if (failures.length > 0) throw conflict("A workspace keeps at least one owner.");
+}

@@ -78,9 +78,9 @@ export const audiencesBugs: readonly Bug[] = [
     name: "a page of a computation that is repeated counts twice",
     area: "segments",
     file: fillLeaves,
-    find: "outcome = await store.transact([hold, ...leafWrites(segment.id, some, at)]).then(",
+    find: "await failuresOf(store, [hold, ...leafWrites(segment.id, some, at)]);",
     replace:
-      "outcome = await store.transact(leafWrites(segment.id, some, at).slice(-1)).then(() => store.transact([hold, ...leafWrites(segment.id, some, at).slice(0, -1)])).then(",
+      "await store.transact(leafWrites(segment.id, some, at).slice(-1)).then(() => failuresOf(store, [hold, ...leafWrites(segment.id, some, at).slice(0, -1)]));",
   },
   {
     name: "an earlier computation goes on writing leaves",

@@ -30,15 +30,15 @@ export const promisesBugs: readonly Bug[] = [
     name: "an erasure is not in the register that exports read",
     area: "erasure",
     file: "shared/store/subscribers/subscribers.ts",
-    find: "      putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),\n",
+    find: "    putItem(ErasingActor, { actor: actorText(subscriberActor(id)) }, { erase_properties }),\n",
     replace: "",
   },
   {
     name: "an erased subscriber is still counted",
     area: "counters",
     file: "shared/store/subscribers/subscribers.ts",
-    find: "      countWrite(id, -1),\n",
-    replace: "      countWrite(id, 0),\n",
+    find: "    countWrite(id, -1),\n",
+    replace: "    countWrite(id, 0),\n",
   },
   {
     name: "a revoked key is still accepted",

@@ -10,7 +10,7 @@ import { absent } from "../../conditions.ts";
 import type { Store, StoreReader } from "../../context.ts";
 import { type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
 import { fromJson, toJson } from "../../json-text.ts";
-import { oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { failuresOf, oldRow, onConditionFailed } from "../../refusals.ts";
 import type { LivingProfile } from "../../subscribers/subscribers.ts";
 import { ChunkItem, ClaimItem, SkippedIds } from "../audience/audience-items.ts";
 import { type LongReads, longReadsOf, NO_LONG_READS } from "../audience/long-profiles.ts";
@@ -111,13 +111,9 @@ export async function completeChunk(store: Store, key: ChunkRef, planned: Planne
       () => chunk,
       onConditionFailed(ChunkItem, (old) => (old ? chunkOf(old) : chunk)),
     );
-  return store.transact([putItem(ChunkItem, key, row, absent()), ...skipped]).then(
-    () => chunk,
-    onTransactionCanceled(([failure]) => {
-      const old = oldRow(ChunkItem, failure);
-      return old ? chunkOf(old) : chunk;
-    }),
-  );
+  const [failure] = await failuresOf(store, [putItem(ChunkItem, key, row, absent()), ...skipped]);
+  const old = oldRow(ChunkItem, failure);
+  return old ? chunkOf(old) : chunk;
 }
 
 /** A chunk, the job it belongs to and the worker that has it, in one request. */

@@ -9,7 +9,7 @@ import { countedOutcomeWrites, outcomesOf } from "../../insights/hours.ts";
 import { type AnyItem, changeItem, type ItemWrite } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import type { Item } from "../../model.ts";
-import { type Failure, happened, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { type Failure, failuresOf, happened, onConditionFailed } from "../../refusals.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
 import type { Category } from "../jobs/job-spec.ts";
@@ -123,12 +123,9 @@ export async function advance(
   const refused = (old: Item | undefined): Advanced => (isMine(old) ? claimed : { kind: "lost" });
   if (extraItems.length === 0)
     return store.change(item, chunkRef, change, when).then(() => claimed, onConditionFailed(refused));
-  return store.transact([changeItem(item, chunkRef, change, when), ...extraItems]).then(
-    () => claimed,
-    onTransactionCanceled(
-      ([claim, ...failures]): Advanced => (claim ? refused(claim.old) : { kind: "refused", failures }),
-    ),
-  );
+  const [claim, ...failures] = await failuresOf(store, [changeItem(item, chunkRef, change, when), ...extraItems]);
+  if (claim) return refused(claim.old);
+  return failures.length === 0 ? claimed : { kind: "refused", failures };
 }
 
 /** How a chunk is released: any worker may continue from `waits` on. */

@@ -9,7 +9,7 @@ import { hashOf } from "../../hash.ts";
 import { countedOutcomes, dayWrites, outcomesOf } from "../../insights/hours.ts";
 import { type ConditionOf, changeItem, type ItemWrite } from "../../item.ts";
 import { move, moveWrite } from "../../lifecycle.ts";
-import { failuresOf, onTransactionCanceled, transacted } from "../../refusals.ts";
+import { failuresOf, transacted } from "../../refusals.ts";
 import { settlement, type Use } from "../../workspaces/usage.ts";
 import { ClaimItem, RangeItem } from "../audience/audience-items.ts";
 import { JobItem } from "../jobs/job-items.ts";
@@ -101,13 +101,10 @@ async function closeJob(store: Store, closing: Closing): Promise<void> {
       await move(store, JobItem, key, { lifecycle: jobMoves, action, ...options });
       return;
     }
-    const end = await store
-      .transact([moveWrite(JobItem, key, { lifecycle: jobMoves, action, ...options }), ...settled])
-      .then(
-        () => "ended" as const,
-        onTransactionCanceled(([job]) => (job ? ("ended" as const) : ("usage changed" as const))),
-      );
-    if (end === "ended") return;
+    const end = moveWrite(JobItem, key, { lifecycle: jobMoves, action, ...options });
+    const failures = await failuresOf(store, [end, ...settled]);
+    const hasEnded = failures.length === 0 || failures[0] !== undefined;
+    if (hasEnded) return;
   }
 }
 
@@ -122,7 +119,7 @@ async function closeJobs(store: Store, closings: readonly Closing[]): Promise<vo
       return moveWrite(JobItem, { job: one.job.id }, { lifecycle: jobMoves, action, ...options });
     });
     const settled = await settlement(store, open.map(useOf));
-    const failures = await failuresOf(store.transact([...ends, ...settled, ...countersOf(store, open)]));
+    const failures = await failuresOf(store, [...ends, ...settled, ...countersOf(store, open)]);
     if (failures.length === 0) return;
     open = open.filter((_, i) => !failures[i]);
   }

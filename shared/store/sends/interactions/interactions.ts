@@ -12,7 +12,7 @@ import type { Store } from "../../context.ts";
 import { countedStages, dayWrites } from "../../insights/hours.ts";
 import { changeItem, type ItemWrite, type NewRowOf, putItem, type RowOf, ref } from "../../item.ts";
 import { reachedWrites } from "../../journeys/totals.ts";
-import { onTransactionCanceled } from "../../refusals.ts";
+import { failuresOf } from "../../refusals.ts";
 import { DevicePointer } from "../../subscribers/device-items.ts";
 import { answeredClass, noteEngagement } from "../../subscribers/engagement.ts";
 import { Profile } from "../../subscribers/items.ts";
@@ -79,15 +79,12 @@ async function countReport(
       variant_id: armFor(send, report, recipient.subscriber),
       machine: report.machine ?? burstVerdict(store, report, recipient.engagement),
     };
-    const outcome = await store.transact(writesOf(store, judged, digest, { job: send, ...recipient })).then(
-      () => "counted" as const,
-      onTransactionCanceled(([existing]) => (existing ? ("existing" as const) : ("changed" as const))),
-    );
-    if (outcome === "counted") {
+    const failures = await failuresOf(store, writesOf(store, judged, digest, { job: send, ...recipient }));
+    if (failures.length === 0) {
       if (judged.machine === undefined) await retractBurst(store, judged, digest, { job: send, ...recipient });
-      return outcome;
+      return "counted";
     }
-    if (outcome === "existing") return "left out";
+    if (failures[0]) return "left out";
   }
   throw namedError("ThrottlingException", "Too many reports of one recipient at once.");
 }

@@ -17,7 +17,7 @@ import { annotationWrite } from "../../insights/annotations.ts";
 import { type ConditionOf, changeItem } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import { countTarget } from "../../lists/targets.ts";
-import { onConditionFailed, whereItHolds } from "../../refusals.ts";
+import { madeOnce, whereItHolds } from "../../refusals.ts";
 import { RangeItem } from "../audience/audience-items.ts";
 import { sumOf, tallyOf } from "../chunks/tallies.ts";
 import { JobItem, type LateResult } from "./job-items.ts";
@@ -104,9 +104,6 @@ export async function resumeHalted(store: Store, job: JobRecord, safety: Safety 
     ...(safety !== undefined && { settings: toJson({ ...settings, ...(changed && { brake: changed }) }) }),
   };
   const when: ConditionOf<typeof JobItem> = all(inProgress, present("halted"));
-  return store.change(JobItem, { job: job.id }, { set, remove: ["halted"] }, when).then(
-    () => true,
-    // The reply to this very write may have been lost (docs/decisions/0028).
-    onConditionFailed(JobItem, (old) => old?.halted === undefined && old?.released_at === set.released_at),
-  );
+  const resuming = store.change(JobItem, { job: job.id }, { set, remove: ["halted"] }, when);
+  return madeOnce(JobItem, resuming, (old) => old?.halted === undefined && old?.released_at === set.released_at);
 }

@@ -9,7 +9,7 @@ import type { Store } from "../../context.ts";
 import { type ItemWrite, putItem } from "../../item.ts";
 import { toJson } from "../../json-text.ts";
 import { countTarget } from "../../lists/targets.ts";
-import { type Failure, oldRow, onConditionFailed, onTransactionCanceled } from "../../refusals.ts";
+import { type Failure, failuresOf, oldRow, onConditionFailed } from "../../refusals.ts";
 import { contentOfTemplate, TemplateItem } from "../../templates/items.ts";
 import type { Timers } from "../../timers.ts";
 import { useWrites } from "../../uses.ts";
@@ -110,20 +110,17 @@ export async function startSend(store: Store, timers: Timers, allowance: Allowan
       onConditionFailed(JobItem, (old): Started => ({ kind: "started", id, sent: old?.sent ?? audience.sent })),
     );
 
-  const started = await store.transact([putItem(JobItem, { job: id }, row, absent()), ...rest]).then(
-    (): Started => ({ kind: "started", ...answer }),
-    onTransactionCanceled(async ([existing, ...failures]): Promise<Started> => {
-      const old = oldRow(JobItem, existing);
-      if (old) return { kind: "started", id, sent: old.sent };
-      if (!isRepeatable) await store.writeAll(audience.writes.map(undone));
-      const usage = reserved.length > 0 ? failures[0] : undefined;
-      const refused = failures.slice(reserved.length);
-      if (refused.some(Boolean)) return { kind: "refused", failures: refused };
-      throw usageRefusal("sends", audience.sent, oldRow(Usage, usage), allowance);
-    }),
-  );
-  if (started.kind === "started" && reserved.length > 0) await warnOfUsage(store, "sends", allowance);
-  return started;
+  const failures = await failuresOf(store, [putItem(JobItem, { job: id }, row, absent()), ...rest]);
+  const old = oldRow(JobItem, failures[0]);
+  if (failures.length > 0 && !old) {
+    if (!isRepeatable) await store.writeAll(audience.writes.map(undone));
+    const refused = failures.slice(1 + reserved.length);
+    if (refused.some(Boolean)) return { kind: "refused", failures: refused };
+    const usage = reserved.length > 0 ? failures[1] : undefined;
+    throw usageRefusal("sends", audience.sent, oldRow(Usage, usage), allowance);
+  }
+  if (reserved.length > 0) await warnOfUsage(store, "sends", allowance);
+  return old ? { kind: "started", id, sent: old.sent } : { kind: "started", ...answer };
 }
 
 const undone = (write: ItemWrite<"workspace">): ItemWrite<"workspace"> => ({ ...write, write: { kind: "remove" } });
