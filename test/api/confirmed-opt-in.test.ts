@@ -143,6 +143,21 @@ describe("confirming", () => {
     expect(await statusOf(id)).toBe("opted_in");
   });
 
+  it("who unsubscribes by a mail while an opt-in waits to be confirmed has opted out in the history too (AMB-129, AMB-130)", async () => {
+    const { world, call, optIn, statusOf, news, upsert } = await setting({});
+    const id = await upsert();
+    await news(id);
+    const [mail] = await mailsOf(world);
+    await call("PATCH /api/v1/workspace", { double_opt_in: true });
+    await optIn();
+    expect(await statusOf(id)).toBe("pending");
+
+    await follow(world, "POST", mail!.unsubscribe!);
+
+    const { items } = (await call(`GET /api/v1/subscribers/${id}/consents`)).body;
+    expect(items[0]).toMatchObject({ status: "opted_out", source: "unsubscribe" });
+  });
+
   it("a second confirmation of an opt-in changes nothing (AMB-129)", async () => {
     const { world, call, optIn, links } = await setting();
     const id = await optIn();
