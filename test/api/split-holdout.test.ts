@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { Message } from "../../shared/store/sends/inbox/inbox-items.ts";
 import { NOTHING_LATE } from "../support/late.ts";
+import { mailsOf } from "../support/mails.ts";
 import { inMs, jobOf, post } from "../support/notify.ts";
 import { addPeople, inboxOf, quickStore, send } from "../support/people.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
@@ -64,6 +65,34 @@ it("a push and a mail carry the arm of their recipient (ABH-2, D-AB)", async () 
 
   expect(sent.get("ios")?.payload).toMatchObject({ variant_id: arm });
   expect(String(sent.get("email")?.payload)).toContain(`X-Variant-Id: ${arm}`);
+});
+
+describe.each([
+  ["a", { body: "Hi {{ subscriber.external_id }}.", variant_b }],
+  ["b", { variant_b: { ...variant_b, body: "Hi {{ subscriber.external_id }}." } }],
+])("variables that only arm %s has are each recipient's own", (_, texts) => {
+  it("in the inbox (ABH-1, D-LIQUID)", async () => {
+    const { world, tenant, ids } = await withPeople(20);
+    await send(world, tenant, { ...everybody, ...texts });
+    const inboxes = await Promise.all(ids.map(async (id) => JSON.stringify(await inboxOf(world, tenant, id))));
+
+    expectOwn(inboxes);
+  });
+
+  it("in mails (ABH-1, D-LIQUID)", async () => {
+    const { world, tenant } = await withTenant();
+    const { email } = await openChannels(world, tenant, "email");
+    await addPeople(world, tenant, 20, (n) => ({ email: `p${n}@example.com` }));
+    await send(world, tenant, { ...everybody, ...texts, channel_ids: [email] });
+
+    expectOwn((await mailsOf(world)).map(({ text }) => text));
+  });
+
+  function expectOwn(texts: string[]) {
+    const greetings = texts.flatMap((text) => /Hi p\d+\./.exec(text) ?? []);
+    expect(greetings.length).toBeGreaterThan(1);
+    expect(new Set(greetings)).toHaveLength(greetings.length);
+  }
 });
 
 describe.each([
