@@ -143,6 +143,17 @@ describe("marks", () => {
     expect((await inboxOf(world, tenant, id))[0]).toEqual(dismissed.body);
   });
 
+  it("reading all gives no read_at to what was dismissed unread before (INB-7, AMB-37)", async () => {
+    const { world, tenant, id } = await withMessages(2);
+    const [, older] = await inboxOf(world, tenant, id);
+    const dismissed = await dismiss(world, tenant, id, older.id);
+    await world.advance(2 * HOUR);
+
+    expect((await readAll(world, tenant, id)).body).toEqual({ updated: 1 });
+
+    expect((await inboxOf(world, tenant, id))[1]).toEqual(dismissed.body);
+  });
+
   it("a dismissed message that is read has its read_at and stays dismissed (INB-9, AMB-37)", async () => {
     const { world, tenant, id } = await withMessages(1);
     const [message] = await inboxOf(world, tenant, id);

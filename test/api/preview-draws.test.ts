@@ -1,6 +1,6 @@
 // A send that names its preview holds out the same people and splits the same way.
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../shared/kernel/clock.ts";
+import { HOUR, MINUTE, timestamp } from "../../shared/kernel/clock.ts";
 import { addPeople, inboxOf } from "../support/people.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -38,6 +38,17 @@ describe("preview_id", () => {
 
     expect(first.body.sent).toBe(counts.sent);
     expect(await fates(first.body.id)).toEqual(await fates(second.body.id));
+  });
+
+  it("while a send with a preview_id waits, its explanations say what it will do (AMB-140, F2)", async () => {
+    const { world, post, body, fates, sent } = await setting();
+    const scheduled_at = timestamp(world.clock.now() + HOUR);
+    const { preview_id } = (await post("/preview", { ...body, scheduled_at })).body;
+    const { id } = (await sent({ preview_id, scheduled_at })).body;
+    const before = await fates(id);
+    await world.advance(HOUR);
+
+    expect(before).toEqual(await fates(id));
   });
 
   it("a preview_id is another draw for each preview, and none for a send without it (AMB-140)", async () => {

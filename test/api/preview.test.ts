@@ -1,5 +1,7 @@
 // The preview of a send (F8): it equals the result of the same send right after, and writes nothing.
 import { describe, expect, it } from "vitest";
+import { DAY, timestamp } from "../../shared/kernel/clock.ts";
+import { type Random, randomFrom } from "../simulator/random.ts";
 import { channelCalls } from "../support/channels.ts";
 import { addPeople, send } from "../support/people.ts";
 import { addPhone, openChannels, outboxOf } from "../support/reached.ts";
@@ -10,20 +12,6 @@ import { shared, worlds } from "../support/worlds.ts";
 const { withTenant } = worlds();
 const ROUTE = "POST /api/v1/notifications/preview";
 const everybody = { target: { type: "all" } };
-
-/** A generator of the same numbers every time. */
-function dice(seed: number) {
-  let state = seed;
-  const next = () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-  return {
-    chance: (share: number) => next() < share,
-    below: (max: number) => Math.floor(next() * max),
-    pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!,
-  };
-}
 
 async function previewing({ world, tenant }: Awaited<ReturnType<typeof withTenant>>) {
   const ids = (await openChannels(world, tenant, "ios-push", "email", "sms", "chat_app")) as Record<string, string>;
@@ -43,7 +31,7 @@ type Setting = Awaited<ReturnType<typeof setting>>;
 
 /** People of every kind: with and without addresses, consent, zones, phones, a device. */
 async function crowd({ world, tenant }: Setting, count: number) {
-  const { chance, pick } = dice(4);
+  const { chance, pick } = randomFrom(4);
   const zones = ["Europe/London", "Asia/Tokyo", "America/New_York", "Nowhere"];
   const people = await addPeople(world, tenant, count, (n) => ({
     ...(chance(0.7) && { email: `p${n}@example.com` }),
@@ -64,13 +52,11 @@ async function crowd({ world, tenant }: Setting, count: number) {
   return people;
 }
 
-type Dice = ReturnType<typeof dice>;
-
 /** Random quiet hours, caps and consent of the workspace. */
-function randomSettings({ chance, pick, below }: Dice) {
+function randomSettings({ chance, pick, between }: Random) {
   const quiet_hours = { start: pick(["08:00", "20:00"]), end: pick(["09:00", "13:00"]), timezone_mode: "subscriber" };
   const channel_class = pick(["push", "email", "in_app", undefined]);
-  const cap = { category: "marketing", per: pick(["day", "week"]), max: 1 + below(6) };
+  const cap = { category: "marketing", per: pick(["day", "week"]), max: between(1, 6) };
   return {
     quiet_hours: chance(0.4) ? quiet_hours : null,
     frequency_caps: chance(0.6) ? [{ ...cap, ...(channel_class && { channel_class }) }] : [],
@@ -80,7 +66,7 @@ function randomSettings({ chance, pick, below }: Dice) {
 
 /** A random send to some of these people or to one of these targets, by some of the channels. */
 function randomSend(
-  { chance, pick, below }: Dice,
+  { chance, pick, between }: Random,
   { ids, people, targets, draft }: Pick<Setting, "ids"> & { people: string[]; targets: object[]; draft: string },
 ) {
   const types = Object.keys(ids).filter(() => chance(0.5));
@@ -89,7 +75,7 @@ function randomSend(
   return {
     ...(chance(0.4) ? { subscriberIds: given } : { target: pick(targets) }),
     channel_ids,
-    ...(chance(0.3) && { subscriber_filters: { n: { $lt: below(40) } } }),
+    ...(chance(0.3) && { subscriber_filters: { n: { $lt: between(0, 39) } } }),
     ...(chance(0.2) && { device_filters: { platform: { $eq: "ios" } } }),
     ...(chance(0.2) && { category: "transactional" }),
     ...(chance(0.3) && { channel_arbitration_mode: "smart" }),
@@ -109,7 +95,7 @@ it("the counts of a preview are those of the send made right after, for 50 rando
   const draft = (await chat(`POST /${ids.chat_app}/chat-app-templates`, { body: { name: "n", body: "b" } })).body.id;
   await world.settle();
   const targets = [{ type: "all" }, { type: "list", list_id }, { type: "segment", segment_id }];
-  const random = dice(11);
+  const random = randomFrom(11);
   let waiting = 0;
   for (let n = 0; n < 50; n++) {
     await call("PATCH /api/v1/workspace", randomSettings(random));
@@ -215,6 +201,18 @@ describe("the preview of a send to three people, of whom one has a name and one 
     expect(seen).toMatchObject({ counts: { skipped: 3 }, skip_reasons: { no_address: 3 }, samples: [] });
     expect(seen.skipped_samples.no_address).toHaveLength(3);
   });
+});
+
+it("a preview holds a send of tomorrow against the caps of tomorrow (F8, D-CAP)", async () => {
+  const { world, tenant, ids, call, preview } = await setting();
+  await call("PATCH /api/v1/workspace", { frequency_caps: [{ category: "marketing", max: 1, per: "day" }] });
+  await addPeople(world, tenant, 1, () => ({ email: "ada@example.com" }));
+  const wish = { ...everybody, channel_ids: [ids.email] };
+  await send(world, tenant, wish);
+  const scheduled_at = timestamp(world.clock.now() + DAY);
+
+  expect((await preview(wish)).skip_reasons).toEqual({ capped: 1 });
+  expect((await preview({ ...wish, scheduled_at })).skip_reasons).toEqual({});
 });
 
 it("the control group of a preview is drawn as a send draws it, of the same size (F8, ABH-1)", async () => {

@@ -1,8 +1,10 @@
 // Hostile credentials: all are rejected, and none causes a 500.
+
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { endpoints, group } from "../../shared/http/endpoint.ts";
 import { serve } from "../../shared/http/serve.ts";
+import { randomFrom } from "../simulator/random.ts";
 import { quickDeps } from "../support/people.ts";
 import { signingKey, type Tenant, type TestWorld, testWorld } from "../support/world.ts";
 
@@ -48,11 +50,8 @@ it("a key in its canonical spelling is accepted (ATH-R2)", async () => {
 it(`${MUTATIONS} mutated keys are all refused without an exception (ATH-R2)`, async () => {
   const ask = gate();
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/.~ \t\n!é";
-  let state = 12_345;
-  const pick = (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state % below;
-  };
+  const { between } = randomFrom(12_345);
+  const pick = (below: number) => between(0, below - 1);
   const mutate = (key: string) => {
     const at = pick(key.length + 1);
     const letter = alphabet[pick(alphabet.length)]!;
