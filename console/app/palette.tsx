@@ -209,7 +209,9 @@ export function Palette() {
   }, []);
   const found = useFound(text.trim());
   const wanted = text.trim().toLowerCase();
-  const fixed = [...places, ...actions].filter(({ title, note }) => `${title} ${note}`.toLowerCase().includes(wanted));
+  const fixed = [...places, ...actions].filter(({ title, note }) =>
+    ` ${title} ${note}`.toLowerCase().includes(` ${wanted}`),
+  );
   const hits = [...fixed, ...found.hits];
   const chosen = hits[Math.min(at, hits.length - 1)];
   const close = () => {

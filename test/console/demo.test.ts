@@ -192,6 +192,11 @@ describe.skipIf(!hasBrowser)("the demo in Chromium", () => {
     await page.locator(".button[aria-pressed=true]").first().waitFor();
     expect(await styleOf("main .button[aria-pressed=true]", "outlineStyle")).toBe("solid");
     expect(await styleOf("main .button[aria-pressed=false]", "outlineStyle")).toBe("none");
+    await page.locator("button.chart-node").first().click();
+    expect(await styleOf(".chart-node.is-chosen", "outlineStyle")).toBe("solid");
+    await visit("content");
+    const tab = (current: string) => styleOf(`.tabs a${current}`, "borderBottomColor");
+    expect(await tab("[aria-current]")).not.toBe(await tab(":not([aria-current])"));
     await page.emulateMedia({ forcedColors: "none" });
   });
 

@@ -14,6 +14,8 @@ export function keyStories(open: () => Promise<Tab>): void {
     expect(await page.locator("aside.drawer").count()).toBe(0);
     await page.locator("dialog.palette input").fill("ad");
     await hits.filter({ hasText: "Ada" }).waitFor();
+    // Upload and download have it inside a word.
+    expect(await hits.filter({ hasText: /Import|Exports/ }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await page.locator("dialog.palette input").fill("webh");
     await hits.first().filter({ hasText: "Webhooks" }).waitFor();

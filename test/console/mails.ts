@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { mailHtml } from "../../console/mail/mail.ts";
 import { designOf, starters } from "../../console/mail/starters.ts";
 import { type Tab, violations, violationsInThemes } from "../support/console-tab.ts";
+import { bodyOf } from "../support/told.ts";
 
 /** Narrow, and as wide as the card. */
 const WIDTHS = [320, 600];
@@ -50,7 +51,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     expect(await page.getByLabel("Subject").inputValue()).toMatch(/^Welcome, /);
     const saved = page.waitForRequest((one) => one.method() === "POST" && /\/templates$/.test(one.url()));
     await page.getByRole("button", { name: "Save the template" }).click();
-    const { email } = (await saved).postDataJSON().content.by_channel;
+    const { email } = (await bodyOf(page, await saved)).content.by_channel;
     expect(email.html).toContain("Good morning");
     expect(JSON.parse(email.design).blocks).toHaveLength(count + 1);
     await page.getByRole("link", { name: "Designed welcome", exact: true }).click();
@@ -81,10 +82,10 @@ export function mailStories(open: () => Promise<Tab>): void {
     expect(await violations(page)).toEqual([]);
     const tested = page.waitForRequest(/\/notifications\/test$/);
     await page.getByRole("button", { name: "Send test" }).click();
-    const template_id = (await tested).postDataJSON().template_id;
+    const template_id = (await bodyOf(page, await tested)).template_id;
     const saved = page.waitForRequest((one) => one.method() === "POST" && /\/campaigns$/.test(one.url()));
     await page.getByRole("button", { name: "Save the draft" }).click();
-    expect((await saved).postDataJSON().messages).toMatchObject([{ template_id }]);
+    expect((await bodyOf(page, await saved)).messages).toMatchObject([{ template_id }]);
     await page.getByText("The draft is saved.").waitFor();
     await visit("journeys");
     await page.getByRole("button", { name: "New journey" }).click();
@@ -99,7 +100,7 @@ export function mailStories(open: () => Promise<Tab>): void {
     await preview.getByText(/^On its way, \w+/).waitFor();
     const kept = page.waitForRequest((one) => one.method() === "PUT");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    const { steps } = (await kept).postDataJSON().steps;
+    const { steps } = (await bodyOf(page, await kept)).steps;
     expect(Object.values(steps)).toContainEqual(
       expect.objectContaining({ send: expect.objectContaining({ template_id }) }),
     );

@@ -18,6 +18,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     await page.getByText(/^A marketing message now (goes out|waits)/).waitFor();
     const message = page.locator(".timeline > li", { hasText: "New: shared boards" });
     expect(await message.locator(".badge").allTextContents()).toEqual(["delivered", "delivered"]);
+    await page.getByRole("link", { name: "Welcome, [first name]", exact: true }).waitFor();
     await message.getByRole("button", { name: "More about New: shared boards" }).click();
     await message.getByText(/^Delivered by/).waitFor();
     await message.locator(".in-app-card", { hasText: "Hello Ada, three things" }).waitFor();
@@ -28,7 +29,7 @@ export function peopleStories(open: () => Promise<Tab>): void {
     const page = await openAda(await open());
     const run = page.locator(".timeline > li", { hasText: "Welcome" }).filter({ hasText: "completed" });
     await run.getByRole("button", { name: "More about Welcome" }).click();
-    await run.getByText("welcome sent").waitFor();
+    await run.getByText("Send a message Welcome, [first name] sent").waitFor();
     await run.getByText(/^Entered on /).waitFor();
     await page.getByRole("button", { name: "A campaign", exact: true }).click();
     await page.getByLabel("A campaign", { exact: true }).selectOption({ label: "Winter preview" });

@@ -19,7 +19,7 @@ export function releaseStories(open: () => Promise<Tab>): void {
   it("a send to more than 1,000 people goes out once their number is typed, to those of the preview (CON-3, AMB-140)", async () => {
     const { page, visit } = await open();
     await page.route(PREVIEW, async (route) => {
-      const answer = await route.fetch();
+      const answer = await route.fetch({ postData: await bodyOf(page, route.request()) });
       const preview = (await answer.json()) as NotificationPreview;
       return route.fulfill({ json: { ...preview, counts: { ...preview.counts, total: 2_500, sent: 2_400 } } });
     });

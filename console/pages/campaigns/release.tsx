@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Campaign, CampaignsUpdateBody, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { now, plural } from "../../app/time.ts";
 import { say } from "../../app/toast.ts";
@@ -41,7 +42,8 @@ const bodyOf = (campaign: Campaign, message: Message | undefined): Notifications
   ...(message?.scheduled_at && Date.parse(message.scheduled_at) > now() && { scheduled_at: message.scheduled_at }),
 });
 
-const nameOf = ({ content, position }: Message): string => content?.title || `Message ${position + 1}`;
+const nameOf = ({ content, position }: Message): string =>
+  (content?.title && inPlain(content.title)) || `Message ${position + 1}`;
 
 function Sheet({ campaign, close }: { campaign: Campaign; close: () => void }) {
   const { id, name, messages, category, topic, holdout_percentage, safety } = campaign;

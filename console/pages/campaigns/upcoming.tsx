@@ -1,7 +1,7 @@
 // Everything that will go out, by day: messages of campaigns, sends for later, and the times of schedules.
 import type { Campaign, NotificationsListAnswer, Schedule, Template } from "../../../sdk/src/types.gen.ts";
 import { nextRun, parseCron } from "../../../shared/rules/cron.ts";
-import { sendName } from "../../app/placeholders.ts";
+import { inPlain, sendName } from "../../app/placeholders.ts";
 import { useQuery } from "../../app/query.ts";
 import { pathTo } from "../../app/router.ts";
 import { now, zone } from "../../app/time.ts";
@@ -74,7 +74,7 @@ const itemsOfCampaign = ({ id, name, messages }: Pick<Campaign, "id" | "name" | 
             key: `${id} ${position}`,
             at: Date.parse(scheduled_at),
             icon: "campaign",
-            name: messages.length > 1 ? `${name}: ${content?.title ?? `message ${position + 1}`}` : name,
+            name: messages.length > 1 ? `${name}: ${inPlain(content?.title ?? `message ${position + 1}`)}` : name,
             kind: "Campaign",
             href: pathTo("campaigns", id),
           },

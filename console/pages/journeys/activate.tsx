@@ -1,4 +1,5 @@
 // The activation of a journey: whom it reaches from now on, by which messages, and what they lack.
+
 import { useState } from "preact/hooks";
 import type { Journey, JourneyStep, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import type { Action } from "../../app/action.ts";
@@ -12,7 +13,8 @@ import type { Fact } from "../../components/page.tsx";
 import { MeansOf } from "../../components/release-facts.tsx";
 import { MissingIn } from "../../components/release-reach.tsx";
 import { ReleaseSheet } from "../../components/release-sheet.tsx";
-import { DEFAULT_MAX_AGE, nameOf, type SendSettings, settingsOf, stepText, triggerText } from "./steps.ts";
+import { nameOf, settingsOf, stepText } from "../../components/step-words.ts";
+import { DEFAULT_MAX_AGE, type SendSettings, triggerText } from "./steps.ts";
 
 interface ActivateProps {
   journey: Journey;

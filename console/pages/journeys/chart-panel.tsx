@@ -1,4 +1,5 @@
 // The panel beside the chart: the step that is chosen, the trigger, or the kinds of a step to insert.
+
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useQuery } from "../../app/query.ts";
@@ -7,11 +8,12 @@ import { Button } from "../../components/button.tsx";
 import { Time } from "../../components/page.tsx";
 import { PersonLink } from "../../components/person.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { nameOf, type StepType, stepNames, typeOf } from "../../components/step-words.ts";
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons } from "./step-icon.tsx";
 import type { StepsProps } from "./step-list.tsx";
-import { faultsOf, nameOf, type StepType, stepNames, typeOf } from "./steps.ts";
+import { faultsOf } from "./steps.ts";
 
 export type Selection =
   | { kind: "trigger" }

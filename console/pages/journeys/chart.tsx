@@ -1,14 +1,16 @@
 // The steps as a chart: people on each step, how many went along each edge, a form for the step that is chosen.
+
 import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { number, plural } from "../../app/time.ts";
 import { Button } from "../../components/button.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
+import { nameOf, type StepType, stepNames, stepText, typeOf } from "../../components/step-words.ts";
 import { ChartPanel, type Selection } from "./chart-panel.tsx";
 import { layoutOf, NODE, type PlacedEdge, type PlacedNode } from "./layout.ts";
 import { StepIcon } from "./step-icon.tsx";
 import type { StepsProps } from "./step-list.tsx";
-import { faultsOf, insertStep, nameOf, type StepType, stepNames, stepText, typeOf } from "./steps.ts";
+import { faultsOf, insertStep } from "./steps.ts";
 
 interface ChartProps extends StepsProps {
   /** What begins it, in words. */

@@ -1,4 +1,5 @@
 // One journey: its steps with the people on each, its editor, its simulations and its versions.
+
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { ServiceError } from "../../../sdk/src/errors.ts";
@@ -16,11 +17,12 @@ import { inWords } from "../../components/field.tsx";
 import { HaltedStep } from "../../components/halted.tsx";
 import { Figure, Page, Time } from "../../components/page.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { nameOf } from "../../components/step-words.ts";
 import { Graph, type Shown, useEdit } from "./graph.tsx";
 import { History } from "./history.tsx";
 import { Moves, useMoves } from "./moves.tsx";
 import { Simulate, type WalkAnswer } from "./simulate.tsx";
-import { isAbout, nameOf, saidGraph } from "./steps.ts";
+import { isAbout, saidGraph } from "./steps.ts";
 import { Versions } from "./versions.tsx";
 
 const EVERY_MS = 5_000;

@@ -1,7 +1,9 @@
 // Where each step of a journey is drawn: layers from the start downwards, each edge through free places of the layers
 // that it passes. Pure: the same graph always has the same picture.
+
 import type { JourneyGraph, JourneyStep } from "../../../sdk/src/types.gen.ts";
-import { nextOf, typeOf, type Way, ways } from "./steps.ts";
+import { typeOf } from "../../components/step-words.ts";
+import { nextOf, type Way, ways } from "./steps.ts";
 
 export const NODE = { width: 240, height: 60 };
 const GAP = { x: 28, y: 56 };

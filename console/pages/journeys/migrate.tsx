@@ -1,4 +1,5 @@
 // Moves waiting runs from one version to another, by a map of steps.
+
 import { useState } from "preact/hooks";
 import type { JourneyStep, JourneyVersion } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
@@ -8,7 +9,7 @@ import { Confirm } from "../../components/dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Form, FormEnd } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { nameOf, typeOf } from "./steps.ts";
+import { nameOf, typeOf } from "../../components/step-words.ts";
 
 const EVERY_MS = 2_000;
 

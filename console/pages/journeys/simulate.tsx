@@ -1,4 +1,5 @@
 // Simulate: a person walks the saved steps, with what each condition says and what each message would be.
+
 import type { JourneysSimulateAnswer } from "../../../sdk/src/types.gen.ts";
 import { useAction } from "../../app/action.ts";
 import { reasonText } from "../../app/sentences.ts";
@@ -9,7 +10,8 @@ import { Icon } from "../../components/icon.tsx";
 import { Card } from "../../components/page.tsx";
 import { PersonField, usePicked } from "../../components/person-picker.tsx";
 import { Failure } from "../../components/states.tsx";
-import { stepNames, ways } from "./steps.ts";
+import { stepNames } from "../../components/step-words.ts";
+import { ways } from "./steps.ts";
 
 /** What is asked about one person, not about the events of the past. */
 export type WalkAnswer = Extract<JourneysSimulateAnswer, { steps: unknown }>;

@@ -1,6 +1,7 @@
 // The icon of a kind of step.
+
 import { Icon, type IconName } from "../../components/icon.tsx";
-import type { StepType } from "./steps.ts";
+import type { StepType } from "../../components/step-words.ts";
 
 export const icons: Record<StepType, IconName> = {
   send: "send",

@@ -1,26 +1,16 @@
 // The steps as an indented list: people on each step, how many went each way, and a form for the step that is open.
+
 import { useState } from "preact/hooks";
 import type { JourneyGraph, JourneyStep, JourneysGetStatsAnswer } from "../../../sdk/src/types.gen.ts";
 import { plural } from "../../app/time.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { useUsableChannels } from "../../components/pickers.tsx";
+import { nameOf, type StepType, stepNames, stepText, typeOf } from "../../components/step-words.ts";
 import { BrakeFigures } from "./step-brake.tsx";
 import { StepEditor } from "./step-form.tsx";
 import { icons, StepIcon } from "./step-icon.tsx";
-import {
-  type Edge,
-  faultsOf,
-  insertStep,
-  type Line,
-  linesOf,
-  nameOf,
-  type StepType,
-  stepNames,
-  stepText,
-  typeOf,
-  ways,
-} from "./steps.ts";
+import { type Edge, faultsOf, insertStep, type Line, linesOf, ways } from "./steps.ts";
 
 export interface StepsProps {
   /** Whose people and brakes are shown; undefined where the counts are of a simulation. */

@@ -1,17 +1,7 @@
 // A step graph as an indented list: the order in which a person walks it, and changes that keep it a graph.
-import type {
-  JourneyGraph,
-  JourneyStep,
-  JourneyTrigger,
-  NotificationsCreateBody,
-  SegmentRule,
-} from "../../../sdk/src/types.gen.ts";
-import { durationText } from "../../app/duration.ts";
-import { inPlain } from "../../app/placeholders.ts";
+import type { JourneyGraph, JourneyStep, JourneyTrigger, NotificationsCreateBody } from "../../../sdk/src/types.gen.ts";
 import { type Content, contentOf } from "../../components/content-model.ts";
-import { ruleText } from "../../components/rule-model.ts";
-
-export type StepType = "send" | "delay" | "branch" | "wait_for_event" | "exit";
+import { type Settings, type StepType, settingsOf, typeOf } from "../../components/step-words.ts";
 
 /** A way out of a step: the field that names the next one, and its outcome in the statistics. */
 export interface Way {
@@ -36,14 +26,6 @@ export const ways: Record<StepType, readonly Way[]> = {
   exit: [],
 };
 
-export const stepNames: Record<StepType, string> = {
-  send: "Send a message",
-  delay: "Wait",
-  branch: "Branch",
-  wait_for_event: "Wait for an event",
-  exit: "End",
-};
-
 /** Of a step that sends. */
 export interface SendSettings {
   content?: NotificationsCreateBody["content"];
@@ -56,16 +38,6 @@ export interface SendSettings {
 
 /** An event that arrives later begins no run, unless the trigger says otherwise (AMB-134). */
 export const DEFAULT_MAX_AGE = "72h";
-
-type Settings = Record<string, unknown>;
-
-export const typeOf = (step: JourneyStep): StepType | undefined => step.type;
-
-/** The settings of a step stand under the name of its type. */
-export const settingsOf = (step: JourneyStep): Settings => {
-  const type = typeOf(step);
-  return type ? (((step as unknown as Record<string, unknown>)[type] as Settings | undefined) ?? {}) : {};
-};
 
 export const nextOf = (step: JourneyStep, field: string): string => String(settingsOf(step)[field] ?? "");
 
@@ -118,25 +90,6 @@ export function triggerText({ type, ...trigger }: JourneyTrigger): string {
   if (type === "event") return `the event ${trigger.event_name || "…"} happens`;
   return type === "segment_entered" ? "a person enters a segment" : "a person leaves a segment";
 }
-
-/** What a step does, in one line. */
-export function stepText(step: JourneyStep): string {
-  const settings = settingsOf(step);
-  switch (typeOf(step)) {
-    case "send":
-      return inPlain((settings.content as { title?: string } | undefined)?.title ?? "a template");
-    case "delay":
-      return durationText(String(settings.duration ?? ""));
-    case "branch":
-      return `if ${ruleText(settings.condition as SegmentRule | undefined)}`;
-    case "wait_for_event":
-      return `${settings.event_name ?? "…"}${settings.within ? `, at most ${durationText(String(settings.within))}` : ""}`;
-    default:
-      return "";
-  }
-}
-
-export const nameOf = (step: JourneyStep): string => `${stepNames[typeOf(step) ?? "exit"]} ${stepText(step)}`.trim();
 
 export const isAbout = (path: string, id: string): boolean => path.split(".").includes(id);
 

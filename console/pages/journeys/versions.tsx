@@ -1,4 +1,5 @@
 // The versions of a journey that were activated: each with its numbers, the difference of two, and moving runs between them.
+
 import { useState } from "preact/hooks";
 import type { JourneyDiff, JourneyVersion, SegmentRule } from "../../../sdk/src/types.gen.ts";
 import { useQuery } from "../../app/query.ts";
@@ -8,9 +9,10 @@ import { SelectField } from "../../components/field.tsx";
 import { Card } from "../../components/page.tsx";
 import { ruleText } from "../../components/rule-model.ts";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { nameOf, settingsOf } from "../../components/step-words.ts";
 import { Table } from "../../components/table.tsx";
 import { Migrate } from "./migrate.tsx";
-import { nameOf, settingsOf, triggerText } from "./steps.ts";
+import { triggerText } from "./steps.ts";
 
 interface VersionsProps {
   id: string;

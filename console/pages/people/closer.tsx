@@ -5,6 +5,7 @@ import { momentText, plural } from "../../app/time.ts";
 import { inWords } from "../../components/field.tsx";
 import { SeenAs } from "../../components/seen.tsx";
 import { Loaded, Skeleton } from "../../components/states.tsx";
+import { nameOf } from "../../components/step-words.ts";
 import type { Entry } from "./story.ts";
 
 interface MessageProps {
@@ -41,12 +42,18 @@ interface WalkProps {
 
 export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
   const whole = useQuery("journeys.getSubscriber", [ref, person]);
+  const journey = useQuery("journeys.get", [ref]);
+  // A step that later versions lack has no other name than its ID.
+  const nameOfStep = (id: string) => {
+    const step = journey.data?.steps.steps?.[id];
+    return step ? nameOf(step) : id;
+  };
   return (
     <>
       <ul class="walk">
         {data.steps.map(({ step, outcome, count }) => (
           <li key={`${step} ${outcome}`}>
-            <b>{step}</b> <span class="dim">{inWords(outcome)}</span>
+            <b>{nameOfStep(step)}</b> <span class="dim">{inWords(outcome)}</span>
             {count > 1 && <span class="dim"> ({plural(count, "time")})</span>}
           </li>
         ))}
@@ -59,7 +66,7 @@ export function JourneyWalk({ person, entry: { ref, data } }: WalkProps) {
               ({ id, waiting_until, current_step }) =>
                 waiting_until && (
                   <p key={id} class="dim">
-                    Waits at {current_step} until {momentText(waiting_until)}.
+                    Waits at “{nameOfStep(current_step)}” until {momentText(waiting_until)}.
                   </p>
                 ),
             )}

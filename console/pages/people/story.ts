@@ -1,5 +1,6 @@
 // A timeline as it is told: the channels of one message in one entry, under the day on which it happened.
 import type { SubscribersGetTimelineAnswer } from "../../../sdk/src/types.gen.ts";
+import { inPlain } from "../../app/placeholders.ts";
 import { pathTo } from "../../app/router.ts";
 import { channelName } from "../../app/sentences.ts";
 import { clockTime, dayName } from "../../app/time.ts";
@@ -66,7 +67,7 @@ export function happeningsOf(entries: readonly Entry[]): Happening[] {
 }
 
 const titleOf = ({ kind, title, subject }: Entry): string =>
-  kind === "consent" ? channelName(title) : (subject?.name ?? title);
+  kind === "consent" ? channelName(title) : inPlain(subject?.name ?? title);
 
 export function byDay(all: readonly Happening[]): { day: string; happenings: Happening[] }[] {
   return [...Map.groupBy(all, ({ day }) => day)].map(([day, happenings]) => ({ day, happenings }));

@@ -26,7 +26,10 @@ const icons: Record<Entry["kind"], IconName> = {
 const EVERY_MS = 10_000;
 const LISTED = 30;
 
-const KINDS = Object.keys(icons).map((kind) => ({ value: kind, label: `${kind}s` }));
+const KINDS = Object.keys(icons).map((kind) => ({
+  value: kind,
+  label: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`,
+}));
 
 export function Timeline({ id }: { id: string }) {
   const [kind, setKind] = useState("");
