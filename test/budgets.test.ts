@@ -1,6 +1,7 @@
 // Budgets of requests and units, counted in the embedded table, so the figures are reproducible.
 import { hash } from "node:crypto";
 import { expect, it } from "vitest";
+import { fill } from "../bench/people.ts";
 import { HOUR, MINUTE, SECOND } from "../shared/kernel/clock.ts";
 import { idsFrom } from "../shared/kernel/ids.ts";
 import { timers } from "../shared/store/capabilities.ts";
@@ -83,7 +84,7 @@ it("an audience page is at most 43 RCU per 1,000 profiles", async () => {
 
 it("an in-app send to 2,000 is at most 1.2 WCU and 0.2 requests a recipient", async () => {
   const { world, tenant } = await withTenant({ ids: seededIds() });
-  await addPeople(world, tenant, 2_000);
+  await fill(world, tenant, 2_000);
   const as = await tenant.dashboard();
   const entrance = await entranceOf(world, as, { route: "POST /api/v1/notifications", body: {} });
   const cost = await spent(world, async () => {
@@ -98,7 +99,7 @@ it("an in-app send to 2,000 is at most 1.2 WCU and 0.2 requests a recipient", as
 it("a push to 1,000, planned within its request, is at most 1.2 WCU and 0.2 requests a recipient", async () => {
   const { world, tenant } = await withTenant({ ids: seededIds() });
   const { ios } = await openChannels(world, tenant, "ios-push");
-  const people = await addPeople(world, tenant, 1_000);
+  const people = await fill(world, tenant, 1_000);
   const device = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
   const puts = people.map((id, n) => {
     return putItem(DeviceItem, { subscriber: id, device: device(n) }, deviceRow(id, device(n), { at: START }));

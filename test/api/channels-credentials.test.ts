@@ -23,7 +23,7 @@ import {
   uploads,
 } from "../support/channels.ts";
 import { opened } from "../support/opened-credentials.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const paths = Object.keys(uploads) as UploadPath[];
@@ -79,7 +79,7 @@ describe.each(paths)("%s", (path) => {
 });
 
 describe("the credentials of iOS", () => {
-  const setting = async () => {
+  const iosIn = async ({ withTenant }: Pick<ReturnType<typeof worlds>, "withTenant">) => {
     const { world, tenant } = await withTenant();
     const { create, upload } = await channelCalls(world, tenant);
     const id = await create("ios");
@@ -89,6 +89,8 @@ describe("the credentials of iOS", () => {
       uploadAsJson: () => upload(id, "ios-push", { body: IOS_FIELDS }),
     };
   };
+  const setting = () => iosIn({ withTenant });
+  const untouched = shared(iosIn);
   const good = keyFile(APPLE_KEY);
 
   it.each([
@@ -118,25 +120,25 @@ describe("the credentials of iOS", () => {
     ["with a key of another algorithm", "key_file", IOS_FIELDS, keyFile(GOOGLE_KEY.private_key)],
     ["with a part of a key", "key_file", IOS_FIELDS, keyFile(APPLE_KEY.slice(0, 90))],
   ])("credentials of iOS are refused with 422 %s (CRD-3)", async (_, field, ...parts) => {
-    const { status, body } = await (await setting()).upload(...parts);
+    const { status, body } = await (await untouched()).upload(...parts);
 
     expect(status).toBe(422);
     expect(Object.keys(body.fields)).toEqual([field]);
   });
 
   it("credentials of iOS are refused with the key as a text, which must be sent as a file (CRD-3)", async () => {
-    const { status, body } = await (await setting()).upload({ ...IOS_FIELDS, key_file: APPLE_KEY });
+    const { status, body } = await (await untouched()).upload({ ...IOS_FIELDS, key_file: APPLE_KEY });
 
     expect(status).toBe(422);
     expect(body.fields).toEqual({ key_file: "must be sent as a file" });
   });
 
   it("credentials of iOS are refused with 413 with a key file of over 64 KB (CRD-3)", async () => {
-    expect((await (await setting()).upload(IOS_FIELDS, keyFile("x".repeat(65_537)))).status).toBe(413);
+    expect((await (await untouched()).upload(IOS_FIELDS, keyFile("x".repeat(65_537)))).status).toBe(413);
   });
 
   it("credentials of iOS are a form, and no JSON (CRD-3)", async () => {
-    expect((await (await setting()).uploadAsJson()).status).toBe(400);
+    expect((await (await untouched()).uploadAsJson()).status).toBe(400);
   });
 });
 
@@ -152,6 +154,12 @@ it("a service-account key is kept with the fields that a push needs (CRD-4)", as
   expect(await opened(world, tenant, id)).toEqual({ type: "android_push", ...kept });
 });
 
+const android = shared(async (own) => {
+  const { world, tenant } = await own.withTenant();
+  const { create, upload } = await channelCalls(world, tenant);
+  const id = await create("android");
+  return (...parts: Parameters<typeof form>) => upload(id, "android-push", form(...parts));
+});
 const googleKey = (change: object) => JSON.stringify({ ...GOOGLE_KEY, ...change });
 it.each([
   ["nothing", ""],
@@ -166,20 +174,14 @@ it.each([
   ["no private key", googleKey({ private_key: undefined })],
   ["a private key that is none", googleKey({ private_key: "not a key" })],
 ])("a service-account key is refused with 422 for %s in its file (CRD-4, AMB-91)", async (_, text) => {
-  const { world, tenant } = await withTenant();
-  const { create, upload } = await channelCalls(world, tenant);
-
-  const { status, body } = await upload(await create("android"), "android-push", form({}, keyFile(text)));
+  const { status, body } = await (await android())({}, keyFile(text));
 
   expect(status).toBe(422);
   expect(Object.keys(body.fields)).toEqual(["key_file"]);
 });
 
 it("a service-account key is refused without its file (CRD-4)", async () => {
-  const { world, tenant } = await withTenant();
-  const { create, upload } = await channelCalls(world, tenant);
-
-  const { body } = await upload(await create("android"), "android-push", form({}));
+  const { body } = await (await android())({});
 
   expect(body.fields).toEqual({ key_file: "is required" });
 });

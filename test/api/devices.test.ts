@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SECOND } from "../../shared/kernel/clock.ts";
 import { browser, phone, subscription, withDevices } from "../support/devices.ts";
 import { type Answer, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const setting = withDevices(worlds());
 
@@ -185,6 +185,7 @@ describe("registration", () => {
     token: undefined,
     subscription: { ...subscription, endpoint },
   });
+  const untouched = shared((own) => withDevices(own)());
   it.each([
     ["no subscriber", { subscriber_id: undefined }, "subscriber_id"],
     ["two ways to name one", { external_id: "ada" }, "subscriber_id"],
@@ -199,7 +200,7 @@ describe("registration", () => {
     ["an unknown zone", { timezone: "Mars/Olympus" }, "timezone"],
     ["an odd locale", { locale: "de_DE!" }, "locale"],
   ])("a device is refused with 422 for %s (D-DEV)", async (_, wrong, field) => {
-    const { ada, register } = await setting();
+    const { ada, register } = await untouched();
 
     const { status, body } = await register(phone(ada, wrong));
 

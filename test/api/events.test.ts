@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
 import { exportAll, ingest } from "../support/events.ts";
 import { START, type Tenant, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant, withPeople } = worlds();
 const event = (more: object = {}) => ({ event_name: "seen", anonymous_id: "visitor", ...more });
@@ -159,6 +159,7 @@ describe("idempotency keys", () => {
 });
 
 describe("requests that are refused as a whole", () => {
+  const untouched = shared((own) => own.withTenant());
   const long = (n: number) => ({
     event_name: "🎉".repeat(n),
     properties: { ["🔑".repeat(2 * n)]: "🎁".repeat(2 * n) },
@@ -202,7 +203,7 @@ describe("requests that are refused as a whole", () => {
     ["an empty key (EVT-8)", { idempotency_key: "" }, "idempotency_key"],
     ["over 32 KB (EVT-16, AMB-21)", properties(Array(300).fill("x".repeat(250))), ""],
   ])("an event is refused with 422 for %s, alone and in a batch (AMB-22)", async (_, more, field, tier = "server") => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await untouched();
 
     const single = await ingest(world, tenant, event(more), tier);
     const batch = await ingest(world, tenant, { events: [event(), event(more), event()] }, tier);
@@ -224,7 +225,7 @@ describe("requests that are refused as a whole", () => {
     ["a list in an event's place", { events: [[]] }, "events[0]"],
     ["something beside the events", { events: [event()], source: "x" }, "source"],
   ])("a batch is refused with 422 for %s (EVT-11)", async (_, body, field) => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await untouched();
 
     const answer = await ingest(world, tenant, body);
 

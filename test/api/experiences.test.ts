@@ -17,7 +17,7 @@ import {
 import { quickStore } from "../support/people.ts";
 import { spent } from "../support/spending.ts";
 import { START, type Tenant, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString();
@@ -118,6 +118,7 @@ describe("create", () => {
     content: { title: "t", actions: changes.map((change, n) => ({ ...action, id: `${n}`, ...change })) },
   });
   const picture = (image_url: string) => ({ content: { title: "t", image_url } });
+  const untouched = shared((own) => own.withTenant());
   it.each<[wrong: string, body: object, field: string]>([
     ["a blank name (INX-3)", { name: "   " }, "name"],
     ["a title that is no template", { content: { title: "{% if %}" } }, "content.title"],
@@ -143,7 +144,7 @@ describe("create", () => {
     ["an end at its start (INX-16)", { start_at: at(60), end_at: at(60) }, "end_at"],
     ["an end before its start (INX-16)", { start_at: at(60), end_at: at(59) }, "end_at"],
   ])("an experience is refused with 400 for %s (INX-22, AMB-3)", async (_, wrong, field) => {
-    const { tenant } = await withTenant();
+    const { tenant } = await untouched();
 
     const { status, body } = await create(tenant, { ...base, ...wrong });
 

@@ -2,13 +2,15 @@
 import { describe, expect, it } from "vitest";
 import { groups } from "../../functions/index.ts";
 import { type TestWorld, testWorld, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const UPSERT = "POST /api/v1/subscribers/upsert";
 const json = { "content-type": "application/json" };
 
 describe("routes", () => {
+  const open = shared((own) => own.withTenant());
+
   it("management and SDK writes are under /api/v1, delivery and integrations under /v1 (GEN-1, GEN-14)", () => {
     const routes = groups.flatMap((group) => group.endpoints.map(({ route }) => route));
     for (const route of [
@@ -47,7 +49,7 @@ describe("routes", () => {
     ["a path that does not decode", "GET /api/v1/nothing/%zz"],
     ["a deeper path", `GET /api/v1/templates/${UNKNOWN}/more`],
   ])("%s is 404 NOT_FOUND in the envelope, for every caller (D-HTTPCODES)", async (_, route) => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await open();
     for (const as of [{}, await tenant.dashboard()]) {
       const { status, body, headers } = await world.call(route, { as });
       expect(status).toBe(404);
@@ -112,8 +114,9 @@ describe("routes", () => {
 });
 
 describe("bodies", () => {
+  const open = shared((own) => own.withTenant());
   const upsert = async (raw: string, headers: Record<string, string>) => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await open();
     return world.call(UPSERT, { as: tenant.sdk, raw: Buffer.from(raw), headers });
   };
 
@@ -170,6 +173,7 @@ describe("bodies", () => {
     expect(Object.keys(body.fields)).toHaveLength(1);
   });
 
+  const untouched = shared((own) => own.withTenant());
   it.each([
     ["100,000 levels of lists", "[".repeat(100_000) + "]".repeat(100_000)],
     ["100,000 levels of objects", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`],
@@ -179,7 +183,7 @@ describe("bodies", () => {
     ["a key constructor", '{"external_id":"a","attributes":{"x":{"constructor":1}}}'],
     ["a number out of range", '{"external_id":"a","attributes":{"x":1e999}}'],
   ])("a body of %s is refused with 4xx, and nothing happens (ERR-13)", async (_, raw) => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await untouched();
     const { status } = await world.call(UPSERT, { as: tenant.sdk, raw: Buffer.from(raw), headers: json });
 
     expect([400, 422]).toContain(status);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ImportSample } from "../../shared/store/subscribers/import-items.ts";
 import { importing, people } from "../support/imports.ts";
 import type { Tenant } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { withTenant } = worlds();
 const setting = importing({ withTenant });
@@ -54,6 +54,7 @@ describe("columns", () => {
     );
   });
 
+  const untouched = shared((own) => importing(own)());
   it.each([
     ["no JSON", "{", "mapping"],
     ["a list", "[]", "mapping"],
@@ -63,7 +64,7 @@ describe("columns", () => {
     ["of one column twice", '{"Box":"email","box ":"phone"}', "mapping"],
     ["of all other columns to one attribute", '{"Box":"email","*":"attribute:x"}', "mapping.*"],
   ])("a mapping that is %s is refused (RDA-14)", async (_, mapping, field) => {
-    const { post, list } = await setting();
+    const { post, list } = await untouched();
     const answer = await post({ listId: list, mapping }, { filename: "a.csv", content: csv });
 
     expect(answer.status).toBe(400);

@@ -1,6 +1,7 @@
 // Uses of a subscriber list (D-LIST, NTF-5): sends to it, and what its deletion removes or is refused for.
 
 import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { MINUTE } from "../../shared/kernel/clock.ts";
 import { removeItem } from "../../shared/store/item.ts";
 import { ListItem } from "../../shared/store/lists/items.ts";
@@ -55,7 +56,7 @@ describe("sends", () => {
 
   it("beyond 1,000 members `sent` is the list's count, and each member is reached once (docs/decisions/0021#audience-size)", async () => {
     const { world, tenant } = await withTenant();
-    const people = await addPeople(world, tenant, 1_200);
+    const people = await fill(world, tenant, 1_200);
     const id = await named(world, tenant, "Readers");
     await addMembers(quickStore(world, tenant), id, people.slice(0, 1_050));
     const { answer, job } = await send(world, tenant, target(id));

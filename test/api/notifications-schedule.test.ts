@@ -1,5 +1,6 @@
 // Scheduled sends and their cancellation (NTF-9, NTF-10, NTF-18, NTF-20, NTF-22, D-NTF-STATE, D-NTF-CANCEL, AMB-86).
 import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { cancelJob } from "../../shared/store/sends/jobs/jobs.ts";
 import { cancel, inMs, jobOf, post } from "../support/notify.ts";
@@ -8,7 +9,7 @@ import { requests } from "../support/requests.ts";
 import { START, type Tenant, type TestWorld } from "../support/world.ts";
 import { worlds } from "../support/worlds.ts";
 
-const { withPeople } = worlds();
+const { withPeople, withTenant } = worlds();
 /** Short, because every hour that passes is swept for overdue timers, in hundreds of queries. */
 const SOON = 12 * MINUTE;
 const everybody = { target: { type: "all" } };
@@ -79,7 +80,8 @@ describe("fire", () => {
   });
 
   it("1,100 given ids wait in the table and are all reached (NTF-9)", async () => {
-    const { world, tenant, ids } = await withPeople(1_100);
+    const { world, tenant } = await withTenant();
+    const ids = await fill(world, tenant, 1_100);
     const id = await schedule(world, tenant, SOON, { subscriberIds: ids });
     await world.advance(SOON + SECOND);
 

@@ -1,5 +1,6 @@
 // Explain (F2): the decisions about one recipient of a send, their reasons and their inputs.
 import { describe, expect, it } from "vitest";
+import { fill } from "../../bench/people.ts";
 import { skipReasons } from "../../shared/rules/audience.ts";
 import { suppressAddress } from "../../shared/store/subscribers/addresses.ts";
 import { explain } from "../support/notify.ts";
@@ -245,7 +246,9 @@ it("a message is explained as the person got it, and by whether attributes in it
 it("a person of a large send is explained who was skipped or filtered out, and has no row of its own (F2)", async () => {
   const { world, tenant } = await withTenant();
   const { email } = await openChannels(world, tenant, "email");
-  const people = await addPeople(world, tenant, 2_400, (n) => ({ attributes: { n } }));
+  const many = await fill(world, tenant, 2_300, { attributes: { n: 100 } });
+  const few = await addPeople(world, tenant, 100, (n) => ({ external_id: `few ${n}`, attributes: { n } }));
+  const people = [...few, ...many];
   const filters = { subscriber_filters: { n: { $gte: 100 } } };
   const { job } = await send(world, tenant, { target: { type: "all" }, channel_ids: [email], ...filters });
   for (let n = 0; n < people.length; n += 79) {

@@ -8,7 +8,7 @@ import { SegmentItem } from "../../shared/store/segments/items.ts";
 import { addPeople, quickStore, wholeTable } from "../support/people.ts";
 import { ask, membersOf, segmentOf, upsert } from "../support/segments.ts";
 import { START, type Tenant, type TestWorld, UNKNOWN } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const pro = { attribute: { plan: { $eq: "pro" } } };
@@ -48,6 +48,7 @@ describe("records", () => {
     expect((await create(world, tenant, { name: "A", rule: pro })).status).toBe(201);
   });
 
+  const untouched = shared((own) => own.withTenant());
   it.each([
     ["rule", { name: "a", rule: "plan" }],
     ["rule", { name: "a", rule: {} }],
@@ -55,7 +56,7 @@ describe("records", () => {
     ["rule.group.nodes", { name: "a", rule: { group: { op: "and", nodes: [] } } }],
     ["rule.event.within", { name: "a", rule: { event: { name: "x", within: "0d" } } }],
   ])("a segment is refused with 422 naming %s (SEG-7)", async (field, body) => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await untouched();
     const { status, body: answer } = await create(world, tenant, body);
 
     expect(status).toBe(422);

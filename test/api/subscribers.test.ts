@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../shared/kernel/clock.ts";
 import { type Answer, START, type Tenant, type TestWorld } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared, worlds } from "../support/worlds.ts";
 
 const { fresh, withTenant } = worlds();
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -73,6 +73,7 @@ describe("upsert", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  const untouched = shared((own) => own.withTenant());
   it.each([
     ["email", { external_id: "a", email: "nobody" }],
     ["email", { external_id: "a", email: "" }],
@@ -83,7 +84,7 @@ describe("upsert", () => {
     ["locale", { external_id: "a", locale: "not a locale" }],
     ["consent.channel", { external_id: "a", consent: { status: "opted_in", channel: "fax" } }],
   ])("an upsert is refused with 422 naming %s (SUB-7, AMB-84)", async (field, body) => {
-    const { world, tenant } = await withTenant();
+    const { world, tenant } = await untouched();
     const answer = await upsert(world, tenant, body);
 
     expect(answer.status).toBe(422);

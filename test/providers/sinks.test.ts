@@ -4,9 +4,8 @@ import { type EgressRequest, openEgress } from "../../shared/egress/egress.ts";
 import { rawKeyPair, signToken } from "../../shared/providers/tokens.ts";
 import { credentials } from "../support/provider-messages.ts";
 import { START } from "../support/world.ts";
-import { worlds } from "../support/worlds.ts";
+import { shared } from "../support/worlds.ts";
 
-const { fresh } = worlds();
 const NOW = START / 1_000;
 const { key, key_id: kid, team_id: iss } = credentials.ios;
 const bearer = (iat = NOW) => `bearer ${signToken(key, { kid }, { iss, iat })}`;
@@ -56,6 +55,8 @@ const chat = (path: string, authorization: string, body: object): EgressRequest 
   body: JSON.stringify(body),
 });
 
+const untouched = shared((own) => own.fresh());
+
 it.each<[string, EgressRequest, number, string]>([
   ["APNs without a token", apns({ authorization: "" }), 403, "MissingProviderToken"],
   ["APNs with a token that is none", apns({ authorization: "bearer x.y.z" }), 403, "InvalidProviderToken"],
@@ -95,7 +96,7 @@ it.each<[string, EgressRequest, number, string]>([
   ["the chat app without a message", chat("1/messages", "Bearer x", {}), 400, "Invalid parameter"],
   ["the chat app without a template's words", chat("2/message_templates", "Bearer x", {}), 400, "BODY"],
 ])("%s (D-PROV)", async (_, request, status, words) => {
-  const world = await fresh();
+  const world = await untouched();
   const { clock, network } = world.depsFor("test");
   const exchange = await openEgress({ clock, network: network! }).request(request);
   expect(exchange).toMatchObject({ outcome: "answered", status, body: expect.stringContaining(words) });

@@ -1,6 +1,9 @@
 // The cost of work in the table, without authentication: capacity units and requests, counted, never timed.
 import type { DynamoDbMeter } from "../../local/aws/index.ts";
-import type { Headers, TestWorld } from "./world.ts";
+import { MINUTE } from "../../shared/kernel/clock.ts";
+import type { Headers, Tenant, TestWorld } from "./world.ts";
+
+const WAIT_MS = 10 * MINUTE;
 
 export type Spent = Pick<DynamoDbMeter, "requests" | "wcu" | "rcu" | "index_wcu" | "by_operation">;
 
@@ -55,4 +58,28 @@ export async function metered(world: TestWorld, work: () => Promise<unknown>) {
   await work();
   const { wcu, rcu } = world.dynamodb.meter();
   return { wcu, rcu, messages: world.sqs.meter().sent };
+}
+
+/** A send behind its preview. @returns the job, what the preview said that it costs, and what it took beyond an idle time */
+export async function pricedSend(world: TestWorld, tenant: Tenant, body: object) {
+  // A segment is looked at again some minutes after it was made. Sends are counted by the quarter-hour: it has the same place in one.
+  await world.advance(6 * WAIT_MS);
+  const as = await tenant.dashboard();
+  const { cost: estimate } = (await world.call("POST /api/v1/notifications/preview", { as, body })).body;
+  const idle = await metered(world, () => world.advance(WAIT_MS));
+  let id = "";
+  const whole = await metered(world, async () => {
+    id = (await world.call("POST /api/v1/notifications", { as, body })).body.id;
+    await world.settle();
+    await world.advance(WAIT_MS);
+  });
+  const took = {
+    write_units: whole.wcu - idle.wcu,
+    read_units: whole.rcu - idle.rcu,
+    messages: whole.messages - idle.messages,
+  };
+  const { body: job } = await tenant.call(`GET /api/v1/notifications/${id}`);
+  const within = (unit: "write_units" | "read_units", said: typeof job.cost) =>
+    Math.abs(said[unit] - took[unit]) / took[unit];
+  return { job, estimate, took, within };
 }
