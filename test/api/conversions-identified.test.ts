@@ -1,6 +1,7 @@
 // Conversions of who is identified later: none is lost, whenever that is and however much there is of the visitor (IDN-2).
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { chunksOf } from "../../shared/rules/chunks.ts";
 import { withBuyers } from "../support/conversions.ts";
 import { worlds } from "../support/worlds.ts";
 
@@ -36,24 +37,24 @@ it.each([
 });
 
 it.each([
-  ["one after the other", SECOND],
-  ["at one instant", 0],
-])("a purchase counts behind 250 newer ones of the same visitor, %s (IDN-2)", async (_, apart) => {
+  ["250 newer ones of the same visitor, one after the other", 250, SECOND],
+  ["250 newer ones of the same visitor, at one instant", 250, 0],
+  ["199 newer ones, which fill a page with it", 199, SECOND],
+])("a purchase counts behind %s (IDN-2)", async (_, count, apart) => {
   const { world, tenant, define, campaign, buy, identify, funnel } = await setting();
   await define({ window_seconds: HOUR / SECOND });
   const { id } = await campaign();
   await world.advance(MINUTE);
   await buy({ anonymous: "visitor" }, 700);
   await world.advance(2 * HOUR);
-  for (let n = 0; n < 5; n++) {
-    const events = Array.from({ length: 50 }, (_, i) => ({
-      event_name: "purchase",
-      anonymous_id: "visitor",
-      properties: { cents: 1 },
-      occurred_at: timestamp(world.clock.now() - (n * 50 + i) * apart),
-    }));
+  const newer = Array.from({ length: count }, (_, n) => ({
+    event_name: "purchase",
+    anonymous_id: "visitor",
+    properties: { cents: 1 },
+    occurred_at: timestamp(world.clock.now() - n * apart),
+  }));
+  for (const events of chunksOf(newer, 50))
     await world.call("POST /v1/events", { as: tenant.server, body: { events } });
-  }
   await world.settle();
   await identify();
   await world.advance(20 * MINUTE);

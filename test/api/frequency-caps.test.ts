@@ -1,6 +1,6 @@
 // Frequency caps in the running service (D-CAP, F16): never more than they allow, also under concurrent sends.
 import { describe, expect, it } from "vitest";
-import { HOUR, MINUTE } from "../../shared/kernel/clock.ts";
+import { DAY, HOUR, MINUTE } from "../../shared/kernel/clock.ts";
 import { SendCounter } from "../../shared/store/sends/ledger/ledger-items.ts";
 import { ingest } from "../support/events.ts";
 import { draft, take } from "../support/experiences.ts";
@@ -50,14 +50,16 @@ it("a message over the cap is skipped with its reason, and reaches nobody (D-CAP
   expect(await channelsReached()).toHaveLength(2);
 });
 
-it("the cap of a day allows as many again on the next day (D-CAP)", async () => {
-  const { world, person, push } = await setting([DAILY]);
+it("the next day allows as many again, up to the cap of the week (D-CAP, F16)", async () => {
+  const { world, person, push } = await setting([DAILY, { ...WEEKLY, max: 2 }]);
   await person("ada");
-  await push();
+  for (const nextDay of [12 * HOUR, DAY]) {
+    expect(await push()).toMatchObject(REACHED);
+    expect(await push()).toMatchObject(CAPPED);
+    await world.advance(nextDay);
+  }
 
-  await world.advance(12 * HOUR);
-
-  expect(await push()).toMatchObject(REACHED);
+  expect(await push()).toMatchObject(CAPPED);
 });
 
 it("an explanation shows the cap that stopped a message, and the count it saw (D-CAP, F16)", async () => {

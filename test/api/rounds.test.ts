@@ -35,7 +35,7 @@ async function pushCampaign(people: number) {
     await tenant.rows.writeAll([{ remove: { pk: last.pk, sk: last.sk } }]);
     return { touches, write: () => tenant.rows.writeAll([{ put: last }]) };
   };
-  return { ...buyers, release, everyoneBuys, lift, withhold };
+  return { ...buyers, ios, release, everyoneBuys, lift, withhold };
 }
 
 it("a provider that refuses for a while makes no lift: both sides count from the first claim (AMB-110, ISG-7)", async () => {
@@ -77,6 +77,25 @@ it("who waits for the end of quiet hours counts from the first claim, as who is 
   expect(holdout.size > 0).toBe(true);
   expect(lift_percentage_points).toBe(0);
 });
+
+it.each([
+  ["a push put off to the morning", 0],
+  ["an inbox message instead of a push that fails in the morning", 1],
+])(
+  "%s makes no lift of what is bought after it, later than the window of who is held out (AMB-110)",
+  async (_, times) => {
+    const { world, tenant, call, ids, ios, channel, buy, lift } = await pushCampaign(1);
+    const quiet_hours = { ...QUIET, timezone_mode: "workspace" };
+    await call("PATCH /api/v1/workspace", { quiet_hours, timezone: "Asia/Tokyo" });
+    if (times > 0) await spoil(world, { channel: "ios", outcome: "permanent", times });
+    const smart = { channel_arbitration_mode: "smart", channel_ids: [ios, channel] };
+    const { job } = await send(world, tenant, { subscriberIds: ids, ...smart });
+    await world.advance(TOKYO_MORNING + 10 * MINUTE);
+    await buy(ids[0]!, 700);
+
+    expect((await lift(job.id)).treated).toMatchObject({ size: 1, converters: 0 });
+  },
+);
 
 it("a message put off to the morning counts for what is bought within its window from then (AMB-109, D-ATTRIB)", async () => {
   const { world, call, ids, release, buy, funnel, summary } = await pushCampaign(1);
