@@ -92,7 +92,7 @@ export function sortCells({ cells, types }: Columns, row: readonly string[]): So
     if (refused) sorted.signed.push(...refused);
     if (standard === "external_id" && LOST_DIGITS.test(value)) sorted.isIdLost = true;
     else if (standard && !signed && !(refused && standard === "consent_status"))
-      sorted.standard[standard] = standard === "external_id" ? value.replace(WRITTEN_AS_DECIMAL, "$1") : value;
+      sorted.standard[standard] = standard === "external_id" ? readId(value) : value;
     if (standard === "consent_status" && !signed && !refused && !cell.isOfMail) sorted.said = value;
     const time = timeColumn === undefined ? undefined : textOf(row[timeColumn] ?? "") || undefined;
     if (standard === "consent_status" && time !== undefined) sorted.standard.consent_at ??= time;
@@ -164,6 +164,8 @@ const NO_VALUE = /^(?:null|nan|none|nil|undefined|<na>|n\/a|#n\/a|#nv|#[\p{L}\d/
 const LOST_DIGITS = /^\d[.,]\d+e\+\d+$/i;
 /** A whole number as data frames write it. */
 const WRITTEN_AS_DECIMAL = /^(\d+)\.0$/;
+/** The external id in a cell. */
+export const readId = (text: string): string => text.replace(WRITTEN_AS_DECIMAL, "$1");
 /** Space around a value, and signs that nobody sees. */
 const AROUND = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 /** What keeps a spreadsheet from reading a text as a number: `="0151"`. */

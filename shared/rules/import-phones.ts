@@ -47,6 +47,19 @@ export function readPhone(written: string, region: string | undefined, lacksPlus
   return whole;
 }
 
+/** So many last digits of a number are the same, however it is written. */
+const SAME_DIGITS = 6;
+
+/** Whether a number in E.164 form is in a cell, as people write it abroad or within its country. */
+export function hasPhone(written: string, number: string): boolean {
+  if (!isPhoneNumber(number) || !written.replaceAll(/\D/g, "").includes(number.slice(-SAME_DIGITS))) return false;
+  const country = parsePhoneNumberFromString(number)?.country;
+  return [written, ...written.split(BETWEEN_NUMBERS)].some((part) => {
+    const read = readPhone(part, country);
+    return read.kind !== "unreadable" && read.phone === number;
+  });
+}
+
 /** `0151/1234567` is one number, `0151 1234567 / 030 123456` are two. */
 const BETWEEN_NUMBERS = /[;,|\n]|:::|\s\/\s|\s(?:or|oder|ou|o|lub|of|and|und)\s/i;
 /** Words before and behind a number: `p:+49…`, `+49… (mobile)`. */

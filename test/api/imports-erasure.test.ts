@@ -72,11 +72,15 @@ it("the uploaded file is deleted although the first attempt fails (SUB-9, IMP-2)
 
 it.each([
   ["external_id", "ada-7f3a,not-an-address,,Lovelace"],
+  ["external_id, as a data frame writes it,", "73901552846.0,not-an-address,,Lovelace", "73901552846"],
   ["e-mail address", "other,ADA.7f3a@EXAMPLE.com,,Lovelace,more"],
+  ["e-mail address behind a name and another", "other,o@example.com; Ada <Ada.7f3a@example.com>,,Lovelace,more"],
   ["phone number", `other,bad-address,+49 (151) 123-45678,Lovelace`],
-])("rejected rows with the %s of an erased subscriber are deleted with their file (SUB-9, IMP-3)", async (_, row) => {
+  ["phone number within its country", "other,bad-address,030 1234567 / 0151-12345678,Lovelace"],
+])("rejected rows with the %s of an erased subscriber are deleted with their file (SUB-9, IMP-3)", async (...given) => {
   const { world, run, job, files, traces, upsert, erase } = await setting();
-  const id = await upsert(ADA);
+  const [, row, external_id = ADA.external_id] = given;
+  const id = await upsert({ ...ADA, external_id });
   const named = await run(`${HEADER}${row}\nbob,bad-address,,\n`);
   const other = await run(`${HEADER}carl,bad-address,,\n`);
   expect(Object.keys(await files())).toHaveLength(2);

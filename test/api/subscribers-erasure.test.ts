@@ -135,6 +135,20 @@ describe("what an erasure leaves", () => {
     expect(await inboxOf(world, tenant, other)).toHaveLength(1);
   });
 
+  it("why the suppression of an address was lifted is nowhere once its owner is erased (AMB-129, SUB-9)", async () => {
+    const { world, tenant } = await withTenant();
+    const address = "ada@example.com";
+    const id = await tenant.upsert({ external_id: "ada", email: address });
+    const suppression = (await tenant.call("POST /api/v1/suppressions", { address })).body.id;
+    await tenant.call(`DELETE /api/v1/suppressions/${suppression}?reason=${MARK}`);
+    expect(await holding(world, MARK)).toHaveLength(1);
+
+    await erase(tenant, id);
+    await world.settle();
+
+    expect(await holding(world, MARK)).toEqual([]);
+  });
+
   it("rows of a subscriber that are written during the erasure are removed within minutes (SUB-9)", async () => {
     const { world, tenant, ids } = await withPeople(1);
     const [id] = ids as [string];

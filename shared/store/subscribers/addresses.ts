@@ -177,8 +177,9 @@ export function optOutWrite(
 
 /** An address whose owner is erased keeps what holds for it, under its hash. @returns how many rows named one */
 export async function forgetAddresses(store: Store, profile: ProfileRow): Promise<number> {
+  const said = ["address", "note", "lifted_because"] as const;
   const forget = (id: string) =>
-    happened(store.change(AddressItem, { id }, { remove: ["address", "note"] }, present("address")));
+    happened(store.change(AddressItem, { id }, { remove: said }, any(...said.map((name) => present(name)))));
   const named = await Promise.all(addressesIn(profile).map(({ kind, address }) => forget(addressId(kind, address))));
   return named.filter(Boolean).length;
 }

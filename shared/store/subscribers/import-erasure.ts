@@ -1,7 +1,9 @@
 // Erasure in the files of imports: rejected rows and uploads that hold an identifier of the subscriber are deleted. The
 // upload of an import under way is deleted at its end; until then the tombstone keeps the identifiers.
 
-import { compactPhone } from "../../rules/import-addresses.ts";
+import { BETWEEN_ADDRESSES, compactPhone, readEmail } from "../../rules/import-addresses.ts";
+import { readId, textOf } from "../../rules/import-cells.ts";
+import { hasPhone } from "../../rules/import-phones.ts";
 import { present } from "../conditions.ts";
 import type { Store } from "../context.ts";
 import { type Encoding, isNotUtf8, isUnreadable } from "../files/encodings.ts";
@@ -22,12 +24,13 @@ export interface ImportTraces {
   files: ImportErasing;
   /** As cells may hold them. None if the subscriber has none, or they were searched for before. */
   identifiers: ReadonlySet<string>;
+  phone: string;
   jobs: readonly ImportJob[];
   /** An import that began before the erasure is under way. */
   isImporting: boolean;
 }
 
-const normal = (text: string): string => text.trim().toLowerCase();
+const normal = (text: string): string => textOf(text).toLowerCase();
 
 function identifiersOf(profile: ProfileRow): Set<string> {
   const { external_id = "", email = "" } = profile;
@@ -43,10 +46,11 @@ export async function importTraces(
   tombstone: ProfileRow | undefined,
 ): Promise<ImportTraces> {
   const identifiers: ReadonlySet<string> = tombstone ? identifiersOf(tombstone) : new Set();
+  const phone = tombstone ? compactPhone(String(attributesOf(tombstone).phone ?? "")) : "";
   const jobs = identifiers.size > 0 ? await store.queryAll(ImportItem, {}) : [];
   const isBefore = ({ created_at }: ImportJob) => created_at <= (tombstone?.erased_at ?? "");
   const isImporting = jobs.some((job) => !hasEnded(job) && isBefore(job));
-  return { files, identifiers, jobs, isImporting };
+  return { files, identifiers, phone, jobs, isImporting };
 }
 
 /** @returns how many rows and files were deleted. */
@@ -69,8 +73,21 @@ export async function eraseFromImports(store: Store, traces: ImportTraces): Prom
   return deleted;
 }
 
-const isNamedIn = ({ identifiers }: ImportTraces, cells: readonly string[]): boolean =>
-  cells.some((cell) => identifiers.has(normal(cell)) || identifiers.has(compactPhone(normal(cell))));
+/** A cell names somebody by what a row with it would be taken for. */
+const isNamedIn = ({ identifiers, phone }: ImportTraces, cells: readonly string[]): boolean =>
+  cells.some((cell) => {
+    const text = normal(cell);
+    const names = [text, readId(text), compactPhone(text), ...emailsIn(text)];
+    return names.some((name) => identifiers.has(name)) || hasPhone(text, phone);
+  });
+
+function emailsIn(text: string): string[] {
+  if (!text.includes("@")) return [];
+  return [text, ...text.split(BETWEEN_ADDRESSES)].flatMap((part) => {
+    const read = readEmail(part);
+    return read.kind === "address" ? [read.email] : [];
+  });
+}
 
 /** Deletes the rows of an import that were rejected or have warnings, all of them, if they name the subscriber. */
 async function eraseRejected(store: Store, traces: ImportTraces, { id }: ImportJob): Promise<number> {
