@@ -78,6 +78,17 @@ describe("a number that opted out", () => {
 
     expect(await statusesOf("u1")).not.toContain("sms opted_in");
   });
+
+  it("is opted in by no import for who was erased and came again, whose row has no number (AMB-130)", async () => {
+    const { run, statusesOf, tenant } = await trying();
+    await run(`phone,unsubscribed_at\n${ADA},2024-03-05\n`);
+    const come = () => tenant.upsert({ external_id: "u1", attributes: { phone: ADA } });
+    await tenant.call(`DELETE /api/v1/subscribers/${await come()}`);
+    await come();
+    await run("external_id,SMS consent,SMS consent timestamp\nu1,yes,2025-01-01\n");
+
+    expect(await statusesOf("u1")).not.toContain("sms opted_in");
+  });
 });
 
 it("a file of which no row has an address or an id is one of numbers, though it has columns for them (AMB-132)", async () => {

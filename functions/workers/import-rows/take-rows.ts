@@ -26,7 +26,13 @@ import {
 } from "../../../shared/store/subscribers/imported-consents.ts";
 import { type ImportJob, readingOf } from "../../../shared/store/subscribers/imports.ts";
 import { Profile, type ProfileRow } from "../../../shared/store/subscribers/items.ts";
-import { attributesOf, living, subscriberId, upsertSubscriber } from "../../../shared/store/subscribers/subscribers.ts";
+import {
+  attributesOf,
+  living,
+  profileOfExternalId,
+  subscriberId,
+  upsertSubscriber,
+} from "../../../shared/store/subscribers/subscribers.ts";
 import type { WorkerContext } from "./context.ts";
 import { type GoodRow, type Person, type PersonRow, personsOf } from "./persons.ts";
 import { type Rehearsal, rehearse } from "./rehearse.ts";
@@ -88,7 +94,7 @@ async function importEach(
   // What was written just now may not be read yet.
   const refused = refusing.flatMap(({ email }) => normalizedAddress("email", email) ?? []);
   const held = new Set([...refused, ...(await heldAddresses(store, emails))]);
-  const numberOf = numbersOf(persons, profiles);
+  const numberOf = await numbersOf(context, persons, profiles);
   const numbers = await heldNumbers(store, [...new Set(numberOf.values())]);
 
   const members: string[] = [];
@@ -182,19 +188,22 @@ function readBatch(
 }
 
 /** By the external id, the number of each person of whom a row agrees to a channel that sends to it. */
-function numbersOf(
+async function numbersOf(
+  { store, secrets }: WorkerContext,
   persons: readonly Person[],
   profiles: readonly (ProfileRow | undefined)[],
-): ReadonlyMap<string, string> {
-  const agrees = ({ rows }: Person) =>
-    rows.some(({ row }) => otherChannels.some((channel) => row.choices[channel]?.status === "opted_in"));
-  const found = persons.flatMap((person, i) => {
-    const known = living(profiles[i]);
-    const text = person.profile.attributes.phone ?? (known && attributesOf(known).phone);
-    const number = agrees(person) ? normalizedAddress("phone", text) : undefined;
-    return number === undefined ? [] : [[person.profile.external_id, number] as const];
-  });
-  return new Map(found);
+): Promise<ReadonlyMap<string, string>> {
+  const root = await secrets.root();
+  const numbers = new Map<string, string>();
+  for (const [i, { profile, rows }] of persons.entries()) {
+    if (!rows.some(({ row }) => otherChannels.some((channel) => row.choices[channel]?.status === "opted_in"))) continue;
+    const { external_id, attributes } = profile;
+    const first = profiles[i];
+    const known = living(first) ?? (first && (await profileOfExternalId(store, root, external_id)));
+    const number = normalizedAddress("phone", attributes.phone ?? (known && attributesOf(known).phone));
+    if (number !== undefined) numbers.set(external_id, number);
+  }
+  return numbers;
 }
 
 interface NewOnes {
