@@ -1,6 +1,7 @@
 // The timeline of a subscriber (RDA-5).
 import { expect, it } from "vitest";
 import { MINUTE, SECOND, timestamp } from "../../shared/kernel/clock.ts";
+import { chunksOf } from "../../shared/rules/chunks.ts";
 import { identify, ingest } from "../support/events.ts";
 import { attribute, graphOf, journeySetting } from "../support/journeys.ts";
 import { pagesOf } from "../support/pages.ts";
@@ -121,6 +122,24 @@ it("hundreds of events, also those of one moment and of a late batch, are each o
   expect(all).toHaveLength(180);
   expectNewestFirst(all);
   expect(await timeline(world, tenant, ada, "kinds=event&limit=7")).toEqual(all);
+});
+
+it.each([
+  ["one hour", SECOND],
+  ["one moment", 0],
+])("a timeline has hundreds of events of %s, each of a request of its own (RDA-5)", async (_, gap) => {
+  const { world, tenant } = await withTenant();
+  const [ada = ""] = await addPeople(world, tenant, 1);
+  const now = world.clock.now();
+  const single = (n: number) => ({ event_name: "e", subscriber_id: ada, occurred_at: timestamp(now - n * gap) });
+  for (const some of chunksOf(
+    Array.from({ length: 620 }, (_, n) => single(n)),
+    62,
+  ))
+    await Promise.all(some.map((event) => ingest(world, tenant, event)));
+  await world.settle();
+
+  expect(await timeline(world, tenant, ada, "kinds=event&limit=100")).toHaveLength(620);
 });
 
 it("a timeline of an unknown kind is refused with 422, naming it (RDA-5)", async () => {

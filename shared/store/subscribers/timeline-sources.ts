@@ -34,8 +34,6 @@ import { refusals } from "./timeline-refusals.ts";
 
 /** Rows of a kind that a subscriber has few of. */
 const MAX_FEW = 500;
-/** Rows of events that are read for one page. */
-const MAX_EVENT_ROWS = 500;
 const EVENT_PAGE = 50;
 
 /** Reads rows newest first until `limit` of their entries are before the page's place, or none are left. */
@@ -104,12 +102,14 @@ const messages: Source = (store, bounds) => {
   );
 };
 
-/** A row of a history holds events of up to an hour: those of the rows to come are older than the end of the last one. */
+/**
+ * A row of a history holds events of up to an hour: those of the rows to come are older than the end of the last one. All
+ * rows of the hour after the place are read, and all of one moment: a page that left some out would end the timeline.
+ */
 const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }: Bounds): Promise<Placed[]> => {
   const found = new Map<string, Placed>();
   const end = before ? timestamp(Date.parse(before.at) + MAX_SPAN_MS) : "";
   let after: Key | undefined;
-  let rows = 0;
   for (;;) {
     const page = await store.query(ActorEvents, actor, {
       from: HISTORY,
@@ -119,7 +119,6 @@ const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }
       eventual: true,
       after,
     });
-    rows += page.items.length;
     for (const { id, occurred_at, event_name, properties, platform, source } of page.items.flatMap(eventsIn)) {
       const data = { properties, platform, source };
       const one = placedAt(occurred_at, id, { kind: "event", state: null, ref: id, title: event_name, data });
@@ -128,7 +127,7 @@ const eventsOfActor = async (store: StoreReader, actor: Actor, { before, limit }
     after = page.next;
     const bound = untilOf(page.items.at(-1)?.sk ?? "");
     const sure = [...found.values()].filter(({ at }) => !after || at > bound);
-    if (!after || sure.length >= limit || rows >= MAX_EVENT_ROWS) return sure;
+    if (!after || sure.length >= limit) return sure;
   }
 };
 
