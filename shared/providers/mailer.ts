@@ -10,6 +10,7 @@ interface ServiceMail {
   to: string;
   subject: string;
   text: string;
+  html: string;
 }
 
 /** `rejected`: another attempt has no better result. `off`: the installation has no domain for e-mail. */
@@ -43,9 +44,9 @@ export const mailer: Capability<"mail", Mailer> = {
 function openMailer(deps: Deps, from_email: string): Mailer {
   const ses = openSes(deps);
   const credentials = { type: "email", provider: "ses", from_email } as const;
-  return async ({ tenant = "service", id, to, subject, text }) => {
+  return async ({ tenant = "service", id, to, subject, text, html }) => {
     const about = { tenant, job: id, subscriber: id, target: "email", address: { email: to } };
-    const message = { ...about, title: subject, body: text };
+    const message = { ...about, title: subject, body: text, parts: { text, html } };
     const mail = mailSource(credentials, message, deps.clock.now());
     const outcome =
       mail.kind === "refused"

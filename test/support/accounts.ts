@@ -14,7 +14,7 @@ export async function mailedToken(world: TestWorld, to: string, title = ""): Pro
   await world.settle();
   const { items } = (await world.call("GET /_local/outbox?channel=email&limit=1000")).body;
   const mail = items.findLast((one: { to: string; title: string }) => one.to === to && one.title.startsWith(title));
-  return /^Your token: ([\w-]{43})$/m.exec(mail?.body ?? "")?.[1] ?? "";
+  return /Your token: ([\w-]{43})\b/.exec(mail?.body ?? "")?.[1] ?? "";
 }
 
 /** The answer to an invitation, with the token of its mail. */

@@ -9,7 +9,7 @@ import { HOUR } from "../../../shared/kernel/clock.ts";
 import { ApiError } from "../../../shared/kernel/errors.ts";
 import { mailer, mailing } from "../../../shared/providers/mailer.ts";
 import { platformRead, platformWrite } from "../../../shared/store/context.ts";
-import { invitationText, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
+import { invitationMail, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { type AttemptLimit, countAttempt } from "../../../shared/store/workspaces/attempts.ts";
 import {
   Invitation,
@@ -102,8 +102,8 @@ export const team = group("team", "Members, roles and invitations.", [
       if (!canMail) return { ...invitation, mailed: false, token };
       const { id, email, role, expires_at } = invitation;
       // Only the hash of the token is stored, so no other function could mail it.
-      const text = invitationText(serviceUrl, { workspace: name, role, token, expires_at });
-      const mailed = await mail({ tenant, id, to: email, ...text });
+      const letter = invitationMail(serviceUrl, { workspace: name, role, token, expires_at });
+      const mailed = await mail({ tenant, id, to: email, ...letter });
       if (mailed === "sent") return { ...invitation, mailed: true };
       await markUnmailed(platform, token);
       return { ...invitation, mailed: false, token };

@@ -3,12 +3,12 @@
 import { SECOND } from "../../../shared/kernel/clock.ts";
 import type { Context } from "../../../shared/kernel/deps.ts";
 import { ApiError, namedError } from "../../../shared/kernel/errors.ts";
-import { escapeHtml } from "../../../shared/rules/characters.ts";
 import { listIdOf } from "../../../shared/rules/list-consents.ts";
 import { CONFIRM_LINK } from "../../../shared/rules/mail-body.ts";
+import { cardHtml } from "../../../shared/rules/mail-card.ts";
 import { senderOf } from "../../../shared/rules/mail-parts.ts";
 import { topicKeyOf } from "../../../shared/rules/topics.ts";
-import { languageOf, type Translation } from "../../../shared/rules/translations.ts";
+import { type Language, languageOf } from "../../../shared/rules/translations.ts";
 import { queueWorker, type RuntimeContext } from "../../../shared/runtime/worker.ts";
 import { timers, workspaceRead } from "../../../shared/store/capabilities.ts";
 import { isUsable, listChannels } from "../../../shared/store/channels/channels.ts";
@@ -56,12 +56,12 @@ async function ask(context: WorkerContext, subscriber: string, channel: string):
 
   const { address, profile, write } = asking;
   const confirms = { channel, address, askedAt: Math.floor(clock.now() / SECOND) };
-  const { words } = languageOf(attributesOf(profile).locale);
+  const { code, words } = languageOf(attributesOf(profile).locale);
   const topic = topicKeyOf(channel);
   const about = list === undefined ? await topicName(store, topic) : await listName(store, list);
   const isOfMail = list === undefined && topic === undefined;
   if (!isOfMail && about === undefined) return say("what it is about is gone");
-  const said = mailThatAsks(words, { sender: senderOf(settings)[0] ?? settings.name, about });
+  const said = mailThatAsks({ code, words }, { sender: senderOf(settings)[0] ?? settings.name, about });
   const id = jobIdOf("api", clock.now(), store.ids.bytes(10));
   const send = { id, spec: { ...specOf(mailer, said), confirms }, given: [subscriber], extraItems: [write] };
   const started = await startSend(store, context.timers, allowanceOf(settings), send).catch(beyondAllowance);
@@ -105,7 +105,7 @@ const plain = (text: string): string => text.replaceAll(/[{}%]/g, "").trim();
 
 /** @param options.about the name of the topic or list that it is about, if it is about one */
 function mailThatAsks(
-  words: Translation,
+  { code, words }: Language,
   { sender, about }: { sender: string; about: string | undefined },
 ): { subject: string; text: string; html: string } {
   const what = about === undefined ? plain(sender) : `${plain(sender)}: ${plain(about)}`;
@@ -113,8 +113,12 @@ function mailThatAsks(
   return {
     subject: `${confirm}: ${what}`,
     text: `${confirmAsk}\n\n${what}\n\n${CONFIRM_LINK}\n\n${confirmIgnore}`,
-    html:
-      `<p>${escapeHtml(confirmAsk)}</p><p><strong>${escapeHtml(what)}</strong></p>` +
-      `<p><a href="${CONFIRM_LINK}">${escapeHtml(confirm)}</a></p><p>${escapeHtml(confirmIgnore)}</p>`,
+    html: cardHtml({
+      lang: code,
+      heading: what,
+      before: [confirmAsk],
+      button: { label: confirm, url: CONFIRM_LINK },
+      after: [confirmIgnore],
+    }),
   };
 }

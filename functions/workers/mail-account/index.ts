@@ -5,7 +5,7 @@ import { SECOND } from "../../../shared/kernel/clock.ts";
 import { mailer } from "../../../shared/providers/mailer.ts";
 import { queueWorker } from "../../../shared/runtime/worker.ts";
 import { platformWrite } from "../../../shared/store/context.ts";
-import { accountMailText, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
+import { accountMail, serviceUrl } from "../../../shared/store/workspaces/account-mails.ts";
 import { makeToken } from "../../../shared/store/workspaces/passwords.ts";
 import { AccountMail } from "../../../shared/store/workspaces/session-items.ts";
 
@@ -24,7 +24,7 @@ export const mailAccountToken = queueWorker(
       const outcome = await mail({
         id,
         to: user.email,
-        ...accountMailText(serviceUrl, asked.purpose, user.name, token),
+        ...accountMail(serviceUrl, asked.purpose, user.name, token),
       });
       if (outcome === "failed") throw new Error("The mail was not sent. It is tried again.");
     }
