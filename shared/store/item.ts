@@ -292,3 +292,9 @@ export function fieldsOf<E extends v.ObjectEntries, R extends { [N in keyof E]?:
   const fields = Object.keys(entries).flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]));
   return Object.fromEntries(fields);
 }
+
+/** The same where the API says `null` of what is not stored. */
+export const fieldsOrNull = <E extends v.ObjectEntries, R extends { [N in keyof E]?: unknown }>(entries: E, row: R) =>
+  Object.fromEntries(Object.keys(entries).map((name) => [name, row[name] ?? null])) as {
+    [N in keyof E & keyof R]: Exclude<R[N], undefined> | (undefined extends R[N] ? null : never);
+  };

@@ -5,7 +5,7 @@ import { ApiError, notFound } from "../../kernel/errors.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { watchWrites } from "../events/watchers.ts";
-import { putItem, type RowOf, removeItem } from "../item.ts";
+import { fieldsOrNull, putItem, type RowOf, removeItem } from "../item.ts";
 import { orRefuse } from "../refusals.ts";
 import { ConversionDefinitionItem } from "./items.ts";
 
@@ -54,8 +54,5 @@ export async function removeDefinition(store: Store, eventName: string): Promise
     .catch(orRefuse(() => notFound("conversion definition")));
 }
 
-const definitionOf = (row: RowOf<typeof ConversionDefinitionItem>): ConversionDefinition => ({
-  event_name: row.event_name,
-  value_property: row.value_property ?? null,
-  window_seconds: row.window_seconds,
-});
+const definitionOf = (row: RowOf<typeof ConversionDefinitionItem>): ConversionDefinition =>
+  fieldsOrNull(ConversionDefinition.entries, row);

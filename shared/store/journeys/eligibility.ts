@@ -1,5 +1,6 @@
 // Whether a person meets the rules of entry of a journey, now and when something would have started a run (JND-11).
 import { unmetText } from "../../rules/clause-words.ts";
+import { parseDuration } from "../../rules/durations.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
 import { withTriggerValues } from "../../rules/journey-run.ts";
 import type { Reason } from "../../rules/segment-evaluation.ts";
@@ -9,10 +10,36 @@ import { readHistory, readSubscriberFacts } from "../segments/facts.ts";
 import { compiledRule } from "../segments/rules.ts";
 import { aliasesOf } from "../subscribers/aliases.ts";
 import { attributesForRules, type LivingProfile } from "../subscribers/subscribers.ts";
+import type { Journey } from "./journeys.ts";
 import { type Entry, type Outcome, outcomeOf, type PersonalCause } from "./triggers-of-person.ts";
 
+/** What is known of a person's entries into a journey. */
+interface Known extends Pick<Entry, "runs" | "beyondQuota" | "now"> {
+  /** By journey. */
+  times: ReadonlyMap<string, Entry["times"]>;
+}
+
+/** What decides about the entries of one person into a journey, and what became of each trigger. */
+export async function entriesOf(store: StoreReader, journey: Journey, profile: LivingProfile, known: Known) {
+  const rules = journey.entry_rules as EntryRules | null;
+  const eligibility = await eligibilityOf(store, rules, profile);
+  const entry: Entry = {
+    ...known,
+    journey,
+    times: known.times.get(journey.id) ?? [],
+    isEligible: eligibility.matches,
+    changedAt: Date.parse(profile.updated_at),
+    reentryAfter: rules?.allow_reentry ? (parseDuration(rules.reentry_window ?? "") ?? 0) : undefined,
+  };
+  return {
+    ...eligibility,
+    entry,
+    outcomeOf: (cause: PersonalCause) => outcomeThen(store, { entry, rules, profile }, cause),
+  };
+}
+
 /** Whether it meets the rules of entry, clause by clause. */
-export async function eligibilityOf(
+async function eligibilityOf(
   store: StoreReader,
   rules: EntryRules | null,
   profile: LivingProfile,
@@ -35,7 +62,7 @@ interface Judged {
  * What became of a trigger. Rules of entry count events up to it: who meets them only since then was not let in, and is not
  * waiting for a worker.
  */
-export async function outcomeThen(
+async function outcomeThen(
   store: StoreReader,
   { entry, rules, profile }: Judged,
   cause: PersonalCause,

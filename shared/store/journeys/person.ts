@@ -5,7 +5,7 @@ import { said, Timestamp, titled } from "../../contract/schemas.ts";
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { refusalReasons } from "../../rules/entry-refusals.ts";
 import { edgesFrom } from "../../rules/journey-edges.ts";
-import { type EntryRules, exitsOf, type Graph } from "../../rules/journey-graph.ts";
+import { exitsOf, type Graph } from "../../rules/journey-graph.ts";
 import { stepTypes } from "../../rules/journey-steps.ts";
 import { journeyInWords, type StartedBy } from "../../rules/why-journey-words.ts";
 import type { StoreReader } from "../context.ts";
@@ -15,14 +15,14 @@ import { findJobs } from "../sends/jobs/jobs.ts";
 import { CLOCK_TOLERANCE_MS, touchesSince } from "../sends/ledger/touches.ts";
 import type { LivingProfile } from "../subscribers/subscribers.ts";
 import type { WorkspaceRecord } from "../workspaces/workspaces.ts";
-import { eligibilityOf, outcomeThen } from "./eligibility.ts";
+import { entriesOf } from "./eligibility.ts";
 import { beyondQuotaNow } from "./entry-quota.ts";
 import type { Journey } from "./journeys.ts";
 import { RunItem, runPrefix } from "./run-items.ts";
 import { listRuns } from "./run-list.ts";
 import { Run } from "./runs.ts";
 import { skipDetails } from "./skip-details.ts";
-import { activeTimes, beyondQuotaOf, causesOf, entryOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
+import { activeTimes, beyondQuotaOf, causesOf, standingAt, triggerOutcomes } from "./triggers-of-person.ts";
 import { getVersion } from "./versions.ts";
 
 const LOOK_BACK_MS = 90 * DAY;
@@ -118,20 +118,13 @@ export async function journeyOfPerson(
     activeTimes(store, [journey], from),
     beyondQuotaOf(store, profile.id, journey.id),
   ]);
-  const rules = journey.entry_rules as EntryRules | null;
-  const { matches, clauses, unmet } = await eligibilityOf(store, rules, profile);
-  const entry = entryOf({
-    journey,
+  const { entry, matches, clauses, unmet, outcomeOf } = await entriesOf(store, journey, profile, {
     runs,
-    times: times.get(journey.id) ?? [],
+    times,
     beyondQuota,
-    isEligible: matches,
-    changedAt: Date.parse(profile.updated_at),
     now,
   });
-  const judged = await Promise.all(
-    causes.map(async (cause) => ({ cause, ...(await outcomeThen(store, { entry, rules, profile }, cause)) })),
-  );
+  const judged = await Promise.all(causes.map(async (cause) => ({ cause, ...(await outcomeOf(cause)) })));
   const standing =
     closedBy(journey.status) ??
     standingAt(entry, now)?.reason ??

@@ -33,6 +33,7 @@ type LaneRow = RowOf<typeof StepLane>;
 /** While it is halted, its runs look again this often: the message that resumes them may be lost. */
 export const HALTED_LOOK_MS = HOUR;
 
+const NO_LATE_FIGURES: LateFigures = { mails: 0, bounced: 0, complained: 0, opted_out: 0 };
 const NO_WINDOW: StepWindow = { now: NO_STEP_ATTEMPTS, before: NO_STEP_ATTEMPTS };
 
 export interface LaneView {
@@ -79,16 +80,16 @@ export async function viewStep(store: StoreReader, ref: StepRef): Promise<StepVi
   const worked = await sendsOf(store, rows);
   const views = lanes.map((lane) => laneView(lane, rows[lane], state, worked));
   const sum = (name: "bounced" | "complained" | "opted_out") => signals.reduce((n, row) => n + (row?.[name] ?? 0), 0);
-  const before = state?.resumed_with && fromJson(state.resumed_with);
+  const before = state?.resumed_with ? fromJson(state.resumed_with) : NO_LATE_FIGURES;
   return {
     state,
     lanes: views,
     attempts: attemptsOf(views.flatMap(({ window }) => [window.now, window.before])),
     late: {
-      mails: views.reduce((n, { mails }) => n + mails, 0) - (before?.mails ?? 0),
-      bounced: sum("bounced") - (before?.bounced ?? 0),
-      complained: sum("complained") - (before?.complained ?? 0),
-      opted_out: sum("opted_out") - (before?.opted_out ?? 0),
+      mails: views.reduce((n, { mails }) => n + mails, 0) - before.mails,
+      bounced: sum("bounced") - before.bounced,
+      complained: sum("complained") - before.complained,
+      opted_out: sum("opted_out") - before.opted_out,
     },
   };
 }
@@ -200,12 +201,7 @@ export async function haltStep(store: Store, ref: StepRef, { state }: StepView, 
  */
 export async function resumeStep(store: Store, ref: StepRef, safety: Safety | "off" | undefined): Promise<boolean> {
   const { state, late } = await viewStep(store, ref);
-  const before: LateFigures = (state?.resumed_with && fromJson(state.resumed_with)) || {
-    mails: 0,
-    bounced: 0,
-    complained: 0,
-    opted_out: 0,
-  };
+  const before = state?.resumed_with ? fromJson(state.resumed_with) : NO_LATE_FIGURES;
   const known: LateFigures = {
     mails: before.mails + late.mails,
     bounced: before.bounced + late.bounced,

@@ -2,7 +2,6 @@
 // memberships that are stored, its runs, and when the journey was active.
 
 import { timestamp } from "../../kernel/clock.ts";
-import { parseDuration } from "../../rules/durations.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
 import type { EntryRules } from "../../rules/journey-graph.ts";
 import { isTooOld } from "../../rules/journey-paths.ts";
@@ -110,15 +109,6 @@ export interface Entry {
   now: number;
   /** In milliseconds; undefined: nobody enters twice. */
   reentryAfter: number | undefined;
-}
-
-/** What decides about the entries of one person into a journey. */
-export function entryOf(known: Omit<Entry, "reentryAfter">): Entry {
-  const rules = known.journey.entry_rules as EntryRules | null;
-  return {
-    ...known,
-    reentryAfter: rules?.allow_reentry ? (parseDuration(rules.reentry_window ?? "") ?? 0) : undefined,
-  };
 }
 
 export interface Outcome {

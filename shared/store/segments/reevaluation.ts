@@ -192,7 +192,7 @@ async function writeChanges(store: Store, evaluations: readonly Evaluation[]): P
 async function scheduleRechecks(
   store: Store,
   timers: Timers,
-  evaluations: readonly Evaluation[],
+  evaluations: readonly Rechecked[],
 ): Promise<ReadonlySet<string>> {
   const unset = new Set<string>();
   const needed = evaluations.flatMap((one) => recheckOf(one) ?? []);
@@ -208,7 +208,10 @@ async function scheduleRechecks(
   return unset;
 }
 
-function recheckOf({ subject: { subscriber }, now, next, checkAt }: Evaluation) {
+/** What decides when a subscriber is looked at again. */
+type Rechecked = Pick<Evaluation, "subject" | "now" | "next" | "checkAt">;
+
+function recheckOf({ subject: { subscriber }, now, next, checkAt }: Rechecked) {
   if (!Number.isFinite(next)) return undefined;
   // Whole minutes, well within AMB-71: windows that end together need one timer.
   const at = Math.ceil(next / MINUTE) * MINUTE;
@@ -225,16 +228,6 @@ export async function scheduleRecheck(
   timers: Timers,
   { subscriber, next, checkAt }: { subscriber: string; next: number; checkAt: number | undefined },
 ): Promise<boolean> {
-  const evaluation = {
-    subject: { subscriber },
-    isSeen: true,
-    now: store.clock.now(),
-    since: store.clock.now(),
-    enter: [],
-    leave: [],
-    historical: new Set<string>(),
-    next,
-    checkAt,
-  };
-  return (await scheduleRechecks(store, timers, [evaluation])).size === 0;
+  const rechecked = { subject: { subscriber }, now: store.clock.now(), next, checkAt };
+  return (await scheduleRechecks(store, timers, [rechecked])).size === 0;
 }

@@ -6,7 +6,7 @@ import { personal } from "../../contract/personal.ts";
 import { ApiError } from "../../kernel/errors.ts";
 import { absent, all, any, is, present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
-import { type ConditionOf, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
+import { type ConditionOf, fieldsOrNull, type KeyOf, type NewRowOf, removeItem } from "../item.ts";
 import type { Key } from "../model.ts";
 import { contended, done, transacted, untilUncontended, whereItHolds } from "../refusals.ts";
 import {
@@ -107,20 +107,6 @@ export async function deviceTraces(store: StoreReader, subscriber: string): Prom
 
 /** A device as the API returns it, without its token. */
 export const deviceOf = (row: DeviceRecord): Device => ({
-  id: row.id,
-  subscriber_id: row.subscriber_id,
-  platform: row.platform,
-  device_id: row.device_id ?? null,
-  model: row.model ?? null,
-  os_version: row.os_version ?? null,
-  app_version: row.app_version ?? null,
-  sdk_version: row.sdk_version ?? null,
-  locale: row.locale ?? null,
-  timezone: row.timezone ?? null,
-  push_enabled: row.push_enabled,
-  environment: row.environment ?? null,
+  ...fieldsOrNull(Device.entries, row),
   status: row.status === "active" && !row.push_enabled ? "disabled" : row.status,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
-  last_seen_at: row.last_seen_at,
 });

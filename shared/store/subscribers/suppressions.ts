@@ -7,6 +7,7 @@ import { timestamp } from "../../kernel/clock.ts";
 import { addressKinds, normalizedAddress, type SuppressionReason, suppressionReasons } from "../../rules/addresses.ts";
 import { present } from "../conditions.ts";
 import type { Store, StoreReader } from "../context.ts";
+import { fieldsOrNull } from "../item.ts";
 import { happened } from "../refusals.ts";
 import type { RootSecrets } from "../secrets.ts";
 import { newestOfShards, wantedPage } from "../sorted.ts";
@@ -33,15 +34,7 @@ type Suppressed = AddressRow & { reason: SuppressionReason; suppressed_at: strin
 const isSuppressed = (row: AddressRow | undefined): row is Suppressed =>
   row?.reason !== undefined && row.suppressed_at !== undefined;
 
-const shown = ({ id, kind, address, reason, source, note, suppressed_at }: Suppressed): Suppression => ({
-  id,
-  kind,
-  address: address ?? null,
-  reason,
-  source: source ?? null,
-  note: note ?? null,
-  suppressed_at,
-});
+const shown = (row: Suppressed): Suppression => fieldsOrNull(Suppression.entries, row);
 
 export interface SuppressionQuery {
   limit: number;

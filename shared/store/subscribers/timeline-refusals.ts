@@ -2,9 +2,8 @@
 // them (AMB-147). They have no rows of their own.
 import { DAY, timestamp } from "../../kernel/clock.ts";
 import { type RefusalReason, refusalReasons } from "../../rules/entry-refusals.ts";
-import type { EntryRules } from "../../rules/journey-graph.ts";
 import { eventsOf } from "../events/history.ts";
-import { eligibilityOf, outcomeThen } from "../journeys/eligibility.ts";
+import { entriesOf } from "../journeys/eligibility.ts";
 import { JourneyItem } from "../journeys/items.ts";
 import { journeyOf } from "../journeys/journeys.ts";
 import { RunItem } from "../journeys/run-items.ts";
@@ -15,7 +14,6 @@ import {
   beyondQuotaOf,
   causeOfEvent,
   causesOf,
-  entryOf,
   type PersonalCause,
 } from "../journeys/triggers-of-person.ts";
 import { getProfile } from "./subscribers.ts";
@@ -59,29 +57,13 @@ export const refusals: Source = async (store, { subscriber, before, limit }) => 
     if (causes.length === 0) continue;
     const own = runs.items.filter((row) => row.journey_id === journey.id && !isWithdrawn(row)).map(runOf);
     const newestFirst = own.toSorted((a, b) => (a.entered_at < b.entered_at ? 1 : -1));
-    const rules = journey.entry_rules as EntryRules | null;
-    const { matches } = await eligibilityOf(store, rules, profile);
-    const known = {
-      journey,
-      runs: newestFirst,
-      times: times.get(journey.id) ?? [],
-      beyondQuota,
-      isEligible: matches,
-      changedAt: Date.parse(profile.updated_at),
-      now,
-    };
-    const entry = entryOf(known);
+    const known = { runs: newestFirst, times, beyondQuota, now };
+    const { outcomeOf } = await entriesOf(store, journey, profile, known);
     for (const cause of causes) {
-      const { outcome, run } = await outcomeThen(store, { entry, rules, profile }, cause);
+      const { outcome, run } = await outcomeOf(cause);
       if (!isRefusal(outcome)) continue;
-      const data = {
-        run_id: run ?? "",
-        version: journey.version,
-        step: "",
-        end_reason: null,
-        refusal: outcome,
-        steps: [],
-      };
+      const { version } = journey;
+      const data = { run_id: run ?? "", version, step: "", end_reason: null, refusal: outcome, steps: [] };
       const place = `${cause.key}#${journey.id}`;
       placed.push(placedAt(cause.occurred_at, place, { kind: "journey", state: "refused", ref: journey.id, data }));
     }

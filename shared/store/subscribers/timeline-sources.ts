@@ -50,36 +50,24 @@ async function untilEnough<R extends { sk: string }>(
   return found;
 }
 
+/** What is not known of a message. */
+const UNSAID = { channel: null, device_id: null, reason: null, variant_id: null, deferred_until: null };
+
 /** Messages that left the service: a row of the ledger for each address. */
-const touches: Source = (store, bounds) =>
-  untilEnough(
+const touches: Source = (store, bounds) => {
+  const to = `R#${bounds.before?.at ?? ""}~`;
+  const range = { from: "R#", to, newestFirst: true, limit: bounds.limit, eventual: true };
+  return untilEnough(
     bounds,
-    (after) =>
-      store.query(
-        TouchItem,
-        { subscriber: bounds.subscriber },
-        {
-          from: "R#",
-          to: `R#${bounds.before?.at ?? ""}~`,
-          newestFirst: true,
-          limit: bounds.limit,
-          eventual: true,
-          after,
-        },
-      ),
+    (after) => store.query(TouchItem, { subscriber: bounds.subscriber }, { ...range, after }),
     (row) => {
       const [, at = ""] = row.sk.split("#");
-      const { state, reason, channel } = ledgerOutcome(row);
-      const data = {
-        channel,
-        device_id: row.device ?? null,
-        reason,
-        variant_id: row.arm ?? null,
-        deferred_until: null,
-      };
+      const { state, ...outcome } = ledgerOutcome(row);
+      const data = { ...UNSAID, ...outcome, device_id: row.device ?? null, variant_id: row.arm ?? null };
       return [placedAt(at, row.sk, { kind: "message", state, ref: row.job, data })];
     },
   );
+};
 
 const messages: Source = (store, bounds) => {
   const to = bounds.before ? `I#${lowestId(Date.parse(bounds.before.at) + 1)}` : "I#~";
@@ -89,13 +77,7 @@ const messages: Source = (store, bounds) => {
     (after) => store.query(Message, { subscriber: bounds.subscriber }, { ...range, after }),
     (row) => {
       if (isTestId(row.job)) return [];
-      const data = {
-        channel: "in_app" as const,
-        device_id: null,
-        reason: null,
-        variant_id: row.arm ?? null,
-        deferred_until: null,
-      };
+      const data = { ...UNSAID, channel: "in_app", variant_id: row.arm ?? null };
       const at = timestamp(timeOfUuid(messageIdOf(row)));
       return [placedAt(at, row.sk, { kind: "message", state: "delivered", ref: row.job, data })];
     },
@@ -242,7 +224,7 @@ function unsentOf(job: Job, place: AudiencePlace | undefined, known: Known): Pla
   const at = job.dispatched_at ?? job.created_at;
   const common = { kind: "message" as const, ref: job.id };
   if (place?.kind === "skipped") {
-    const data = { channel: null, device_id: null, reason: place.reason, variant_id: null, deferred_until: null };
+    const data = { ...UNSAID, reason: place.reason };
     return [placedAt(at, `${job.id}#plan`, { ...common, state: "skipped", data })];
   }
   if (place?.kind !== "recipient") return [];

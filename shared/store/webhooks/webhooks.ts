@@ -10,7 +10,7 @@ import type { Store, StoreReader } from "../context.ts";
 import { countChange } from "../counters.ts";
 import { newWatchVersion } from "../events/watchers.ts";
 import { annotationWrite } from "../insights/annotations.ts";
-import { type ChangeOf, changeItem, fieldsOf, type ItemWrite, putItem, removeItem } from "../item.ts";
+import { type ChangeOf, changeItem, fieldsOrNull, type ItemWrite, putItem, removeItem } from "../item.ts";
 import { orRefuse, whereItHolds } from "../refusals.ts";
 import type { RootSecrets, Secrets } from "../secrets.ts";
 import { DeletedWebhook, Webhook, WebhookCount, WebhookItem, type WebhookRow } from "./items.ts";
@@ -98,11 +98,7 @@ export async function getWebhook(store: StoreReader, id: string): Promise<Webhoo
 }
 
 /** A webhook endpoint as the dashboard's API returns it. */
-export const webhookOf = (row: WebhookRow): Webhook => ({
-  ...fieldsOf(Webhook.entries, row),
-  description: row.description ?? null,
-  disabled_at: row.disabled_at ?? null,
-});
+export const webhookOf = (row: WebhookRow): Webhook => fieldsOrNull(Webhook.entries, row);
 
 type WebhookChange = { [N in keyof WebhookInput]?: WebhookInput[N] | undefined } & { active?: boolean | undefined };
 

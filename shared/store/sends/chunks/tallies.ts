@@ -7,6 +7,7 @@ import { type RankSource, rankSources } from "../../../rules/arbitration.ts";
 import { type ChannelClass, channelClasses } from "../../../rules/channel-types.ts";
 import { addedUp } from "../../../rules/counting.ts";
 import { UNCONFIRMED } from "../../../rules/reasons.ts";
+import type { StepAttempts } from "../../../rules/step-brake.ts";
 import { familyOf } from "../../families.ts";
 import { type LongReads, NO_LONG_READS } from "../audience/long-profiles.ts";
 
@@ -56,20 +57,12 @@ interface Arbitration extends Omit<ArbitrationReport, "chosen"> {
   chosen: Record<string, number>;
 }
 
-/** What the brake of a send looks at (F21); empty for a send without one. */
-interface Attempts {
-  /** Addresses that were tried once, by channel type. */
-  tried: Record<string, number>;
-  errors: Record<string, number>;
-  /** Chunks that were worked through once. */
-  passed: number;
-}
-
 export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, undefined>> {
   /** Recipients reached, by arm; empty of a send without arms. */
   delivered_by_arm: Record<string, number>;
   arbitration: Arbitration;
-  attempts: Attempts;
+  /** What the brake of a send looks at (F21), here of addresses and chunks; empty for a send without one. */
+  attempts: StepAttempts;
   /** Among `skipped`, those who were planned as recipients: the lift looks at them (D-ATTRIB). */
   late_skips: number;
   /** What reading their profiles takes beyond ordinary ones. */
@@ -78,26 +71,12 @@ export interface Tally extends v.InferOutput<v.ObjectSchema<typeof tallyFields, 
 
 export const NO_COUNTS: Tally["counts"] = { total: 0, sent: 0, delivered: 0, failed: 0, skipped: 0, held_out: 0 };
 
-export const NO_ARBITRATION: Arbitration = {
+const NO_ARBITRATION: Arbitration = {
   chosen: {},
   suppressed_devices: 0,
   rank_errors: 0,
   fallback_steps: 0,
   fallback_dedup_errors: 0,
-};
-
-const NO_ATTEMPTS: Attempts = { tried: {}, errors: {}, passed: 0 };
-
-export const NO_TALLY: Tally = {
-  counts: NO_COUNTS,
-  skip_reasons: {},
-  fail_reasons: {},
-  delivered_by_channel: {},
-  delivered_by_arm: {},
-  arbitration: NO_ARBITRATION,
-  attempts: NO_ATTEMPTS,
-  late_skips: 0,
-  long: NO_LONG_READS,
 };
 
 /** Each group of its numbers is a family of attributes. */
@@ -173,6 +152,8 @@ export function tallyOf(row: object): Tally {
     long: { ...NO_LONG_READS, ...under("long") },
   };
 }
+
+export const NO_TALLY: Tally = /* @__PURE__ */ tallyOf({});
 
 export function arbitrationReport({ chosen, ...numbers }: Arbitration): ArbitrationReport {
   const rows = Object.entries(chosen).map(([name, subscribers]) => ({ ...choiceOf(name), subscribers }));

@@ -8,25 +8,26 @@ import type { JobItem } from "./job-items.ts";
 import type { DeliverySettings, JobContent, JobSpec } from "./job-spec.ts";
 
 /** Mails that bounced, with recipients whom nothing else reached; complaints; opt-outs by a link. */
-export interface Late {
+export const NOTHING_LATE = {
   /** Mails that came back. */
-  bounced: number;
+  bounced: 0,
   /** Recipients who were counted as delivered, and whom nothing else reached. */
-  lost: number;
-  complained: number;
-  unsubscribed: number;
+  lost: 0,
+  complained: 0,
+  unsubscribed: 0,
   /** Mails without an answer that arrived, and recipients who were counted as failed until then. */
-  arrived: number;
-  found: number;
+  arrived: 0,
+  found: 0,
   /** Of the mails that came back, those without an answer, and recipients who were counted as failed until then. */
-  returned: number;
-  missed: number;
+  returned: 0,
+  missed: 0,
   /** Of those recipients, by their arm: `found` ones and `lost` ones. */
-  gained_a: number;
-  gained_b: number;
-  lost_a: number;
-  lost_b: number;
-}
+  gained_a: 0,
+  gained_b: 0,
+  lost_a: 0,
+  lost_b: 0,
+};
+export type Late = typeof NOTHING_LATE;
 
 /** A job as its row says it. `withContent` adds what it says. */
 export interface JobRecord

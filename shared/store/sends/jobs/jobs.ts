@@ -19,7 +19,7 @@ import { sumOf, tallyOf } from "../chunks/tallies.ts";
 import { contentOf, inlineContent, withoutNulls } from "./job-content.ts";
 import { JobItem } from "./job-items.ts";
 import { outcomeWrites } from "./job-outcomes.ts";
-import type { JobFailure, JobRecord } from "./job-record.ts";
+import { type JobFailure, type JobRecord, NOTHING_LATE } from "./job-record.ts";
 import type { JobDetails, JobSpec } from "./job-spec.ts";
 
 type JobRow = RowOf<typeof JobItem>;
@@ -92,21 +92,6 @@ export function newJobRow(
     created_at: timestamp(clock.now()),
   };
 }
-
-const NOTHING_LATE = {
-  bounced: 0,
-  lost: 0,
-  complained: 0,
-  unsubscribed: 0,
-  arrived: 0,
-  found: 0,
-  returned: 0,
-  missed: 0,
-  gained_a: 0,
-  gained_b: 0,
-  lost_a: 0,
-  lost_b: 0,
-};
 
 export function jobOf(row: JobRow): JobRecord {
   const details = row.details ? fromJson(row.details) : {};

@@ -48,10 +48,9 @@ export async function explainRecipient(
   { job: id, subscriber, isDiscreet }: { job: string; subscriber: string; isDiscreet?: boolean },
 ): Promise<Explanation> {
   const job = await withContent(store, await getJob(store, id));
-  const [[profile], ledger, messages] = await Promise.all([
+  const [[profile], { ledger, messages }] = await Promise.all([
     getProfiles(store, [subscriber]),
-    ledgerOf(store, job, subscriber),
-    messagesOf(store, job, subscriber),
+    rowsOf(store, job, subscriber),
   ]);
   const place = await audiencePlaceOf(store, job, subscriber, {
     profile,
@@ -184,16 +183,15 @@ const shareOf = (purpose: SplitPurpose, job: Job, subscriber: string, percentage
 
 const firstRoundAfter = (dispatched: string) => Date.parse(dispatched) - CLOCK_TOLERANCE_MS;
 
-async function ledgerOf(store: StoreReader, job: Job, subscriber: string): Promise<TouchRow[]> {
-  if (job.dispatched_at === null) return [];
-  const rows = await touchesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
-  return rows.filter((row) => row.job === job.id);
-}
-
-async function messagesOf(store: StoreReader, job: Job, subscriber: string): Promise<MessageRow[]> {
-  if (job.dispatched_at === null) return [];
-  const rows = await messagesSince(store, subscriber, firstRoundAfter(job.dispatched_at));
-  return rows.filter((row) => row.job === job.id);
+/** The rows of a send in the ledger and the inbox of a subscriber. */
+async function rowsOf(store: StoreReader, { id, dispatched_at }: Job, subscriber: string) {
+  if (dispatched_at === null) return { ledger: [], messages: [] };
+  const since = firstRoundAfter(dispatched_at);
+  const [touches, messages] = await Promise.all([
+    touchesSince(store, subscriber, since),
+    messagesSince(store, subscriber, since),
+  ]);
+  return { ledger: touches.filter(({ job }) => job === id), messages: messages.filter(({ job }) => job === id) };
 }
 
 /** States of an address that a message was handed over to, or may have been. */
