@@ -2,14 +2,16 @@
 import * as v from "valibot";
 import { BLANK, isBlank } from "../rules/characters.ts";
 import { validateTemplate } from "../rules/render.ts";
-import { Id, SomeTextUpTo } from "./schemas.ts";
+import { Id, maxCharacters } from "./schemas.ts";
 
 export const MAX_TITLE_CHARACTERS = 1_000;
 export const MAX_BODY_CHARACTERS = 50_000;
 
 const personalised = (maxLength: number) =>
   v.pipe(
-    SomeTextUpTo(maxLength),
+    v.string(),
+    v.nonEmpty(),
+    maxCharacters(maxLength),
     v.rawCheck(({ dataset, addIssue }) => {
       const trouble = dataset.typed ? validateTemplate(dataset.value) : undefined;
       if (trouble) addIssue({ message: trouble });

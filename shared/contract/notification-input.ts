@@ -7,7 +7,7 @@ import { grammar } from "./grammar.ts";
 import { MessageContent, VariantB } from "./message-content.ts";
 import { chatAppFields, MessageBody, MessageTitle } from "./message-text.ts";
 import { SafetyInput } from "./safety.ts";
-import { ExternalId, SomeOf, SomeTextUpTo, said, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
+import { ExternalId, maxCharacters, SomeOf, SomeTextUpTo, said, TemplateId, TimestampInput, Uuid } from "./schemas.ts";
 import { ChannelIds, Percentage, Target } from "./send-input.ts";
 import { TopicOfSend } from "./topic-key.ts";
 
@@ -77,7 +77,7 @@ const Send = v.strictObject({
   holdout_percentage: v.optional(Percentage(0), 0),
   variant_b: v.optional(VariantB),
   split_percentage: v.optional(Percentage(1)),
-  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  name: v.optional(v.pipe(v.string(), maxCharacters(200))),
   idempotency_key: v.optional(IdempotencyKey),
   bypass_quiet_hours: v.optional(v.boolean(), false),
   safety: v.optional(SafetyInput),

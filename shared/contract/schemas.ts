@@ -81,10 +81,10 @@ export const TextUpTo = (max: number) => v.pipe(v.string(), v.maxLength(max));
 
 /** Text that is not empty, without spaces around it: `max` in characters. */
 // @__NO_SIDE_EFFECTS__
-export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(max));
+export const TrimmedTextUpTo = (max: number) => v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(max));
 
 /** An optional description: `max` in characters. `null` is none. */
-export const DescriptionUpTo = (max: number) => v.nullish(TextUpTo(max));
+export const DescriptionUpTo = (max: number) => v.nullish(v.pipe(v.string(), maxCharacters(max)));
 
 /** The id of a template. What names none is refused with `TEMPLATE_NOT_FOUND` (AMB-89), so only its length is bounded. */
 export const TemplateId = TextUpTo(2_048);

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { DAY } from "../kernel/clock.ts";
 import { invalid } from "../kernel/errors.ts";
-import { said, TimestampInput } from "./schemas.ts";
+import { said, TimestampInput, TrimmedTextUpTo } from "./schemas.ts";
 
 const DEFAULT_MS = 30 * DAY;
 
@@ -22,10 +22,7 @@ const MAX_TEXT_CHARACTERS = 128;
 
 /** `q` of a list: a part of a text, whatever the case. */
 export const textQuery = (what: string) =>
-  said(
-    `A part of ${what}, whatever the case`,
-    v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(MAX_TEXT_CHARACTERS))),
-  );
+  said(`A part of ${what}, whatever the case`, v.optional(TrimmedTextUpTo(MAX_TEXT_CHARACTERS)));
 
 export const windowFields = { start: v.optional(TimestampInput), end: v.optional(TimestampInput) };
 

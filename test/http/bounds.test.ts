@@ -121,3 +121,27 @@ it("the target of a webhook is stored as it is requested (HOK-1, ARC-16)", async
   const { status, body } = await world.call("POST /v1/hooks", { as: tenant.server, body: hook });
   expect([status, body.target_url]).toEqual([201, "https://hooks.example.com/in"]);
 });
+
+it.each([
+  ["POST /api/v1/lists", 128, {}],
+  ["POST /api/v1/segments", 128, { rule: { attribute: { plan: { $eq: "pro" } } } }],
+  ["POST /api/v1/templates", 200, { content: { title: "t", body: "b" } }],
+  ["POST /api/v1/campaigns", 200, { content: { title: "t", body: "b" } }],
+  ["POST /api/v1/journeys", 200, { trigger: { type: "event", event_name: "x" }, steps: { start: "", steps: {} } }],
+  ["POST /api/v1/topics", 128, { key: "news" }],
+  ["POST /api/v1/server-keys", 128, {}],
+])("the name of %s has at most %i characters, of which an emoji is one (ERR-1)", async (route, most, body) => {
+  const { world, tenant } = await withTenant();
+  const channel_ids = [(await tenant.call("GET /api/v1/channels")).body.channels[0].id];
+  const named = async (name: string) =>
+    world.call(route, {
+      as: await tenant.dashboard(),
+      body: { ...body, ...(route.endsWith("campaigns") && { channel_ids }), name },
+    });
+
+  expect(await named("🎉".repeat(most + 1))).toMatchObject({
+    status: 422,
+    body: { fields: { name: expect.any(String) } },
+  });
+  expect(await named("🎉".repeat(most))).toMatchObject({ status: 201, body: { name: "🎉".repeat(most) } });
+});

@@ -1,6 +1,6 @@
 // Chart annotations: what happened when, noted by users and by the service itself.
 import * as v from "valibot";
-import { maxCharacters, TextUpTo, TimestampInput } from "../../../shared/contract/schemas.ts";
+import { TextUpTo, TimestampInput, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import type { Caller } from "../../../shared/http/authenticate.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { ApiError, invalid } from "../../../shared/kernel/errors.ts";
@@ -21,7 +21,7 @@ const NewAnnotation = v.pipe(
   v.strictObject({
     occurred_at: TimestampInput,
     ends_at: v.optional(TimestampInput),
-    text: v.pipe(v.string(), v.trim(), v.nonEmpty(), maxCharacters(MAX_TEXT_CHARACTERS)),
+    text: TrimmedTextUpTo(MAX_TEXT_CHARACTERS),
     visibility: v.optional(v.picklist(visibilities, "must be tenant or agency_only"), "tenant"),
   }),
   v.forward(

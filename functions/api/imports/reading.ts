@@ -1,6 +1,6 @@
 // How the caller of an import says that its file is read, and what its columns mean (AMB-133).
 import * as v from "valibot";
-import { OneOf, Region, said, TimeZone } from "../../../shared/contract/schemas.ts";
+import { OneOf, Region, said, TimeZone, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { refusePrototypeKeys } from "../../../shared/http/input.ts";
 import { invalid, malformed } from "../../../shared/kernel/errors.ts";
 import {
@@ -98,7 +98,7 @@ export const readingFields = {
   ),
   consent_source: said(
     "Where the consents of the file are from, if it does not say so",
-    v.optional(v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(256))),
+    v.optional(TrimmedTextUpTo(256)),
   ),
 };
 

@@ -6,6 +6,7 @@ import {
   ExternalId,
   JsonObject,
   Locale,
+  maxCharacters,
   said,
   TextUpTo,
   TimestampInput,
@@ -54,9 +55,9 @@ export const ConsentInput = v.strictObject({
   ),
   status: v.picklist(["opted_in", "opted_out"], "must be opted_in or opted_out"),
   consented_at: said("Default: now. At most 5 minutes ahead, and then now", v.optional(TimestampInput)),
-  source: v.optional(v.pipe(v.string(), v.maxLength(256))),
+  source: v.optional(v.pipe(v.string(), maxCharacters(256))),
   ip: v.optional(v.pipe(v.string(), v.maxLength(64))),
-  text: v.optional(v.pipe(v.string(), v.maxLength(2_000))),
+  text: v.optional(v.pipe(v.string(), maxCharacters(2_000))),
 });
 
 const fields = {

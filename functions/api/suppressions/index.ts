@@ -1,7 +1,7 @@
 // Suppressed addresses: no subscriber with one of them gets a message (AMB-128).
 import * as v from "valibot";
 import { cursor, cursorPage, limit } from "../../../shared/contract/paging.ts";
-import { OneOf, said } from "../../../shared/contract/schemas.ts";
+import { OneOf, said, TrimmedTextUpTo } from "../../../shared/contract/schemas.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { notFound, requireFound } from "../../../shared/kernel/errors.ts";
 import { suppressionReasons } from "../../../shared/rules/addresses.ts";
@@ -20,7 +20,7 @@ import { importSuppressions, MAX_CHARACTERS, MAX_ROWS, SuppressionsImported } fr
 const MAX_NOTE_CHARACTERS = 500;
 const MAX_ADDRESS_CHARACTERS = 320;
 
-const Note = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(MAX_NOTE_CHARACTERS));
+const Note = TrimmedTextUpTo(MAX_NOTE_CHARACTERS);
 
 const Address = v.pipe(
   v.string(),

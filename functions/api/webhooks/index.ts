@@ -1,7 +1,7 @@
 // Webhook endpoints on the dashboard: those of /v1/hooks, with their delivery log (D-HOOKS, AMB-100).
 import * as v from "valibot";
 import { cursor, cursorPage, limit, openCursor, sealCursor } from "../../../shared/contract/paging.ts";
-import { Timestamp, TimestampInput, TrueOrFalse } from "../../../shared/contract/schemas.ts";
+import { maxCharacters, Timestamp, TimestampInput, TrueOrFalse } from "../../../shared/contract/schemas.ts";
 import { Events, TargetUrl } from "../../../shared/contract/webhook-input.ts";
 import { endpoints, group } from "../../../shared/http/endpoint.ts";
 import { requireTarget } from "../../../shared/http/webhook-target.ts";
@@ -25,7 +25,7 @@ import {
   webhookOf,
 } from "../../../shared/store/webhooks/webhooks.ts";
 
-const Description = v.nullable(v.pipe(v.string(), v.maxLength(500)));
+const Description = v.nullable(v.pipe(v.string(), maxCharacters(500)));
 const Position = v.object({ pk: v.string(), sk: v.string() });
 
 const endpoint = endpoints({ credentials: ["dashboard"], uses: [] });
