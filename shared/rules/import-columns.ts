@@ -104,9 +104,7 @@ export function readHeader(
   const problem = misfitOf(header, known.mapping);
   if (problem) return { kind: "problem", problem };
   const columns = columnsOfHeader(header, source, known);
-  const isOfSomebody = ({ standard, rowColumn, phoneRank }: Cell) =>
-    (standard && OF_WHOM.includes(standard)) || rowColumn === "address" || phoneRank !== undefined;
-  if (!columns.cells.some(isOfSomebody))
+  if (!columns.cells.some((cell) => hasNumbers(cell) || (cell.standard && OF_WHOM.includes(cell.standard))))
     return {
       kind: "problem",
       problem: "the header has neither an external_id nor an email column, and no phone number",
@@ -114,6 +112,9 @@ export function readHeader(
   const extra = extraProblem(columns);
   return extra ? { kind: "problem", problem: extra } : columns;
 }
+
+const hasNumbers = ({ standard, rowColumn, phoneRank }: Cell): boolean =>
+  standard === "phone" || rowColumn === "address" || phoneRank !== undefined;
 
 /** What the columns of a header mean, also of one that cannot be imported so. */
 export function columnsOfHeader(
@@ -153,8 +154,10 @@ export function columnsOfHeader(
   const saysWho = ({ standard }: Cell, i: number) =>
     (standard === "external_id" || standard === "email") && types[i] !== "empty";
   const ofChat = found.some(({ standard }, i) => standard === "phone" && /whatsapp/i.test(header[i] ?? ""));
-  const numbers = { isOfNumbers: !found.some(saysWho), numbersOf: ofChat ? ("chat_app" as const) : ("sms" as const) };
-  return { kind: "columns", source, cells: withOwnKeys(found, header, isFree), ...numbers, types, unknownTopics };
+  const isOfNumbers = found.some(hasNumbers) && !found.some(saysWho);
+  const numbersOf = ofChat ? "chat_app" : "sms";
+  const cells = withOwnKeys(found, header, isFree);
+  return { kind: "columns", source, cells, isOfNumbers, numbersOf, types, unknownTopics };
 }
 
 /** Why columns cannot become attributes. One in which no row has anything makes none. */
