@@ -13,6 +13,9 @@ export interface Look {
 
 const look = (path: string, query: Record<string, string> = {}, as = "owner"): Look => ({ path, query, as });
 
+/** Small pages, unless a schedule made hundreds of sends. */
+const pageOf = ({ jobs }: World): string => (jobs.length > 300 ? "100" : "3");
+
 const last = <T>(items: T[], count: number) => items.slice(-count);
 
 const sources = ({ campaigns, journeys }: Pick<World, "campaigns" | "journeys">): Look[] =>
@@ -58,8 +61,8 @@ const AREAS: Record<string, Looks> = {
   topics: ({ topics }) => [look("/api/v1/topics"), ...topics.map(({ key }) => look(`/api/v1/topics/${key}`))],
   channels: ({ channels }) => [look("/api/v1/channels"), ...channels.map(({ id }) => look(`/api/v1/channels/${id}`))],
   sends: (world, isEnd) => [
-    look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? "3" : "50" }),
-    ...(isEnd ? [look("/api/v1/activity", { limit: "3" })] : []),
+    look("/api/v1/notifications", { exclude_source_type: "journey", limit: isEnd ? pageOf(world) : "50" }),
+    ...(isEnd ? [look("/api/v1/activity", { limit: pageOf(world) })] : []),
     ...last(
       world.jobs.filter(({ source, spec }) => source.type !== "journey" && !spec.confirms),
       isEnd ? 40 : 3,

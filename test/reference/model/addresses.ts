@@ -34,10 +34,12 @@ function rowOf(world: World, text: unknown): Address | null {
   return row;
 }
 
-/** An opt-out by the address alone; of two, the later time counts. */
-export function optOutAddress(world: World, text: unknown, at: number, channel = "email"): void {
+/** An opt-out by the address alone; of two, the later time counts. One that was forgotten is named anew by whoever names it. */
+export function optOutAddress(world: World, text: unknown, at: number, channel = "email", isNamed = true): void {
   const row = rowOf(world, text);
-  if (row) row.optedOut[channel] = Math.max(row.optedOut[channel] ?? at, at);
+  if (!row || at < (row.optedOut[channel] ?? at)) return;
+  row.optedOut[channel] = at;
+  if (isNamed) row.address = row.key;
 }
 
 export const isSameAddress = (a: unknown, b: unknown): boolean => normal(a)?.key === normal(b)?.key;

@@ -86,7 +86,7 @@ function clicked(world: World, { job_id, subscriber_id }: Sent): void {
 
 /** AMB-130: of the address, also when its person is gone, and of the person. A repeat changes nothing. */
 function unsubscribed(world: World, subscriber: Subscriber | undefined, { job_id, to }: Sent): void {
-  optOutAddress(world, to, world.now);
+  optOutAddress(world, to, world.now, "email", isSameAddress(subscriber?.email, to));
   if (!subscriber) return;
   const consent = { channel: "email", status: "opted_out", consented_at: world.now, source: "unsubscribe" };
   const isOut = currentConsent(world, subscriber.id, "email")?.status === "opted_out";

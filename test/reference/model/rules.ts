@@ -78,12 +78,12 @@ export function isWithinPlan(world: World, tree: Body): boolean {
   return lookback_days === null || !events.some(isTooLong);
 }
 
-/** RUL-5 to RUL-8, RUL-13. */
+/** RUL-5 to RUL-8, RUL-13. The moment that is a whole window ago is out of it. */
 function eventHolds(world: World, node: Body, events: Event[], at: number): boolean {
   const { name, within, frequency = { min: 1 }, where = {} } = node;
   const from = within === undefined ? Number.NEGATIVE_INFINITY : at - duration(within)!;
   const counted = events.filter(
-    (event) => event.event_name === name && event.occurred_at >= from && matches(world, where, event.properties),
+    (event) => event.event_name === name && event.occurred_at > from && matches(world, where, event.properties),
   );
   return counted.length >= (frequency.min ?? 0) && counted.length <= (frequency.max ?? Number.POSITIVE_INFINITY);
 }

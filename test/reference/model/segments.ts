@@ -78,7 +78,7 @@ function wakeAtWindowEnds(world: World, subscriber: Subscriber): void {
     .flatMap(({ within }) => duration(within) ?? []);
   for (const window of windows)
     for (const { occurred_at } of eventsOf(world, subscriber.id)) {
-      const end = occurred_at + window + 1;
+      const end = occurred_at + window;
       if (end > world.now) at(world, Math.ceil(end / MINUTE) * MINUTE, () => refresh(world, subscriber));
     }
 }
