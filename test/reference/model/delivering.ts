@@ -8,7 +8,7 @@ import { takeFault } from "./channels.ts";
 import { isReasons, reach } from "./gates.ts";
 import { notifyHooks } from "./hooks.ts";
 import { deliverToInbox } from "./inbox.ts";
-import { ANY, type Body, MINUTE, Unpromised } from "./kit.ts";
+import { ANY, type Body, MINUTE } from "./kit.ts";
 import type { Delivery, Job, Recipient } from "./records/sends.ts";
 import { render, saidBy, type Values } from "./render.ts";
 import { isOut } from "./topics.ts";
@@ -25,9 +25,12 @@ export function contentOf(world: World, spec: Body): Body | undefined {
 
 /** Hands over one recipient of a job that stays open, as those of a journey's step do (D-INTJOBS). */
 export function deliverOne(world: World, job: Job, recipient: Recipient): void {
-  if (recipient.deliveries.length > 0) {
-    world.spent.push({ at: world.now, sends: 1 });
+  if (recipient.planned.length > 0) {
+    const taken = { at: world.now, sends: 1 };
+    world.spent.push(taken);
     warnOfSends(world);
+    // Whom a cap stops when it is handed over gives it back (docs/decisions/0093).
+    if (recipient.deliveries.length === 0) taken.sends = 0;
   }
   start(world, job, recipient);
 }
@@ -96,7 +99,7 @@ function attemptLate(world: World, job: Job, recipient: Recipient, delivery: Del
   else Object.assign(delivery, { state: "failed", reason: reasons[0] });
   recipient.at = world.now;
   if (reasons[0] !== "topic_opt_out") fallBack(world, job, recipient, delivery);
-  conclude(world, recipient);
+  conclude(recipient);
 }
 
 /**
@@ -147,7 +150,7 @@ function attempt(world: World, job: Job, recipient: Recipient, delivery: Deliver
   if (!fault) accept(world, job, recipient, delivery);
   else if (fault.outcome === "transient") retry(world, job, recipient, delivery);
   else fail(world, job, recipient, delivery, fault.outcome);
-  conclude(world, recipient);
+  conclude(recipient);
 }
 
 /** D-ATTRIB: delivered is what the provider accepted. */
@@ -181,7 +184,7 @@ function comeBack(world: World, recipient: Recipient, delivery: Delivery, fate: 
   }
   Object.assign(delivery, { state: "bounced", delivered_at: null });
   recipient.at = world.now;
-  conclude(world, recipient);
+  conclude(recipient);
 }
 
 function retry(world: World, job: Job, recipient: Recipient, delivery: Delivery): void {
@@ -212,21 +215,19 @@ function fallBack(world: World, job: Job, recipient: Recipient, delivery: Delive
 }
 
 /** Who waits for the end of quiet hours is deferred, also with a message in the inbox already. */
-function conclude(_world: World, recipient: Recipient): void {
+function conclude(recipient: Recipient): void {
   if (recipient.deferred_until !== null) return;
   const states: string[] = recipient.deliveries.map(({ state }) => state);
-  recipient.state = ["delivered", "pending", "bounced", "failed"].find((one) => states.includes(one)) ?? "skipped";
-  // Its step is `bounced` until the other channel reaches its recipient, or `sent` until that has failed too.
-  if (recipient.outcome && states.includes("bounced") && states.includes("pending"))
-    throw new Unpromised("a mail of a step comes back while another channel is tried again");
+  recipient.state = ["delivered", "bounced", "pending", "failed"].find((one) => states.includes(one)) ?? "skipped";
   if (recipient.state === "pending") return;
   const isSkip = recipient.state === "skipped";
   follow(recipient, isSkip ? `skipped:${recipient.reasons.join("|")}` : recipient.state);
 }
 
-/** AMB-142: a step's outcome follows what became of its message. */
+/** AMB-142: a step's outcome follows what became of its message. Whose mail came back may be reached by another channel. */
 function follow({ outcome, state }: Recipient, now: string): void {
   if (outcome?.outcome === "sent" && state !== "delivered") outcome.outcome = now;
+  else if (outcome?.outcome === "bounced" && state === "delivered") outcome.outcome = "sent";
 }
 
 export function closeIfDone(world: World, job: Job): void {

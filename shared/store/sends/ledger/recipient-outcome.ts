@@ -163,10 +163,11 @@ function decisionOf(
   return isTerminal(job.status) ? "not_in_audience" : "pending";
 }
 
+/** Whose mail came back is `bounced`, as the counts and the step of its journey say, unless or until another channel reaches them. */
 function stateOf(decision: Decision, attempts: readonly Attempt[]): RecipientState {
   if (decision === "not_in_audience") return "skipped";
   if (decision !== "sent") return decision;
-  const found = (["delivered", "pending", "bounced", "uncertain"] as const).find((state) =>
+  const found = (["delivered", "bounced", "pending", "uncertain"] as const).find((state) =>
     attempts.some((one) => one.state === state),
   );
   return found ?? "failed";
