@@ -171,6 +171,7 @@ export function capAtBoundary(draft: Draft): void {
   const mail = random.pick<Body[]>([
     ...[[], [], [{ category: "marketing", channel_class: "email", max: 2, per: "day" }]],
     ...[[{ category: "marketing", max: max + 1, per }], [of("email"), of("sms")]],
+    [{ category: "marketing", max: max + 1, per: per === "day" ? "week" : "day" }],
   ]);
   const phone = "+4915112345678";
   for (const person of people)
