@@ -32,6 +32,15 @@ const JOURNEY_BYTES = 32 * 1024;
 const RENDERING: ReadonlySet<string> = new Set([TOOLS, TESTS, EXPLANATIONS, "api-templates"]);
 const TEXT_PART_BYTES = 116 * 1024;
 const PATIENCE_MS = 120_000;
+/** They are in the template where a setting is on that the template of this test has not. */
+const OF_SETTINGS: ReadonlySet<string> = new Set([
+  "CONFIRM_ADDRESSES",
+  "EDGE_ONLY",
+  "TOKEN_JWKS",
+  "MAIL_SENDER",
+  "SIGN_IN_CLIENT_ID",
+  "SIGN_IN_ISSUER",
+]);
 
 let world: BundledWorld;
 let bundles: Map<string, Bundle>;
@@ -110,7 +119,14 @@ it("sam local finds the code, the handler and a sample event of every function o
     expect(await readFile(`${Metadata!["aws:asset:path"]}/${file}.mjs`, "utf8")).toMatch(
       new RegExp(`\\b${exported}\\b`),
     );
-    expect([name, Properties.Runtime]).toEqual([name, "nodejs24.x"]);
+    // SAM puts the path where this property says, and its file of variables replaces those that the template names.
+    expect([name, Metadata!["aws:asset:property"], Properties.Runtime]).toEqual([name, "Code", "nodejs24.x"]);
+    const given = Object.keys(Properties.Environment?.Variables ?? {});
+    const { env } = deployedFunctions(contents).find((one) => one.name === name)!;
+    expect([name, env.filter((variable) => !given.includes(variable) && !OF_SETTINGS.has(variable))]).toEqual([
+      name,
+      [],
+    ]);
   }
 });
 

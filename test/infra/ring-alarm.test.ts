@@ -36,6 +36,13 @@ it("an alarm that the operator rings is mailed by the topic of the template (D18
   expect(asked[2]!.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/monitoring\//);
 });
 
+it("each alarm of the stack can be rung, and mails (D18)", async () => {
+  const { operate, mails } = await accountOf(whole());
+  const all: string[] = JSON.parse(await operate("alarms", "--json")).map(({ name }: { name: string }) => name);
+  for (const name of all) expect(await operate("alarms", "ring", name)).toContain(name);
+  expect(mails.map((mail) => /Shop-([A-Za-z]+)Alarm/.exec(mail)?.[1]).sort()).toEqual(all.toSorted());
+});
+
 it("the operator sees each alarm of the stack with its state, and none of another stack (D18)", async () => {
   const { operate } = await accountOf(whole());
   await operate("alarms", "ring", "ApiFails");
