@@ -1,5 +1,5 @@
-// Looks for names without their case and marks, which the API does not: `muller` finds Müller. It goes from page to page.
-import { folded } from "../../shared/rules/folded.ts";
+// Looks for names without their case and marks, which the API does not: `muller` and `mueller` find Müller. It goes from page to page.
+import { folded, spelledOut } from "../../shared/rules/folded.ts";
 
 /** So many pages are read of a kind: 2,000 things, where a page has 100. */
 const MAX_PAGES = 20;
@@ -24,7 +24,8 @@ export function createLookup<T extends Named>(enough: number) {
     find: async (kind: string, text: string, read: Read<T>): Promise<T[]> => {
       const pages = known.get(kind) ?? [];
       known.set(kind, pages);
-      const wanted = folded(text);
+      const [wanted, spelled] = [folded(text), spelledOut(text)];
+      const hasIt = (name: string) => folded(name).includes(wanted) || spelledOut(name).includes(spelled);
       const found: T[] = [];
       let cursor: string | undefined;
       for (let n = 0; n < MAX_PAGES; n++) {
@@ -34,7 +35,7 @@ export function createLookup<T extends Named>(enough: number) {
           pages.length = n;
           throw cause;
         });
-        found.push(...items.filter(({ name }) => folded(name).includes(wanted)));
+        found.push(...items.filter(({ name }) => hasIt(name)));
         if (next_cursor === "" || found.length >= enough) return found;
         cursor = next_cursor;
       }

@@ -68,6 +68,42 @@ it("a search finds by full name, without marks, and by phone number (RDA-6)", as
   expect(await found(world, tenant, "Tom Maier")).toEqual([]);
 });
 
+it("a search finds a name by its spelling without the keys for its marks, and the reverse (RDA-6)", async () => {
+  const { world, tenant } = await withTenant();
+  for (const [external_id, last_name] of Object.entries({
+    c1: "Müller",
+    c2: "Mueller",
+    c3: "Muller",
+    c4: "Weiß",
+    c5: "Sørensen",
+  }))
+    await world.call("POST /api/v1/subscribers/upsert", {
+      as: tenant.sdk,
+      body: { external_id, attributes: { first_name: "Tilda", last_name } },
+    });
+  await world.settle();
+
+  expect((await found(world, tenant, "mueller", 1)).sort()).toEqual(["c1", "c2"]);
+  expect((await found(world, tenant, "Müller", 1)).sort()).toEqual(["c1", "c2"]);
+  expect((await found(world, tenant, "Tilda Muell", 1)).sort()).toEqual(["c1", "c2"]);
+  expect(await found(world, tenant, "weiss")).toEqual(["c4"]);
+  expect(await found(world, tenant, "soeren")).toEqual(["c5"]);
+});
+
+it("a phone number is found as it is dialed in the region of the workspace, and only there (RDA-6)", async () => {
+  const { world, tenant } = await withTenant();
+  const body = { external_id: "c1", attributes: { phone: "+4915112345678" } };
+  await world.call("POST /api/v1/subscribers/upsert", { as: tenant.sdk, body });
+  await world.settle();
+  const dialed = ["0151 1234-5678", "151 12345678", "0049 151 12345678", "49 151 12345678"];
+  const foundBy = async () => Promise.all(dialed.map((q) => found(world, tenant, q)));
+  const one = ["c1"];
+
+  expect(await foundBy()).toEqual([[], [], one, one]);
+  await tenant.call("PATCH /api/v1/workspace", { region: "DE" });
+  expect(await foundBy()).toEqual([one, one, one, one]);
+});
+
 it("a search pages through every match in order, and counts without reading them (RDA-6)", async () => {
   const { world, tenant } = await withTenant();
   await addPeople(world, tenant, 130, (n) => ({ external_id: `p${n}`, email: `p${n}@example.com` }));

@@ -21,6 +21,7 @@ it("a look-up finds what is on the last page, without its case and marks, and re
   const lookup = createLookup(5);
   expect(await lookup.find("segments", "grosse kauf", read)).toEqual([{ name: "Große Käufer" }]);
   expect(await lookup.find("segments", "KÄUFER", read)).toEqual([{ name: "Große Käufer" }]);
+  expect(await lookup.find("segments", "kaeufer", read)).toEqual([{ name: "Große Käufer" }]);
   expect(asked).toEqual([1, 2, 3, 4, 5]);
 });
 

@@ -103,7 +103,7 @@ export const subscribers = group("subscribers", "The users that a workspace send
 
   endpoint(
     "GET /api/v1/subscribers",
-    { agents: "read:pii", uses: [storeRead, secrets] },
+    { agents: "read:pii", uses: [storeRead, secrets, workspaceRead] },
     {
       summary: "List subscribers, newest first, or search them",
       description:
@@ -112,7 +112,8 @@ export const subscribers = group("subscribers", "The users that a workspace send
       query: searchQuery,
       returns: SubscriberPage,
     },
-    async ({ store, secrets, query }) => listSubscribers(store, await secrets.root(), query),
+    async ({ store, secrets, workspace, query }) =>
+      listSubscribers(store, await secrets.root(), query, async () => (await workspace())?.region),
   ),
 
   endpoint(

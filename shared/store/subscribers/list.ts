@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { cursorsOf } from "../../contract/paging.ts";
 import { isPhoneNumber } from "../../rules/contacts.ts";
+import { isDialed, numbersDialed } from "../../rules/dialed.ts";
 import type { StoreReader } from "../context.ts";
 import type { RowOf } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -33,18 +34,22 @@ const MAX_EXAMINED = 5_000;
 /** Rows read at a time: when large rows fill the page early, few were read in vain. */
 const MAX_CONCURRENT = 100;
 
-/** A page of subscribers, newest first; with `q` in the order of what was found. */
+/**
+ * A page of subscribers, newest first; with `q` in the order of what was found.
+ * @param region where numbers without a country code are dialed
+ */
 export async function listSubscribers(
   store: StoreReader,
   secrets: RootSecrets,
   query: SubscriberQuery,
+  region: () => Promise<string | null | undefined> = async () => undefined,
 ): Promise<SubscriberPage> {
   if (query.external_id !== undefined) {
     const found = await findByExternalId(store, secrets, query.external_id);
     return { items: [found].filter((one) => one !== undefined).filter(matches(query)), next_cursor: "" };
   }
   if (query.q !== undefined) {
-    const owners = query.cursor === undefined ? await ownersOfPhone(store, query.q) : [];
+    const owners = query.cursor === undefined ? await ownersOfPhone(store, query.q, region) : [];
     if (owners.length > 0) return { items: owners.filter(matches(query)).slice(0, query.limit), next_cursor: "" };
     return searchSubscribers(store, secrets, { ...query, q: query.q }, matches(query));
   }
@@ -65,11 +70,16 @@ export async function listSubscribers(
   });
 }
 
-/** Those who have a number, however it is spaced; none for what is no number with its country code. */
-async function ownersOfPhone(store: StoreReader, q: string): Promise<Subscriber[]> {
-  const phone = q.replaceAll(/[\s()./-]/g, "");
-  if (!isPhoneNumber(phone)) return [];
-  const profiles = await getProfiles(store, await findByPhone(store, phone), { eventual: true });
+/** Those who have a number, however it is spaced, and with or without its country code. */
+async function ownersOfPhone(
+  store: StoreReader,
+  q: string,
+  region: () => Promise<string | null | undefined>,
+): Promise<Subscriber[]> {
+  const text = q.replaceAll(/[\s()./-]/g, "");
+  const numbers = isPhoneNumber(text) ? [text] : isDialed(text) ? numbersDialed(text, await region()) : [];
+  const owners = await Promise.all(numbers.map((number) => findByPhone(store, number)));
+  const profiles = await getProfiles(store, owners.flat(), { eventual: true });
   return profiles.flatMap(subscribersIn);
 }
 

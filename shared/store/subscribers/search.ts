@@ -2,7 +2,7 @@
 // Entries follow from the table's stream, so that an upsert costs nothing more.
 import * as v from "valibot";
 import { cursorsOf } from "../../contract/paging.ts";
-import { folded } from "../../rules/folded.ts";
+import { folded, isSpelledLike, otherSpellings } from "../../rules/folded.ts";
 import type { Store, StoreReader } from "../context.ts";
 import { idKeys, type KeyOf, keyOf, putItem, removeItem } from "../item.ts";
 import type { RootSecrets } from "../secrets.ts";
@@ -25,11 +25,15 @@ const SPARE = 4;
 export const searchText = (text: string): string =>
   [...text.normalize("NFKC").toLowerCase().trim()].slice(0, MAX_CHARACTERS).join("");
 
+function lastNameOf(profile: ProfileRow): string {
+  const name = profile["a:last_name"] === undefined ? "" : attributesOf(profile).last_name;
+  return typeof name === "string" ? name : "";
+}
+
 /** The entries of a profile, or of a tombstone that still has the identifiers. A name with marks has one without them. */
 export function entriesOf(profile: ProfileRow): EntryKey[] {
   const { id: subscriber, external_id = "", email = "" } = profile;
-  const lastName = profile["a:last_name"] === undefined ? "" : attributesOf(profile).last_name;
-  const texts = { x: external_id, e: email, n: typeof lastName === "string" ? lastName : "" };
+  const texts = { x: external_id, e: email, n: lastNameOf(profile) };
   return Object.entries(texts).flatMap(([field, whole]) =>
     [...new Set([searchText(whole), searchText(folded(whole))])]
       .filter((text) => text !== "")
@@ -43,14 +47,18 @@ interface Look {
   fits: (profile: LivingProfile) => boolean;
 }
 
-/** A text of several words may be a full name: it is looked for by its last word. */
+/**
+ * A text of several words may be a full name: it is looked for by its last word. A name with marks is found by its other
+ * spelling, too.
+ */
 function looksFor(q: string): Look[] {
   const prefix = searchText(q);
-  const whole = { prefix, fits: () => true };
   const lastWord = prefix.split(" ").at(-1) ?? "";
-  const name = folded(prefix);
-  const isNamed = (profile: LivingProfile) => folded(nameOf(profile) ?? "").startsWith(name);
-  return lastWord === prefix || lastWord === "" ? [whole] : [whole, { prefix: lastWord, fits: isNamed }];
+  const isFullName = lastWord !== prefix;
+  const nameIn = isFullName ? nameOf : lastNameOf;
+  const fits = (profile: LivingProfile) => isSpelledLike(nameIn(profile) ?? "", prefix);
+  const named = lastWord === "" ? [] : [...(isFullName ? [lastWord] : []), ...otherSpellings(lastWord)];
+  return [{ prefix, fits: () => true }, ...named.map((one) => ({ prefix: one, fits }))];
 }
 
 /** What a search writes: reads of profiles, and puts and removals of entries. */
