@@ -4407,7 +4407,7 @@ export interface SubscribersListQuery {
   updated_since?: string | undefined;
   external_id?: string | undefined;
   email?: string | undefined;
-  /** The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number */
+  /** The beginning of the external id, the e-mail address, the last or the full name, with or without marks; or the phone number, also as it is dialed in the region of the workspace */
   q?: string | undefined;
 }
 
