@@ -1,20 +1,16 @@
-// Runs in the copy of test/planted-channel.test.ts, where there is a channel type `rcs`: prints what became of it.
-import { writeFileSync } from "node:fs";
+// A program for test/planted-channel.test.ts, where there is a channel type `rcs`: prints what became of it.
 import { contents } from "../../docs/generate/contents.ts";
 import { generatedFiles } from "../../docs/generate/files.ts";
 import type { OpenApi } from "../../docs/generate/openapi.ts";
 import { consentChannels } from "../../shared/rules/channel-types.ts";
-import type { UploadPath } from "./channels.ts";
+import { channelCalls, type UploadPath } from "./channels.ts";
+import { document } from "./document.ts";
+import { outboxOf } from "./reached.ts";
+import { testWorld } from "./world.ts";
 
-// The answers of a test world are compared with the document: it is written as `npm run docs` does.
+// The answers of a test world are compared with the document: it is made as `npm run docs` does.
 const files = await generatedFiles(contents);
-const text = files.get("docs/openapi.json")!;
-const document: OpenApi = JSON.parse(text);
-writeFileSync(new URL("../../docs/openapi.json", import.meta.url), text);
-
-const { channelCalls } = await import("./channels.ts");
-const { outboxOf } = await import("./reached.ts");
-const { testWorld } = await import("./world.ts");
+Object.assign(document, JSON.parse(files.get("docs/openapi.json")!) satisfies OpenApi);
 
 const RCS = "rcs" as UploadPath;
 const world = await testWorld();
