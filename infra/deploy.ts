@@ -1,11 +1,16 @@
 // npm run deploy -- [--anyway] [--drop] [-c name=value …] [arguments of cdk deploy]: the preflight, then `cdk deploy`, both with
 // the same settings.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
 import { REFUSED } from "../tools/arguments.ts";
 import { commitOf } from "../tools/release.ts";
 import { preflight, type Report, takenFromAnother } from "./preflight.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 const HELP = `npm run deploy -- [--anyway] [--drop] [-c name=value …] [arguments of cdk deploy]
 
@@ -47,6 +52,9 @@ export function argumentsOf(given: readonly string[]): Arguments {
     else if (word === "--help" || word === "-h") read.help = true;
     else if (word === "-c" || word === "--context") note(read, words.shift() ?? "");
     else if (word.startsWith("--context=")) note(read, word.slice("--context=".length));
+    else if (word.startsWith("-c=")) note(read, word.slice("-c=".length));
+    // The CDK would read a context from such a group, which the checks would not see.
+    else if (/^-[A-Za-z]{2}/.test(word)) throw refusal(`Options of one letter stand apart, unlike '${word}'.`);
     else if (Object.hasOwn(ACCOUNT, nameOf(word))) noteAccount(read, word, words);
     else if (word.startsWith("--") && !cdkOptions().has(nameOf(word))) throw refusal(`Unknown option '${word}'.`);
     else read.rest.push(word);
@@ -86,6 +94,18 @@ function note({ context, rest }: Arguments, pair: string): void {
   rest.push("--context", pair.replace(/\s*\n\s*/g, " "));
 }
 
+/** The context that the CDK reads beside what is given: later ones win. */
+export function contextOfFiles(project: string, home: string): Record<string, unknown> {
+  const read = (file: string): Record<string, unknown> =>
+    existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  const of = (file: string) => Object(read(file).context) as Record<string, unknown>;
+  return {
+    ...of(join(home, ".cdk.json")),
+    ...read(join(project, "cdk.context.json")),
+    ...of(join(project, "cdk.json")),
+  };
+}
+
 /** Why nothing is deployed. */
 export function stopsOf({ faults, dropped, isCompared }: Report, { anyway, drop }: Arguments): string[] {
   const found = anyway ? [] : faults;
@@ -116,11 +136,9 @@ async function main(): Promise<number> {
     return 0;
   }
   Object.assign(process.env, account);
-  const file = JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")) as {
-    context: Record<string, unknown>;
-  };
-  const report = await preflight({ ...file.context, ...context });
-  report.faults.push(...takenFromAnother(file.context, context));
+  const file = contextOfFiles(root, homedir());
+  const report = await preflight({ ...file, ...context });
+  report.faults.push(...takenFromAnother(file, context));
   for (const line of report.fine) console.log(`ok    ${line}`);
   for (const line of report.notes) console.log(`note  ${line}`);
   for (const line of report.changes) console.log(`new   ${line}`);
@@ -133,7 +151,9 @@ async function main(): Promise<number> {
     "--context",
     `${name}=${value}`,
   ]);
-  const { status } = spawnSync("npx", ["cdk", "deploy", ...rest, ...more], { stdio: "inherit" });
+  // The CDK reads a context from there too, instead of that of its arguments.
+  const { CDK_CONTEXT: _, ...env } = process.env;
+  const { status } = spawnSync("npx", ["cdk", "deploy", ...rest, ...more], { stdio: "inherit", env });
   return status ?? 1;
 }
 

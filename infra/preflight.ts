@@ -215,8 +215,8 @@ const FIRST_DEPLOYMENT =
   "A new account may have to be verified by AWS Support before it may use CloudFront. If the first deployment fails, see " +
   "docs/deploy.md.";
 
-/** What AWS gives to one deployment alone, so that a second one fails with it. */
-const OF_ONE_DEPLOYMENT = ["domain", "emailIdentity"];
+/** What one deployment alone may have: AWS refuses it to a second one, whose workers would send what is in the storage again. */
+const OF_ONE_DEPLOYMENT = ["domain", "emailIdentity", "existing"];
 
 /** A second deployment, by `-c stackName=…`, that would take what is of the first from cdk.json. */
 export function takenFromAnother(file: Record<string, unknown>, given: Record<string, unknown>): string[] {
@@ -224,7 +224,7 @@ export function takenFromAnother(file: Record<string, unknown>, given: Record<st
   const taken = OF_ONE_DEPLOYMENT.filter((name) => file[name] !== undefined && given[name] === undefined);
   return taken.map(
     (name) =>
-      `${name} of cdk.json is of ${file.stackName}, and AWS lets one deployment have it: give -c ${name}= for none.`,
+      `${name} of cdk.json is of ${file.stackName}, and one deployment alone may have it: give -c ${name}= for none.`,
   );
 }
 

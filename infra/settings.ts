@@ -133,14 +133,16 @@ export function workerConcurrencyOf({
   return Math.min(USUAL_CONCURRENCY, Math.max(MIN_CONCURRENCY, share));
 }
 
-/** How settings are spelt. Names of the CDK's own context have a hyphen, a colon or an `@`. */
-const SETTING = /^[a-z]+(?:[A-Z][a-z]*)*$/;
+/** Names of the CDK's own context have a hyphen, a colon or an `@`. */
+const WORD = /^\s*\w+\s*$/;
+const lettersOf = (name: string) => name.replaceAll(/[^A-Za-z]/g, "").toLowerCase();
+const known = new Set(Object.keys(Settings.entries).map(lettersOf));
+const isMisspelt = (name: string) =>
+  !Object.hasOwn(Settings.entries, name) && (WORD.test(name) || known.has(lettersOf(name)));
 
 /** @throws an error whose message names the setting, also one that there is not: what is misspelt would be left out. */
 export function readSettings(node: Node): Settings {
-  const unknown = Object.keys(node.getAllContext()).find(
-    (name) => SETTING.test(name) && !Object.hasOwn(Settings.entries, name),
-  );
+  const unknown = Object.keys(node.getAllContext()).find(isMisspelt);
   if (unknown !== undefined) throw new Error(`The context ${unknown} is wrong: there is no such setting.`);
   const given = Object.fromEntries(
     Object.keys(Settings.entries).map((name) => [name, contextOf(name, node.tryGetContext(name) ?? undefined)]),

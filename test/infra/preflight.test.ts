@@ -1,6 +1,9 @@
 // The preflight stops a deployment that would fail late, and says why.
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { argumentsOf, asks, stopsOf } from "../../infra/deploy.ts";
+import { argumentsOf, asks, contextOfFiles, stopsOf } from "../../infra/deploy.ts";
 import { runPreflight, takenFromAnother } from "../../infra/preflight.ts";
 import { deployed, ofType, synthesize, type Template } from "./support/template.ts";
 
@@ -144,6 +147,27 @@ it("the arguments of a deployment reach the checks and cdk deploy alike", () => 
   expect(() => argumentsOf(["--chek"])).toThrow("Unknown option '--chek'.");
 });
 
+it("no spelling of a context passes the checks by, be it an option or a file that the CDK reads (F6)", async () => {
+  expect(argumentsOf(["-c=workers=off"])).toMatchObject({
+    context: { workers: "off" },
+    rest: ["--context", "workers=off"],
+  });
+  expect(() => argumentsOf(["-vc", "workers=off"])).toThrow("stand apart, unlike '-vc'");
+  const [home, project] = [await mkdtemp(join(tmpdir(), "home-")), await mkdtemp(join(tmpdir(), "project-"))];
+  await writeFile(join(home, ".cdk.json"), JSON.stringify({ context: { registration: "open", removal: "destroy" } }));
+  await writeFile(join(project, "cdk.context.json"), JSON.stringify({ removal: "retain", workers: "off" }));
+  await writeFile(join(project, "cdk.json"), JSON.stringify({ context: { workers: "on" } }));
+  expect(contextOfFiles(project, home)).toEqual({ registration: "open", removal: "retain", workers: "on" });
+  expect(contextOfFiles(home, project)).toEqual({});
+});
+
+it.each(["alarmMail", "AlarmEmail", "alarm_email", "alarm-email", " alarmEmail"])(
+  "the setting %j is refused, as there is none of this spelling (F6)",
+  (name) => {
+    expect(() => synthesize({ context: { [name]: "a@example.com" } })).toThrow("there is no such setting");
+  },
+);
+
 it("a second deployment does not take from cdk.json what AWS lets one have; a setting without a value is none (F6)", () => {
   const file = { stackName: "Engagement", domain: { name: "api.example.com" }, emailIdentity: "mail.example.com" };
   expect(takenFromAnother(file, {})).toEqual([]);
@@ -151,6 +175,8 @@ it("a second deployment does not take from cdk.json what AWS lets one have; a se
   expect(takenFromAnother(file, { stackName: "Copy", domain: "" })).toEqual([
     expect.stringContaining("emailIdentity of cdk.json is of Engagement"),
   ]);
+  const adopting = { stackName: "Engagement", existing: { table: { name: "t" } } };
+  expect(takenFromAnother(adopting, { stackName: "Staging" })).toEqual([expect.stringContaining("-c existing=")]);
   const unset = { ...file, domain: "", emailIdentity: "", stackName: "Copy" };
   const template = synthesize({ context: unset });
   expect(ofType(template, "AWS::SES::EmailIdentity")).toEqual([]);
