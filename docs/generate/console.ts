@@ -45,14 +45,15 @@ export function consoleAccess(contents: Contents): string {
   const names = operationNames(contents);
   const rows = operationsOf(contents)
     .filter(({ endpoint, isStream }) => !isStream && endpoint.access.credentials.includes("dashboard"))
-    .map(({ endpoint: { route, access } }) => {
+    .flatMap(({ endpoint: { route, access } }) => {
       const { permission, feature, effect } = access;
       const row = {
         ...(permission && { permission }),
         ...(feature && { feature }),
         ...(effect === "write" && { effect }),
       };
-      return `  ${JSON.stringify(names.get(route))}: ${JSON.stringify(row)},`;
+      // Everybody may call the others.
+      return Object.keys(row).length > 0 ? [`  ${JSON.stringify(names.get(route))}: ${JSON.stringify(row)},`] : [];
     });
   const limits = Object.entries(plans).map(([name, { requestsPerMinute, features, channelTypes }]) => [
     name,
@@ -70,6 +71,7 @@ export interface PlanLimits {
   channelTypes: string[];
 }
 
+/** What not every member may call. */
 export const access: Record<string, Access> = {
 ${rows.join("\n")}
 };
