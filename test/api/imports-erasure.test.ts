@@ -112,6 +112,20 @@ it("rows with a warning that name an erased subscriber are deleted with their fi
   expect(await job(warned.import_job_id)).not.toHaveProperty("warnings_url");
 });
 
+it("what a file says of where a suppression comes from is nowhere once its person is erased (AMB-128, SUB-9)", async () => {
+  const { world, run, traces, call, upsert, erase } = await setting();
+  const id = await upsert(ADA);
+  const columns = "external_id,email,consent_status,consent_source";
+  await run(`${columns}\nada-7f3a,Ada.7f3a@example.com,bounced,Lovelace on the phone\n`);
+  expect(await traces()).toContain("Lovelace");
+
+  await erase(id);
+  await world.settle();
+
+  expect(await traces()).toEqual([]);
+  expect((await call("GET /api/v1/suppressions")).body.items).toMatchObject([{ reason: "imported", source: "import" }]);
+});
+
 it("an erasure leaves the files of other workspaces (SUB-9, GEN-8)", async () => {
   const { world, run, upload, files, upsert } = await setting();
   await run(`${HEADER}ada-7f3a,bad-address,,Lovelace\n`);

@@ -178,8 +178,13 @@ export function optOutWrite(
 /** An address whose owner is erased keeps what holds for it, under its hash. @returns how many rows named one */
 export async function forgetAddresses(store: Store, profile: ProfileRow): Promise<number> {
   const said = ["address", "note", "lifted_because"] as const;
-  const forget = (id: string) =>
-    happened(store.change(AddressItem, { id }, { remove: said }, any(...said.map((name) => present(name)))));
+  const isSaid = any(...said.map((name) => present(name)));
+  const forget = async (id: string) => {
+    const row = await store.get(AddressItem, { id });
+    // The row of a file may say anything of where it comes from.
+    const set = row?.reason === "imported" && row.source !== "file" ? { source: "import" } : {};
+    return happened(store.change(AddressItem, { id }, { set, remove: said }, isSaid));
+  };
   const named = await Promise.all(addressesIn(profile).map(({ kind, address }) => forget(addressId(kind, address))));
   return named.filter(Boolean).length;
 }
